@@ -1,0 +1,65 @@
+/* Commands and their options. A command is one file (cmd_VERB.c) that exports one `struct as_command`, and one line in
+ * the table of main.c. Its option table drives parsing and generates the -h text; a test holds that against the manual.
+ *
+ * Parsing: long options `--name`, `--name=value` or `--name value`, short ones `-n value`; parsing stops at `--` or at
+ * the first word that is not an option; what remains is left to the command. An unknown option, a missing or malformed
+ * value is one line on stderr that names the option and points to `assay VERB -h`, exit status AS_EXIT_USAGE.
+ */
+#ifndef AS_CMD_CLI_H
+#define AS_CMD_CLI_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum as_option_type {
+    AS_OPTION_FLAG,   /* bool */
+    AS_OPTION_STRING, /* const char * */
+    AS_OPTION_U64,    /* uint64_t; accepts 1000, 10k, 5M, 2G (powers of 1000), 0x10 */
+    AS_OPTION_DOUBLE, /* double */
+    AS_OPTION_CHOICE, /* int: index into `choices` */
+    AS_OPTION_LIST,   /* struct as_strlist: may be given several times */
+};
+
+struct as_strlist {
+    const char **data;
+    size_t len;
+};
+
+struct as_option {
+    const char *name; /* without dashes; NULL ends the table */
+    char short_name;  /* 0: none */
+    enum as_option_type type;
+    size_t offset;              /* of the value in the command's options struct */
+    const char *value;          /* how the value is called in the help ("N", "FILE"); NULL for flags */
+    const char *help;           /* one or more sentences, wrapped by the help printer */
+    const char *const *choices; /* AS_OPTION_CHOICE: NULL-terminated */
+    uint64_t min, max;          /* AS_OPTION_U64: the range allowed, max 0: no limit */
+};
+
+struct as_command {
+    const char *name;
+    const char *summary;     /* one line, for `assay -h` and the first line of the verb's help */
+    const char *usage;       /* what follows the verb: "[options] -- PROGRAM [ARGS…]" */
+    const char *description; /* a paragraph or two for -h */
+    const struct as_option *options;
+    const char *examples;              /* lines for -h; may be NULL */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
+};
+
+enum as_parse { AS_PARSE_OK, AS_PARSE_HELP, AS_PARSE_ERROR };
+
+/* Fills the options struct at `values` (already holding the defaults). On OK, *rest is the index of the first word
+ * left. HELP: the help was printed to stdout, return 0. ERROR: the message was printed, return AS_EXIT_USAGE.
+ * `-h`/`--help`,
+ * `-q`/`--quiet` and `-v`/`--verbose` are understood by every command and need no table entry. */
+enum as_parse as_cli_parse(const struct as_command *command, int argc, char **argv, void *values,
+                           int *rest) AS_MUST_CHECK;
+
+/* Prints `err` behind "assay VERB: " and returns its status. */
+int as_cli_fail(const struct as_command *command, const struct as_error *err);
+/* A usage error found by the command itself: prints one line, returns AS_EXIT_USAGE. */
+int as_cli_usage(const struct as_command *command, const char *format, ...) AS_PRINTF(2, 3);
+
+#endif

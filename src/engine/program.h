@@ -1,0 +1,30 @@
+/* What a path on the command line really is: an ELF file of an architecture that we run, a script with its interpreter,
+ * or something that cannot be run, said in one line. Also linked into the QEMU plugin (to follow execve), so it uses
+ * nothing but libc and base/error.
+ */
+#ifndef AS_ENGINE_PROGRAM_H
+#define AS_ENGINE_PROGRAM_H
+
+#include "assay/insn.h"
+#include "base/error.h"
+
+#include <limits.h>
+
+struct as_program {
+    enum as_arch arch;
+    char path[PATH_MAX];            /* the ELF file to give to QEMU: the program, or the innermost interpreter */
+    bool is_script;                 /* path is an interpreter … */
+    char script_arg[256];           /* … called with this argument first (empty: none) … */
+    char script_path[PATH_MAX];     /* … and then with the script's path */
+    bool dynamic;                   /* has an interpreter segment */
+    char elf_interpreter[PATH_MAX]; /* of a dynamic program: "/lib64/ld-linux-x86-64.so.2" */
+};
+
+/* Finds `name` as execvp would (PATH where it has no slash; `search_path` NULL: take it as it is), follows `#!` lines
+ * up to four deep, and reads the ELF header with every length checked. Errors with status AS_EXIT_NOT_FOUND or
+ * AS_EXIT_CANNOT_RUN: not found, a directory, not executable, empty, neither ELF nor script (the kernel refuses those;
+ * we do too), 32-bit, big-endian, another architecture (named), not an executable type, truncated, corrupt. */
+bool as_program_find(const char *name, const char *search_path, struct as_program *program,
+                     struct as_error *err) AS_MUST_CHECK;
+
+#endif

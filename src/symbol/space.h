@@ -1,0 +1,75 @@
+/* Names for addresses: an address space is the set of modules (ELF files and anonymous code) that a process has mapped,
+ * each at its load address, with their symbols and DWARF read lazily through elfutils.
+ *
+ * A space can gain mappings at any time (dlopen) and a later mapping replaces what it covers (dlclose, then dlopen of
+ * another file). Look-ups are not thread-safe; one thread owns a space. Files are untrusted: whatever is wrong in them
+ * costs names, never the run.
+ */
+#ifndef AS_SYMBOL_SPACE_H
+#define AS_SYMBOL_SPACE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct as_space;
+
+struct as_space_options {
+    const char *debug_path; /* colon-separated roots with separate debug files; NULL: /usr/lib/debug */
+    bool no_debug;          /* symbols only, no DWARF */
+};
+
+struct as_space *as_space_new(const struct as_space_options *options); /* NULL: defaults */
+void as_space_free(struct as_space *space);
+
+/* [start, end) is mapped from `path` at file offset `offset`. path NULL or "" is anonymous memory ("[anon]"); names in
+ * brackets ("[vdso]") are kept as they are. Reading the file is left until it is needed. */
+void as_space_map(struct as_space *space, uint64_t start, uint64_t end, uint64_t offset, const char *path);
+
+struct as_location {
+    const char *module;       /* path, or "[anon]", or "[unknown]" where nothing is mapped */
+    const char *module_name;  /* its last component */
+    const char *function;     /* demangled; NULL where no symbol covers the address */
+    const char *raw_function; /* as in the symbol table; NULL likewise */
+    uint64_t function_start;  /* run-time address; 0 where unknown */
+    uint64_t function_size;   /* 0 where unknown */
+    uint64_t module_offset;   /* address minus the module's load bias: what objdump of the file shows */
+};
+
+/* Strings stay valid as long as the space. Always fills `location`. */
+void as_space_find(struct as_space *space, uint64_t address, struct as_location *location);
+
+/* "main", or "libfoo.so+0x1234" where there is no symbol, "[anon]+0x7f…" where there is no module: for people. */
+const char *as_space_name(struct as_space *space, uint64_t address);
+
+struct as_line {
+    const char *file; /* NULL where unknown */
+    int line, column;
+};
+bool as_space_line(struct as_space *space, uint64_t address, struct as_line *line); /* false: unknown */
+
+/* The chain of inlined functions at an address, innermost first, ending with the real function. `call` is where the
+ * frame was inlined (file and line in its caller; file NULL for the last). Returns how many frames were written. */
+struct as_inline_frame {
+    const char *function;
+    struct as_line call;
+};
+size_t as_space_inline(struct as_space *space, uint64_t address, struct as_inline_frame *frames, size_t max);
+
+/* The run-time address of a function by name (mangled or demangled; "libm.so.6:sin" or "module:name" limits it to a
+ * module). 0 where no mapped module has it. */
+uint64_t as_space_resolve(struct as_space *space, const char *name);
+
+/* Hexadecimal build-id of the module mapped at an address, or NULL. */
+const char *as_space_build_id(struct as_space *space, uint64_t address);
+
+/* How the names were obtained, for honesty in reports: number of modules mapped, with symbols, with DWARF, unreadable;
+ * `first_problem` is one line about the first file that could not be read, or NULL. */
+struct as_space_quality {
+    size_t modules, with_symbols, with_debug, unreadable;
+    const char *first_problem;
+};
+void as_space_quality(struct as_space *space, struct as_space_quality *quality);
+
+#endif
