@@ -1,0 +1,74 @@
+/* Error messages. This file uses nothing but libc, because the QEMU plugin links it too. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* C1 control characters are two bytes in UTF-8; some terminals obey them like escape sequences. */
+static bool is_c1(const unsigned char *at)
+{
+    return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
+}
+
+void as_error_clean(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        if (*at < 0x20 || *at == 0x7f) {
+            *at = '?';
+        } else if (is_c1(at)) {
+            at[0] = at[1] = '?';
+            at++;
+        }
+    }
+}
+
+/* A message that was cut may end inside a UTF-8 sequence: drops the torn one. */
+static void drop_torn_tail(char *text, size_t length)
+{
+    size_t start = length;
+    while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+        start--;
+    if (start == 0 || (unsigned char)text[start - 1] < 0xc0)
+        return;
+    unsigned char lead = (unsigned char)text[start - 1];
+    size_t need = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    if (length - start < need)
+        text[start - 1] = '\0';
+}
+
+/* Formats into a buffer of its own first: the old message is often one of the arguments. */
+static void set_message(struct as_error *err, int status, const char *format, va_list args)
+{
+    char message[sizeof err->message];
+    int length = vsnprintf(message, sizeof message, format, args);
+    if (length < 0)
+        message[0] = '\0';
+    else if ((size_t)length >= sizeof message)
+        drop_torn_tail(message, sizeof message - 1);
+    as_error_clean(message);
+    err->status = status;
+    memcpy(err->message, message, sizeof message);
+}
+
+bool as_error_set(struct as_error *err, const char *format, ...)
+{
+    if (!err)
+        return false;
+    va_list args;
+    va_start(args, format);
+    set_message(err, AS_EXIT_FAILURE, format, args);
+    va_end(args);
+    return false;
+}
+
+bool as_error_set_status(struct as_error *err, int status, const char *format, ...)
+{
+    if (!err)
+        return false;
+    va_list args;
+    va_start(args, format);
+    set_message(err, status, format, args);
+    va_end(args);
+    return false;
+}
