@@ -9,21 +9,31 @@
 #include "base/error.h"
 
 #include <limits.h>
+#include <stddef.h>
 
+enum {
+    AS_PROGRAM_LINE = 256,   /* what the kernel reads of a `#!` line */
+    AS_PROGRAM_SCRIPTS = 5,  /* scripts that may follow one another until an ELF file must come: the kernel's limit */
+    AS_PROGRAM_MAX_ARGS = 9, /* each but the outermost leaves a path and an argument, the outermost an argument */
+};
+
+/* To run it: argv is path, script_args …, script_path (these two only where is_script), then the user's arguments. */
 struct as_program {
     enum as_arch arch;
-    char path[PATH_MAX];            /* the ELF file to give to QEMU: the program, or the innermost interpreter */
-    bool is_script;                 /* path is an interpreter … */
-    char script_arg[256];           /* … called with this argument first (empty: none) … */
-    char script_path[PATH_MAX];     /* … and then with the script's path */
-    bool dynamic;                   /* has an interpreter segment */
-    char elf_interpreter[PATH_MAX]; /* of a dynamic program: "/lib64/ld-linux-x86-64.so.2" */
+    char path[PATH_MAX];  /* the ELF file to give to QEMU: the program, or the innermost interpreter */
+    bool is_script;       /* path is an interpreter … */
+    size_t n_script_args; /* … called with these first: the `#!` argument, and the */
+    char script_args[AS_PROGRAM_MAX_ARGS][AS_PROGRAM_LINE]; /* scripts between when interpreters are scripts … */
+    char script_path[PATH_MAX];                             /* … and then with the script's path */
+    bool dynamic;                                           /* has an interpreter segment */
+    char elf_interpreter[PATH_MAX];                         /* of a dynamic program: "/lib64/ld-linux-x86-64.so.2" */
 };
 
 /* Finds `name` as execvp would (PATH where it has no slash; `search_path` NULL: take it as it is), follows `#!` lines
- * up to four deep, and reads the ELF header with every length checked. Errors with status AS_EXIT_NOT_FOUND or
+ * like the kernel, and reads the ELF header with every length checked. Errors with status AS_EXIT_NOT_FOUND or
  * AS_EXIT_CANNOT_RUN: not found, a directory, not executable, empty, neither ELF nor script (the kernel refuses those;
- * we do too), 32-bit, big-endian, another architecture (named), not an executable type, truncated, corrupt. */
+ * we do too), 32-bit, big-endian, another architecture (named), not an executable type, truncated, corrupt.
+ * `program` is then undefined. The struct is large (about 15 KiB): mind small stacks. */
 bool as_program_find(const char *name, const char *search_path, struct as_program *program,
                      struct as_error *err) AS_MUST_CHECK;
 
