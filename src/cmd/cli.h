@@ -1,9 +1,12 @@
-/* Commands and their options. A command is one file (cmd_VERB.c) that exports one `struct as_command`, and one line in
- * the table of main.c. Its option table drives parsing and generates the -h text; a test holds that against the manual.
+/* Commands and their options. A command is one file (cmd_VERB.c) that exports one `struct as_command`, declared in
+ * commands.h, and one line in the table of main.c. Its option table drives parsing and generates the -h text; a test
+ * holds that against the manual.
  *
- * Parsing: long options `--name`, `--name=value` or `--name value`, short ones `-n value`; parsing stops at `--` or at
- * the first word that is not an option; what remains is left to the command. An unknown option, a missing or malformed
- * value is one line on stderr that names the option and points to `assay VERB -h`, exit status AS_EXIT_USAGE.
+ * Parsing: long options `--name`, `--name=value` or `--name value`, short ones `-n value` or `-nvalue`, short flags
+ * may be joined (`-qj`); parsing stops at `--` or at the first word that is not an option; what remains is left to the
+ * command. A value in a word of its own is never `--`. The last of repeated options counts. An unknown option, a
+ * missing or malformed value is one line on stderr that names the option and points to `assay VERB -h`, exit status
+ * AS_EXIT_USAGE.
  */
 #ifndef AS_CMD_CLI_H
 #define AS_CMD_CLI_H
@@ -12,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum as_option_type {
     AS_OPTION_FLAG,   /* bool */
@@ -26,6 +30,7 @@ struct as_strlist {
     const char **data;
     size_t len;
 };
+void as_strlist_free(struct as_strlist *list); /* the array; the texts are those of argv */
 
 struct as_option {
     const char *name; /* without dashes; NULL ends the table */
@@ -48,12 +53,15 @@ struct as_command {
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
 };
 
+/* The options that every command understands; NULL-terminated like the commands' own. */
+extern const struct as_option as_cli_common_options[];
+
 enum as_parse { AS_PARSE_OK, AS_PARSE_HELP, AS_PARSE_ERROR };
 
 /* Fills the options struct at `values` (already holding the defaults). On OK, *rest is the index of the first word
- * left. HELP: the help was printed to stdout, return 0. ERROR: the message was printed, return AS_EXIT_USAGE.
- * `-h`/`--help`,
- * `-q`/`--quiet` and `-v`/`--verbose` are understood by every command and need no table entry. */
+ * left. HELP: the help was printed to stdout, return 0. ERROR: the message was printed, return AS_EXIT_USAGE. The
+ * command frees its lists after OK only. `-h`/`--help`, `-q`/`--quiet` and `-v`/`--verbose` are understood by every
+ * command and need no table entry; the last two set the log level. */
 enum as_parse as_cli_parse(const struct as_command *command, int argc, char **argv, void *values,
                            int *rest) AS_MUST_CHECK;
 
@@ -61,5 +69,19 @@ enum as_parse as_cli_parse(const struct as_command *command, int argc, char **ar
 int as_cli_fail(const struct as_command *command, const struct as_error *err);
 /* A usage error found by the command itself: prints one line, returns AS_EXIT_USAGE. */
 int as_cli_usage(const struct as_command *command, const char *format, ...) AS_PRINTF(2, 3);
+/* Results could not be written: prints one line with the reason in errno, forgets what is still buffered (so that it
+ * is told once), returns AS_EXIT_FAILURE. main() does this at the end for all that commands print; call it where a
+ * flush of their own failed (as_json_finish). */
+int as_cli_stdout_failed(void);
+
+/* What `assay VERB -h` prints. */
+void as_cli_help(const struct as_command *command, FILE *out);
+/* `text` wrapped to 80 columns behind `indent` spaces; blank lines separate paragraphs. The first line starts at
+ * column `column`, wherever the caller has left off. */
+void as_cli_wrap(FILE *out, const char *text, int column, int indent);
+
+/* How far two words are apart, in typing errors (a letter more, less, other, or two swapped). SIZE_MAX where the words
+ * have nothing to do with each other: for "did you mean". */
+size_t as_cli_distance(const char *typed, const char *meant);
 
 #endif

@@ -1,0 +1,320 @@
+/* The option parser. It walks the words once; each option is looked up in the command's table, then in the common one,
+ * and its value is checked and stored at its offset in the options struct. Every complaint is one line. */
+#include "cmd/cli.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum common { COMMON_HELP, COMMON_QUIET, COMMON_VERBOSE };
+
+const struct as_option as_cli_common_options[] = {
+    [COMMON_HELP] = {.name = "help", .short_name = 'h', .help = "Print this help and end."},
+    [COMMON_QUIET] = {.name = "quiet", .short_name = 'q', .help = "Print errors and results only."},
+    [COMMON_VERBOSE] = {.name = "verbose", .short_name = 'v', .help = "Also tell on stderr what is being done."},
+    {0},
+};
+
+struct parse {
+    const struct as_command *command;
+    char *values;
+    int argc, at; /* at: the word after the one being parsed */
+    char **argv;
+    bool help;
+};
+
+int as_cli_fail(const struct as_command *command, const struct as_error *err)
+{
+    fprintf(stderr, "assay %s: %s\n", command->name, err->message);
+    return err->status;
+}
+
+int as_cli_usage(const struct as_command *command, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    as_error_clean(message);
+    fprintf(stderr, "assay %s: %s; see 'assay %s -h'\n", command->name, message, command->name);
+    return AS_EXIT_USAGE;
+}
+
+int as_cli_stdout_failed(void)
+{
+    const char *reason = errno ? strerror(errno) : NULL;
+    fprintf(stderr, "assay: cannot write to standard output%s%s\n", reason ? ": " : "", reason ? reason : "");
+    __fpurge(stdout);
+    clearerr(stdout);
+    return AS_EXIT_FAILURE;
+}
+
+void as_strlist_free(struct as_strlist *list)
+{
+    free(list->data);
+    *list = (struct as_strlist){0};
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edit distance with swaps, over three rows of the usual table. Longer words than the rows are no typing errors. */
+size_t as_cli_distance(const char *typed, const char *meant)
+{
+    enum { LONGEST = 40 };
+    size_t rows[3][LONGEST + 1], n = strlen(typed), m = strlen(meant);
+    if (n > LONGEST || m > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (typed[i - 1] != meant[j - 1]));
+            if (i > 1 && j > 1 && typed[i - 1] == meant[j - 2] && typed[i - 2] == meant[j - 1])
+                row[j] = least(row[j], two_above[j - 2] + 1);
+        }
+    }
+    size_t distance = rows[n % 3][m];
+    bool begins_alike = n >= 2 && strncmp(typed, meant, n) == 0;
+    return begins_alike || distance <= 1 + m / 4 ? distance : SIZE_MAX;
+}
+
+static const struct as_option *find_long(const struct as_option *table, const char *name, size_t length)
+{
+    for (; table && table->name; table++)
+        if (strlen(table->name) == length && memcmp(table->name, name, length) == 0)
+            return table;
+    return NULL;
+}
+
+static const struct as_option *find_short(const struct as_option *table, char name)
+{
+    for (; table && table->name; table++)
+        if (table->short_name == name)
+            return table;
+    return NULL;
+}
+
+static const struct as_option *closest(const struct as_option *table, const char *name, size_t *best)
+{
+    const struct as_option *found = NULL;
+    for (; table && table->name; table++) {
+        size_t distance = as_cli_distance(name, table->name);
+        if (distance < *best) {
+            *best = distance;
+            found = table;
+        }
+    }
+    return found;
+}
+
+static bool complain_unknown(const struct parse *parse, const char *name)
+{
+    size_t best = SIZE_MAX;
+    const struct as_option *own = closest(parse->command->options, name, &best);
+    const struct as_option *common = closest(as_cli_common_options, name, &best);
+    const struct as_option *guess = common ? common : own;
+    if (guess)
+        as_cli_usage(parse->command, "unknown option --%s (did you mean --%s?)", name, guess->name);
+    else
+        as_cli_usage(parse->command, "unknown option --%s", name);
+    return false;
+}
+
+/* Decimal with an optional power of 1000, or hexadecimal; nothing before or behind. */
+static bool read_u64(const char *text, uint64_t *value)
+{
+    static const char letters[] = "kMGT";
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = hex ? text + 2 : text;
+    if (hex ? !isxdigit((unsigned char)*digits) : !isdigit((unsigned char)*digits))
+        return false;
+    char *end;
+    errno = 0;
+    *value = strtoull(digits, &end, hex ? 16 : 10);
+    if (errno)
+        return false;
+    const char *letter = *end && !hex ? strchr(letters, *end == 'K' ? 'k' : *end) : NULL;
+    for (const char *at = letters; letter && at <= letter; at++)
+        if (__builtin_mul_overflow(*value, (uint64_t)1000, value))
+            return false;
+    return end[letter ? 1 : 0] == '\0';
+}
+
+static bool store_u64(const struct parse *parse, const struct as_option *option, const char *text)
+{
+    uint64_t value;
+    const char *name = option->name;
+    unsigned long long min = option->min, max = option->max;
+    if (!read_u64(text, &value))
+        as_cli_usage(parse->command, "--%s=%s: not a number like 1000, 10k, 5M, 2G or 0x10", name, text);
+    else if (value < min)
+        as_cli_usage(parse->command, "--%s=%s: must be at least %llu", name, text, min);
+    else if (max && value > max)
+        as_cli_usage(parse->command, "--%s=%s: must be at most %llu", name, text, max);
+    else {
+        memcpy(parse->values + option->offset, &value, sizeof value);
+        return true;
+    }
+    return false;
+}
+
+static bool store_double(const struct parse *parse, const struct as_option *option, const char *text)
+{
+    char *end = NULL;
+    bool numeric = isdigit((unsigned char)*text) || *text == '-' || *text == '.';
+    double value = numeric ? strtod(text, &end) : 0;
+    if (!numeric || end == text || *end || !isfinite(value)) {
+        as_cli_usage(parse->command, "--%s=%s: not a number", option->name, text);
+        return false;
+    }
+    memcpy(parse->values + option->offset, &value, sizeof value);
+    return true;
+}
+
+static bool store_choice(const struct parse *parse, const struct as_option *option, const char *text)
+{
+    char known[256] = "";
+    for (int i = 0; option->choices[i]; i++) {
+        if (strcmp(option->choices[i], text) == 0) {
+            memcpy(parse->values + option->offset, &i, sizeof i);
+            return true;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", option->choices[i]);
+    }
+    as_cli_usage(parse->command, "--%s=%s: not one of %s", option->name, text, known);
+    return false;
+}
+
+static bool store_list(const struct parse *parse, const struct as_option *option, const char *text)
+{
+    struct as_strlist *list = (void *)(parse->values + option->offset);
+    list->data = as_realloc_array(list->data, list->len + 1, sizeof *list->data);
+    list->data[list->len++] = text;
+    return true;
+}
+
+static bool store_value(const struct parse *parse, const struct as_option *option, const char *text)
+{
+    switch (option->type) {
+    case AS_OPTION_STRING:
+        memcpy(parse->values + option->offset, &text, sizeof text);
+        return true;
+    case AS_OPTION_U64:
+        return store_u64(parse, option, text);
+    case AS_OPTION_DOUBLE:
+        return store_double(parse, option, text);
+    case AS_OPTION_CHOICE:
+        return store_choice(parse, option, text);
+    case AS_OPTION_LIST:
+        return store_list(parse, option, text);
+    case AS_OPTION_FLAG:
+        break;
+    }
+    abort();
+}
+
+static void set_flag(struct parse *parse, const struct as_option *option)
+{
+    if (option == &as_cli_common_options[COMMON_HELP])
+        parse->help = true;
+    else if (option == &as_cli_common_options[COMMON_QUIET])
+        as_log_set_level(AS_LOG_ERROR);
+    else if (option == &as_cli_common_options[COMMON_VERBOSE])
+        as_log_set_level(AS_LOG_DEBUG);
+    else
+        *(bool *)(parse->values + option->offset) = true;
+}
+
+/* The value is the next word. */
+static bool take_next(struct parse *parse, const struct as_option *option)
+{
+    if (parse->at >= parse->argc || strcmp(parse->argv[parse->at], "--") == 0) {
+        as_cli_usage(parse->command, "option --%s needs a value", option->name);
+        return false;
+    }
+    return store_value(parse, option, parse->argv[parse->at++]);
+}
+
+static bool parse_long(struct parse *parse, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    const struct as_option *option = find_long(parse->command->options, word, length);
+    if (!option)
+        option = find_long(as_cli_common_options, word, length);
+    if (!option) {
+        char *name = as_strndup(word, length);
+        complain_unknown(parse, name);
+        free(name);
+        return false;
+    }
+    if (option->type != AS_OPTION_FLAG)
+        return equals ? store_value(parse, option, equals + 1) : take_next(parse, option);
+    if (equals) {
+        as_cli_usage(parse->command, "option --%s takes no value", option->name);
+        return false;
+    }
+    set_flag(parse, option);
+    return true;
+}
+
+static bool parse_short(struct parse *parse, const char *letters)
+{
+    for (; *letters && !parse->help; letters++) {
+        const struct as_option *option = find_short(parse->command->options, *letters);
+        if (!option)
+            option = find_short(as_cli_common_options, *letters);
+        if (!option) {
+            as_cli_usage(parse->command, "unknown option -%c", *letters);
+            return false;
+        }
+        if (option->type != AS_OPTION_FLAG)
+            return letters[1] ? store_value(parse, option, letters + 1) : take_next(parse, option);
+        set_flag(parse, option);
+    }
+    return true;
+}
+
+static void free_lists(const struct parse *parse)
+{
+    for (const struct as_option *option = parse->command->options; option && option->name; option++)
+        if (option->type == AS_OPTION_LIST)
+            as_strlist_free((void *)(parse->values + option->offset));
+}
+
+enum as_parse as_cli_parse(const struct as_command *command, int argc, char **argv, void *values, int *rest)
+{
+    struct parse parse = {.command = command, .values = values, .argc = argc, .argv = argv, .at = 1};
+    bool ok = true;
+    while (ok && !parse.help && parse.at < argc) {
+        const char *word = argv[parse.at];
+        if (word[0] != '-' || word[1] == '\0')
+            break;
+        parse.at++;
+        if (strcmp(word, "--") == 0)
+            break;
+        ok = word[1] == '-' ? parse_long(&parse, word + 2) : parse_short(&parse, word + 1);
+    }
+    *rest = parse.at;
+    if (ok && !parse.help)
+        return AS_PARSE_OK;
+    free_lists(&parse);
+    if (!ok)
+        return AS_PARSE_ERROR;
+    as_cli_help(command, stdout);
+    return AS_PARSE_HELP;
+}

@@ -1,0 +1,9 @@
+/* The commands: one declaration each, beside one line in the table of main.c. */
+#ifndef AS_CMD_COMMANDS_H
+#define AS_CMD_COMMANDS_H
+
+#include "cmd/cli.h"
+
+/* extern const struct as_command as_command_stat; */
+
+#endif

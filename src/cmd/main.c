@@ -1,0 +1,119 @@
+/* The entry: finds the verb in the table and hands over to it.
+ *
+ * To add a command: write cmd_VERB.c, name it in meson.build, declare it in commands.h, add its line to the table here,
+ * and write doc/man/assay-VERB.1 (a test holds that against -h). */
+#include "cmd/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct as_command *const commands[] = {
+    /* In the order of `assay -h`. */
+    NULL,
+};
+
+static void print_usage(FILE *out)
+{
+    fputs("Usage: assay VERB [options] [-- PROGRAM ARGS…]\n"
+          "       assay help VERB\n"
+          "       assay --version\n",
+          out);
+}
+
+static void print_help(void)
+{
+    fputs("assay: what the time of a program is made of, instruction by instruction\n\n", stdout);
+    print_usage(stdout);
+    fputs("\nVerbs:\n", stdout);
+    for (size_t i = 0; commands[i]; i++) {
+        printf("  %-10s ", commands[i]->name);
+        as_cli_wrap(stdout, commands[i]->summary, 13, 13);
+    }
+    fputs("\n'assay VERB -h' tells all about a verb.\n", stdout);
+}
+
+static const struct as_command *find_command(const char *verb)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, verb) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int complain_unknown(const char *verb)
+{
+    struct as_error err = AS_ERROR_INIT;
+    const char *meant = NULL;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; commands[i]; i++) {
+        size_t distance = as_cli_distance(verb, commands[i]->name);
+        if (distance < best) {
+            best = distance;
+            meant = commands[i]->name;
+        }
+    }
+    as_error_set(&err, "unknown %s '%.200s'", verb[0] == '-' ? "option" : "verb", verb);
+    if (meant)
+        fprintf(stderr, "assay: %s (did you mean '%s'?); see 'assay -h'\n", err.message, meant);
+    else
+        fprintf(stderr, "assay: %s; see 'assay -h'\n", err.message);
+    return AS_EXIT_USAGE;
+}
+
+static int run_help(const char *verb)
+{
+    if (!verb) {
+        print_help();
+        return AS_EXIT_OK;
+    }
+    const struct as_command *command = find_command(verb);
+    if (!command)
+        return complain_unknown(verb);
+    as_cli_help(command, stdout);
+    return AS_EXIT_OK;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return AS_EXIT_USAGE;
+    }
+    const char *verb = argv[1];
+    if (strcmp(verb, "-h") == 0 || strcmp(verb, "--help") == 0)
+        return run_help(NULL);
+    if (strcmp(verb, "help") == 0)
+        return run_help(argv[2]);
+    if (strcmp(verb, "--version") == 0) {
+        puts("assay " AS_VERSION);
+        return AS_EXIT_OK;
+    }
+    const struct as_command *command = find_command(verb);
+    return command ? command->run(argc - 1, argv + 1) : complain_unknown(verb);
+}
+
+/* A standard descriptor that we were started without would be given to the next file that we open, and the profiled
+ * program's output would go there. The stand-ins fail to read or write like a closed one, and close on exec, so that
+ * the program still finds its own closed. */
+static void occupy_standard_fds(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
+/* Results that did not arrive are a failure, whatever the program's own status was. */
+static int check_stdout(int status)
+{
+    bool failed_before = ferror(stdout) != 0;
+    errno = 0;
+    return fflush(stdout) == 0 && !failed_before ? status : as_cli_stdout_failed();
+}
+
+int main(int argc, char **argv)
+{
+    occupy_standard_fds();
+    return check_stdout(dispatch(argc, argv));
+}
