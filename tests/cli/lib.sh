@@ -1,0 +1,202 @@
+# shellcheck shell=bash
+# Helpers for the command-line tests. A test is an executable bash script tests/cli/NAME.sh:
+#
+#   #!/usr/bin/env bash
+#   # What this file tests, in a line or two.
+#   . "$(dirname "$0")/lib.sh"
+#
+#   check "stat counts" "$ASSAY" stat -- true                         # passes when the command ends with status 0
+#   check_status 127 "a missing program" "$ASSAY" stat -- ./absent    # … with exactly this status
+#   check_stdout_equals "hello" "output passes" "$ASSAY" stat -q -- echo hello
+#   check_stderr_line 'not found' "says so" "$ASSAY" stat -- ./absent # stderr is ONE line, and it matches this regex
+#   check_same "exit status" 3 "$status"                              # two strings are equal
+#   check_json "counts" 'd["instructions"] > 1000' "$ASSAY" stat --json -- true   # a Python expression over stdout
+#   check_golden NAME "script of loop" "$ASSAY" script -- "$WORKLOADS/loop"       # stdout equals tests/golden/NAME
+#   skip "on the PMU" "no PMU here"
+#   check_no_strays "nothing left behind"                             # no process of this test is still alive
+#
+# What there is: $ASSAY the program under test, $BUILD its build directory, $WORKLOADS where the build puts the
+# workloads, $SOURCE the source tree, $TMP an empty directory that is also the working directory and goes away at the
+# end. After each check, $out and $err hold what the command printed and $status how it ended. Standard input of
+# commands is /dev/null unless the caller redirects it (check … <file does). A function works as a command:
+#   piped() { echo in | "$ASSAY" stat -q -- cat; };  check_stdout_equals in "stdin passes" piped
+#
+# Each check prints one TAP line ("ok 3 - name"), a failed one is followed by what was expected and seen ("# …"). The
+# plan comes at the end; a script that dies half-way fails. Under scripts/test, each script also has a time limit
+# (default 120 s; a comment line "# time-limit: 300" in the script sets its own). UPDATE_GOLDEN=1 rewrites golden files.
+
+set -u
+exec </dev/null
+SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+ASSAY=${ASSAY:-$SOURCE/build/assay}
+[ -x "$ASSAY" ] || { echo "Bail out! $ASSAY is not there: build first (ninja -C build)" && exit 1; }
+ASSAY=$(cd "$(dirname "$ASSAY")" && pwd)/$(basename "$ASSAY")
+BUILD=$(dirname "$ASSAY")
+WORKLOADS=$BUILD/workloads
+export ASSAY BUILD WORKLOADS SOURCE LC_ALL=C
+
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/assay-test.XXXXXX") || exit 1
+LOGS=$(mktemp -d "${TMPDIR:-/tmp}/assay-test-logs.XXXXXX") || exit 1
+# Every process that a test starts inherits this mark; check_no_strays looks for it.
+export ASSAY_TEST_MARK=$LOGS
+cd "$TMP" || exit 1
+tap_count=0 tap_failed=0 out='' err='' status=0
+
+finish() {
+    local ended=$?
+    trap - EXIT
+    cd /
+    chmod -R u+rwX "$TMP" 2>/dev/null
+    rm -rf "$TMP" "$LOGS"
+    if [ "$ended" -ne 0 ]; then
+        echo "not ok $((tap_count + 1)) - the script ran to its end (it ended with status $ended)"
+        exit 1
+    fi
+    echo "1..$tap_count"
+    exit $((tap_failed > 0))
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+pass() {
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1"
+}
+
+# fail NAME LINE…: the lines tell what was expected and seen.
+fail() {
+    tap_count=$((tap_count + 1)) tap_failed=$((tap_failed + 1))
+    echo "not ok $tap_count - $1"
+    shift
+    printf '%s\n' "$@" | head -c 20000 | sed 's/^/# /'
+}
+
+skip() {
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+# Runs a command; sets out, err, status. NUL bytes in the output are dropped.
+run() {
+    "$@" >"$LOGS/out" 2>"$LOGS/err"
+    status=$?
+    out=$(tr -d '\0' <"$LOGS/out")
+    err=$(tr -d '\0' <"$LOGS/err")
+}
+
+report() {
+    fail "$1" "$2" "status: $status" "stdout: $out" "stderr: $err"
+}
+
+check() {
+    local name=$1
+    shift
+    run "$@"
+    if [ "$status" -eq 0 ]; then pass "$name"; else report "$name" "expected status 0 of: $*"; fi
+}
+
+check_status() {
+    local want=$1 name=$2
+    shift 2
+    run "$@"
+    if [ "$status" -eq "$want" ]; then pass "$name"; else report "$name" "expected status $want of: $*"; fi
+}
+
+check_stdout_equals() {
+    local want=$1 name=$2
+    shift 2
+    run "$@"
+    if [ "$out" = "$want" ]; then pass "$name"; else report "$name" "expected stdout: $want"; fi
+}
+
+check_stderr_line() {
+    local want=$1 name=$2
+    shift 2
+    run "$@"
+    if [ "$(wc -l <"$LOGS/err")" -eq 1 ] && [[ $err =~ $want ]]; then
+        pass "$name"
+    else
+        report "$name" "expected one line on stderr that matches: $want"
+    fi
+}
+
+# A message and a status together: what most tests of bad input want.
+check_fails() {
+    local want_status=$1 want=$2 name=$3
+    shift 3
+    run "$@"
+    if [ "$status" -eq "$want_status" ] && [ "$(wc -l <"$LOGS/err")" -eq 1 ] && [[ $err =~ $want ]]; then
+        pass "$name"
+    else
+        report "$name" "expected status $want_status and one line on stderr that matches: $want"
+    fi
+}
+
+check_same() {
+    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "expected: $2" "seen: $3"; fi
+}
+
+# The document must be all of stdout; `d` is it. The expression must be true.
+check_json() {
+    local name=$1 expression=$2
+    shift 2
+    run "$@"
+    local told
+    if told=$(python3 -c '
+import json, math, sys
+d = json.load(open(sys.argv[1], encoding="utf-8"))
+result = eval(sys.argv[2])
+if result is not True:
+    sys.exit(f"{sys.argv[2]} is {result!r}, not True")
+' "$LOGS/out" "$expression" 2>&1); then
+        pass "$name"
+    else
+        report "$name" "$told"
+    fi
+}
+
+check_golden() {
+    local golden=$SOURCE/tests/golden/$1 name=$2
+    shift 2
+    run "$@"
+    if [ "${UPDATE_GOLDEN:-}" = 1 ]; then
+        mkdir -p "$(dirname "$golden")" && cp "$LOGS/out" "$golden"
+    fi
+    local difference
+    if difference=$(diff -u "$golden" "$LOGS/out" 2>&1); then
+        pass "$name"
+    else
+        report "$name" "$difference"
+    fi
+}
+
+# Processes that carry this test's mark, this shell and its children of the moment aside.
+strays() {
+    local dir pid
+    for dir in /proc/[0-9]*; do
+        pid=${dir#/proc/}
+        [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] && continue
+        if grep -qzx "ASSAY_TEST_MARK=$ASSAY_TEST_MARK" "$dir/environ" 2>/dev/null; then
+            # A zombie is dead already: its parent has not looked yet.
+            [ "$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "$dir/status" 2>/dev/null)" = Z ] && continue
+            echo "$pid $(tr '\0' ' ' <"$dir/cmdline" 2>/dev/null)"
+        fi
+    done
+}
+
+# Processes may take a moment to end: waits up to five seconds (or $2). What is left then is killed and a failure.
+check_no_strays() {
+    local left waited=0 limit=$((${2:-5} * 10))
+    while left=$(strays) && [ -n "$left" ] && [ "$waited" -lt "$limit" ]; do
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    if [ -z "$left" ]; then
+        pass "$1"
+    else
+        fail "$1" "still running:" "$left"
+        local pid rest
+        while read -r pid rest; do kill -KILL "$pid" 2>/dev/null; done <<<"$left"
+    fi
+}
