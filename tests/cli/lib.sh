@@ -22,8 +22,9 @@
 #   piped() { echo in | "$ASSAY" stat -q -- cat; };  check_stdout_equals in "stdin passes" piped
 #
 # Each check prints one TAP line ("ok 3 - name"), a failed one is followed by what was expected and seen ("# …"). The
-# plan comes at the end; a script that dies half-way fails. Under scripts/test, each script also has a time limit
-# (default 120 s; a comment line "# time-limit: 300" in the script sets its own). UPDATE_GOLDEN=1 rewrites golden files.
+# plan comes at the end; a script that dies half-way, or whose last command fails, is a failure. Under scripts/test,
+# each script also has a time limit (default 120 s; a comment line "# time-limit: 300" in the script sets its own).
+# UPDATE_GOLDEN=1 rewrites golden files.
 
 set -u
 exec </dev/null

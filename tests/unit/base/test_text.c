@@ -1,0 +1,204 @@
+/* Allocation, strings, errors and log lines: lengths at their limits, hostile text, running out of memory. */
+#include "unit.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <errno.h>
+
+static void allocates_zeroed(void **state)
+{
+    unsigned char *memory = as_alloc_array(100, 10);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(memory[i], 0);
+    free(memory);
+    void *empty = as_alloc(0);
+    assert_non_null(empty);
+    free(empty);
+}
+
+static void copies_text(void **state)
+{
+    char *whole = as_strdup("abc"), *part = as_strndup("abcdef", 2), *beyond = as_strndup("ab", 100);
+    assert_string_equal(whole, "abc");
+    assert_string_equal(part, "ab");
+    assert_string_equal(beyond, "ab");
+    char *made = as_format("%s-%d", whole, 7);
+    assert_string_equal(made, "abc-7");
+    free(whole);
+    free(part);
+    free(beyond);
+    free(made);
+}
+
+static void allocate_too_much(void *ignored)
+{
+    volatile size_t huge = SIZE_MAX / 2;
+    as_alloc_array(huge, 4);
+}
+
+static void reallocate_too_much(void *ignored)
+{
+    volatile size_t huge = SIZE_MAX / 2 + 2;
+    as_realloc_array(NULL, huge, 1);
+}
+
+static void ends_when_memory_is_out(void **state)
+{
+    void (*actions[])(void *) = {allocate_too_much, reallocate_too_much};
+    for (size_t i = 0; i < 2; i++) {
+        char text[100];
+        int status = unit_run_child(actions[i], NULL, text, sizeof text);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), AS_EXIT_FAILURE);
+        assert_string_equal(text, "assay: out of memory\n");
+    }
+}
+
+static void grows_vectors(void **state)
+{
+    struct pair {
+        int a, b;
+    };
+    AS_VEC(struct pair) vec = {0};
+    for (int i = 0; i < 1000; i++)
+        as_vec_push(&vec)->b = i;
+    assert_int_equal(vec.len, 1000);
+    assert_true(vec.cap >= 1000 && vec.cap < 4000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(vec.data[i].b, i);
+    as_vec_clear(&vec);
+    assert_int_equal(vec.len, 0);
+    assert_non_null(vec.data);
+    as_vec_free(&vec);
+    assert_null(vec.data);
+    assert_int_equal(vec.cap, 0);
+}
+
+static void grows_strings(void **state)
+{
+    struct as_str str = {0};
+    assert_string_equal(as_str_get(&str), "");
+    as_str_add(&str, "");
+    assert_string_equal(str.data, "");
+    as_str_add_bytes(&str, "a\0b", 3);
+    assert_int_equal(str.len, 3);
+    as_str_clear(&str);
+    for (int i = 0; i < 200; i++)
+        as_str_addf(&str, "%05d", i);
+    assert_int_equal(str.len, 1000);
+    assert_memory_equal(str.data + 995, "00199", 6);
+    char *taken = as_str_take(&str);
+    assert_int_equal(strlen(taken), 1000);
+    free(taken);
+    assert_string_equal(as_str_get(&str), "");
+    taken = as_str_take(&str);
+    assert_string_equal(taken, "");
+    free(taken);
+    as_str_free(&str);
+}
+
+static void error_is_one_line(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    assert_false(as_error_set(&err, "bad file '%s'",
+                              "a\nb\x1b[31m\x7f\xc2\x9b"
+                              "caf\xc3\xa9"));
+    assert_string_equal(err.message, "bad file 'a?b?[31m???caf\xc3\xa9'");
+    assert_int_equal(err.status, AS_EXIT_FAILURE);
+    assert_false(as_error_set_status(&err, AS_EXIT_NOT_FOUND, "no"));
+    assert_int_equal(err.status, AS_EXIT_NOT_FOUND);
+    assert_false(as_error_set(NULL, "nobody %s", "listens"));
+    assert_false(as_error_set_status(NULL, 1, "nobody"));
+}
+
+static void error_may_quote_itself(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    as_error_set(&err, "inner");
+    as_error_set_status(&err, 3, "outer: %s", err.message);
+    assert_string_equal(err.message, "outer: inner");
+}
+
+/* Two-byte characters at both phases, so that one of the two is cut in the middle. */
+static void error_is_cut_at_characters(void **state)
+{
+    for (int phase = 0; phase < 2; phase++) {
+        struct as_str text = {0};
+        as_str_add(&text, phase ? "x" : "");
+        for (int i = 0; i < 2000; i++)
+            as_str_add(&text, "\xc3\xa9");
+        struct as_error err = AS_ERROR_INIT;
+        as_error_set(&err, "%s", text.data);
+        size_t length = strlen(err.message);
+        assert_int_equal(length, phase ? 1023 : 1022);
+        assert_memory_equal(err.message, text.data, length);
+        as_str_free(&text);
+    }
+}
+
+/* Three and four bytes long, cut after one, two and three bytes: a whole number of characters always remains. */
+static void error_drops_torn_sequences(void **state)
+{
+    static const char *const characters[] = {"\xe2\x80\xa6", "\xf0\x9f\x98\x80"};
+    for (size_t pad = 0; pad < 8; pad++) {
+        size_t size = strlen(characters[pad % 2]);
+        struct as_str text = {0};
+        as_str_add_bytes(&text, "abcdefgh", pad);
+        for (int i = 0; i < 400; i++)
+            as_str_add(&text, characters[pad % 2]);
+        struct as_error err = AS_ERROR_INIT;
+        as_error_set(&err, "%s", text.data);
+        size_t length = strlen(err.message);
+        assert_int_equal((length - pad) % size, 0);
+        assert_true(length > 1023 - size);
+        as_str_free(&text);
+    }
+}
+
+static void log_some(void *most)
+{
+    as_log_set_level(*(enum as_log_level *)most);
+    errno = ENOENT;
+    as_log_error("e%d", 1);
+    as_log_warn("w\n2");
+    as_log_note("n");
+    as_log_debug("d");
+    if (errno != ENOENT)
+        _exit(1);
+}
+
+static void logs_by_level(void **state)
+{
+    static const char *const wanted[] = {
+        [AS_LOG_ERROR] = "assay: e1\n",
+        [AS_LOG_WARN] = "assay: e1\nassay: w?2\n",
+        [AS_LOG_NOTE] = "assay: e1\nassay: w?2\nassay: n\n",
+        [AS_LOG_DEBUG] = "assay: e1\nassay: w?2\nassay: n\nassay: d\n",
+    };
+    for (enum as_log_level level = AS_LOG_ERROR; level <= AS_LOG_DEBUG; level++) {
+        char text[200];
+        assert_int_equal(unit_run_child(log_some, &level, text, sizeof text), 0);
+        assert_string_equal(text, wanted[level]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocates_zeroed),
+        cmocka_unit_test(copies_text),
+        cmocka_unit_test(ends_when_memory_is_out),
+        cmocka_unit_test(grows_vectors),
+        cmocka_unit_test(grows_strings),
+        cmocka_unit_test(error_is_one_line),
+        cmocka_unit_test(error_may_quote_itself),
+        cmocka_unit_test(error_is_cut_at_characters),
+        cmocka_unit_test(error_drops_torn_sequences),
+        cmocka_unit_test(logs_by_level),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
