@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# What quickstart and test share: the packages, and building a tree. Sourced; expects bash and the working directory at
+# the top of the source tree.
+
+say() { printf '%s\n' "== $*"; }
+die() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+# The packages of the named sections of scripts/packages.
+packages_of() {
+    local section
+    for section in "$@"; do
+        sed -n "/^\[$section\]/,/^\[/{s/#.*//;/^\[/d;s/[[:space:]]//g;/./p}" scripts/packages
+    done
+}
+
+# Those among the arguments that are not installed.
+missing_of() {
+    local package
+    for package in "$@"; do
+        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+    done
+}
+
+# How to become root: nothing, sudo, or a failure. sudo may ask for a password only where someone can type it.
+root_prefix() {
+    if [ "$(id -u)" -eq 0 ]; then
+        return 0
+    elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+        echo "sudo"
+    else
+        return 1
+    fi
+}
+
+# Installs what is missing of the named sections; no network where nothing is.
+install_packages() {
+    if ! command -v dpkg-query >/dev/null; then
+        say "not a Debian system: trust that what scripts/packages lists is there"
+        return
+    fi
+    local wanted missing prefix
+    mapfile -t wanted < <(packages_of "$@")
+    mapfile -t missing < <(missing_of "${wanted[@]}")
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    if ! prefix=$(root_prefix); then
+        echo "Packages are missing, and this user may not install them. As root, run:" >&2
+        die "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+    fi
+    say "installing: ${missing[*]}"
+    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0)
+    [ -z "$prefix" ] || apt=("$prefix" "${apt[@]}")
+    "${apt[@]}" update || say "apt-get update failed; trying with the lists that are there"
+    "${apt[@]}" install -y --no-install-recommends "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
+}
+
+# The versions of all our packages: when they change, what Meson has found out is stale.
+package_stamp() {
+    local all
+    mapfile -t all < <(packages_of build test)
+    if command -v dpkg-query >/dev/null; then
+        dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n' "${all[@]}" 2>/dev/null | sort
+    fi
+}
+
+# Runs a command and shows its output only when it fails.
+quietly() {
+    local log status
+    log=$(mktemp) || die "cannot make a temporary file"
+    "$@" >"$log" 2>&1
+    status=$?
+    [ "$status" -eq 0 ] || cat "$log" >&2
+    rm -f "$log"
+    return "$status"
+}
+
+# configure_tree DIR OPTION…: sets up, or brings up to date. A tree that was made for another source directory (a copied
+# or moved checkout) or whose set-up broke off is made anew.
+configure_tree() {
+    local dir=$1
+    shift
+    if [ -f "$dir/build.ninja" ] && grep -qF "\"source\": \"$PWD\"" "$dir/meson-info/meson-info.json" 2>/dev/null; then
+        [ "$(cat "$dir/packages.stamp" 2>/dev/null)" = "$(package_stamp)" ] && return 0
+        quietly meson setup --reconfigure "$dir" "$@" || return 1
+    else
+        rm -rf "$dir"
+        quietly meson setup "$dir" "$@" || return 1
+    fi
+    package_stamp >"$dir/packages.stamp"
+}
+
+build_tree() {
+    local begun=$SECONDS
+    say "building $1/"
+    configure_tree "$@" || return 1
+    quietly ninja -C "$1" || return 1
+    say "built $1/ in $((SECONDS - begun)) s"
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Runs the tests of one or two builds and counts every single case.
+
+A job is one program: a unit test that Meson knows (cmocka, told to print TAP), or a bash script under tests/cli or
+tests/tree that prints TAP. A program that prints no TAP is one case, judged by its exit status (77: skipped). A job that
+takes too long, dies, prints fewer cases than it planned, or leaves a sanitizer's report behind is a failed case, whatever
+else it said. Jobs run side by side; those that say "# alone" in their text run by themselves at the end.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import glob
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tty
+
+SCRIPT_LIMIT = 120  # seconds; "# time-limit: N" in a script overrides it
+SANITIZER_FACTOR = 3  # how much longer a job may take on the sanitizer build
+TAP_LINE = re.compile(r"(not )?ok\b *(\d+)? *-? *([^#]*)(?:# *SKIP\S*\s*(.*))?", re.IGNORECASE)
+running = set()
+running_lock = threading.Lock()
+
+
+@dataclasses.dataclass
+class Job:
+    name: str
+    argv: list
+    env: dict
+    limit: float
+    cwd: str = None
+    alone: bool = False
+    terminal: bool = False  # stdout is a terminal, so that what a crashing program said last is not lost in a buffer
+    skip: str = None
+
+
+@dataclasses.dataclass
+class Outcome:
+    passed: list = dataclasses.field(default_factory=list)
+    failed: list = dataclasses.field(default_factory=list)
+    skipped: list = dataclasses.field(default_factory=list)  # (name, reason)
+    log: str = ""
+    seconds: float = 0
+
+
+def unit_jobs(build, prefix, factor):
+    listing = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True)
+    for test in json.loads(listing.stdout):
+        suite = test["suite"][0].split(":")[-1] if test["suite"] else "unit"
+        yield Job(name=f"{prefix}{suite}/{test['name']}", argv=test["cmd"], cwd=test["workdir"],
+                  env={**test["env"], "CMOCKA_MESSAGE_OUTPUT": "TAP"}, limit=test["timeout"] * factor,
+                  alone=not test["is_parallel"], terminal=True)
+
+
+def script_jobs(folder, build, prefix, factor):
+    for path in sorted(glob.glob(f"tests/{folder}/*.sh")):
+        name = os.path.basename(path)[:-3]
+        if name == "lib":
+            continue
+        with open(path, encoding="utf-8") as script:
+            text = script.read()
+        limit = re.search(r"^# time-limit: (\d+)$", text, re.MULTILINE)
+        plain = re.search(r"^# plain-only: (.+)$", text, re.MULTILINE) if prefix else None
+        yield Job(name=f"{prefix}{folder}/{name}", argv=["bash", os.path.abspath(path)],
+                  env={"ASSAY": os.path.abspath(f"{build}/assay")},
+                  limit=(int(limit[1]) if limit else SCRIPT_LIMIT) * factor,
+                  alone=bool(re.search(r"^# alone\b", text, re.MULTILINE)), skip=plain[1] if plain else None)
+
+
+def sanitizer_options(reports):
+    common = f"log_path={reports}/report:exitcode=99"
+    return {"ASAN_OPTIONS": f"{common}:detect_stack_use_after_return=1:strict_string_checks=1",
+            "UBSAN_OPTIONS": f"{common}:halt_on_error=1:print_stacktrace=1"}
+
+
+def drain(terminal, chunks):
+    """Reads the terminal until its other side is closed (Linux says EIO then)."""
+    while True:
+        try:
+            chunk = os.read(terminal, 65536)
+        except OSError:
+            return
+        if not chunk:
+            return
+        chunks.append(chunk)
+
+
+def execute(job, env, err, out):
+    """Runs the job's program in a session of its own; returns (status, timed out)."""
+    process = subprocess.Popen(job.argv, cwd=job.cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                               start_new_session=True)
+    with running_lock:
+        running.add(process.pid)
+    try:
+        return process.wait(timeout=job.limit), False
+    except subprocess.TimeoutExpired:
+        return None, True
+    finally:
+        with running_lock:
+            running.discard(process.pid)
+        try:  # also what the program has left behind in its session
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def capture(job, env):
+    """Returns (status, timed out, stdout, stderr)."""
+    with tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as out:
+        if job.terminal:
+            master, slave = pty.openpty()
+            tty.setraw(slave)
+            chunks = []
+            reader = threading.Thread(target=drain, args=(master, chunks))
+            reader.start()
+            try:
+                status, late = execute(job, env, err, slave)
+            finally:
+                os.close(slave)
+                reader.join(10)
+                os.close(master)
+            said = b"".join(chunks)
+        else:
+            status, late = execute(job, env, err, out)
+            out.seek(0)
+            said = out.read()
+        err.seek(0)
+        return status, late, said.decode(errors="replace"), err.read().decode(errors="replace")
+
+
+def read_tap(said, outcome):
+    """Sorts the cases; returns what is wrong with the TAP itself, or None."""
+    planned, seen = None, 0
+    for line in said.splitlines():
+        plan = re.fullmatch(r"1\.\.(\d+)\s*", line)
+        if plan:
+            planned = (planned or 0) + int(plan[1])
+        if line.startswith("Bail out!"):
+            return line
+        case = TAP_LINE.match(line)
+        if not case:
+            continue
+        seen += 1
+        if case[4] is not None:
+            outcome.skipped.append((case[3].strip() or case[4].strip(), case[4].strip()))
+        else:
+            (outcome.failed if case[1] else outcome.passed).append(case[3].strip())
+    if seen and planned is None:
+        return f"no plan after {seen} cases: it broke off"
+    if planned is not None and planned != seen:
+        return f"{planned} cases planned, {seen} seen: it broke off"
+    return None
+
+
+def judge(job, status, late, said, outcome):
+    trouble = read_tap(said, outcome)
+    spoke = outcome.passed or outcome.failed or outcome.skipped
+    if late:
+        trouble = f"not done after {job.limit:.0f} s"
+    elif status < 0:
+        trouble = f"ended by signal {-status} ({signal.strsignal(-status)})"
+    elif status != 0 and not outcome.failed and (spoke or status != 77):
+        trouble = trouble or f"ended with status {status}"
+    elif not spoke and not job.terminal:
+        trouble = trouble or "printed no test case"
+    if trouble:
+        outcome.failed.append(f"({trouble})")
+    elif not spoke:
+        if status == 77:
+            outcome.skipped.append((job.name, said.strip().splitlines()[-1] if said.strip() else "status 77"))
+        else:
+            outcome.passed.append(job.name)
+
+
+def run(job):
+    outcome = Outcome()
+    if job.skip:
+        outcome.skipped.append((job.name, job.skip))
+        return outcome
+    begun = time.monotonic()
+    scratch = tempfile.mkdtemp(prefix="assay-job.")
+    reports = tempfile.mkdtemp(prefix="assay-reports.")
+    try:
+        env = {**os.environ, **job.env, "TMPDIR": scratch, **sanitizer_options(reports)}
+        status, late, said, complained = capture(job, env)
+        judge(job, status, late, said, outcome)
+        outcome.log = said + complained
+        for report in sorted(glob.glob(f"{reports}/*")):
+            with open(report, encoding="utf-8", errors="replace") as text:
+                outcome.log += text.read()
+            outcome.failed.append("(a sanitizer found something)")
+    finally:
+        subprocess.run(["chmod", "-R", "u+rwX", scratch], check=False)
+        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(reports, ignore_errors=True)
+    outcome.seconds = time.monotonic() - begun
+    return outcome
+
+
+class Progress:
+    def __init__(self, total):
+        self.total, self.done = total, 0
+        self.outcomes = []
+
+    def tell(self, job, outcome):
+        self.done += 1
+        self.outcomes.append((job, outcome))
+        counts = f"{len(outcome.passed)} passed"
+        if outcome.failed:
+            counts += f", {len(outcome.failed)} FAILED"
+        if outcome.skipped:
+            counts += f", {len(outcome.skipped)} skipped"
+        print(f"[{self.done:3}/{self.total}] {job.name:34} {outcome.seconds:6.1f} s  {counts}", flush=True)
+        if outcome.failed:
+            print(f"---- log of {job.name}\n{outcome.log.rstrip()}\n---- end of {job.name}", flush=True)
+
+    def finish(self):
+        for job, outcome in self.outcomes:
+            for name, reason in outcome.skipped:
+                print(f"skipped: {job.name}: {name}: {reason}")
+        for job, outcome in self.outcomes:
+            for name in outcome.failed:
+                print(f"FAILED:  {job.name}: {name}")
+        passed, failed, skipped = (sum(len(getattr(outcome, kind)) for _, outcome in self.outcomes)
+                                   for kind in ("passed", "failed", "skipped"))
+        print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+        return 1 if failed or not passed + skipped else 0
+
+
+def run_all(jobs, width):
+    progress = Progress(len(jobs))
+    together, alone = [j for j in jobs if not j.alone], [j for j in jobs if j.alone]
+    for group, workers in ((together, width), (alone, 1)):
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            pending = {pool.submit(run, job): job for job in group}
+            try:
+                for future in concurrent.futures.as_completed(pending):
+                    progress.tell(pending[future], future.result())
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
+                with running_lock:
+                    for pid in running:
+                        os.killpg(pid, signal.SIGKILL)
+                sys.exit(130)
+    return progress.finish()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--asan")
+    parser.add_argument("-j", type=int, default=1, dest="width")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    jobs = [*script_jobs("tree", options.build, "", 1), *unit_jobs(options.build, "", 1),
+            *script_jobs("cli", options.build, "", 1)]
+    if options.asan:
+        jobs += [*unit_jobs(options.asan, "asan/", SANITIZER_FACTOR),
+                 *script_jobs("cli", options.asan, "asan/", SANITIZER_FACTOR)]
+    if options.names:
+        jobs = [job for job in jobs if any(name in job.name for name in options.names)]
+    return run_all(jobs, options.width)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Habits that a machine can hold: file names, lengths, and which part may include which.
+. "$(dirname "$0")/lib.sh"
+
+code=$(tree_files -name '*.[chS]')
+check_same "C files have unique names" "" "$(awk -F/ '{ print $NF }' <<<"$code" | sort | uniq -d)"
+
+long=$(cd "$SOURCE" && xargs -d '\n' wc -l <<<"$code" | awk '$1 > 1000 && $2 != "total"')
+check_same "no C file is longer than 1000 lines" "" "$long"
+
+bare=$(cd "$SOURCE" && while read -r file; do head -c 2 "$file" | grep -q '^/\*' || echo "$file"; done <<<"$code")
+check_same "C files open with a comment" "" "$bare"
+
+# includes PART OTHER…: the includes in src/PART of headers of the others.
+includes() {
+    local part=$1 others
+    shift
+    others=$(IFS='|' && echo "$*")
+    (cd "$SOURCE" && grep -rnE "^#include \"($others)/" "src/$part" --include='*.[ch]')
+}
+check_same "base includes nobody" "" "$(includes base isa symbol engine plugin native core cmd)"
+check_same "isa includes base alone" "" "$(includes isa symbol engine plugin native core cmd)"
+check_same "symbol includes base and isa alone" "" "$(includes symbol engine plugin native core cmd)"
+check_same "engine knows neither native nor core nor cmd" "" "$(includes engine native core cmd)"
+check_same "native knows neither engine nor core nor cmd" "" "$(includes native engine plugin core cmd)"
+check_same "plugin knows no command" "" "$(includes plugin native core cmd)"
