@@ -139,21 +139,26 @@ def capture(job, env):
 
 def read_tap(said, outcome):
     """Sorts the cases; returns what is wrong with the TAP itself, or None."""
-    planned, seen = None, 0
+    planned, seen, remark = None, 0, ""
     for line in said.splitlines():
         plan = re.fullmatch(r"1\.\.(\d+)\s*", line)
         if plan:
             planned = (planned or 0) + int(plan[1])
+            continue
         if line.startswith("Bail out!"):
             return line
         case = TAP_LINE.match(line)
         if not case:
+            remark = line.strip() or remark
             continue
         seen += 1
-        if case[4] is not None:
-            outcome.skipped.append((case[3].strip() or case[4].strip(), case[4].strip()))
-        else:
+        if case[4] is None:
             (outcome.failed if case[1] else outcome.passed).append(case[3].strip())
+        elif case[1]:  # cmocka writes "not ok 3 # SKIP name"; the reason is what the test printed before
+            outcome.skipped.append((case[4].strip(), remark or "no reason given"))
+        else:
+            outcome.skipped.append((case[3].strip(), case[4].strip() or "no reason given"))
+        remark = ""
     if seen and planned is None:
         return f"no plan after {seen} cases: it broke off"
     if planned is not None and planned != seen:
@@ -233,7 +238,7 @@ class Progress:
         passed, failed, skipped = (sum(len(getattr(outcome, kind)) for _, outcome in self.outcomes)
                                    for kind in ("passed", "failed", "skipped"))
         print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
-        return 1 if failed or not passed + skipped else 0
+        return 1 if failed or not passed else 0  # all skipped: nothing ran
 
 
 def run_all(jobs, width):

@@ -51,6 +51,7 @@ finish() {
     rm -rf "$TMP" "$LOGS"
     if [ "$ended" -ne 0 ]; then
         echo "not ok $((tap_count + 1)) - the script ran to its end (it ended with status $ended)"
+        echo "1..$((tap_count + 1))"
         exit 1
     fi
     echo "1..$tap_count"

@@ -14,6 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Skips the test; scripts/test shows the reason. */
+#define unit_skip(...)                                                                                                 \
+    do {                                                                                                               \
+        print_message(__VA_ARGS__);                                                                                    \
+        print_message("\n");                                                                                           \
+        skip();                                                                                                        \
+    } while (0)
+
 /* Runs `action(argument)` in a child with stderr going to `text` (always NUL-terminated) and returns its wait status:
  * for what ends the process or writes to descriptor 2. */
 static inline int unit_run_child(void (*action)(void *), void *argument, char *text, size_t size)

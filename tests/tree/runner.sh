@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The test runner itself: nothing that goes wrong may look like success.
+. "$(dirname "$0")/lib.sh"
+
+# A tree of its own, whose Meson is a stand-in that lists the unit tests found in units/.
+mkdir -p tests/cli tests/tree units bin fake-build
+cat >bin/meson <<'END'
+#!/usr/bin/env python3
+import glob, json, os
+print(json.dumps([{"name": os.path.basename(p), "cmd": ["bash", os.path.abspath(p)], "env": {}, "workdir": None,
+                   "timeout": 2, "suite": ["x:unit"], "is_parallel": True} for p in glob.glob("units/*")]))
+END
+chmod +x bin/meson
+runner() { PATH=$PWD/bin:$PATH python3 "$SOURCE/scripts/run_tests.py" -j 2 --build fake-build "$@"; }
+
+# expect STATUS LAST-LINE NAME: one script or unit test, which the caller has written, gives this.
+expect() {
+    run runner
+    if [ "$status" -eq "$1" ] && [ "${out##*$'\n'}" = "$2" ]; then
+        pass "$3"
+    else
+        report "$3" "expected status $1 and the last line: $2"
+    fi
+    rm -f tests/cli/* units/*
+}
+
+expect 1 "0 passed, 0 failed, 0 skipped" "nothing ran"
+
+printf 'echo ok 1 - a\necho "ok 2 - b # SKIP why"\necho 1..2\n' >tests/cli/good.sh
+expect 0 "1 passed, 0 failed, 1 skipped" "a good script"
+printf 'echo "ok 1 - b # SKIP why"\necho 1..1\n' >tests/cli/skipped.sh
+run runner
+check "the reason for a skip is shown" grep -qx 'skipped: cli/skipped: b: why' <<<"$out"
+expect 1 "0 passed, 0 failed, 1 skipped" "everything skipped: nothing ran"
+printf 'echo ok 1 - a\necho not ok 2 - b\necho 1..2\nexit 1\n' >tests/cli/bad.sh
+run runner
+check "the log of a failure is shown" grep -qx 'not ok 2 - b' <<<"$out"
+expect 1 "1 passed, 1 failed, 0 skipped" "a failed case"
+printf 'echo not ok 1 - b\necho 1..1\n' >tests/cli/mild.sh
+expect 1 "0 passed, 1 failed, 0 skipped" "a failed case with status 0"
+printf 'echo ok 1 - a\necho 1..1\nexit 3\n' >tests/cli/status.sh
+expect 1 "1 passed, 1 failed, 0 skipped" "good cases with a bad status"
+printf 'echo ok 1 - a\n' >tests/cli/short.sh
+expect 1 "1 passed, 1 failed, 0 skipped" "a script without its plan"
+printf 'echo ok 1 - a\necho 1..2\n' >tests/cli/fewer.sh
+expect 1 "1 passed, 1 failed, 0 skipped" "fewer cases than planned"
+printf 'true\n' >tests/cli/silent.sh
+expect 1 "0 passed, 1 failed, 0 skipped" "a script that says nothing"
+printf '# time-limit: 1\necho ok 1 - a\necho 1..1\nsleep 30\n' >tests/cli/hang.sh
+expect 1 "1 passed, 1 failed, 0 skipped" "a script that hangs"
+check_no_strays "what hung is gone"
+printf '. "%s/tests/cli/lib.sh"\nASSAY=x\ncheck a true\nexit 7\n' "$SOURCE" >tests/cli/died.sh
+sed -i "1i ASSAY=$ASSAY" tests/cli/died.sh
+expect 1 "1 passed, 1 failed, 0 skipped" "a script that ends half-way"
+
+printf 'echo 1..3\necho ok 1 - a\necho not enough\necho "not ok 2 # SKIP b"\necho ok 3 - c\n' >units/mixed
+run runner
+check "cmocka's reason is the line before" grep -qx 'skipped: unit/mixed: b: not enough' <<<"$out"
+expect 0 "2 passed, 0 failed, 1 skipped" "cmocka's way to skip"
+printf 'echo 1..2\necho ok 1 - a\nkill -ABRT $$\n' >units/crash
+expect 1 "1 passed, 1 failed, 0 skipped" "a unit test that crashes"
+printf 'sleep 30\n' >units/hang
+expect 1 "0 passed, 1 failed, 0 skipped" "a unit test that hangs"
+printf 'echo plain\n' >units/plain
+expect 0 "1 passed, 0 failed, 0 skipped" "a test without cases counts as one"
+printf 'exit 1\n' >units/plain
+expect 1 "0 passed, 1 failed, 0 skipped" "… and fails by its status"
+printf 'echo no hardware; exit 77\n' >units/plain
+expect 1 "0 passed, 0 failed, 1 skipped" "… and is skipped by 77"
+# shellcheck disable=SC2016
+printf 'echo 1..1\necho ok 1 - a\npath=${ASAN_OPTIONS#log_path=}; echo leak >"${path%%%%:*}.1"\n' >units/leak
+expect 1 "1 passed, 1 failed, 0 skipped" "a sanitizer's report alone is a failure"
+
+printf 'echo ok 1 - a\necho 1..1\n' | tee tests/cli/one.sh >tests/cli/two.sh
+run runner -- cli/two
+check_same "names select" "1 passed, 0 failed, 0 skipped" "${out##*$'\n'}"
+printf '# plain-only: too slow\necho ok 1 - a\necho 1..1\n' >tests/cli/one.sh
+run runner --asan fake-build
+check_same "plain-only leaves the sanitizer build out" "3 passed, 0 failed, 1 skipped" "${out##*$'\n'}"
