@@ -76,16 +76,29 @@ quietly() {
     return "$status"
 }
 
-# configure_tree DIR OPTION…: sets up, or brings up to date. A tree that was made for another source directory (a copied
-# or moved checkout) or whose set-up broke off is made anew.
+# Whether DIR is a finished build tree of this very checkout (and not of the one that it was copied from).
+is_our_tree() {
+    [ -f "$1/build.ninja" ] && python3 - "$1" 2>/dev/null <<'END'
+import json, os, sys
+info = json.load(open(sys.argv[1] + "/meson-info/meson-info.json", encoding="utf-8"))
+sys.exit(os.path.realpath(info["directories"]["source"]) != os.path.realpath("."))
+END
+}
+
+# configure_tree DIR OPTION…: sets up, or brings up to date when packages have changed. A tree of another checkout, or
+# one whose set-up broke off, is made anew; a directory that Meson never saw is left alone.
 configure_tree() {
     local dir=$1
     shift
-    if [ -f "$dir/build.ninja" ] && grep -qF "\"source\": \"$PWD\"" "$dir/meson-info/meson-info.json" 2>/dev/null; then
+    if is_our_tree "$dir"; then
         [ "$(cat "$dir/packages.stamp" 2>/dev/null)" = "$(package_stamp)" ] && return 0
         quietly meson setup --reconfigure "$dir" "$@" || return 1
     else
-        rm -rf "$dir"
+        if [ -d "$dir/meson-private" ]; then
+            rm -rf "$dir"
+        elif [ -e "$dir" ] && ! rmdir "$dir" 2>/dev/null; then
+            die "$PWD/$dir is there and is no build tree: move it away"
+        fi
         quietly meson setup "$dir" "$@" || return 1
     fi
     package_stamp >"$dir/packages.stamp"

@@ -10,7 +10,7 @@ fi
 man=$SOURCE/doc/man
 
 # A page as plain text, wide, without overstrikes.
-rendered() { mandoc -T utf8 -O width=200 "$1" | sed $'s/.\b//g'; }
+rendered() { mandoc -T utf8 -O width=200 "$1" | LC_ALL=C.UTF-8 sed $'s/.\b//g'; }
 # "-o, --output=FILE" of each option: in -h they stand under "Options:", in a page under OPTIONS.
 help_options() { "$ASSAY" "$1" -h | sed -n '/^Options:/,/^$/p' | option_spellings; }
 page_options() { rendered "$1" | sed -n '/^OPTIONS/,/^[A-Z]/p' | option_spellings; }
