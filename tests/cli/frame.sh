@@ -26,9 +26,10 @@ check_fails 2 "unknown verb 'a\?b\?\[31m'" "control characters in a verb" "$ASSA
 
 for verb in $verbs; do
     check "$verb -h" "$ASSAY" "$verb" -h
-    check "$verb -h begins with its summary" grep -q "^assay $verb: ." <<<"$out"
-    check_same "$verb -h stays within 80 columns" "" "$(LC_ALL=C.UTF-8 grep -E '^.{81}' <<<"$out")"
-    check_stdout_equals "$out" "help $verb is $verb -h" "$ASSAY" help "$verb"
+    help=$out
+    check "$verb -h begins with its summary" grep -q "^assay $verb: ." <<<"$help"
+    check_same "$verb -h stays within 80 columns" "" "$(LC_ALL=C.UTF-8 grep -E '^.{81}' <<<"$help")"
+    check_stdout_equals "$help" "help $verb is $verb -h" "$ASSAY" help "$verb"
     check_fails 2 "unknown option --no-such-thing; see 'assay $verb -h'" "$verb: unknown option" \
         "$ASSAY" "$verb" --no-such-thing
 done
