@@ -18,9 +18,10 @@ includes() {
     others=$(IFS='|' && echo "$*")
     (cd "$SOURCE" && grep -rnE "^#include \"($others)/" "src/$part" --include='*.[ch]')
 }
-check_same "base includes nobody" "" "$(includes base isa symbol engine plugin native core cmd)"
-check_same "isa includes base alone" "" "$(includes isa symbol engine plugin native core cmd)"
-check_same "symbol includes base and isa alone" "" "$(includes symbol engine plugin native core cmd)"
-check_same "engine knows neither native nor core nor cmd" "" "$(includes engine native core cmd)"
-check_same "native knows neither engine nor core nor cmd" "" "$(includes native engine plugin core cmd)"
-check_same "plugin knows no command" "" "$(includes plugin native core cmd)"
+check_same "base includes nobody" "" "$(includes base isa symbol engine plugin native count core cmd)"
+check_same "isa includes base alone" "" "$(includes isa symbol engine plugin native count core cmd)"
+check_same "symbol includes base and isa alone" "" "$(includes symbol engine plugin native count core cmd)"
+check_same "engine knows neither native nor core nor cmd" "" "$(includes engine native count core cmd)"
+check_same "native knows neither engine nor core nor cmd" "" "$(includes native engine plugin count core cmd)"
+check_same "plugin knows no command" "" "$(includes plugin native count core cmd)"
+check_same "count knows neither native nor cmd" "" "$(includes count plugin native cmd)"
