@@ -81,16 +81,14 @@ def sanitizer_options(reports):
             "UBSAN_OPTIONS": f"{common}:halt_on_error=1:print_stacktrace=1"}
 
 
-def drain(terminal, chunks):
-    """Reads the terminal until its other side is closed (Linux says EIO then)."""
-    while True:
-        try:
-            chunk = os.read(terminal, 65536)
-        except OSError:
-            return
-        if not chunk:
-            return
-        chunks.append(chunk)
+def drain(source, chunks):
+    """Reads until the other side is closed (a terminal says EIO then)."""
+    try:
+        while chunk := os.read(source, 65536):
+            chunks.append(chunk)
+    except OSError:
+        pass
+    os.close(source)
 
 
 def execute(job, env, err, out):
@@ -113,28 +111,30 @@ def execute(job, env, err, out):
         process.wait()
 
 
+def open_terminal():
+    """A pair of descriptors, or None where there are no terminals (a bare chroot): then a pipe must do."""
+    try:
+        master, slave = pty.openpty()
+    except OSError:
+        return None
+    tty.setraw(slave)
+    return master, slave
+
+
 def capture(job, env):
     """Returns (status, timed out, stdout, stderr)."""
-    with tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as out:
-        if job.terminal:
-            master, slave = pty.openpty()
-            tty.setraw(slave)
-            chunks = []
-            reader = threading.Thread(target=drain, args=(master, chunks))
-            reader.start()
-            try:
-                status, late = execute(job, env, err, slave)
-            finally:
-                os.close(slave)
-                reader.join(10)
-                os.close(master)
-            said = b"".join(chunks)
-        else:
-            status, late = execute(job, env, err, out)
-            out.seek(0)
-            said = out.read()
+    with tempfile.TemporaryFile() as err:
+        master, slave = (job.terminal and open_terminal()) or os.pipe()
+        chunks = []
+        reader = threading.Thread(target=drain, args=(master, chunks), daemon=True)
+        reader.start()
+        try:
+            status, late = execute(job, env, err, slave)
+        finally:
+            os.close(slave)
+            reader.join(10)  # a process that escaped may hold the other side open: it does not hold us
         err.seek(0)
-        return status, late, said.decode(errors="replace"), err.read().decode(errors="replace")
+        return status, late, b"".join(chunks).decode(errors="replace"), err.read().decode(errors="replace")
 
 
 def read_tap(said, outcome):
@@ -203,6 +203,8 @@ def run(job):
             with open(report, encoding="utf-8", errors="replace") as text:
                 outcome.log += text.read()
             outcome.failed.append("(a sanitizer found something)")
+    except OSError as error:
+        outcome.failed.append(f"(cannot be run: {error})")
     finally:
         subprocess.run(["chmod", "-R", "u+rwX", scratch], check=False)
         shutil.rmtree(scratch, ignore_errors=True)

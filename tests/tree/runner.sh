@@ -53,6 +53,13 @@ printf '. "%s/tests/cli/lib.sh"\nASSAY=x\ncheck a true\nexit 7\n' "$SOURCE" >tes
 sed -i "1i ASSAY=$ASSAY" tests/cli/died.sh
 expect 1 "1 passed, 1 failed, 0 skipped" "a script that ends half-way"
 
+# A Meson that lists a program that is not there.
+cp bin/meson bin/meson.good
+sed -i 's/"bash", //' bin/meson
+printf 'no program\n' >units/unable
+expect 1 "0 passed, 1 failed, 0 skipped" "a test that cannot be started"
+mv bin/meson.good bin/meson
+
 printf 'echo 1..3\necho ok 1 - a\necho not enough\necho "not ok 2 # SKIP b"\necho ok 3 - c\n' >units/mixed
 run runner
 check "cmocka's reason is the line before" grep -qx 'skipped: unit/mixed: b: not enough' <<<"$out"
