@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Programs whose counts are known to the unit: `assay stat` must agree in every field (workloads/known).
+# time-limit: 300
+. "$(dirname "$0")/lib.sh"
+
+table=$SOURCE/workloads/known/known_answers.table
+known() { python3 "$SOURCE/tests/cli/known_answers.py" "$table" "$@"; }
+
+# known_answer PROGRAM: one case; all fields that differ are told.
+known_answer() {
+    local differences
+    run "$ASSAY" stat --json -o "$TMP/counts" -- "$WORKLOADS/known/$1"
+    if [ "$status" -ne 0 ]; then
+        report "$1" "expected status 0"
+    elif differences=$(known compare "$1" "$TMP/counts" 2>&1); then
+        pass "$1"
+    else
+        fail "$1" "$differences" "stderr: $err"
+    fi
+}
+
+for prefix in x86- rv-; do
+    programs=$(known list "$prefix") || exit 1
+    check "the table names $prefix programs" test -n "$programs"
+    for program in $programs; do
+        if [ -x "$WORKLOADS/known/$program" ]; then
+            known_answer "$program"
+        elif [ "$prefix" = rv- ] && ! command -v riscv64-linux-gnu-gcc >/dev/null; then
+            skip "$program" "no RISC-V cross compiler (gcc-riscv64-linux-gnu)"
+        else
+            fail "$program" "not built: $WORKLOADS/known/$program"
+        fi
+    done
+done
+
+# The threads' numbers: in order of appearance from 1, and the first thread is the one that starts the others.
+check_json "threads are numbered from 1" '[t["thread"] for t in d["by_thread"]] == [1, 2, 3, 4]' \
+    "$ASSAY" stat --json -- "$WORKLOADS/known/x86-threads-3"
+check_json "the processes of a fork" '[t["process"] for t in d["by_thread"]] == [1, 2, 3, 4, 5, 6]' \
+    "$ASSAY" stat --json -- "$WORKLOADS/known/x86-fork"
+
+# Counts by function: the whole program is _start and what it calls.
+check_json "functions of a call loop" \
+    'sum(f["instructions"] for f in d["functions"]) == d["instructions"] and
+     {f["function"]: f["instructions"] for f in d["functions"]}["function"] == 1000 * (3 * 3 + 2)' \
+    "$ASSAY" stat --json -- "$WORKLOADS/known/x86-call-nested"
+
+check_no_strays "no process is left"
