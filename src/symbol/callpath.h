@@ -1,12 +1,20 @@
 /* Exact call paths from the stream of calls and returns: a shadow stack for each thread, and one calling-context tree
  * that all of them share.
  *
- * A call pushes (return address, stack depth key); a return pops to the frame whose return address it goes to, so
- * frames that a longjmp or an exception threw away go with it. A return that matches no frame leaves the stack as it is
- * and only replaces the top function (a context switch by hand). A direct or indirect jump to another function's entry
- * is a tail call: it replaces the top function. A signal handler is a frame of its own kind on top of whatever was
- * interrupted; sigreturn pops to below it. Depth is limited (AS_CALLPATH_MAX_DEPTH); deeper frames are counted and
- * folded into the last one.
+ * A call pushes its return address; a return pops to the nearest frame with the return address that it goes to, so
+ * frames that a longjmp or an exception threw away go with it. A jump to another function's entry is a tail call: it
+ * replaces the top function. Landing in the middle of another function (longjmp, an exception's handler, a return that
+ * matches no frame) pops to the nearest frame of that function, if there is one, and else replaces the top function (a
+ * context switch by hand: a coroutine shows as called from where it was switched to). A call to the instruction right
+ * behind it (how position-independent code finds its address) is no call. A signal handler is a frame of its own kind
+ * on top of whatever was interrupted; sigreturn pops to below it; its return into the trampoline replaces its function.
+ *
+ * What cannot be told without stack pointers: after a longjmp inside a recursion, which instance of the recursive
+ * function was meant. The innermost is taken; the next return to a frame outside of the recursion puts it right.
+ *
+ * Bounded: paths deeper than AS_CALLPATH_MAX_DEPTH and nodes beyond AS_CALL_TREE_MAX_NODES share the node of their
+ * caller (counted as folded; returns still match exactly); a thread keeps at most AS_CALLPATH_MAX_FRAMES frames and
+ * forgets the older half of them then. Every operation takes constant time, amortised.
  */
 #ifndef AS_SYMBOL_CALLPATH_H
 #define AS_SYMBOL_CALLPATH_H
@@ -15,35 +23,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AS_CALLPATH_MAX_DEPTH = 4096 };
+enum {
+    AS_CALLPATH_MAX_DEPTH = 4096,
+    AS_CALLPATH_MAX_FRAMES = 1 << 20,
+    AS_CALL_TREE_MAX_NODES = 1 << 20,
+};
 
 /* The tree: nodes are numbered densely from 0 (the root, function 0). Shared by all threads of a run, owned by one. */
 struct as_call_tree;
 struct as_call_tree *as_call_tree_new(void);
 void as_call_tree_free(struct as_call_tree *tree);
 size_t as_call_tree_count(const struct as_call_tree *tree);
+uint64_t as_call_tree_folded(const struct as_call_tree *tree); /* calls that got no node of their own */
+
+/* Tells which function an address is in: returns its entry, or the address itself where that is unknown. Asked only for
+ * returns that match no frame. Without one, such a return counts as entering a function at its target. */
+typedef uint64_t as_function_of(void *context, uint64_t address);
+void as_call_tree_set_resolver(struct as_call_tree *tree, as_function_of *function_of, void *context);
 
 struct as_call_node {
     uint32_t parent;
     uint64_t function;  /* entry address of the callee */
-    uint64_t call_site; /* address of the call instruction; 0 for the root, thread entries and signal handlers */
+    uint64_t call_site; /* address of the call instruction, in the parent (also where a tail call replaced the callee);
+                           0 for the root, thread entries and signal handlers */
     bool signal;        /* entered as a signal handler */
 };
+/* Valid until the next call, tail call, landing or signal on any path of the tree. */
 const struct as_call_node *as_call_tree_node(const struct as_call_tree *tree, uint32_t node);
 
 struct as_callpath;
 struct as_callpath *as_callpath_new(struct as_call_tree *tree, uint64_t entry);
-struct as_callpath *as_callpath_fork(const struct as_callpath *path); /* for a forked child */
+struct as_callpath *as_callpath_fork(const struct as_callpath *path); /* for a forked child; shares the tree */
 void as_callpath_free(struct as_callpath *path);
 
 void as_callpath_call(struct as_callpath *path, uint64_t call_site, uint64_t return_address, uint64_t target);
 void as_callpath_return(struct as_callpath *path, uint64_t target);
-void as_callpath_tail(struct as_callpath *path, uint64_t site,
-                      uint64_t target); /* the caller knows that it left the function */
+/* A jump to the entry `target` of another function than the one that it is in (the caller knows that it left it). */
+void as_callpath_tail(struct as_callpath *path, uint64_t target);
+/* A jump into the middle of another function, whose entry is `function`. */
+void as_callpath_land(struct as_callpath *path, uint64_t function);
 void as_callpath_signal(struct as_callpath *path, uint64_t handler, uint64_t interrupted);
 void as_callpath_sigreturn(struct as_callpath *path);
 
 uint32_t as_callpath_node(const struct as_callpath *path); /* the current node: O(1) */
-size_t as_callpath_depth(const struct as_callpath *path);
+size_t as_callpath_depth(const struct as_callpath *path);  /* frames on the stack; 1 in the entry function */
 
 #endif

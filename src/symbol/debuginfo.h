@@ -1,0 +1,29 @@
+/* The DWARF of one module: lines and inlined functions by address (the addresses of the file). Units are found by one
+ * index over all of them; the lines and scopes of a unit are read when an address in it is first asked for.
+ */
+#ifndef AS_SYMBOL_DEBUGINFO_H
+#define AS_SYMBOL_DEBUGINFO_H
+
+#include "base/map.h"
+#include "symbol/elffile.h"
+#include "symbol/space.h"
+#include "symbol/symtab.h"
+
+struct as_debug;
+
+/* `elf` holds the DWARF and was opened from `path`; it can be closed afterwards. `code` and `strings` must outlive the
+ * result; names go into `strings`. NULL with a reason in err. */
+struct as_debug *as_debug_new(const struct as_elf *elf, const char *path, const char *roots,
+                              const struct as_symtab *code, struct as_strings *strings,
+                              struct as_error *err) AS_MUST_CHECK;
+void as_debug_free(struct as_debug *debug);
+
+bool as_debug_line(struct as_debug *debug, uint64_t address, struct as_line *line);
+
+/* Like as_space_inline; the last frame's name is DWARF's. */
+size_t as_debug_inline(struct as_debug *debug, uint64_t address, struct as_inline_frame *frames, size_t max);
+
+/* One line about what had to be left out, or NULL. */
+const char *as_debug_problem(const struct as_debug *debug);
+
+#endif

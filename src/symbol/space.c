@@ -1,0 +1,378 @@
+/* The address space: mappings sorted by address, none overlapping, each leading to its module. A look-up finds the
+ * mapping (mostly the one of the look-up before), then asks the module with the address of the file.
+ *
+ * Modules are kept for ever, because names point into them. Several mappings of one file share a module; a file that
+ * was replaced between two mappings is two modules, once code of the first was looked up.
+ */
+#include "symbol/space.h"
+
+#include "base/map.h"
+#include "symbol/demangle.h"
+#include "symbol/module.h"
+#include "symbol/scopes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESOLVE_SECONDS = 20 }; /* processor time for demangling everything in search of a name */
+
+struct mapping {
+    uint64_t start, end, offset, bias;
+    bool bias_known;
+    struct as_module *module;
+};
+
+struct as_space {
+    AS_VEC(struct mapping) maps;
+    AS_VEC(struct as_module *) modules; /* in the order of their first mapping */
+    struct as_map by_path;              /* id of the path in strings → index of its newest module */
+    struct as_strings *strings;
+    char *roots;
+    struct as_module_options options;
+    struct as_module unknown;
+    size_t last; /* index of the mapping of the last look-up */
+};
+
+struct as_space *as_space_new(const struct as_space_options *options)
+{
+    struct as_space *space = as_alloc(sizeof *space);
+    space->strings = as_strings_new();
+    space->roots = as_strdup(options != NULL && options->debug_path != NULL ? options->debug_path : "/usr/lib/debug");
+    space->options = (struct as_module_options){
+        .roots = space->roots, .no_debug = options != NULL && options->no_debug, .strings = space->strings};
+    space->unknown = (struct as_module){.path = "[unknown]", .name = "[unknown]", .loaded = true};
+    return space;
+}
+
+void as_space_free(struct as_space *space)
+{
+    if (space == NULL)
+        return;
+    for (size_t i = 0; i < space->modules.len; i++) {
+        as_module_free(space->modules.data[i]);
+        free(space->modules.data[i]);
+    }
+    as_vec_free(&space->modules);
+    as_vec_free(&space->maps);
+    as_map_free(&space->by_path);
+    as_strings_free(space->strings);
+    free(space->roots);
+    free(space);
+}
+
+/* Formats a string that lives as long as the space. */
+AS_PRINTF(2, 3) static const char *keep(struct as_space *space, const char *format, ...)
+{
+    char text[AS_NAME_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return as_strings_get(space->strings, as_strings_intern(space->strings, text));
+}
+
+/* ---- mapping ---- */
+
+static struct as_module *module_for(struct as_space *space, const char *path)
+{
+    if (path == NULL || path[0] == '\0')
+        path = "[anon]";
+    uint32_t id = as_strings_intern(space->strings, path);
+    struct as_file_identity identity = {0};
+    if (path[0] != '[')
+        identity = as_file_identity_of(path);
+    const uint64_t *known = as_map_get(&space->by_path, id);
+    struct as_module *module = known != NULL ? space->modules.data[*known] : NULL;
+    if (module != NULL && module->loaded && !as_file_identity_same(&module->identity, &identity))
+        module = NULL;
+    if (module == NULL) {
+        const char *kept = as_strings_get(space->strings, id), *slash = strrchr(kept, '/');
+        module = as_alloc(sizeof *module);
+        module->path = kept;
+        module->name = slash != NULL && slash[1] != '\0' && kept[0] != '[' ? slash + 1 : kept;
+        module->has_file = path[0] != '[';
+        *as_map_put(&space->by_path, id) = space->modules.len;
+        *as_vec_push(&space->modules) = module;
+    }
+    module->identity = identity;
+    return module;
+}
+
+/* The index of the first mapping that ends behind `address`. */
+static size_t first_behind(const struct as_space *space, uint64_t address)
+{
+    size_t low = 0, high = space->maps.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (space->maps.data[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Replaces maps [from, to) by `count` others. */
+static void splice(struct as_space *space, size_t from, size_t to, const struct mapping *with, size_t count)
+{
+    size_t old_len = space->maps.len, tail = old_len - to;
+    while (space->maps.len < from + count + tail)
+        as_vec_push(&space->maps);
+    memmove(&space->maps.data[from + count], &space->maps.data[to], tail * sizeof *with);
+    memcpy(&space->maps.data[from], with, count * sizeof *with);
+    space->maps.len = from + count + tail;
+    space->last = 0;
+}
+
+/* What remains of a mapping from `start` on. */
+static struct mapping cut_front(struct mapping map, uint64_t start)
+{
+    map.offset += start - map.start;
+    map.start = start;
+    return map;
+}
+
+static bool joins(const struct mapping *a, const struct mapping *b)
+{
+    return a->end == b->start && a->module == b->module && !a->module->has_file;
+}
+
+void as_space_map(struct as_space *space, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+{
+    if (start >= end)
+        return;
+    struct mapping pieces[3], fresh = {.start = start, .end = end, .offset = offset};
+    fresh.module = module_for(space, path);
+    size_t from = first_behind(space, start), to = from, count = 0;
+    while (to < space->maps.len && space->maps.data[to].start < end)
+        to++;
+    if (from < to && space->maps.data[from].start < start) {
+        pieces[count] = space->maps.data[from];
+        pieces[count++].end = start;
+    }
+    size_t middle = count;
+    pieces[count++] = fresh;
+    if (from < to && space->maps.data[to - 1].end > end)
+        pieces[count++] = cut_front(space->maps.data[to - 1], end);
+    /* Anonymous neighbours become one: a program may map memory in thousands of small steps. */
+    if (middle == 0 && from > 0 && joins(&space->maps.data[from - 1], &pieces[0]))
+        pieces[0].start = space->maps.data[--from].start;
+    if (middle == count - 1 && to < space->maps.len && joins(&pieces[middle], &space->maps.data[to]))
+        pieces[middle].end = space->maps.data[to++].end;
+    splice(space, from, to, pieces, count);
+}
+
+/* ---- look-up ---- */
+
+static struct mapping *find_map(struct as_space *space, uint64_t address)
+{
+    if (space->last < space->maps.len) {
+        struct mapping *last = &space->maps.data[space->last];
+        if (address >= last->start && address < last->end)
+            return last;
+    }
+    size_t at = first_behind(space, address);
+    if (at == space->maps.len || space->maps.data[at].start > address)
+        return NULL;
+    space->last = at;
+    return &space->maps.data[at];
+}
+
+static void find_bias(struct as_space *space, struct mapping *map)
+{
+    const struct mapping *before = map > space->maps.data ? map - 1 : NULL;
+    bool near = before != NULL && before->module == map->module && before->bias_known;
+    map->bias = as_module_bias(map->module, map->start, map->end, map->offset, near ? &before->bias : NULL);
+    map->bias_known = true;
+}
+
+/* The mapping of an address with its module loaded and its bias known; NULL where nothing is mapped. */
+static struct mapping *touch(struct as_space *space, uint64_t address)
+{
+    struct mapping *map = find_map(space, address);
+    if (map == NULL)
+        return NULL;
+    as_module_load(map->module, &space->options);
+    if (!map->bias_known && map->module->has_file)
+        find_bias(space, map);
+    return map;
+}
+
+/* The address as the file counts it; where there is no file, what names it best. */
+static uint64_t file_address(const struct mapping *map, uint64_t address)
+{
+    if (map->module->has_file)
+        return address - map->bias;
+    return strcmp(map->module->path, "[anon]") == 0 ? address : address - map->start + map->offset;
+}
+
+void as_space_find(struct as_space *space, uint64_t address, struct as_location *location)
+{
+    const struct mapping *map = touch(space, address);
+    const struct as_module *module = map != NULL ? map->module : &space->unknown;
+    *location = (struct as_location){.module = module->path, .module_name = module->name, .module_offset = address};
+    if (map == NULL)
+        return;
+    location->module_offset = file_address(map, address);
+    struct as_symbol *symbol = as_symtab_find(&module->symbols, location->module_offset);
+    if (symbol == NULL)
+        return;
+    location->function_start = symbol->address + map->bias;
+    location->function_size = symbol->size;
+    if (symbol->raw == NULL)
+        return;
+    location->raw_function = symbol->raw;
+    location->function = as_module_symbol_name(symbol, space->strings);
+}
+
+const char *as_space_name(struct as_space *space, uint64_t address)
+{
+    struct as_location location;
+    as_space_find(space, address, &location);
+    if (location.function != NULL)
+        return location.function;
+    return keep(space, "%.3000s+0x%llx", location.module_name, (unsigned long long)location.module_offset);
+}
+
+bool as_space_line(struct as_space *space, uint64_t address, struct as_line *line)
+{
+    const struct mapping *map = touch(space, address);
+    *line = (struct as_line){0};
+    struct as_debug *debug = map != NULL ? as_module_debug(map->module, &space->options) : NULL;
+    return debug != NULL && as_debug_line(debug, address - map->bias, line);
+}
+
+size_t as_space_inline(struct as_space *space, uint64_t address, struct as_inline_frame *frames, size_t max)
+{
+    const struct mapping *map = touch(space, address);
+    if (map == NULL || max == 0)
+        return 0;
+    struct as_debug *debug = as_module_debug(map->module, &space->options);
+    size_t count = debug != NULL ? as_debug_inline(debug, address - map->bias, frames, max) : 0;
+    struct as_location location;
+    as_space_find(space, address, &location);
+    if (location.function == NULL)
+        return count;
+    /* The symbol table knows the real function better than DWARF: "f.constprop.0", "f.cold". */
+    bool whole = count > 0 && frames[count - 1].call.file == NULL && frames[count - 1].call.line == 0;
+    if (count > 0 && !whole)
+        return count;
+    frames[count > 0 ? count - 1 : 0] = (struct as_inline_frame){.function = location.function};
+    return count > 0 ? count : 1;
+}
+
+/* ---- names to addresses ---- */
+
+/* How a symbol answers to a name: exactly, in source form, in source form without parameters. */
+enum match { MATCH_NONE, MATCH_BASE, MATCH_SOURCE, MATCH_RAW };
+
+static enum match match_source(const struct as_symbol *symbol, const char *name, size_t length)
+{
+    char text[AS_NAME_MAX];
+    if (symbol->raw[0] != '_' || !as_demangle(symbol->raw, text, sizeof text))
+        return MATCH_NONE;
+    if (strcmp(text, name) == 0)
+        return MATCH_SOURCE;
+    return strncmp(text, name, length) == 0 && text[length] == '(' ? MATCH_BASE : MATCH_NONE;
+}
+
+/* The symbol of a module that answers best: by match, then by class, then not local, then by address. */
+static const struct as_symbol *best_symbol(const struct as_module *module, const char *name, bool source,
+                                           struct as_budget *budget)
+{
+    const struct as_symbol *best = NULL;
+    enum match best_match = MATCH_NONE;
+    size_t length = strlen(name);
+    for (size_t i = 0; i < module->symbols.symbols.len && as_budget_tick(budget); i++) {
+        const struct as_symbol *symbol = &module->symbols.symbols.data[i];
+        enum match match = MATCH_NONE;
+        if (symbol->raw == NULL)
+            continue;
+        if (source)
+            match = match_source(symbol, name, length);
+        else if (strncmp(symbol->raw, name, length) == 0 && (symbol->raw[length] == '\0' || symbol->raw[length] == '@'))
+            match = strcmp(symbol->raw + length, "@plt") == 0 ? MATCH_NONE : MATCH_RAW;
+        if (match == MATCH_NONE || match < best_match)
+            continue;
+        bool local = symbol->binding == STB_LOCAL;
+        if (match > best_match || symbol->rank < best->rank ||
+            (symbol->rank == best->rank && !local && best->binding == STB_LOCAL)) {
+            best = symbol;
+            best_match = match;
+        }
+    }
+    return best;
+}
+
+/* Looks in the modules whose name or path is `module` (NULL: all), in the order of their mapping. */
+static uint64_t resolve_in(struct as_space *space, const char *module, const char *name, bool source)
+{
+    struct as_budget budget;
+    as_budget_start(&budget, RESOLVE_SECONDS, 0);
+    for (size_t i = 0; i < space->modules.len; i++) {
+        struct as_module *m = space->modules.data[i];
+        if (!m->has_file || (module != NULL && strcmp(m->name, module) != 0 && strcmp(m->path, module) != 0))
+            continue;
+        for (size_t k = 0; k < space->maps.len; k++) {
+            if (space->maps.data[k].module != m)
+                continue;
+            const struct mapping *map = touch(space, space->maps.data[k].start);
+            const struct as_symbol *symbol = best_symbol(m, name, source, &budget);
+            if (symbol != NULL)
+                return symbol->address + map->bias;
+            break;
+        }
+    }
+    return 0;
+}
+
+static uint64_t resolve_both(struct as_space *space, const char *module, const char *name)
+{
+    uint64_t address = resolve_in(space, module, name, false);
+    return address != 0 ? address : resolve_in(space, module, name, true);
+}
+
+uint64_t as_space_resolve(struct as_space *space, const char *name)
+{
+    if (name[0] == '\0')
+        return 0;
+    /* A single colon separates a module; "::" belongs to a name. */
+    const char *colon = strchr(name, ':');
+    while (colon != NULL && colon[1] == ':')
+        colon = strchr(colon + 2, ':');
+    if (colon != NULL && colon != name && colon[1] != '\0') {
+        char *module = as_strndup(name, (size_t)(colon - name));
+        uint64_t address = resolve_both(space, module, colon + 1);
+        free(module);
+        if (address != 0)
+            return address;
+    }
+    return resolve_both(space, NULL, name);
+}
+
+const char *as_space_build_id(struct as_space *space, uint64_t address)
+{
+    const struct mapping *map = touch(space, address);
+    return map != NULL && map->module->build_id[0] != '\0' ? map->module->build_id : NULL;
+}
+
+void as_space_quality(struct as_space *space, struct as_space_quality *quality)
+{
+    *quality = (struct as_space_quality){0};
+    for (size_t i = 0; i < space->modules.len; i++) {
+        const struct as_module *module = space->modules.data[i];
+        if (!module->loaded || !module->has_file)
+            continue;
+        const char *problem = module->problem;
+        if (problem == NULL && module->debug != NULL && as_debug_problem(module->debug) != NULL)
+            problem = keep(space, "%.3000s: %s", module->debug_path, as_debug_problem(module->debug));
+        quality->modules++;
+        quality->with_symbols += module->symbols.named > 0;
+        quality->with_debug += module->has_debug;
+        quality->unreadable += !module->readable;
+        if (quality->first_problem == NULL)
+            quality->first_problem = problem;
+    }
+}
