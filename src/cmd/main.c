@@ -11,6 +11,8 @@
 
 static const struct as_command *const commands[] = {
     /* In the order of `assay -h`. */
+    &as_command_stat,
+    &as_command_script,
     NULL,
 };
 

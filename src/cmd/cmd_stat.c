@@ -1,0 +1,348 @@
+/* assay stat: exact counts of what a program executed. */
+#include "base/json.h"
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/progress.h"
+#include "cmd/run_options.h"
+#include "count/counts.h"
+#include "count/functions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct stat_options {
+    struct as_run_options run;
+    bool json;
+    const char *output;
+    uint64_t functions;
+    bool check;
+};
+
+static const struct as_option options_table[] = {
+    {.name = "json",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct stat_options, json),
+     .help = "Print one JSON document; the program's own standard output then goes to standard error."},
+    {.name = "output",
+     .short_name = 'o',
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct stat_options, output),
+     .value = "FILE",
+     .help = "Write the result to FILE; the program's standard output and error are left alone."},
+    {.name = "functions",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct stat_options, functions),
+     .value = "N",
+     .help = "Show the N functions that executed most instructions (default 10; 0: none)."},
+    {.name = "check",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct stat_options, check),
+     .help = "Record every access too and hold the decoder against it: what an instruction was seen to access counts, "
+             "and 'disagreements' says for how many static instructions that is not what the decoder says. Slower."},
+    AS_RUN_OPTIONS(struct stat_options, run),
+    {.name = NULL},
+};
+
+struct watch {
+    const struct as_counter *counter;
+    struct as_progress progress;
+};
+
+static void tick(void *context)
+{
+    struct watch *watch = context;
+    as_progress_update(&watch->progress, as_counter_instructions(watch->counter));
+}
+
+/* The counts by their names in JSON, in the order in which they are shown. */
+struct field {
+    const char *name, *label;
+    size_t offset;
+};
+static const struct field fields[] = {
+    {"instructions", "instructions", offsetof(struct as_counts, instructions)},
+    {"loads", "loads", offsetof(struct as_counts, loads)},
+    {"stores", "stores", offsetof(struct as_counts, stores)},
+    {"load_accesses", "load accesses", offsetof(struct as_counts, load_accesses)},
+    {"store_accesses", "store accesses", offsetof(struct as_counts, store_accesses)},
+    {"branches", "branches", offsetof(struct as_counts, branches)},
+    {"conditional", "conditional", offsetof(struct as_counts, conditional)},
+    {"taken", "taken", offsetof(struct as_counts, taken)},
+    {"calls", "calls", offsetof(struct as_counts, calls)},
+    {"returns", "returns", offsetof(struct as_counts, returns)},
+    {"syscalls", "system calls", offsetof(struct as_counts, syscalls)},
+};
+
+static uint64_t field_value(const struct as_counts *counts, const struct field *field)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)counts + field->offset, sizeof value);
+    return value;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static double mips(uint64_t instructions, double seconds)
+{
+    return seconds > 0 ? (double)instructions / seconds / 1e6 : 0;
+}
+
+static void json_counts(struct as_json *json, const struct as_counts *counts)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        as_json_u64(json, fields[i].name, field_value(counts, &fields[i]));
+    as_json_object(json, "classes");
+    for (int i = 0; i < AS_CLASS_COUNT; i++)
+        if (counts->classes[i])
+            as_json_u64(json, as_class_name((enum as_class)i), counts->classes[i]);
+    as_json_end(json);
+}
+
+static void json_threads(struct as_json *json, const struct as_counter *counter)
+{
+    as_json_array(json, "by_thread");
+    for (size_t i = 0; i < as_counter_count_threads(counter); i++) {
+        const struct as_thread_counts *thread = as_counter_thread(counter, i);
+        as_json_object(json, NULL);
+        as_json_u64(json, "process", thread->process);
+        as_json_u64(json, "thread", thread->number);
+        as_json_i64(json, "pid", thread->pid);
+        as_json_i64(json, "tid", thread->tid);
+        json_counts(json, &thread->counts);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_functions(struct as_json *json, const as_function_counts *functions, uint64_t limit, uint64_t total)
+{
+    as_json_array(json, "functions");
+    for (size_t i = 0; i < functions->len && i < limit; i++) {
+        as_json_object(json, NULL);
+        as_json_string(json, "module", functions->data[i].module);
+        as_json_string(json, "function", functions->data[i].function);
+        as_json_u64(json, "instructions", functions->data[i].instructions);
+        as_json_double(json, "share", share(functions->data[i].instructions, total));
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+struct report {
+    const struct stat_options *options;
+    char **argv;
+    const struct as_engine_result *result;
+    const struct as_counter *counter;
+    as_function_counts functions;
+    struct as_counts total;
+};
+
+static bool print_json(const struct report *report, FILE *out)
+{
+    const struct as_engine_result *result = report->result;
+    struct as_json *json = as_json_new(out);
+    as_json_object(json, NULL);
+    as_json_array(json, "program");
+    for (char **word = report->argv; *word; word++)
+        as_json_string(json, NULL, *word);
+    as_json_end(json);
+    as_json_string(json, "source", "model");
+    json_counts(json, &report->total);
+    as_json_u64(json, "processes", result->processes);
+    as_json_u64(json, "threads", result->threads);
+    as_json_double(json, "seconds", result->seconds);
+    as_json_double(json, "mips", mips(report->total.instructions, result->seconds));
+    as_json_i64(json, "exit_status", result->exit_status);
+    if (result->signal && !result->stopped)
+        as_json_i64(json, "signal", result->signal);
+    else
+        as_json_null(json, "signal");
+    as_json_bool(json, "complete", !result->stopped && !result->interrupted && !result->signal);
+    if (report->options->check)
+        as_json_u64(json, "disagreements", result->disagreements);
+    as_json_u64(json, "untraced_programs", result->untraced);
+    as_json_u64(json, "left_running", result->left_running);
+    json_threads(json, report->counter);
+    json_functions(json, &report->functions, report->options->functions, report->total.instructions);
+    as_json_end(json);
+    return as_json_finish(json);
+}
+
+/* 1234567 as "1,234,567". */
+static const char *grouped(uint64_t value, char text[32])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value), to = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0)
+            text[to++] = ',';
+        text[to++] = digits[i];
+    }
+    text[to] = 0;
+    return text;
+}
+
+static void print_count(FILE *out, const char *label, uint64_t value, uint64_t whole)
+{
+    char text[32];
+    fprintf(out, "%20s  %-16s", grouped(value, text), label);
+    if (whole)
+        fprintf(out, " %6.2f %%", 100 * share(value, whole));
+    fputc('\n', out);
+}
+
+static void print_classes(FILE *out, const struct as_counts *total)
+{
+    fprintf(out, "\nBy class:\n");
+    for (int i = 0; i < AS_CLASS_COUNT; i++)
+        if (total->classes[i])
+            print_count(out, as_class_name((enum as_class)i), total->classes[i], total->instructions);
+}
+
+static void print_threads(FILE *out, const struct as_counter *counter, const struct as_counts *total)
+{
+    enum { MOST = 32 };
+    char instructions[32], loads[32], stores[32], branches[32];
+    size_t n = as_counter_count_threads(counter);
+    if (n < 2)
+        return;
+    fprintf(out, "\nBy thread:\n  thread process    %18s  %16s %16s %16s   share\n", "instructions", "loads", "stores",
+            "branches");
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        const struct as_thread_counts *thread = as_counter_thread(counter, i);
+        fprintf(out, "  %6u %7u    %18s  %16s %16s %16s %6.2f %%\n", thread->number, thread->process,
+                grouped(thread->counts.instructions, instructions), grouped(thread->counts.loads, loads),
+                grouped(thread->counts.stores, stores), grouped(thread->counts.branches, branches),
+                100 * share(thread->counts.instructions, total->instructions));
+    }
+    if (n > MOST)
+        fprintf(out, "  … and %zu more; --json lists them all\n", n - MOST);
+}
+
+static void print_functions(FILE *out, const struct report *report)
+{
+    char text[32];
+    if (report->functions.len == 0 || report->options->functions == 0)
+        return;
+    fprintf(out, "\nFunctions by instructions:\n");
+    for (size_t i = 0; i < report->functions.len && i < report->options->functions; i++) {
+        const struct as_function_count *function = &report->functions.data[i];
+        const char *slash = strrchr(function->module, '/');
+        fprintf(out, "%20s  %6.2f %%  %s  (%s)\n", grouped(function->instructions, text),
+                100 * share(function->instructions, report->total.instructions), function->function,
+                slash ? slash + 1 : function->module);
+    }
+}
+
+static void print_text(const struct report *report, FILE *out)
+{
+    const struct as_counts *total = &report->total;
+    const struct as_engine_result *result = report->result;
+    fprintf(out, "\nExecuted by '%s'%s:\n\n", report->argv[0],
+            result->stopped                         ? " in the region asked for"
+            : result->interrupted || result->signal ? " until it was killed"
+                                                    : "");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *name = fields[i].name;
+        bool of_instructions = i > 0 && strcmp(name, "load_accesses") != 0 && strcmp(name, "store_accesses") != 0;
+        print_count(out, fields[i].label, field_value(total, &fields[i]), of_instructions ? total->instructions : 0);
+    }
+    print_count(out, "threads", result->threads, 0);
+    if (result->processes > 1)
+        print_count(out, "processes", result->processes, 0);
+    print_classes(out, total);
+    print_threads(out, report->counter, total);
+    print_functions(out, report);
+    if (report->options->check)
+        print_count(out, "disagreements", result->disagreements, 0);
+    fprintf(out, "\n%.3f seconds, %.0f MIPS (exact counts, from QEMU's user mode)\n", result->seconds,
+            mips(total->instructions, result->seconds));
+}
+
+static int print_report(const struct report *report)
+{
+    FILE *out = report->options->output ? fopen(report->options->output, "we") : stdout;
+    struct as_error err = AS_ERROR_INIT;
+    const char *name = report->options->output ? report->options->output : "standard output";
+    if (!out) {
+        as_error_set(&err, "cannot write %s: %s", name, strerror(errno));
+        return as_cli_fail(&as_command_stat, &err);
+    }
+    if (report->options->json && !print_json(report, out) && out == stdout)
+        return as_cli_stdout_failed();
+    if (!report->options->json)
+        print_text(report, out);
+    if (out == stdout)
+        return AS_EXIT_OK;
+    if ((ferror(out) | fclose(out)) == 0)
+        return AS_EXIT_OK;
+    as_error_set(&err, "cannot write %s: %s", name, strerror(errno));
+    return as_cli_fail(&as_command_stat, &err);
+}
+
+static int run_program(const struct stat_options *options, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_engine_result result;
+    struct as_counter *counter = as_counter_new(options->check);
+    struct watch watch = {.counter = counter};
+    struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
+    engine_options.stdout_to_stderr = options->json && !options->output;
+    engine_options.blocks_only = !options->check;
+    engine_options.tick = tick;
+    engine_options.tick_context = &watch;
+    struct as_engine *engine = as_engine_start(&engine_options, &err);
+    as_progress_start(&watch.progress, options->run.max);
+    bool ok = engine && as_engine_run(engine, &as_counter_sink, counter, &result, &err);
+    as_progress_end(&watch.progress);
+    int status;
+    if (!ok) {
+        status = as_cli_fail(&as_command_stat, &err);
+    } else {
+        struct report report = {.options = options,
+                                .argv = argv,
+                                .result = &result,
+                                .counter = counter,
+                                .functions = as_functions_count(engine, counter),
+                                .total = as_counter_total(counter)};
+        int failed = print_report(&report);
+        status = as_run_report(&result, &options->run);
+        status = failed ? failed : status;
+        as_functions_free(&report.functions);
+    }
+    as_engine_free(engine);
+    as_counter_free(counter);
+    return status;
+}
+
+static int run_stat(int argc, char **argv)
+{
+    struct stat_options options = {.run = AS_RUN_OPTIONS_DEFAULT, .functions = 10};
+    int rest;
+    enum as_parse parsed = as_cli_parse(&as_command_stat, argc, argv, &options, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    if (rest >= argc)
+        return as_cli_usage(&as_command_stat, "no program given");
+    return run_program(&options, argv + rest);
+}
+
+const struct as_command as_command_stat = {
+    .name = "stat",
+    .summary = "Exact counts of what a program executed",
+    .usage = "[options] [--] PROGRAM [ARGS…]",
+    .description =
+        "Runs the program in QEMU's user mode and counts every instruction: loads, stores, branches, calls, system "
+        "calls, by class and by thread, and the functions that executed most. Forked children and the programs that "
+        "they execute are counted too. The exit status is the program's; 128 plus the signal where one killed it.",
+    .options = options_table,
+    .examples = "  assay stat -- ls -l\n"
+                "  assay stat --json -- ./prog arg > counts.json\n"
+                "  assay stat --from main --max 100M -- ./prog\n",
+    .run = run_stat,
+};

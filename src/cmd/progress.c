@@ -1,0 +1,44 @@
+/* See progress.h. */
+#include "cmd/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_AFTER_SECONDS = 2 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void as_progress_start(struct as_progress *progress, uint64_t goal)
+{
+    *progress = (struct as_progress){.on = isatty(STDERR_FILENO), .started = now(), .goal = goal};
+    progress->next = progress->started + FIRST_AFTER_SECONDS;
+}
+
+void as_progress_update(struct as_progress *progress, uint64_t instructions)
+{
+    if (!progress->on)
+        return;
+    double time = now();
+    if (time < progress->next)
+        return;
+    double rate = (double)instructions / (time - progress->started);
+    progress->next = time + 0.5;
+    progress->shown = true;
+    fprintf(stderr, "\r\033[Kassay: %.0f M instructions, %.0f MIPS", (double)instructions / 1e6, rate / 1e6);
+    if (progress->goal > instructions && rate > 0)
+        fprintf(stderr, ", %.0f s to go", (double)(progress->goal - instructions) / rate);
+    fflush(stderr);
+}
+
+void as_progress_end(struct as_progress *progress)
+{
+    if (progress->shown)
+        fputs("\r\033[K", stderr);
+    progress->shown = progress->on = false;
+}

@@ -1,0 +1,18 @@
+/* A line of progress on stderr, when that is a terminal and the run takes long enough to wonder. */
+#ifndef AS_CMD_PROGRESS_H
+#define AS_CMD_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct as_progress {
+    bool on, shown;
+    double started, next;
+    uint64_t goal; /* instructions, 0: unknown */
+};
+
+void as_progress_start(struct as_progress *progress, uint64_t goal);
+void as_progress_update(struct as_progress *progress, uint64_t instructions); /* cheap; draws twice a second */
+void as_progress_end(struct as_progress *progress);                           /* wipes the line */
+
+#endif

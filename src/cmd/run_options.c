@@ -1,0 +1,54 @@
+/* See run_options.h. */
+#include "cmd/run_options.h"
+
+#include "base/log.h"
+
+#include <signal.h>
+#include <string.h>
+
+struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv)
+{
+    return (struct as_engine_options){
+        .argv = argv,
+        .qemu = options->qemu,
+        .window = options->window,
+        .skip = options->skip,
+        .max = options->max,
+        .from = options->from,
+        .to = options->to,
+        .no_follow = options->no_follow,
+    };
+}
+
+static void note_region(const struct as_engine_result *result, const struct as_run_options *options)
+{
+    if (result->region_reached)
+        return;
+    if (options->from)
+        as_log_warn("the program never reached '%s'%s: nothing was measured", options->from,
+                    options->skip ? ", or ended within --skip" : "");
+    else if (options->skip)
+        as_log_warn("the program ended within --skip: nothing was measured");
+}
+
+int as_run_report(const struct as_engine_result *result, const struct as_run_options *options)
+{
+    note_region(result, options);
+    if (result->untraced)
+        as_log_note("%u executed program%s ran untraced (the first: %s)", result->untraced,
+                    result->untraced == 1 ? "" : "s", result->first_untraced);
+    if (result->left_running)
+        as_log_note("%u process%s of the program still run%s, untraced from here on", result->left_running,
+                    result->left_running == 1 ? "" : "es", result->left_running == 1 ? "s" : "");
+    if (result->disagreements)
+        as_log_debug("%u static instructions accessed memory in another way than the decoder says; counted as seen",
+                     result->disagreements);
+    if (result->interrupted)
+        as_log_warn("interrupted: this is what ran until then");
+    else if (!result->stopped && result->signal)
+        as_log_warn("the program was killed by signal %d (%s): this is what ran until then", result->signal,
+                    strsignal(result->signal));
+    if (result->stopped)
+        return AS_EXIT_OK;
+    return result->interrupted ? 128 + SIGINT : result->exit_status;
+}

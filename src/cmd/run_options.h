@@ -1,0 +1,63 @@
+/* The options that every verb that runs a program in the engine shares. */
+#ifndef AS_CMD_RUN_OPTIONS_H
+#define AS_CMD_RUN_OPTIONS_H
+
+#include "cmd/cli.h"
+#include "engine/engine.h"
+
+struct as_run_options {
+    const char *qemu, *from, *to;
+    uint64_t window, skip, max;
+    bool no_follow;
+};
+#define AS_RUN_OPTIONS_DEFAULT                                                                                         \
+    {                                                                                                                  \
+        .window = 100000                                                                                               \
+    }
+
+/* Entries for an option table; `member` is the struct as_run_options in the command's options struct. */
+#define AS_RUN_OPTIONS(struct_type, run_member)                                                                        \
+    {.name = "skip",                                                                                                   \
+     .type = AS_OPTION_U64,                                                                                            \
+     .offset = offsetof(struct_type, run_member.skip),                                                                 \
+     .value = "N",                                                                                                     \
+     .help = "Leave out the first N instructions (after --from, if given)."},                                          \
+        {.name = "max",                                                                                                \
+         .type = AS_OPTION_U64,                                                                                        \
+         .offset = offsetof(struct_type, run_member.max),                                                              \
+         .value = "N",                                                                                                 \
+         .min = 1,                                                                                                     \
+         .help = "Stop after N instructions; the program is ended there."},                                            \
+        {.name = "from",                                                                                               \
+         .type = AS_OPTION_STRING,                                                                                     \
+         .offset = offsetof(struct_type, run_member.from),                                                             \
+         .value = "SYMBOL",                                                                                            \
+         .help = "Start when execution first reaches this function (NAME or MODULE:NAME)."},                           \
+        {.name = "to",                                                                                                 \
+         .type = AS_OPTION_STRING,                                                                                     \
+         .offset = offsetof(struct_type, run_member.to),                                                               \
+         .value = "SYMBOL",                                                                                            \
+         .help = "Stop when execution then reaches this function; the program is ended there."},                       \
+        {.name = "window",                                                                                             \
+         .type = AS_OPTION_U64,                                                                                        \
+         .offset = offsetof(struct_type, run_member.window),                                                           \
+         .value = "N",                                                                                                 \
+         .help = "Let no thread run ahead of its process's slowest running thread by more than N instructions "        \
+                 "(default 100k; 0: no limit)."},                                                                      \
+        {.name = "no-follow",                                                                                          \
+         .type = AS_OPTION_FLAG,                                                                                       \
+         .offset = offsetof(struct_type, run_member.no_follow),                                                        \
+         .help = "Do not trace programs that the program executes; they run natively. Forked children are always "     \
+                 "traced."},                                                                                           \
+    {                                                                                                                  \
+        .name = "qemu", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.qemu), .value = "FILE",   \
+        .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
+    }
+
+struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv);
+
+/* After a run: notes about what the user should know (killed, interrupted, untraced programs, processes left), and the
+ * exit status of the command. */
+int as_run_report(const struct as_engine_result *result, const struct as_run_options *options);
+
+#endif

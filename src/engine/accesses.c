@@ -1,0 +1,79 @@
+/* Raw access words to accesses. QEMU performs a wide operand in pieces (two of 8 bytes for a 16-byte load), and an
+ * atomic either as one access of both kinds or, in a single-threaded program, as a load and a store; here they become
+ * what the instruction does. */
+#include "engine/engine.h"
+
+#include "engine/wire.h"
+
+uint32_t as_insn_count_accesses(const struct as_insn *insn, uint8_t kind)
+{
+    uint32_t n = 0;
+    for (uint8_t m = 0; m < insn->n_mem; m++)
+        n += (insn->mem[m].access & kind) != 0;
+    return n;
+}
+
+static struct as_access unpack(uint64_t word)
+{
+    return (struct as_access){
+        .index = (uint32_t)(word >> AS_WIRE_INDEX_SHIFT & AS_WIRE_INDEX_MASK),
+        .size = 1u << (word >> AS_WIRE_SIZE_SHIFT & 7),
+        .address = (uint64_t)((int64_t)(word << (64 - AS_WIRE_ADDRESS_BITS)) >> (64 - AS_WIRE_ADDRESS_BITS)),
+        .kind = (uint8_t)(word >> 62),
+    };
+}
+
+/* The size of the operand that this access belongs to: the largest of its kind. */
+static uint32_t operand_size(const struct as_insn *insn, uint8_t kind)
+{
+    uint32_t size = 0;
+    for (uint8_t m = 0; m < insn->n_mem; m++)
+        if (insn->mem[m].access & kind && insn->mem[m].size > size)
+            size = insn->mem[m].size;
+    return size;
+}
+
+static bool joins(const struct as_insn *insn, const struct as_access *access, const struct as_access *piece)
+{
+    if (piece->index != access->index || insn->flags & AS_INSN_MULTI_MEM)
+        return false;
+    if (insn->flags & AS_INSN_ATOMIC)
+        return true;
+    if (piece->kind != access->kind)
+        return false;
+    return insn->flags & AS_INSN_BULK_MEM || (piece->address == access->address + access->size &&
+                                              access->size + piece->size <= operand_size(insn, access->kind));
+}
+
+static void join(struct as_access *access, const struct as_access *piece)
+{
+    uint64_t end = access->address + access->size, piece_end = piece->address + piece->size;
+    if (piece->address < access->address)
+        access->address = piece->address;
+    access->size = (uint32_t)((piece_end > end ? piece_end : end) - access->address);
+    access->kind |= piece->kind;
+}
+
+bool as_accesses_next(struct as_accesses *accesses, struct as_access *access)
+{
+    const struct as_block_exec *exec = accesses->exec;
+    while (accesses->next < exec->n_words) {
+        *access = unpack(exec->words[accesses->next++]);
+        if (access->index >= exec->end)
+            return false;
+        if (access->index < exec->first)
+            continue;
+        const struct as_insn *insn = exec->block->insns[access->index];
+        while (accesses->next < exec->n_words) {
+            struct as_access piece = unpack(exec->words[accesses->next]);
+            if (!joins(insn, access, &piece))
+                break;
+            join(access, &piece);
+            accesses->next++;
+        }
+        if (insn->flags & AS_INSN_ATOMIC && insn->class_ == AS_CLASS_ATOMIC)
+            access->kind = AS_ACCESS_LOAD | AS_ACCESS_STORE;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,156 @@
+/* Instructions are found by (image, address), blocks by (image, first address); each key has a chain, because code at
+ * an address can change and a block can be cut differently. */
+#include "engine/code_table.h"
+
+#include "engine/wire.h"
+
+void as_code_table_free(struct as_code_table *table)
+{
+    for (size_t i = 0; i < table->images.len; i++) {
+        as_space_free(table->images.data[i]->space);
+        free(table->images.data[i]);
+    }
+    for (size_t i = 0; i < table->blocks.len; i++)
+        free(table->blocks.data[i]);
+    for (size_t i = 0; i < table->insns.len; i++)
+        free(table->insns.data[i]);
+    as_vec_free(&table->images);
+    as_vec_free(&table->by_id);
+    as_vec_free(&table->blocks);
+    as_vec_free(&table->insns);
+    as_map_free(&table->insn_chains);
+    as_map_free(&table->block_chains);
+}
+
+struct as_image *as_code_table_find_image(const struct as_code_table *table, uint32_t number)
+{
+    for (size_t i = table->images.len; i-- > 0;)
+        if (table->images.data[i]->number == number)
+            return table->images.data[i];
+    return NULL;
+}
+
+struct as_image *as_code_table_image(struct as_code_table *table, uint32_t number, enum as_arch arch)
+{
+    struct as_image *image = as_code_table_find_image(table, number);
+    if (image)
+        return image;
+    image = as_alloc(sizeof *image);
+    *image = (struct as_image){.number = number, .arch = arch};
+    image->space = as_space_new(&(struct as_space_options){.debug_path = table->debug_path});
+    *as_vec_push(&table->images) = image;
+    return image;
+}
+
+static uint64_t chain_key(uint32_t image, uint64_t address)
+{
+    return address ^ (uint64_t)image << 48; /* user addresses have 48 bits */
+}
+
+static struct as_code_insn *find_insn(struct as_code_table *table, const struct as_image *image, uint64_t address,
+                                      const uint8_t *bytes, size_t length)
+{
+    uint64_t *chain = as_map_put(&table->insn_chains, chain_key(image->number, address));
+    for (struct as_code_insn *known = (void *)(uintptr_t)*chain; known; known = known->next_alike)
+        if (known->image == image->number && known->insn.length == length &&
+            memcmp(known->insn.bytes, bytes, length) == 0)
+            return known;
+    struct as_code_insn *code = as_alloc(sizeof *code);
+    as_insn_decode(image->arch, address, bytes, length, &code->insn);
+    code->insn.length = (uint8_t)length; /* QEMU's word counts where the decoder knows no such instruction */
+    memcpy(code->insn.bytes, bytes, length);
+    code->insn.id = (uint32_t)table->insns.len;
+    code->image = image->number;
+    code->next_alike = (void *)(uintptr_t)*chain;
+    *chain = (uint64_t)(uintptr_t)code;
+    *as_vec_push(&table->insns) = code;
+    return code;
+}
+
+static void sum_up(struct as_block *block)
+{
+    block->last_sure = -1;
+    for (uint32_t i = 0; i < block->n; i++) {
+        const struct as_insn *insn = block->insns[i];
+        if (insn->flags & AS_INSN_VARIES) {
+            block->flags |= AS_BLOCK_VARIES;
+            continue;
+        }
+        if (insn->flags & (AS_INSN_LOAD | AS_INSN_STORE))
+            block->last_sure = (int32_t)i;
+        block->loads += (insn->flags & AS_INSN_LOAD) != 0;
+        block->stores += (insn->flags & AS_INSN_STORE) != 0;
+        block->load_accesses += as_insn_count_accesses(insn, AS_ACCESS_LOAD);
+        block->store_accesses += as_insn_count_accesses(insn, AS_ACCESS_STORE);
+    }
+    const struct as_insn *last = block->insns[block->n - 1];
+    block->end = last->address + last->length;
+    block->last_class = last->class_;
+    block->outcome = !as_insn_is_control(last)         ? AS_OUTCOME_FALLS
+                     : last->class_ == AS_CLASS_BRANCH ? AS_OUTCOME_EITHER
+                                                       : AS_OUTCOME_LEAVES;
+    block->flags |= block->insns[0]->flags & AS_INSN_REP ? AS_BLOCK_REP_FIRST : 0;
+    block->flags |= last->flags & AS_INSN_REP ? AS_BLOCK_REP_LAST : 0;
+}
+
+static bool holds_landmark(const struct as_image *image, const struct as_block *block)
+{
+    return image->from - block->address < block->end - block->address ||
+           image->to - block->address < block->end - block->address;
+}
+
+static struct as_block *intern_block(struct as_code_table *table, const struct as_image *image, struct as_block *block)
+{
+    uint64_t *chain = as_map_put(&table->block_chains, chain_key(block->image, block->address));
+    for (struct as_block *known = (void *)(uintptr_t)*chain; known; known = known->next_alike)
+        if (known->image == block->image && known->n == block->n &&
+            memcmp(known->insns, block->insns, block->n * sizeof block->insns[0]) == 0) {
+            free(block);
+            return known;
+        }
+    sum_up(block);
+    if (holds_landmark(image, block))
+        block->flags |= AS_BLOCK_LANDMARK;
+    block->index = (uint32_t)table->blocks.len;
+    block->next_alike = (void *)(uintptr_t)*chain;
+    *chain = (uint64_t)(uintptr_t)block;
+    *as_vec_push(&table->blocks) = block;
+    return block;
+}
+
+bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words, size_t n)
+{
+    if (n < 4 || words[2] == 0 || words[2] > AS_WIRE_INDEX_MASK + 1 || n != 4 + 2 * words[2] || words[1] >= UINT32_MAX)
+        return false;
+    const struct as_image *image = as_code_table_find_image(table, (uint32_t)words[0]);
+    if (!image)
+        return false;
+    struct as_block *block = as_alloc(sizeof *block + words[2] * sizeof block->insns[0]);
+    *block = (struct as_block){.image = image->number, .n = (uint32_t)words[2], .address = words[3]};
+    uint64_t address = words[3];
+    for (uint32_t i = 0; i < block->n; i++) {
+        const uint8_t *bytes = (const uint8_t *)&words[4 + 2 * i];
+        uint8_t length = bytes[2 * sizeof(uint64_t) - 1];
+        block->insns[i] = &find_insn(table, image, address, bytes, length)->insn;
+        address += length;
+    }
+    while (table->by_id.len <= words[1])
+        *as_vec_push(&table->by_id) = NULL;
+    table->by_id.data[words[1]] = intern_block(table, image, block);
+    return true;
+}
+
+bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words, size_t n)
+{
+    if (n < 5 || words[n - 1] >> 56 != 0)
+        return false; /* the path must end in a zero byte */
+    struct as_image *image = as_code_table_find_image(table, (uint32_t)words[0]);
+    if (!image)
+        return false;
+    as_space_map(image->space, words[1], words[2], words[3], (const char *)&words[4]);
+    if (table->from && !image->from)
+        image->from = as_space_resolve(image->space, table->from);
+    if (table->to && !image->to)
+        image->to = as_space_resolve(image->space, table->to);
+    return true;
+}

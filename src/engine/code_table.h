@@ -1,0 +1,40 @@
+/* What is known of the program's code: images with their modules, static instructions, blocks. Filled from the messages
+ * of the code lanes (wire.h); blocks and instructions that were translated again unchanged are the same object. */
+#ifndef AS_ENGINE_CODE_TABLE_H
+#define AS_ENGINE_CODE_TABLE_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "engine/engine.h"
+
+struct as_code_insn {
+    struct as_insn insn;
+    uint32_t image;
+    bool silent; /* QEMU was seen not to report its accesses */
+    struct as_code_insn *next_alike;
+};
+
+struct as_code_table {
+    AS_VEC(struct as_image *) images;
+    AS_VEC(struct as_block *) by_id;     /* by the plugin's block id; NULL: not announced yet */
+    AS_VEC(struct as_block *) blocks;    /* by as_block.index */
+    AS_VEC(struct as_code_insn *) insns; /* by as_insn.id */
+    struct as_map insn_chains, block_chains;
+    const char *from, *to, *debug_path;
+};
+
+void as_code_table_free(struct as_code_table *table);
+struct as_image *as_code_table_image(struct as_code_table *table, uint32_t number, enum as_arch arch);
+/* A code message's words (behind the head word). False: malformed, which only a broken plugin could produce. */
+bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words, size_t n) AS_MUST_CHECK;
+bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words, size_t n) AS_MUST_CHECK;
+
+static inline struct as_block *as_code_table_block(const struct as_code_table *table, uint32_t id)
+{
+    return id < table->by_id.len ? table->by_id.data[id] : NULL;
+}
+
+/* The image of that number, or NULL. */
+struct as_image *as_code_table_find_image(const struct as_code_table *table, uint32_t number);
+
+#endif

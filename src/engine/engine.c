@@ -1,0 +1,102 @@
+/* A run: start the child, read until it is over, say how it ended. */
+#include "engine/engine.h"
+
+#include "engine/launch.h"
+#include "engine/reader.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void fill_result(struct as_engine_result *result, const struct as_reader *reader, const struct as_child *child)
+{
+    result->started = reader->threads > 0;
+    result->region_reached = reader->region.reached;
+    result->processes = (uint32_t)reader->processes.len;
+    result->threads = reader->threads;
+    result->untraced = reader->untraced;
+    result->disagreements = reader->disagreements;
+    snprintf(result->first_untraced, sizeof result->first_untraced, "%s", reader->first_untraced);
+    if (WIFSIGNALED(child->wait_status)) {
+        result->signal = WTERMSIG(child->wait_status);
+        result->exit_status = 128 + result->signal;
+    } else {
+        result->exit_status = WEXITSTATUS(child->wait_status);
+    }
+}
+
+struct as_engine {
+    const struct as_engine_options *options;
+    struct as_child child;
+    struct as_reader reader;
+    double started;
+};
+
+struct as_engine *as_engine_start(const struct as_engine_options *options, struct as_error *err)
+{
+    struct as_engine *engine = as_alloc(sizeof *engine);
+    engine->options = options;
+    engine->started = now();
+    if (!as_child_start(&engine->child, options, err)) {
+        free(engine);
+        return NULL;
+    }
+    as_reader_init(&engine->reader, &engine->child, options);
+    return engine;
+}
+
+bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *context, struct as_engine_result *result,
+                   struct as_error *err)
+{
+    struct as_reader *reader = &engine->reader;
+    memset(result, 0, sizeof *result);
+    reader->sink = sink;
+    reader->context = context;
+    bool ok = as_reader_run(reader, err);
+    result->stopped = reader->region.over;
+    result->interrupted = !result->stopped && !atomic_load(&engine->child.ended);
+    if (result->stopped || result->interrupted || !ok)
+        as_reader_kill_all(reader);
+    else
+        result->left_running = as_reader_count_alive(reader);
+    atomic_store(&reader->wire->detached, 1);
+    as_reader_end_threads(reader);
+    result->seconds = now() - engine->started;
+    as_child_wait(&engine->child);
+    fill_result(result, reader, &engine->child);
+    if (ok && !result->started)
+        ok = as_error_set(err, "QEMU ended before the program started (status %d); its message is above",
+                          result->exit_status);
+    return ok;
+}
+
+const struct as_block *as_engine_block(const struct as_engine *engine, size_t index)
+{
+    return engine->reader.code.blocks.data[index];
+}
+
+size_t as_engine_count_blocks(const struct as_engine *engine)
+{
+    return engine->reader.code.blocks.len;
+}
+
+const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t number)
+{
+    return as_code_table_find_image(&engine->reader.code, number);
+}
+
+void as_engine_free(struct as_engine *engine)
+{
+    if (!engine)
+        return;
+    as_child_free(&engine->child);
+    as_reader_free(&engine->reader);
+    free(engine);
+}

@@ -1,0 +1,164 @@
+/* The engine: runs a program in QEMU's user mode and tells a sink, in order for each guest thread, what it executed.
+ *
+ * The unit of telling is the execution of a block, a run of adjacent instructions that QEMU translated together. A
+ * block execution says which of its instructions completed, the accesses that they made and where control went
+ * afterwards. Nothing is dropped; a slow sink slows the program down.
+ *
+ * All calls of a sink come from the thread that called as_engine_run. Calls for one guest thread come in its order;
+ * threads are interleaved in pieces, kept within `window` instructions of each other.
+ */
+#ifndef AS_ENGINE_ENGINE_H
+#define AS_ENGINE_ENGINE_H
+
+#include "assay/insn.h"
+#include "base/error.h"
+#include "symbol/space.h"
+
+/* A program image: what one execve brought into memory. Forked children share their parent's. */
+struct as_image {
+    uint32_t number; /* 1, 2 … */
+    enum as_arch arch;
+    struct as_space *space;
+    uint64_t from, to; /* entries of the options' functions; 0 as long as no mapped module has them */
+};
+
+/* Whether the bytes of an instruction do not tell what it accesses: nothing, once, or many times. */
+#define AS_INSN_VARIES (AS_INSN_COND_MEM | AS_INSN_MULTI_MEM | AS_INSN_REP)
+
+enum as_block_flag {
+    AS_BLOCK_VARIES = 1 << 0,    /* has instructions that do not access the same every time */
+    AS_BLOCK_REP_FIRST = 1 << 1, /* its first instruction has a rep prefix */
+    AS_BLOCK_REP_LAST = 1 << 2,  /* its last one has */
+    AS_BLOCK_CHECKED = 1 << 3,   /* the accesses of one execution were compared with the decoder's word */
+    AS_BLOCK_LANDMARK = 1 << 4,  /* holds the entry of --from or --to */
+    AS_BLOCK_DISAGREES = 1 << 5, /* … and that is not what the decoder says */
+};
+
+/* What a block's end does to control: falls through, either way, always leaves. */
+enum as_outcome { AS_OUTCOME_FALLS, AS_OUTCOME_EITHER, AS_OUTCOME_LEAVES };
+
+struct as_block {
+    uint32_t index; /* dense, from 0, in order of first translation */
+    uint32_t image;
+    uint32_t n; /* instructions */
+    uint32_t flags;
+    uint64_t address, end;
+    /* Of one complete execution, as the decoder says, without the instructions that vary. */
+    uint32_t loads, stores, load_accesses, store_accesses;
+    uint8_t last_class;          /* enum as_class of its last instruction */
+    uint8_t outcome;             /* enum as_outcome of its last instruction */
+    int32_t last_sure;           /* index of the last instruction that always accesses memory; -1: none */
+    struct as_block *next_alike; /* in the code table's chain */
+    const struct as_insn *insns[];
+};
+
+/* A guest thread. Numbers count from 1 in order of appearance over all processes. */
+struct as_thread {
+    uint32_t number, process;
+    int32_t pid, tid;
+    const struct as_image *image;
+    uint32_t parent; /* of a forked process's first thread: the thread that forked; otherwise 0 */
+    void *user;      /* the sink's own */
+};
+
+struct as_block_exec {
+    const struct as_block *block;
+    uint32_t first, end;   /* instructions [first, end) were executed */
+    bool continues;        /* `first` is a further iteration of the rep instruction executed just before */
+    bool taken;            /* control left the fall-through path after `end` */
+    uint64_t next;         /* where the thread went; 0 unknown (it ended, or is in a system call) */
+    const uint64_t *words; /* raw accesses: read them with as_accesses */
+    size_t n_words;
+};
+
+/* Instructions of an execution: a rep instruction counts once, whatever its iterations. */
+static inline uint64_t as_block_exec_count(const struct as_block_exec *exec)
+{
+    return exec->end - exec->first - exec->continues;
+}
+
+struct as_access {
+    uint32_t index; /* of the instruction in its block */
+    uint32_t size;  /* bytes */
+    uint64_t address;
+    uint8_t kind; /* AS_ACCESS_LOAD, AS_ACCESS_STORE; both for an atomic */
+};
+
+/* Walks the accesses of a block execution in program order: pieces of one operand are joined, an atomic is one access.
+ */
+struct as_accesses {
+    const struct as_block_exec *exec;
+    size_t next;
+};
+static inline struct as_accesses as_accesses_of(const struct as_block_exec *exec)
+{
+    return (struct as_accesses){.exec = exec};
+}
+/* The accesses of a kind that the decoder expects of an instruction that does not vary. */
+uint32_t as_insn_count_accesses(const struct as_insn *insn, uint8_t kind);
+
+bool as_accesses_next(struct as_accesses *accesses, struct as_access *access);
+
+struct as_engine;
+
+/* What a consumer provides; any member but `block` may be NULL. */
+struct as_sink {
+    void (*thread_start)(void *context, struct as_thread *thread);
+    void (*thread_end)(void *context, struct as_thread *thread);
+    void (*block)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
+    void (*syscall)(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6]);
+    void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
+    void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */
+    void (*signal_return)(void *context, struct as_thread *thread);
+};
+
+struct as_engine_options {
+    char *const *argv;      /* the program and its arguments */
+    const char *qemu;       /* NULL: found on PATH by architecture */
+    uint64_t window;        /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
+    uint64_t skip, max;     /* instructions: leave out the first, stop after (0: no limit) */
+    const char *from, *to;  /* functions: start when reached, stop when reached */
+    bool stdout_to_stderr;  /* the program's standard output goes to standard error */
+    bool no_follow;         /* programs that the program executes run untraced */
+    bool blocks_only;       /* leave out the accesses that the code tells: much faster, as_accesses then sees few */
+    const char *debug_path; /* see struct as_space_options */
+    void (*tick)(void *tick_context); /* called now and then, for progress; may be NULL */
+    void *tick_context;
+};
+#define AS_ENGINE_OPTIONS_DEFAULT                                                                                      \
+    {                                                                                                                  \
+        .window = 100000                                                                                               \
+    }
+
+struct as_engine_result {
+    bool started;        /* the program executed at least one instruction */
+    bool stopped;        /* Assay ended the program because the region was over */
+    bool interrupted;    /* … or because the user asked twice */
+    bool region_reached; /* false: --from was never reached, or the program ended within --skip */
+    int exit_status;     /* the program's: 0-255, or 128 + signal */
+    int signal;          /* that killed it; 0 if none */
+    double seconds;      /* wall-clock, from the start of QEMU to the last record */
+    uint32_t processes, threads;
+    uint32_t untraced;      /* programs that were executed outside QEMU */
+    uint32_t left_running;  /* processes still alive when the program ended; they go on untraced */
+    uint32_t disagreements; /* static instructions whose accesses are not what the decoder says */
+    char first_untraced[256];
+};
+
+/* Finds the program and QEMU and starts both. NULL: the program cannot be run, or Assay fails. `options` must live as
+ * long as the engine. */
+struct as_engine *as_engine_start(const struct as_engine_options *options, struct as_error *err) AS_MUST_CHECK;
+
+/* Reads to the end of the program or of the region. False only for failures of Assay itself. */
+bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *context, struct as_engine_result *result,
+                   struct as_error *err) AS_MUST_CHECK;
+
+/* All blocks that were translated, by their index. Blocks, instructions, images and threads live as long as the engine
+ * (threads only until their thread_end). */
+const struct as_block *as_engine_block(const struct as_engine *engine, size_t index);
+size_t as_engine_count_blocks(const struct as_engine *engine);
+const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t number);
+
+void as_engine_free(struct as_engine *engine); /* NULL is fine */
+
+#endif

@@ -1,0 +1,140 @@
+/* See find_qemu.h. */
+#include "engine/find_qemu.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef AS_PLUGIN_DIR
+#define AS_PLUGIN_DIR "/usr/local/lib/assay"
+#endif
+
+static bool is_executable(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool search_path(const char *name, char found[PATH_MAX])
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        if (snprintf(found, PATH_MAX, "%.*s/%s", (int)length, path, name) < PATH_MAX && is_executable(found))
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+/* Reads what the command prints within five seconds; more than fits is left unread. */
+static bool read_output(int fd, char *text, size_t size)
+{
+    size_t length = 0;
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    while (length < size - 1 && poll(&wait, 1, 5000) == 1) {
+        ssize_t n = read(fd, text + length, size - 1 - length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        length += (size_t)n;
+    }
+    text[length] = 0;
+    return length > 0;
+}
+
+static bool ask_version(const char *path, char *text, size_t size)
+{
+    int ends[2];
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
+    char *argv[] = {(char *)path, "--version", NULL};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    int failed = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    bool ok = !failed && read_output(ends[0], text, size);
+    close(ends[0]);
+    if (!failed) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    return ok;
+}
+
+static bool check_version(struct as_qemu *qemu, struct as_error *err)
+{
+    char text[512];
+    if (!ask_version(qemu->path, text, sizeof text))
+        return as_error_set(err, "%s does not run: '%s --version' printed nothing", qemu->path, qemu->path);
+    const char *number = strstr(text, "version ");
+    if (!number || sscanf(number, "version %d.%d", &qemu->major, &qemu->minor) != 2)
+        return as_error_set(err, "%s is not QEMU: '--version' does not say its version", qemu->path);
+    if (qemu->major < AS_QEMU_OLDEST)
+        return as_error_set(err, "%s is QEMU %d.%d, too old: Assay needs %d.0 or later (Debian's package: qemu-user)",
+                            qemu->path, qemu->major, qemu->minor, AS_QEMU_OLDEST);
+    if (qemu->major > AS_QEMU_NEWEST)
+        return as_error_set(err,
+                            "%s is QEMU %d.%d, whose plugin interface Assay does not know yet: it needs %d.x to %d.x",
+                            qemu->path, qemu->major, qemu->minor, AS_QEMU_OLDEST, AS_QEMU_NEWEST);
+    return true;
+}
+
+bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, struct as_error *err)
+{
+    char name[64], static_name[64];
+    snprintf(name, sizeof name, "qemu-%s", as_arch_name(arch));
+    snprintf(static_name, sizeof static_name, "qemu-%s-static", as_arch_name(arch));
+    memset(qemu, 0, sizeof *qemu);
+    if (given) {
+        snprintf(qemu->path, sizeof qemu->path, "%s", given);
+        if (!is_executable(given))
+            return as_error_set(err, "%s is not an executable file; give the path of %s", given, name);
+    } else if (!search_path(name, qemu->path) && !search_path(static_name, qemu->path)) {
+        return as_error_set(err, "%s was not found on PATH; install it (Debian: apt-get install qemu-user)", name);
+    }
+    return check_version(qemu, err);
+}
+
+bool as_qemu_find_plugin(char path[PATH_MAX], struct as_error *err)
+{
+    static const char *const places[] = {"assay-engine.so", "../lib/assay/assay-engine.so",
+                                         "../lib/x86_64-linux-gnu/assay/assay-engine.so",
+                                         "../lib/aarch64-linux-gnu/assay/assay-engine.so"};
+    char self[PATH_MAX], *slash;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length > 0) {
+        self[length] = 0;
+        if ((slash = strrchr(self, '/')))
+            *slash = 0;
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+            if (snprintf(path, PATH_MAX, "%s/%s", self, places[i]) < PATH_MAX && access(path, R_OK) == 0)
+                return true;
+    }
+    snprintf(path, PATH_MAX, "%s/assay-engine.so", AS_PLUGIN_DIR);
+    if (access(path, R_OK) == 0)
+        return true;
+    return as_error_set(err, "assay-engine.so was not found beside 'assay' nor in %s; build or install it again",
+                        AS_PLUGIN_DIR);
+}
+
+const char *as_qemu_sysroot(enum as_arch arch)
+{
+    static const char riscv[] = "/usr/riscv64-linux-gnu"; /* where Debian's cross packages put it */
+    return arch == AS_ARCH_RISCV64 && access("/usr/riscv64-linux-gnu/lib", R_OK) == 0 ? riscv : "";
+}

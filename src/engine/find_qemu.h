@@ -1,0 +1,26 @@
+/* Finding QEMU, our plugin and a guest's libraries. Also what `assay doctor` shows. */
+#ifndef AS_ENGINE_FIND_QEMU_H
+#define AS_ENGINE_FIND_QEMU_H
+
+#include "assay/insn.h"
+#include "base/error.h"
+
+#include <limits.h>
+
+struct as_qemu {
+    char path[PATH_MAX];
+    int major, minor;
+};
+
+enum { AS_QEMU_OLDEST = 6, AS_QEMU_NEWEST = 8 }; /* major versions whose plugin interface (version 1) is ours */
+
+/* `given` NULL: qemu-ARCH or qemu-ARCH-static on PATH. Runs it once to learn its version. */
+bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, struct as_error *err) AS_MUST_CHECK;
+
+/* assay-engine.so: beside the running program (the build tree), or in ../lib… of an installation. */
+bool as_qemu_find_plugin(char path[PATH_MAX], struct as_error *err) AS_MUST_CHECK;
+
+/* Where dynamic programs of an architecture find their loader and libraries; "" for the machine's own or none. */
+const char *as_qemu_sysroot(enum as_arch arch);
+
+#endif

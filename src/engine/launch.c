@@ -1,0 +1,231 @@
+/* Starts QEMU as a child that dies with us, and waits for it on a thread of its own, which rings the reader's bell.
+ *
+ * The child gets our standard streams, environment and working directory as they are. Address-space randomisation is
+ * off, so that a program gives the same records in every run. The shared memory is a memfd that the plugin opens
+ * through /proc, so that the program inherits no descriptor, and nothing has to be cleaned up whatever happens.
+ *
+ * Signals: Ctrl-C on the terminal reaches the program by itself, so we only count it; what is sent to us alone is
+ * passed on to the program.
+ */
+#include "engine/launch.h"
+
+#include "base/alloc.h"
+#include "engine/find_qemu.h"
+#include "engine/program.h"
+#include "engine/qemu_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static _Atomic unsigned interrupts;
+static _Atomic pid_t forward_to;
+static const int handled_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static struct sigaction old_actions[sizeof handled_signals / sizeof *handled_signals];
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    pid_t pid = atomic_load(&forward_to);
+    if (info->si_code <= 0 && pid > 0) /* sent by a process, not by the terminal */
+        kill(pid, signal);
+    if (signal == SIGINT || signal == SIGTERM)
+        atomic_fetch_add(&interrupts, 1);
+    errno = saved;
+}
+
+unsigned as_child_interrupts(void)
+{
+    return atomic_load(&interrupts);
+}
+
+static void catch_signals(pid_t pid)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    atomic_store(&forward_to, pid);
+    for (size_t i = 0; i < sizeof handled_signals / sizeof *handled_signals; i++) {
+        sigaction(handled_signals[i], NULL, &old_actions[i]);
+        if (old_actions[i].sa_handler != SIG_IGN)
+            sigaction(handled_signals[i], &action, NULL);
+    }
+}
+
+static void restore_signals(void)
+{
+    for (size_t i = 0; i < sizeof handled_signals / sizeof *handled_signals; i++)
+        sigaction(handled_signals[i], &old_actions[i], NULL);
+    atomic_store(&forward_to, 0);
+}
+
+static bool make_memory(struct as_child *child, struct as_error *err)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    sigaction(SIGXFSZ, &ignore, &old); /* a file-size limit shall be an error, not a death */
+    child->memory = memfd_create("assay", MFD_CLOEXEC);
+    bool sized = child->memory >= 0 && ftruncate(child->memory, (off_t)AS_WIRE_SIZE) == 0 &&
+                 fallocate(child->memory, 0, 0, (off_t)sizeof(struct as_wire_header)) == 0;
+    int why = errno;
+    sigaction(SIGXFSZ, &old, NULL);
+    if (!sized)
+        return as_error_set(err, "no shared memory for the trace: %s%s", strerror(why),
+                            why == EFBIG ? " (lift the file-size limit: ulimit -f unlimited)" : "");
+    child->wire = mmap(NULL, AS_WIRE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, child->memory, 0);
+    if (child->wire == MAP_FAILED) {
+        child->wire = NULL;
+        return as_error_set(err, "the shared memory for the trace cannot be mapped: %s", strerror(errno));
+    }
+    return true;
+}
+
+static bool fill_header(struct as_child *child, const struct as_engine_options *options, enum as_arch arch,
+                        struct as_error *err)
+{
+    struct as_wire_header *wire = child->wire;
+    struct as_qemu qemu;
+    if (!as_qemu_find(arch, options->qemu, &qemu, err))
+        return false;
+    snprintf(wire->qemu[arch], PATH_MAX, "%s", qemu.path);
+    for (int other = 0; other < AS_ARCH_COUNT; other++) {
+        if (other != (int)arch && !options->qemu && as_qemu_find((enum as_arch)other, NULL, &qemu, NULL))
+            snprintf(wire->qemu[other], PATH_MAX, "%s", qemu.path);
+        snprintf(wire->sysroot[other], PATH_MAX, "%s", as_qemu_sysroot((enum as_arch)other));
+    }
+    if (!as_qemu_find_plugin(wire->plugin, err))
+        return false;
+    snprintf(wire->memory, sizeof wire->memory, "/proc/%d/fd/%d", getpid(), child->memory);
+    wire->follow_exec = !options->no_follow;
+    wire->window = options->window;
+    wire->record_accesses = !options->blocks_only;
+    wire->reader_pid = getpid();
+    wire->header_size = sizeof *wire;
+    wire->version = AS_WIRE_VERSION;
+    wire->magic = AS_WIRE_MAGIC;
+    return true;
+}
+
+/* In the forked child; does not return. */
+static _Noreturn void become_qemu(const struct as_qemu_command *command, bool stdout_to_stderr, int failure)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    personality(ADDR_NO_RANDOMIZE);
+    if (stdout_to_stderr)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    execve(command->argv[0], command->argv, command->envp);
+    int why = errno;
+    ssize_t ignored = write(failure, &why, sizeof why);
+    (void)ignored;
+    _exit(127);
+}
+
+static bool spawn(struct as_child *child, const struct as_qemu_command *command, bool stdout_to_stderr,
+                  struct as_error *err)
+{
+    int ends[2], why;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return as_error_set(err, "cannot start QEMU: %s", strerror(errno));
+    fflush(NULL);
+    child->pid = fork();
+    if (child->pid == 0)
+        become_qemu(command, stdout_to_stderr, ends[1]);
+    int fork_failure = errno;
+    close(ends[1]);
+    ssize_t got = child->pid > 0 ? read(ends[0], &why, sizeof why) : 0;
+    close(ends[0]);
+    if (child->pid < 0)
+        return as_error_set(err, "cannot start QEMU: %s", strerror(fork_failure));
+    if (got == (ssize_t)sizeof why) {
+        waitpid(child->pid, NULL, 0);
+        child->pid = 0;
+        return as_error_set_status(err, AS_EXIT_CANNOT_RUN, "%s cannot be run: %s", command->argv[0], strerror(why));
+    }
+    return true;
+}
+
+static void *reap(void *argument)
+{
+    struct as_child *child = argument;
+    while (waitpid(child->pid, &child->wait_status, 0) < 0 && errno == EINTR) {
+    }
+    atomic_store(&child->ended, 1);
+    atomic_fetch_add(&child->wire->doorbell, 1);
+    syscall(SYS_futex, &child->wire->doorbell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    return NULL;
+}
+
+/* The reaper must not take the signals that are meant for the whole process. */
+static bool start_reaper(struct as_child *child, struct as_error *err)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    child->reaper_runs = pthread_create(&child->reaper, NULL, reap, child) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return child->reaper_runs || as_error_set(err, "cannot start a thread: %s", strerror(errno));
+}
+
+bool as_child_start(struct as_child *child, const struct as_engine_options *options, struct as_error *err)
+{
+    struct as_program *program = as_alloc(sizeof *program);
+    struct as_qemu_command command = {0};
+    memset(child, 0, sizeof *child);
+    child->memory = -1;
+    atomic_store(&interrupts, 0);
+    bool ok = false;
+    if (!as_program_find(options->argv[0], getenv("PATH"), program, err) || !make_memory(child, err) ||
+        !fill_header(child, options, program->arch, err))
+        goto out;
+    const struct as_wire_header *wire = child->wire;
+    struct as_qemu_setup setup = {.qemu = wire->qemu[program->arch],
+                                  .plugin = wire->plugin,
+                                  .memory = wire->memory,
+                                  .sysroot = program->dynamic ? wire->sysroot[program->arch] : NULL};
+    if (!as_qemu_command_build(&command, &setup, program, options->argv, environ)) {
+        as_error_set(err, "out of memory");
+        goto out;
+    }
+    ok = spawn(child, &command, options->stdout_to_stderr, err);
+    if (ok) {
+        catch_signals(child->pid);
+        ok = start_reaper(child, err);
+    }
+out:
+    as_qemu_command_free(&command);
+    free(program);
+    if (!ok)
+        as_child_free(child);
+    return ok;
+}
+
+void as_child_wait(struct as_child *child)
+{
+    if (child->reaper_runs)
+        pthread_join(child->reaper, NULL);
+    child->reaper_runs = false;
+}
+
+void as_child_free(struct as_child *child)
+{
+    if (child->pid > 0 && !atomic_load(&child->ended))
+        kill(child->pid, SIGKILL);
+    if (child->reaper_runs)
+        as_child_wait(child);
+    else if (child->pid > 0 && !atomic_load(&child->ended))
+        waitpid(child->pid, &child->wait_status, 0);
+    if (child->pid > 0)
+        restore_signals();
+    if (child->wire)
+        munmap(child->wire, AS_WIRE_SIZE);
+    if (child->memory >= 0)
+        close(child->memory);
+    *child = (struct as_child){.memory = -1};
+}

@@ -1,0 +1,107 @@
+/* Two things need care. A comma in a path ends it in QEMU's option syntax unless doubled. And the environment is the
+ * program's, but QEMU itself is a program that the dynamic loader starts: LD_* variables meant for the program must not
+ * act on QEMU, so they are taken out and handed over with -E, which cannot carry a comma (then they stay).
+ */
+#include "engine/qemu_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t count(char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+static char *double_commas(const char *text)
+{
+    char *out = malloc(2 * strlen(text) + 1), *to = out;
+    for (; out && *text; *to++ = *text++)
+        if (*text == ',')
+            *to++ = ',';
+    if (out)
+        *to = 0;
+    return out;
+}
+
+static char *keep(struct as_qemu_command *command, char *text)
+{
+    if (text)
+        command->own[command->n_own++] = text;
+    return text;
+}
+
+static char *plugin_option(struct as_qemu_command *command, const struct as_qemu_setup *setup)
+{
+    char *path = double_commas(setup->plugin), *option = NULL;
+    if (!path || asprintf(&option, "%s,memory=%s,process=%u", path, setup->memory, setup->process) < 0)
+        option = NULL;
+    free(path);
+    return keep(command, option);
+}
+
+/* QEMU would take a path that starts with a dash for an option. */
+static char *program_path(struct as_qemu_command *command, const char *path)
+{
+    char *safe = NULL;
+    if (path[0] != '-')
+        return (char *)path;
+    return asprintf(&safe, "./%s", path) < 0 ? NULL : keep(command, safe);
+}
+
+static bool concerns_loader(const char *variable)
+{
+    return strncmp(variable, "LD_", 3) == 0 && strchr(variable, '=') && !strchr(variable, ',');
+}
+
+bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu_setup *setup,
+                           const struct as_program *program, char *const *argv, char *const *envp)
+{
+    memset(command, 0, sizeof *command);
+    size_t n_args = count(argv), n_env = count(envp), n = 0, kept = 0;
+    command->argv = calloc(n_args + 2 * n_env + 16 + AS_PROGRAM_MAX_ARGS, sizeof *command->argv);
+    command->envp = calloc(n_env + 1, sizeof *command->envp);
+    char *plugin = plugin_option(command, setup), *path = program_path(command, program->path);
+    if (!command->argv || !command->envp || !plugin || !path)
+        return false;
+    char **out = command->argv;
+    out[n++] = (char *)setup->qemu;
+    out[n++] = "-plugin";
+    out[n++] = plugin;
+    out[n++] = "-seed";
+    out[n++] = "1";
+    if (setup->sysroot && setup->sysroot[0]) {
+        out[n++] = "-L";
+        out[n++] = (char *)setup->sysroot;
+    }
+    for (size_t i = 0; i < n_env; i++) {
+        if (concerns_loader(envp[i])) {
+            out[n++] = "-E";
+            out[n++] = envp[i];
+        } else {
+            command->envp[kept++] = envp[i];
+        }
+    }
+    out[n++] = "-0";
+    out[n++] = program->is_script ? (char *)program->path : n_args ? argv[0] : "";
+    out[n++] = path;
+    for (size_t i = 0; program->is_script && i < program->n_script_args; i++)
+        out[n++] = (char *)program->script_args[i];
+    if (program->is_script)
+        out[n++] = (char *)program->script_path;
+    for (size_t i = 1; i < n_args; i++)
+        out[n++] = argv[i];
+    return true;
+}
+
+void as_qemu_command_free(struct as_qemu_command *command)
+{
+    for (size_t i = 0; i < command->n_own; i++)
+        free(command->own[i]);
+    free(command->argv);
+    free(command->envp);
+    memset(command, 0, sizeof *command);
+}

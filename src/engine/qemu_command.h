@@ -1,0 +1,27 @@
+/* The command line that runs a program in QEMU with our plugin. Used by the engine for the first program and by the
+ * plugin for the programs that it executes, so it needs nothing but libc. */
+#ifndef AS_ENGINE_QEMU_COMMAND_H
+#define AS_ENGINE_QEMU_COMMAND_H
+
+#include "engine/program.h"
+
+struct as_qemu_command {
+    char **argv, **envp; /* NULL-terminated; elements may belong to the caller */
+    char *own[8];        /* what as_qemu_command_free frees */
+    size_t n_own;
+};
+
+struct as_qemu_setup {
+    const char *qemu;    /* the QEMU binary */
+    const char *plugin;  /* assay-engine.so */
+    const char *memory;  /* the memfd's path */
+    const char *sysroot; /* -L, or NULL */
+    uint32_t process;    /* this process's number; 0: a new one */
+};
+
+/* False when out of memory. argv is the program's own, argv[0] included (it may be empty). */
+bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu_setup *setup,
+                           const struct as_program *program, char *const *argv, char *const *envp);
+void as_qemu_command_free(struct as_qemu_command *command);
+
+#endif

@@ -1,0 +1,412 @@
+/* One loop over the lanes. Code lanes are read before the others whenever a stream needs a block that is not known yet;
+ * a block is always announced before it executes, so one pass over the code lanes is enough.
+ *
+ * A lane ends when its thread says so, when its process has died (then its last, unpublished words are read too) or
+ * when its process executed another program. It is free again once it is drained. The first lane of a forked process
+ * waits until the lane it was forked from has been read up to the fork.
+ *
+ * No lane is waited for while another has words, so a writer that waits for room always gets it.
+ */
+#include "engine/reader.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, IDLE_MILLISECONDS = 20 };
+
+void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->child = child;
+    reader->wire = child->wire;
+    reader->options = options;
+    reader->code.from = options->from;
+    reader->code.to = options->to;
+    reader->code.debug_path = options->debug_path;
+    reader->region = (struct as_region){.skip = options->skip,
+                                        .max = options->max ? options->max : UINT64_MAX,
+                                        .waits_for_from = options->from != NULL,
+                                        .has_to = options->to != NULL};
+    reader->streams = as_alloc_array(AS_WIRE_LANES, sizeof *reader->streams);
+}
+
+static struct as_process *find_process(struct as_reader *reader, uint32_t number)
+{
+    for (size_t i = reader->processes.len; i-- > 0;)
+        if (reader->processes.data[i]->number == number)
+            return reader->processes.data[i];
+    return NULL;
+}
+
+/* Marks a lane as written to its very end. Its writer must be gone. */
+static void seal_lane(struct as_wire_lane *lane)
+{
+    uint64_t in_chunk = (uint64_t)(lane->write - lane->chunk);
+    if (in_chunk > AS_WIRE_CHUNK)
+        in_chunk = AS_WIRE_CHUNK;
+    atomic_store(&lane->published, lane->chunk_position + in_chunk);
+    atomic_store(&lane->state, AS_WIRE_ENDED);
+}
+
+static void seal_lanes_of(struct as_reader *reader, uint32_t process, uint32_t before_image)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (atomic_load(&lane->state) == AS_WIRE_LIVE && lane->process == process && lane->image < before_image)
+            seal_lane(lane);
+    }
+}
+
+/* A new process, or the same one in a new program. */
+static bool on_process(struct as_reader *reader, const uint64_t *words, size_t n)
+{
+    if (n != 5 || words[4] >= AS_ARCH_COUNT)
+        return false;
+    as_code_table_image(&reader->code, (uint32_t)words[2], (enum as_arch)words[4]);
+    struct as_process *process = find_process(reader, (uint32_t)words[0]);
+    if (process) {
+        seal_lanes_of(reader, process->number, (uint32_t)words[2]);
+    } else {
+        process = as_alloc(sizeof *process);
+        process->number = (uint32_t)words[0];
+        process->parent = (uint32_t)words[1];
+        process->pid = (int32_t)words[3];
+        process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+        *as_vec_push(&reader->processes) = process;
+    }
+    process->image = (uint32_t)words[2];
+    return true;
+}
+
+static void on_note(const char *text)
+{
+    if (!strstr(text, "uncaught target signal")) /* the exit status tells that */
+        as_log_warn("QEMU says: %s", text);
+}
+
+static void on_execute(struct as_reader *reader, bool followed, const char *path)
+{
+    if (followed)
+        return;
+    if (reader->untraced++ == 0)
+        snprintf(reader->first_untraced, sizeof reader->first_untraced, "%.255s", path);
+}
+
+static bool on_message(struct as_reader *reader, uint64_t head, const uint64_t *words, size_t n)
+{
+    bool text_ends = n > 0 && words[n - 1] >> 56 == 0;
+    switch ((enum as_wire_message)(head >> AS_WIRE_EVENT_SHIFT)) {
+    case AS_WIRE_PROCESS:
+        return on_process(reader, words, n);
+    case AS_WIRE_MODULE:
+        return as_code_table_add_module(&reader->code, words, n);
+    case AS_WIRE_CODE:
+        return as_code_table_add_block(&reader->code, words, n);
+    case AS_WIRE_NOTE:
+        if (text_ends)
+            on_note((const char *)words);
+        return text_ends;
+    case AS_WIRE_EXECUTE:
+        if (text_ends && n > 1)
+            on_execute(reader, words[0] != 0, (const char *)(words + 1));
+        return text_ends && n > 1;
+    }
+    return false;
+}
+
+static void give_room(struct as_wire_lane *lane, uint64_t consumed)
+{
+    atomic_store(&lane->consumed, consumed);
+    if (atomic_exchange(&lane->writer_waits, 0)) {
+        atomic_fetch_add(&lane->room, 1);
+        syscall(SYS_futex, &lane->room, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    }
+}
+
+/* Reads whole messages. A message can wrap around the ring, so it is copied out. */
+static bool read_code_lane(struct as_reader *reader, uint32_t number)
+{
+    static uint64_t message[AS_WIRE_MESSAGE_MAX];
+    struct as_wire_lane *lane = &reader->wire->lanes[number];
+    const uint64_t *ring = as_wire_ring(reader->wire, number);
+    for (;;) {
+        uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
+        if (position == end)
+            return true;
+        uint64_t head = ring[position % AS_WIRE_RING];
+        size_t n = head & 0xffffffff;
+        if (n > AS_WIRE_MESSAGE_MAX)
+            return false;
+        if (end - position < n + 1)
+            return true;
+        for (size_t i = 0; i < n; i++)
+            message[i] = ring[(position + 1 + i) % AS_WIRE_RING];
+        give_room(lane, position + 1 + n);
+        if (!on_message(reader, head, message, n))
+            return false;
+    }
+}
+
+static bool read_code_lanes(struct as_reader *reader, bool *progress)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *lane = &reader->wire->lanes[i];
+        uint32_t state = atomic_load(&lane->state);
+        if ((state != AS_WIRE_LIVE && state != AS_WIRE_ENDED) || !lane->is_code)
+            continue;
+        uint64_t before = atomic_load(&lane->consumed);
+        if (!read_code_lane(reader, i))
+            return false;
+        *progress |= atomic_load(&lane->consumed) != before;
+        if (state == AS_WIRE_ENDED && atomic_load(&lane->consumed) == atomic_load(&lane->published))
+            atomic_store(&lane->state, AS_WIRE_FREE);
+    }
+    return true;
+}
+
+/* Whether the thread that forked this one has been read up to the fork. */
+static bool parent_is_read(const struct as_reader *reader, uint32_t parent, uint64_t origin)
+{
+    const struct as_stream *stream = reader->streams[origin >> 48 & (AS_WIRE_LANES - 1)];
+    const struct as_wire_lane *lane = &reader->wire->lanes[origin >> 48 & (AS_WIRE_LANES - 1)];
+    return !parent || !stream || stream->thread.number != parent ||
+           atomic_load(&lane->consumed) >= (origin & ((UINT64_C(1) << 48) - 1));
+}
+
+enum start { START_WAITS, START_DONE, START_CORRUPT };
+
+/* The first record of a thread's lane makes its stream. */
+static enum start start_stream(struct as_reader *reader, uint32_t number, const uint64_t *words, size_t n)
+{
+    struct as_wire_lane *lane = &reader->wire->lanes[number];
+    if (n < 5)
+        return START_WAITS;
+    if (words[0] >> AS_WIRE_EVENT_SHIFT != AS_WIRE_THREAD_START)
+        return START_CORRUPT;
+    struct as_process *process = find_process(reader, (uint32_t)words[0]);
+    const struct as_image *image = as_code_table_find_image(&reader->code, lane->image);
+    if (!process || !image || !parent_is_read(reader, (uint32_t)words[3], words[4]))
+        return START_WAITS;
+    struct as_stream *stream = as_alloc(sizeof *stream);
+    stream->thread = (struct as_thread){.number = ++reader->threads,
+                                        .process = process->number,
+                                        .pid = process->pid,
+                                        .tid = (int32_t)words[2],
+                                        .image = image};
+    const struct as_stream *parent = reader->streams[words[4] >> 48 & (AS_WIRE_LANES - 1)];
+    if (words[3] && parent)
+        stream->thread.parent = parent->thread.number;
+    stream->code = &reader->code;
+    stream->region = &reader->region;
+    stream->sink = reader->sink;
+    stream->context = reader->context;
+    stream->disagreements = &reader->disagreements;
+    stream->blocks_only = reader->options->blocks_only;
+    reader->streams[number] = stream;
+    give_room(lane, 5);
+    if (reader->sink->thread_start)
+        reader->sink->thread_start(reader->context, &stream->thread);
+    return START_DONE;
+}
+
+static void end_stream(struct as_reader *reader, uint32_t number)
+{
+    struct as_stream *stream = reader->streams[number];
+    if (stream) {
+        as_stream_finish(stream);
+        if (reader->sink->thread_end)
+            reader->sink->thread_end(reader->context, &stream->thread);
+        as_stream_free(stream);
+        free(stream);
+        reader->streams[number] = NULL;
+    }
+    atomic_store(&reader->wire->lanes[number].state, AS_WIRE_FREE);
+}
+
+/* Gives the stream up to READ_AT_ONCE published words, piecewise up to the ring's end. */
+static bool read_words(struct as_reader *reader, uint32_t number, bool *progress)
+{
+    struct as_wire_lane *lane = &reader->wire->lanes[number];
+    uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
+    size_t at = position % AS_WIRE_RING, n = (size_t)(end - position), done = 0;
+    const uint64_t *words = as_wire_ring(reader->wire, number) + at;
+    uint64_t wrapped[1 + AS_WIRE_REGISTERS];
+    n = n < READ_AT_ONCE ? n : READ_AT_ONCE;
+    if (n > AS_WIRE_RING - at)
+        n = AS_WIRE_RING - at;
+    enum as_stream_status status = as_stream_consume(reader->streams[number], words, n, &done);
+    if (status == AS_STREAM_OK && done == 0 && n < end - position && !reader->region.over) {
+        /* An event whose operands lie on the other side of the ring's end. */
+        size_t whole = end - position < sizeof wrapped / sizeof *wrapped ? (size_t)(end - position)
+                                                                         : sizeof wrapped / sizeof *wrapped;
+        for (size_t i = 0; i < whole; i++)
+            wrapped[i] = as_wire_ring(reader->wire, number)[(position + i) % AS_WIRE_RING];
+        status = as_stream_consume(reader->streams[number], wrapped, whole, &done);
+    }
+    if (done) {
+        give_room(lane, position + done);
+        *progress = true;
+    }
+    if (status == AS_STREAM_NEEDS_CODE)
+        return read_code_lanes(reader, progress);
+    return status == AS_STREAM_OK;
+}
+
+static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t state, bool *progress)
+{
+    struct as_wire_lane *lane = &reader->wire->lanes[number];
+    uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
+    if (position < end && !reader->streams[number]) {
+        enum start started = start_stream(reader, number, as_wire_ring(reader->wire, number), (size_t)(end - position));
+        *progress |= started == START_DONE;
+        return started != START_CORRUPT;
+    }
+    if (position < end)
+        return read_words(reader, number, progress);
+    if (state == AS_WIRE_ENDED && position == atomic_load(&lane->published)) {
+        end_stream(reader, number);
+        *progress = true;
+    }
+    return true;
+}
+
+static bool read_all_lanes(struct as_reader *reader, bool *progress)
+{
+    if (!read_code_lanes(reader, progress))
+        return false;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used && !reader->region.over; i++) {
+        uint32_t state = atomic_load(&reader->wire->lanes[i].state);
+        if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && !reader->wire->lanes[i].is_code &&
+            !read_thread_lane(reader, i, state, progress))
+            return false;
+    }
+    return true;
+}
+
+/* Processes that died without a word leave lanes behind. The child itself is watched by its reaper. */
+static void look_for_dead(struct as_reader *reader)
+{
+    for (size_t i = 0; i < reader->processes.len; i++) {
+        struct as_process *process = reader->processes.data[i];
+        struct pollfd poll_fd = {.fd = process->pidfd, .events = POLLIN};
+        if (process->dead)
+            continue;
+        bool is_child = process->pid == reader->child->pid;
+        bool gone = is_child             ? atomic_load(&reader->child->ended) != 0
+                    : process->pidfd < 0 ? kill(process->pid, 0) != 0
+                                         : poll(&poll_fd, 1, 0) == 1;
+        if (!gone)
+            continue;
+        process->dead = true;
+        seal_lanes_of(reader, process->number, UINT32_MAX);
+        if (process->pidfd >= 0)
+            close(process->pidfd);
+        process->pidfd = -1;
+    }
+}
+
+static void wait_for_words(struct as_reader *reader)
+{
+    struct timespec timeout = {.tv_nsec = IDLE_MILLISECONDS * 1000000L};
+    uint32_t bell = atomic_load(&reader->wire->doorbell);
+    atomic_store(&reader->wire->reader_waits, 1);
+    bool progress = false;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used && !progress; i++)
+        progress = atomic_load(&reader->wire->lanes[i].published) != atomic_load(&reader->wire->lanes[i].consumed) &&
+                   atomic_load(&reader->wire->lanes[i].state) == AS_WIRE_LIVE;
+    if (!progress)
+        syscall(SYS_futex, &reader->wire->doorbell, FUTEX_WAIT, bell, &timeout, NULL, 0);
+    else
+        usleep(50); /* words that cannot be used yet: a fork's parent is behind */
+    atomic_store(&reader->wire->reader_waits, 0);
+}
+
+/* The program is over when its first process is, and all that any dead process wrote has been read. */
+static bool all_read(const struct as_reader *reader)
+{
+    if (!atomic_load(&reader->child->ended))
+        return false;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (atomic_load(&reader->wire->lanes[i].state) == AS_WIRE_ENDED)
+            return false;
+    for (size_t i = 0; i < reader->processes.len; i++)
+        if (reader->processes.data[i]->pid == reader->child->pid && !reader->processes.data[i]->dead)
+            return false;
+    return true;
+}
+
+bool as_reader_run(struct as_reader *reader, struct as_error *err)
+{
+    unsigned rounds = 0;
+    while (!reader->region.over && as_child_interrupts() < 2) {
+        bool progress = false;
+        bool child_ended = atomic_load(&reader->child->ended);
+        if (!read_all_lanes(reader, &progress))
+            return as_error_set(err, "the trace is corrupt: assay and assay-engine.so do not fit together, or the "
+                                     "program wrote over QEMU's memory");
+        if (reader->options->tick && ++rounds % 64 == 0)
+            reader->options->tick(reader->options->tick_context);
+        if (progress)
+            continue;
+        look_for_dead(reader);
+        if (child_ended && all_read(reader))
+            break;
+        if (!child_ended || as_reader_count_alive(reader))
+            wait_for_words(reader);
+    }
+    return true;
+}
+
+uint32_t as_reader_count_alive(const struct as_reader *reader)
+{
+    uint32_t alive = 0;
+    for (size_t i = 0; i < reader->processes.len; i++)
+        alive += !reader->processes.data[i]->dead;
+    return alive;
+}
+
+void as_reader_kill_all(const struct as_reader *reader)
+{
+    for (size_t i = 0; i < reader->processes.len; i++)
+        if (!reader->processes.data[i]->dead && reader->processes.data[i]->pid != reader->child->pid)
+            kill(reader->processes.data[i]->pid, SIGKILL);
+    if (!atomic_load(&reader->child->ended))
+        kill(reader->child->pid, SIGKILL);
+}
+
+void as_reader_end_threads(struct as_reader *reader)
+{
+    for (uint32_t i = 0; i < AS_WIRE_LANES; i++)
+        if (reader->streams[i])
+            end_stream(reader, i);
+}
+
+void as_reader_free(struct as_reader *reader)
+{
+    for (uint32_t i = 0; i < AS_WIRE_LANES; i++) {
+        if (reader->streams[i])
+            as_stream_free(reader->streams[i]);
+        free(reader->streams[i]);
+    }
+    free(reader->streams);
+    for (size_t i = 0; i < reader->processes.len; i++) {
+        if (reader->processes.data[i]->pidfd >= 0)
+            close(reader->processes.data[i]->pidfd);
+        free(reader->processes.data[i]);
+    }
+    as_vec_free(&reader->processes);
+    as_code_table_free(&reader->code);
+}

@@ -1,0 +1,33 @@
+/* The reading side of the shared memory: takes words from all lanes and hands them to the code table and the streams.
+ */
+#ifndef AS_ENGINE_READER_H
+#define AS_ENGINE_READER_H
+
+#include "engine/code_table.h"
+#include "engine/launch.h"
+#include "engine/stream.h"
+
+struct as_reader {
+    struct as_child *child;
+    struct as_wire_header *wire;
+    const struct as_engine_options *options;
+    const struct as_sink *sink;
+    void *context;
+    struct as_code_table code;
+    struct as_region region;
+    struct as_stream **streams; /* by lane; NULL: no thread there */
+    AS_VEC(struct as_process *) processes;
+    uint32_t threads, untraced, disagreements;
+    char first_untraced[256];
+};
+
+void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options);
+/* Reads until the program has ended and everything it wrote is consumed, or the region is over, or the user insists.
+ * The sink must be set. */
+bool as_reader_run(struct as_reader *reader, struct as_error *err) AS_MUST_CHECK;
+void as_reader_end_threads(struct as_reader *reader);           /* tells the sink that nothing more comes */
+uint32_t as_reader_count_alive(const struct as_reader *reader); /* processes that still run */
+void as_reader_kill_all(const struct as_reader *reader);
+void as_reader_free(struct as_reader *reader);
+
+#endif

@@ -1,0 +1,409 @@
+/* A block execution is told once the next record shows how it went on.
+ *
+ * Did all of the block complete? It is cut short by a fault in the middle, by QEMU's single-stepped atomics and by code
+ * that modifies its own block. A signal record says where it interrupted the thread and whether the instruction there
+ * raised it. The other two start again at the instruction that did not complete, a place to which the block's end does
+ * not lead. Where accesses are recorded they must agree: they are reported after they happened, so an instruction that
+ * always accesses memory and has no report did not complete.
+ *
+ * Where the thread goes on also tells the outcome of the branch and whether a rep instruction iterates (its block
+ * follows itself). A rep instruction that a signal interrupts goes on after the handler.
+ */
+#include "engine/stream.h"
+
+#include "base/log.h"
+#include "engine/wire.h"
+
+static const uint32_t sigreturn_numbers[AS_ARCH_COUNT] = {[AS_ARCH_X86_64] = 15, [AS_ARCH_RISCV64] = 139};
+
+static uint32_t word_index(uint64_t word)
+{
+    return (uint32_t)(word >> AS_WIRE_INDEX_SHIFT & AS_WIRE_INDEX_MASK);
+}
+
+/* Quick and nearly always true: the last instruction that must access memory did. */
+static bool looks_complete(const struct as_block *block, const uint64_t *words, size_t n)
+{
+    if (block->last_sure < 0)
+        return true;
+    if (n == 0)
+        return false;
+    uint32_t last = word_index(words[n - 1]);
+    if (last != (uint32_t)block->last_sure)
+        return last > (uint32_t)block->last_sure;
+    return !(block->insns[last]->flags & AS_INSN_STORE) || words[n - 1] & AS_WIRE_STORE;
+}
+
+/* The first instruction that had to access memory and did not, or block->n. */
+static uint32_t first_missing(const struct as_block *block, const uint64_t *words, size_t n)
+{
+    size_t w = 0;
+    for (uint32_t i = 0; i < block->n; i++) {
+        uint32_t flags = block->insns[i]->flags;
+        bool loaded = false, stored = false;
+        for (; w < n && word_index(words[w]) == i; w++) {
+            loaded |= (words[w] & AS_WIRE_LOAD) != 0;
+            stored |= (words[w] & AS_WIRE_STORE) != 0;
+        }
+        if (flags & AS_INSN_VARIES || ((const struct as_code_insn *)block->insns[i])->silent)
+            continue;
+        if ((flags & AS_INSN_STORE && !stored) || (flags & AS_INSN_LOAD && !loaded && !stored))
+            return i;
+    }
+    return block->n;
+}
+
+/* QEMU went on as if all was well, so it does not report this instruction's accesses: remember that. */
+static void note_silent(struct as_stream *stream, struct as_block *block, uint32_t index)
+{
+    struct as_code_insn *code = (struct as_code_insn *)block->insns[index];
+    char text[128];
+    if (!code->silent) {
+        as_log_debug("no accesses reported for %s", as_insn_text(&code->insn, text, sizeof text));
+        ++*stream->disagreements;
+    }
+    code->silent = true;
+    block->flags |= AS_BLOCK_DISAGREES;
+}
+
+/* Whether the end of a completed block can lead to `next`. */
+static bool leads_to(const struct as_block *block, uint64_t next)
+{
+    const struct as_insn *last = block->insns[block->n - 1];
+    switch (last->class_) {
+    case AS_CLASS_BRANCH:
+        return next == block->end || next == last->target;
+    case AS_CLASS_JUMP:
+    case AS_CLASS_CALL:
+        return next == last->target;
+    case AS_CLASS_JUMP_INDIRECT:
+    case AS_CLASS_CALL_INDIRECT:
+        return true;
+    case AS_CLASS_RETURN:
+        return true;
+    default:
+        return next == block->end || (last->flags & AS_INSN_REP && next == last->address);
+    }
+}
+
+/* The instruction of the block at an address, or block->n. */
+static uint32_t index_of(const struct as_block *block, uint64_t address)
+{
+    for (uint32_t i = 0; i < block->n; i++)
+        if (block->insns[i]->address == address)
+            return i;
+    return block->n;
+}
+
+/* How the block that a stream executes came to its end. */
+struct ending {
+    uint64_t next; /* where the thread went on, or would have without a signal; 0 unknown */
+    bool fault;    /* the instruction at `next` raised a signal and did not complete */
+    bool syscall;  /* a system call follows */
+};
+
+/* How many instructions of the block completed. */
+static uint32_t completed(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
+{
+    struct as_block *block = stream->block;
+    bool leads = ending->next == 0 || leads_to(block, ending->next);
+    if (ending->fault || !leads) {
+        uint32_t cut = index_of(block, ending->next);
+        if (cut < block->n)
+            return cut;
+    }
+    if (stream->blocks_only || looks_complete(block, words, n))
+        return block->n;
+    uint32_t missing;
+    while ((missing = first_missing(block, words, n)) < block->n) {
+        if (ending->next == 0 && !ending->syscall)
+            return missing; /* the thread was killed there */
+        note_silent(stream, block, missing);
+    }
+    return block->n;
+}
+
+/* The decoder says what a block accesses; the first execution holds that against what QEMU reported. */
+static void check_accesses(struct as_stream *stream, struct as_block *block, const struct as_block_exec *exec)
+{
+    uint32_t loads = 0, stores = 0;
+    struct as_access access;
+    for (struct as_accesses all = as_accesses_of(exec); as_accesses_next(&all, &access);) {
+        bool sure = !(block->insns[access.index]->flags & AS_INSN_VARIES);
+        loads += sure && access.kind & AS_ACCESS_LOAD;
+        stores += sure && access.kind & AS_ACCESS_STORE;
+    }
+    block->flags |= AS_BLOCK_CHECKED;
+    if (loads == block->load_accesses && stores == block->store_accesses)
+        return;
+    block->flags |= AS_BLOCK_DISAGREES;
+    ++*stream->disagreements;
+    as_log_debug("block at 0x%lx: %u loads and %u stores where the decoder expects %u and %u", block->address, loads,
+                 stores, block->load_accesses, block->store_accesses);
+}
+
+/* Cuts an execution at the functions that begin and end the region. */
+static void cut_at_landmarks(struct as_stream *stream, struct as_block_exec *exec)
+{
+    struct as_region *region = stream->region;
+    const struct as_image *image = stream->thread.image;
+    for (uint32_t i = exec->first; i < exec->end; i++) {
+        uint64_t address = exec->block->insns[i]->address;
+        if (region->waits_for_from && address == image->from) {
+            region->waits_for_from = false;
+            exec->first = i;
+            exec->continues = false;
+        } else if (!region->waits_for_from && region->has_to && address == image->to && region->skip == 0) {
+            exec->end = i;
+            region->over = true;
+        }
+    }
+}
+
+/* Cuts an execution to what --skip and --max leave of it. */
+static void cut_to_counts(struct as_region *region, struct as_block_exec *exec)
+{
+    uint64_t count = as_block_exec_count(exec);
+    uint64_t left_out = count < region->skip ? count : region->skip;
+    region->skip -= left_out;
+    count -= left_out;
+    if (left_out) {
+        exec->first += (uint32_t)left_out + exec->continues;
+        exec->continues = false;
+    }
+    if (region->max == UINT64_MAX)
+        return;
+    if (count > region->max) {
+        exec->end -= (uint32_t)(count - region->max);
+        count = region->max;
+    }
+    region->max -= count;
+    region->over |= region->max == 0;
+}
+
+/* Tells the sink of an execution, as far as it is in the region. */
+static void tell(struct as_stream *stream, struct as_block_exec *exec)
+{
+    struct as_region *region = stream->region;
+    const struct as_block *block = exec->block;
+    bool rep_told = stream->rep_told, limited = region->skip || region->max != UINT64_MAX;
+    stream->rep_told = false;
+    if (exec->continues && !rep_told) { /* its first iteration was before the region */
+        exec->first++;
+        exec->continues = false;
+    }
+    uint32_t whole = exec->end;
+    if (block->flags & AS_BLOCK_LANDMARK)
+        cut_at_landmarks(stream, exec);
+    if (region->waits_for_from)
+        return;
+    if (limited && exec->first < exec->end)
+        cut_to_counts(region, exec);
+    if (exec->first >= exec->end || region->skip)
+        return;
+    region->reached = true;
+    if (exec->end < whole) {
+        exec->taken = false;
+        exec->next = block->insns[exec->end]->address;
+    }
+    stream->rep_told = exec->end == block->n;
+    stream->sink->block(stream->context, &stream->thread, exec);
+}
+
+static void finish_block(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
+{
+    struct as_block *block = stream->block;
+    if (!block)
+        return;
+    struct as_block_exec exec = {
+        .block = block, .continues = stream->continues, .next = ending->next, .words = words, .n_words = n};
+    const struct as_insn *last = block->insns[block->n - 1];
+    exec.end = completed(stream, words, n, ending);
+    bool whole = exec.end == block->n;
+    exec.taken = whole && (block->outcome == AS_OUTCOME_LEAVES ||
+                           (block->outcome == AS_OUTCOME_EITHER && ending->next && ending->next != block->end));
+    if (whole && !stream->blocks_only && !(block->flags & (AS_BLOCK_CHECKED | AS_BLOCK_DISAGREES)))
+        check_accesses(stream, block, &exec);
+    stream->rep_address = whole && block->flags & AS_BLOCK_REP_LAST ? last->address : 0;
+    bool idle = exec.continues && exec.end == 1 && n == 0; /* QEMU's last look at a rep instruction's counter */
+    if (exec.end > exec.first && !idle)
+        tell(stream, &exec);
+    stream->block = NULL;
+}
+
+static void start_block(struct as_stream *stream, struct as_block *block)
+{
+    if (stream->in_sigreturn) {
+        stream->in_sigreturn = false;
+        if (stream->interrupted_reps.len)
+            stream->rep_address = stream->interrupted_reps.data[--stream->interrupted_reps.len];
+    }
+    stream->continues = block->flags & AS_BLOCK_REP_FIRST && stream->rep_address == block->address;
+    stream->block = block;
+}
+
+static bool in_region(const struct as_stream *stream)
+{
+    return stream->region->reached && !stream->region->over;
+}
+
+static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t *args)
+{
+    if (stream->sink->syscall && in_region(stream))
+        stream->sink->syscall(stream->context, &stream->thread, number, args);
+    if (number != sigreturn_numbers[stream->thread.image->arch])
+        return;
+    stream->in_sigreturn = true;
+    if (stream->sink->signal_return && in_region(stream))
+        stream->sink->signal_return(stream->context, &stream->thread);
+}
+
+static void on_signal(struct as_stream *stream, uint32_t number, uint64_t interrupted)
+{
+    enum { DEEPEST = 1024 }; /* a program that leaves its handlers by longjmp never comes back */
+    if (stream->interrupted_reps.len < DEEPEST)
+        *as_vec_push(&stream->interrupted_reps) = stream->rep_address;
+    stream->rep_address = 0;
+    if (stream->sink->signal && in_region(stream))
+        stream->sink->signal(stream->context, &stream->thread, number, interrupted);
+}
+
+static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *operands)
+{
+    uint32_t number = (uint32_t)word;
+    switch ((enum as_wire_event)(word >> AS_WIRE_EVENT_SHIFT)) {
+    case AS_WIRE_SYSCALL:
+        on_syscall(stream, number, operands);
+        break;
+    case AS_WIRE_SYSCALL_RETURN:
+        if (stream->sink->syscall_return && in_region(stream))
+            stream->sink->syscall_return(stream->context, &stream->thread, number, (int64_t)operands[0]);
+        break;
+    case AS_WIRE_SIGNAL:
+        on_signal(stream, number & ((1u << AS_WIRE_SYNCHRONOUS_BIT) - 1), operands[0]);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What an event says about the block before it. */
+static struct ending ending_by(uint64_t word, const uint64_t *operands)
+{
+    switch ((enum as_wire_event)(word >> AS_WIRE_EVENT_SHIFT)) {
+    case AS_WIRE_SYSCALL:
+        return (struct ending){.syscall = true};
+    case AS_WIRE_SIGNAL:
+        return (struct ending){.next = operands[0], .fault = word >> AS_WIRE_SYNCHRONOUS_BIT & 1};
+    case AS_WIRE_DEATH:
+        return (struct ending){.next = operands[0], .fault = operands[0] != 0};
+    default:
+        return (struct ending){0};
+    }
+}
+
+/* The common case of finish_block, which it must agree with: the block always accesses the same, all of it completed,
+ * and the region has no limits. */
+static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *words, size_t n, uint64_t next)
+{
+    const struct as_block *block = stream->block;
+    if (stream->blocks_only ? block->flags != 0 : block->flags != AS_BLOCK_CHECKED || !looks_complete(block, words, n))
+        return false;
+    bool falls = next == block->end;
+    if (__builtin_expect(block->outcome == AS_OUTCOME_FALLS && !falls, 0) || (!falls && !leads_to(block, next)))
+        return false;
+    struct as_block_exec exec = {
+        .block = block,
+        .end = block->n,
+        .taken = block->outcome == AS_OUTCOME_LEAVES || !falls,
+        .next = next,
+        .words = words,
+        .n_words = n,
+    };
+    stream->rep_address = 0;
+    stream->sink->block(stream->context, &stream->thread, &exec);
+    return true;
+}
+
+/* Whether nothing cuts executions. */
+static bool is_plain(const struct as_stream *stream)
+{
+    const struct as_region *region = stream->region;
+    return region->reached && region->skip == 0 && region->max == UINT64_MAX;
+}
+
+/* Ends the block that is being executed; its accesses are in carry and in words[from..at). */
+static void end_block(struct as_stream *stream, const uint64_t *words, size_t from, size_t at,
+                      const struct ending *ending)
+{
+    if (stream->carry.len == 0) {
+        finish_block(stream, words + from, at - from, ending);
+        return;
+    }
+    for (size_t i = from; i < at; i++)
+        *as_vec_push(&stream->carry) = words[i];
+    finish_block(stream, stream->carry.data, stream->carry.len, ending);
+    as_vec_clear(&stream->carry);
+}
+
+enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done)
+{
+    size_t from = 0, i = 0; /* words[from..i) are accesses of the current block */
+    bool plain = is_plain(stream);
+    enum as_stream_status status = AS_STREAM_OK;
+    while (i < n && !stream->region->over) {
+        uint64_t word = words[i];
+        if (word & AS_WIRE_ACCESS_MASK) {
+            i++;
+            continue;
+        }
+        uint64_t event = word >> AS_WIRE_EVENT_SHIFT;
+        if (event == AS_WIRE_BLOCK) {
+            struct as_block *block = as_code_table_block(stream->code, (uint32_t)word);
+            if (!block) {
+                status = AS_STREAM_NEEDS_CODE;
+                break;
+            }
+            if (plain && stream->block && stream->carry.len == 0 &&
+                finish_plain_block(stream, words + from, i - from, block->address)) {
+                stream->continues = false;
+                stream->block = block;
+            } else {
+                end_block(stream, words, from, i, &(struct ending){.next = block->address});
+                start_block(stream, block);
+            }
+            from = ++i;
+            continue;
+        }
+        if (event >= AS_WIRE_EVENTS) {
+            status = AS_STREAM_CORRUPT;
+            break;
+        }
+        size_t operands = as_wire_event_words[event];
+        if (n - i - 1 < operands)
+            break;
+        struct ending ending = ending_by(word, words + i + 1);
+        end_block(stream, words, from, i, &ending);
+        on_event(stream, word, words + i + 1);
+        plain = is_plain(stream);
+        i += 1 + operands;
+        from = i;
+    }
+    for (size_t w = from; w < i && stream->block; w++)
+        *as_vec_push(&stream->carry) = words[w];
+    *done = i;
+    return status;
+}
+
+void as_stream_finish(struct as_stream *stream)
+{
+    if (!stream->region->over)
+        finish_block(stream, stream->carry.data, stream->carry.len, &(struct ending){0});
+    as_vec_clear(&stream->carry);
+}
+
+void as_stream_free(struct as_stream *stream)
+{
+    as_vec_free(&stream->carry);
+    as_vec_free(&stream->interrupted_reps);
+}

@@ -1,0 +1,50 @@
+/* From the words of a thread's lane to block executions: what completed, which way branches went, rep iterations,
+ * signals. One stream a guest thread. */
+#ifndef AS_ENGINE_STREAM_H
+#define AS_ENGINE_STREAM_H
+
+#include "base/vec.h"
+#include "engine/code_table.h"
+#include "engine/engine.h"
+
+/* A process, as far as its threads' streams need it. */
+struct as_process {
+    uint32_t number, parent, image;
+    int32_t pid;
+    int pidfd; /* -1: none */
+    bool dead;
+};
+
+/* The part of the run that the sink sees: counted over all threads in the order in which the reader sees them. */
+struct as_region {
+    uint64_t skip, max; /* instructions still to leave out, still to tell; max UINT64_MAX: no limit */
+    bool waits_for_from, has_to;
+    bool over, reached;
+};
+
+struct as_stream {
+    struct as_thread thread;
+    struct as_code_table *code;
+    struct as_region *region;
+    const struct as_sink *sink;
+    void *context;
+    uint32_t *disagreements;
+    bool blocks_only;
+
+    struct as_block *block; /* being executed; its accesses are collected in carry when a piece of the ring ended */
+    AS_VEC(uint64_t) carry;
+    bool continues;       /* block goes on with a rep instruction */
+    uint64_t rep_address; /* the thread last executed the rep instruction there */
+    bool rep_told;        /* … and the sink was told */
+    bool in_sigreturn;
+    AS_VEC(uint64_t) interrupted_reps; /* for each handler that runs: the rep_address to go on with, or 0 */
+};
+
+/* Consumes words, as many as make whole records, and returns how many; 0 when a record is not complete yet. SIZE_MAX:
+ * an unknown block, which means that the code lanes have to be read first (what was before it is consumed: *done). */
+enum as_stream_status { AS_STREAM_OK, AS_STREAM_NEEDS_CODE, AS_STREAM_CORRUPT };
+enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done);
+void as_stream_finish(struct as_stream *stream); /* the thread executes nothing more */
+void as_stream_free(struct as_stream *stream);
+
+#endif

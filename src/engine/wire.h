@@ -1,0 +1,141 @@
+/* The shared memory between the QEMU plugin (writers) and the engine (the one reader).
+ *
+ *   header | lane control blocks | ring of lane 0 | ring of lane 1 | …
+ *
+ * It is one memfd, made by the engine and mapped by every traced process, also by those that the program forks and
+ * executes. A lane is a ring of 64-bit words with one writer: each guest thread has one for what it executes, each
+ * process has one for the code it translates. Nothing is ever dropped: a writer whose ring is full waits.
+ *
+ * A thread writes chunk by chunk. `write` moves with every word but is looked at by the reader only once the writer is
+ * dead (so that nothing that was executed is lost); `published` moves at the end of a chunk and before the thread may
+ * block. Words:
+ *
+ *   00 | 0 … | block id (32)                                          a translation block starts to execute
+ *   01 load, 10 store, 11 both | size (3) | index (9) | address (48)  an access of the index-th instruction of that
+ * block 00 | event (6) | … , then the event's operands                    everything else: enum as_wire_event
+ *
+ * A block's accesses follow it in program order; a reader that needs none asks for those alone that the code does not
+ * tell (rep, gather, store-conditional …). Blocks are all that is recorded of control flow: which instructions of
+ * a block completed, branch outcomes and rep iterations are worked out by the reader (stream.c).
+ */
+#ifndef AS_ENGINE_WIRE_H
+#define AS_ENGINE_WIRE_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
+enum {
+    AS_WIRE_VERSION = 1,
+    AS_WIRE_LANES = 4096,     /* most threads and processes alive at a time */
+    AS_WIRE_CHUNK = 4096,     /* words: 32 KiB, published at a time */
+    AS_WIRE_RING = 16 * 4096, /* words: 512 KiB a lane, touched only where the lane is used */
+    AS_WIRE_SYSCALL_ARGS = 6,
+    AS_WIRE_REGISTERS = 16,
+};
+
+#define AS_WIRE_ADDRESS_BITS 48
+#define AS_WIRE_LOAD (UINT64_C(1) << 62)
+#define AS_WIRE_STORE (UINT64_C(2) << 62)
+#define AS_WIRE_ACCESS_MASK (UINT64_C(3) << 62)
+#define AS_WIRE_INDEX_SHIFT 48
+#define AS_WIRE_INDEX_MASK UINT64_C(511)
+#define AS_WIRE_SIZE_SHIFT 57
+#define AS_WIRE_EVENT_SHIFT 56
+
+/* The low 32 bits of an event word hold its number operand, the words behind it the rest. */
+enum as_wire_event {
+    AS_WIRE_BLOCK = 0,      /* not an event: low bits are the block id */
+    AS_WIRE_THREAD_START,   /* process number; words: thread number, tid, parent thread number or 0, position in the
+                               parent's lane at the fork (its lane number in the high 16 bits) */
+    AS_WIRE_THREAD_END,     /* 0 */
+    AS_WIRE_SYSCALL,        /* system call number; words: six arguments */
+    AS_WIRE_SYSCALL_RETURN, /* system call number; word: result */
+    AS_WIRE_REGISTERS_AT,   /* 0; words: the integer registers at the start of the block just announced */
+    AS_WIRE_SIGNAL,         /* signal, and AS_WIRE_SYNCHRONOUS_BIT; word: where it interrupted the thread. The handler's
+                               first block follows */
+    AS_WIRE_DEATH,          /* signal that nobody handles; word: where the thread was, 0 unknown */
+    AS_WIRE_EVENTS
+};
+enum { AS_WIRE_SYNCHRONOUS_BIT = 8 }; /* raised by the instruction at the interrupted place, which did not complete */
+/* How many words follow each event word. */
+static const uint8_t as_wire_event_words[AS_WIRE_EVENTS] = {0, 4, 0, AS_WIRE_SYSCALL_ARGS, 1, AS_WIRE_REGISTERS, 1, 1};
+
+/* Messages in a code lane: first word = kind << 56 | number of words that follow. */
+enum as_wire_message {
+    AS_WIRE_PROCESS = 1, /* process, parent process or 0, image, pid, guest base: a process started or executed anew */
+    AS_WIRE_MODULE,      /* image, start, end, file offset, path bytes padded with 0 */
+    AS_WIRE_CODE,        /* image, block id, n instructions, address of the first, then for each (they are adjacent) two
+                            words: its bytes, with its length in the last byte */
+    AS_WIRE_NOTE,        /* QEMU said something: text bytes padded with 0 */
+    AS_WIRE_EXECUTE,     /* 1: followed into the program, 0: it runs untraced; path bytes padded with 0 */
+};
+enum { AS_WIRE_MESSAGE_MAX = 8192 }; /* words; longer ones are never written and a reader may refuse them */
+
+enum as_wire_state {
+    AS_WIRE_FREE,    /* nobody's */
+    AS_WIRE_CLAIMED, /* being set up */
+    AS_WIRE_LIVE,
+    AS_WIRE_ENDED, /* the writer is done; free again once it is drained */
+};
+enum as_wire_activity {
+    AS_WIRE_RUNNING,
+    AS_WIRE_IN_SYSCALL,
+    AS_WIRE_FULL,      /* waits for room in its ring */
+    AS_WIRE_THROTTLED, /* is too far ahead of its fellow threads */
+};
+
+struct as_wire_lane {
+    /* The writer's, in its own addresses: */
+    _Alignas(64) uint64_t *write; /* the next word goes here */
+    uint64_t *chunk, *chunk_end;
+    uint64_t chunk_position; /* of *chunk, in words since the lane was claimed */
+    uint64_t instructions;   /* executed, by whole blocks: a clock for throttling, not a count */
+    uint64_t check_at;       /* look at the other threads when `instructions` gets here */
+    void *cpu;               /* the writer's: QEMU's state of this vcpu */
+    uint64_t clock_offset;   /* instructions + clock_offset is comparable between threads */
+
+    _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
+    _Atomic uint32_t state, activity;
+    uint32_t is_code, process, image, thread;
+    int32_t pid, tid;
+
+    _Alignas(64) _Atomic uint64_t consumed;
+    _Atomic uint32_t room; /* futex: bumped by the reader when it has consumed and somebody waits */
+    _Atomic uint32_t writer_waits;
+};
+
+struct as_wire_header {
+    uint64_t magic;
+    uint32_t version, header_size;
+    int32_t reader_pid;
+    uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
+    uint64_t window;          /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
+
+    _Alignas(64) _Atomic uint32_t doorbell; /* futex: bumped by writers after publishing when the reader waits */
+    _Atomic uint32_t reader_waits;
+    _Atomic uint32_t detached; /* nobody reads any more: writers go on without writing to anyone */
+    _Atomic uint32_t next_block, next_image, next_process, next_thread;
+    _Atomic uint32_t lanes_used; /* lanes at and above were never claimed */
+
+    /* What a plugin needs to follow an execve. Empty: not available. */
+    char qemu[2][PATH_MAX]; /* by enum as_arch */
+    char plugin[PATH_MAX];
+    char memory[64];           /* path under which the memfd can be opened */
+    char sysroot[2][PATH_MAX]; /* -L of dynamic programs, by enum as_arch */
+    uint32_t follow_exec;
+
+    struct as_wire_lane lanes[AS_WIRE_LANES];
+};
+
+#define AS_WIRE_SIZE (sizeof(struct as_wire_header) + (size_t)AS_WIRE_LANES * AS_WIRE_RING * sizeof(uint64_t))
+
+/* Where a lane's ring starts in a mapping of the whole. */
+static inline uint64_t *as_wire_ring(struct as_wire_header *header, size_t lane)
+{
+    return (uint64_t *)((char *)header + sizeof *header) + lane * AS_WIRE_RING;
+}
+
+#endif

@@ -1,0 +1,244 @@
+/* Messages in the process's code lane. One lock orders them: translation, mapping changes and QEMU's own messages can
+ * come from any thread. A block is announced before QEMU can execute it, so the reader always finds it.
+ *
+ * Which file an address belongs to is read from /proc/self/maps when code is first translated there, and again after
+ * the program has mapped or unmapped anything; that covers the loader, dlopen and dlclose without interpreting them.
+ */
+#include "plugin/code.h"
+
+#include "plugin/cpu_state.h"
+#include "plugin/lane.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct module_range {
+    uint64_t start, end, offset; /* guest addresses */
+    uint64_t path_hash;
+    uint32_t checked; /* the generation of mappings in which this was last seen to be true */
+};
+
+static pthread_mutex_t code_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct module_range *ranges;
+static size_t n_ranges, cap_ranges;
+static _Atomic uint32_t maps_generation;
+static uint64_t message[AS_WIRE_MESSAGE_MAX];
+
+static void send_message(enum as_wire_message kind, size_t words)
+{
+    as_lane_push(as_plugin.code, (uint64_t)kind << AS_WIRE_EVENT_SHIFT | words);
+    for (size_t i = 0; i < words; i++)
+        as_lane_push(as_plugin.code, message[i]);
+    as_lane_publish(as_plugin.code);
+}
+
+/* Copies text behind the first `words` words of the message, cut to what fits; returns the new number of words. */
+static size_t append_text(size_t words, const char *text)
+{
+    size_t room = (AS_WIRE_MESSAGE_MAX - words - 1) * sizeof(uint64_t), length = strlen(text);
+    length = length < room ? length : room;
+    size_t text_words = length / sizeof(uint64_t) + 1;
+    memset(&message[words], 0, text_words * sizeof(uint64_t));
+    memcpy(&message[words], text, length);
+    return words + text_words;
+}
+
+void as_code_lock_for_fork(void)
+{
+    pthread_mutex_lock(&code_lock);
+}
+
+void as_code_unlock_after_fork(void)
+{
+    pthread_mutex_unlock(&code_lock);
+}
+
+void as_code_start_process(uint32_t parent)
+{
+    as_plugin.code = as_lane_claim(true);
+    message[0] = as_plugin.process;
+    message[1] = parent;
+    message[2] = as_plugin.image;
+    message[3] = (uint64_t)as_plugin.pid;
+    message[4] = as_plugin.arch;
+    send_message(AS_WIRE_PROCESS, 5);
+}
+
+void as_code_maps_changed(void)
+{
+    atomic_fetch_add(&maps_generation, 1);
+}
+
+static struct module_range *find_range(uint64_t address)
+{
+    static size_t last;
+    if (last < n_ranges && address - ranges[last].start < ranges[last].end - ranges[last].start)
+        return &ranges[last];
+    for (size_t i = n_ranges; i-- > 0;)
+        if (address - ranges[i].start < ranges[i].end - ranges[i].start) {
+            last = i;
+            return &ranges[i];
+        }
+    return NULL;
+}
+
+static void add_range(const struct module_range *range)
+{
+    if (n_ranges == cap_ranges) {
+        cap_ranges = cap_ranges ? 2 * cap_ranges : 64;
+        ranges = realloc(ranges, cap_ranges * sizeof *ranges);
+        if (!ranges)
+            as_plugin_die("out of memory in the QEMU plugin");
+    }
+    ranges[n_ranges++] = *range;
+}
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
+}
+
+/* The mapping of /proc/self/maps that covers a host address. `path` gets "" for anonymous memory. */
+static bool find_mapping(uint64_t host, struct module_range *range, char *path, size_t path_size)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL;
+    size_t capacity = 0;
+    bool found = false;
+    while (maps && !found && getline(&line, &capacity, maps) > 0) {
+        unsigned long start, end, offset;
+        int path_at = 0;
+        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &start, &end, &offset, &path_at) < 3 || host < start ||
+            host >= end)
+            continue;
+        *range = (struct module_range){.start = start, .end = end, .offset = offset};
+        line[strcspn(line, "\n")] = 0;
+        snprintf(path, path_size, "%s", path_at ? line + path_at : "");
+        found = true;
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static void report_module(uint64_t address, struct module_range *known)
+{
+    uint32_t generation = atomic_load(&maps_generation);
+    char path[4096 + 64] = "";
+    struct module_range range = {0};
+    if (!find_mapping(address + as_plugin.guest_base, &range, path, sizeof path))
+        return;
+    range.start -= as_plugin.guest_base;
+    range.end -= as_plugin.guest_base;
+    range.path_hash = hash_text(path);
+    range.checked = generation;
+    bool same = known && known->start == range.start && known->end == range.end && known->offset == range.offset &&
+                known->path_hash == range.path_hash;
+    if (known)
+        *known = range;
+    else
+        add_range(&range);
+    if (same)
+        return;
+    message[0] = as_plugin.image;
+    message[1] = range.start;
+    message[2] = range.end;
+    message[3] = range.offset;
+    send_message(AS_WIRE_MODULE, append_text(4, path));
+}
+
+static void learn_guest_base(const struct qemu_plugin_insn *insn)
+{
+    const void *host = qemu_plugin_insn_haddr(insn);
+    if (as_plugin.guest_base_known || !host)
+        return;
+    as_plugin.guest_base = (uint64_t)(uintptr_t)host - qemu_plugin_insn_vaddr(insn);
+    as_plugin.guest_base_known = true;
+}
+
+static size_t append_insn(size_t words, const struct qemu_plugin_insn *insn)
+{
+    uint8_t packed[2 * sizeof(uint64_t)] = {0};
+    size_t length = qemu_plugin_insn_size(insn);
+    if (length > sizeof packed - 1)
+        length = sizeof packed - 1;
+    memcpy(packed, qemu_plugin_insn_data(insn), length);
+    packed[sizeof packed - 1] = (uint8_t)length;
+    memcpy(&message[words], packed, sizeof packed);
+    return words + 2;
+}
+
+uint32_t as_code_report_block(const struct qemu_plugin_tb *tb, size_t n)
+{
+    const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+    uint64_t address = qemu_plugin_insn_vaddr(first);
+    uint32_t id = atomic_fetch_add(&as_plugin.wire->next_block, 1);
+    pthread_mutex_lock(&code_lock);
+    learn_guest_base(first);
+    struct module_range *known = find_range(address);
+    if (!known || known->checked != atomic_load(&maps_generation))
+        report_module(address, known);
+    message[0] = as_plugin.image;
+    message[1] = id;
+    message[2] = n;
+    message[3] = address;
+    size_t words = 4;
+    for (size_t i = 0; i < n; i++)
+        words = append_insn(words, qemu_plugin_tb_get_insn(tb, i));
+    send_message(AS_WIRE_CODE, words);
+    pthread_mutex_unlock(&code_lock);
+    return id;
+}
+
+void as_code_report_execute(const char *path, bool followed)
+{
+    pthread_mutex_lock(&code_lock);
+    message[0] = followed;
+    send_message(AS_WIRE_EXECUTE, append_text(1, path));
+    pthread_mutex_unlock(&code_lock);
+}
+
+/* QEMU announces in words that it is about to kill the program; where the thread stands tells what completed. */
+static void report_death(const char *line)
+{
+    static const char announcement[] = "uncaught target signal ";
+    const char *number = strstr(line, announcement);
+    struct as_wire_lane *lane = as_lane_mine();
+    if (!number || !lane)
+        return;
+    uint64_t signal = strtoul(number + sizeof announcement - 1, NULL, 10) & 0x7f;
+    as_lane_push(lane, (uint64_t)AS_WIRE_DEATH << AS_WIRE_EVENT_SHIFT | signal);
+    as_lane_push(lane, as_cpu_death_place(lane->cpu));
+    as_lane_publish(lane);
+}
+
+/* QEMU's messages (an uncaught signal, say) belong to us, not to the program's standard error. */
+static ssize_t write_note(void *cookie, const char *text, size_t size)
+{
+    char line[1024];
+    size_t length = size < sizeof line - 1 ? size : sizeof line - 1;
+    memcpy(line, text, length);
+    line[length] = 0;
+    report_death(line);
+    if (pthread_mutex_trylock(&code_lock) == 0) { /* it can come from a dying thread that holds the lock */
+        send_message(AS_WIRE_NOTE, append_text(0, line));
+        pthread_mutex_unlock(&code_lock);
+    }
+    return (ssize_t)size;
+}
+
+void as_code_capture_stderr(void)
+{
+    FILE *notes = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_note});
+    if (!notes)
+        return;
+    setvbuf(notes, NULL, _IOLBF, 1024);
+    stderr = notes;
+}

@@ -1,0 +1,47 @@
+/* What the plugin interface of QEMU 7 does not offer: the guest's registers.
+ *
+ * Translated code keeps a pointer to the vcpu's state in a fixed host register (rbp on x86-64, x19 on AArch64) and that
+ * state starts with the integer registers, up to date whenever a block starts. Callbacks for blocks are entered through
+ * a stub that hands that register over. Nothing is believed without a check: a signal frame must lie where the guest's
+ * stack pointer and argument registers all say it does.
+ */
+#ifndef AS_PLUGIN_CPU_STATE_H
+#define AS_PLUGIN_CPU_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Defines the callback `entry`, which calls `handler(vcpu, userdata, cpu)`. */
+#if defined(__x86_64__)
+#define AS_CPU_ENTRY(entry, handler)                                                                                   \
+    static __attribute__((naked)) void entry(unsigned vcpu, void *userdata)                                            \
+    {                                                                                                                  \
+        __asm__("mov %rbp, %rdx\n\tjmp " #handler);                                                                    \
+    }
+#elif defined(__aarch64__)
+#define AS_CPU_ENTRY(entry, handler)                                                                                   \
+    static __attribute__((naked)) void entry(unsigned vcpu, void *userdata)                                            \
+    {                                                                                                                  \
+        __asm__("mov x2, x19\n\tb " #handler);                                                                         \
+    }
+#else
+#define AS_CPU_ENTRY(entry, handler)                                                                                   \
+    static void entry(unsigned vcpu, void *userdata)                                                                   \
+    {                                                                                                                  \
+        handler(vcpu, userdata, NULL);                                                                                 \
+    }
+#endif
+
+struct as_cpu_signal {
+    uint32_t number;
+    bool synchronous;     /* raised by the instruction at `interrupted`, which did not complete */
+    uint64_t interrupted; /* where the thread goes on after the handler, as far as nobody changes that */
+};
+
+/* At the start of the block at a handler's entry: whether a signal is being delivered (and not the function called). */
+bool as_cpu_find_signal(const void *cpu, struct as_cpu_signal *signal);
+
+/* Where a thread stands that is about to be killed by a signal; 0 unknown. */
+uint64_t as_cpu_death_place(const void *cpu);
+
+#endif

@@ -1,0 +1,222 @@
+/* assay-engine.so: tells the engine what a program in QEMU's user mode executes. See engine/wire.h for what is written.
+ *
+ * The plugin is thin on purpose: for each translated block one callback when it starts, for each access one callback;
+ * no decoding, no counting. The work behind it is done by the reader, on another core.
+ */
+#include "engine/wire.h"
+#include "plugin/code.h"
+#include "plugin/cpu_state.h"
+#include "plugin/follow.h"
+#include "plugin/lane.h"
+#include "plugin/qemu_plugin_api.h"
+#include "plugin/varies.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int qemu_plugin_version = 1;
+
+/* Which system calls matter to us, by architecture. */
+struct syscall_numbers {
+    int64_t mmap, munmap, mremap, sigaction, execve;
+};
+static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
+    [AS_ARCH_X86_64] = {.mmap = 9, .munmap = 11, .mremap = 25, .sigaction = 13, .execve = 59},
+    [AS_ARCH_RISCV64] = {.mmap = 222, .munmap = 215, .mremap = 216, .sigaction = 134, .execve = 221},
+};
+
+/* A block's userdata is its id and its number of instructions, so that the callback need not load anything. */
+enum { COUNT_BITS = 16 };
+
+void as_on_block(unsigned vcpu, void *userdata, void *cpu);
+void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
+AS_CPU_ENTRY(on_block, as_on_block)
+AS_CPU_ENTRY(on_handler, as_on_handler)
+
+void as_on_block(unsigned vcpu, void *userdata, void *cpu)
+{
+    uintptr_t block = (uintptr_t)userdata;
+    struct as_wire_lane *lane = as_lane_of[vcpu];
+    lane->instructions += block & ((1u << COUNT_BITS) - 1);
+    if (__builtin_expect(lane->instructions >= lane->check_at, 0)) {
+        lane = as_lane_check(vcpu);
+        lane->cpu = cpu;
+    }
+    as_lane_push(lane, block >> COUNT_BITS);
+}
+
+static void push_event(struct as_wire_lane *lane, enum as_wire_event event, uint32_t number)
+{
+    as_lane_push(lane, (uint64_t)event << AS_WIRE_EVENT_SHIFT | number);
+}
+
+/* A block at the entry of a signal handler. */
+void as_on_handler(unsigned vcpu, void *userdata, void *cpu)
+{
+    struct as_cpu_signal signal;
+    if (as_cpu_find_signal(cpu, &signal)) {
+        struct as_wire_lane *lane = as_lane_of[vcpu] == &as_lane_unclaimed ? as_lane_check(vcpu) : as_lane_of[vcpu];
+        push_event(lane, AS_WIRE_SIGNAL, signal.number | (uint32_t)signal.synchronous << AS_WIRE_SYNCHRONOUS_BIT);
+        as_lane_push(lane, signal.interrupted);
+    }
+    as_on_block(vcpu, userdata, cpu);
+}
+
+/* The fast way relies on how QEMU lays out `info`; install() checks that against QEMU's own accessors. */
+static void on_access_fast(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    as_lane_push(as_lane_of[vcpu], (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) | (uintptr_t)userdata |
+                                       (uint64_t)(info >> 4 & 7) << AS_WIRE_SIZE_SHIFT |
+                                       (uint64_t)(info >> 16 & 3) << 62);
+}
+
+static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    as_lane_push(as_lane_of[vcpu], (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) | (uintptr_t)userdata |
+                                       (uint64_t)(qemu_plugin_mem_size_shift(info) & 7) << AS_WIRE_SIZE_SHIFT |
+                                       (qemu_plugin_mem_is_store(info) ? AS_WIRE_STORE : AS_WIRE_LOAD));
+}
+
+static qemu_mem_cb on_access = on_access_slow;
+
+static bool info_layout_is_known(void)
+{
+    for (unsigned size = 0; size < 6; size++)
+        for (unsigned rw = 1; rw < 4; rw++) {
+            qemu_plugin_meminfo_t info = size << 4 | rw << 16;
+            if (qemu_plugin_mem_size_shift(info) != size || qemu_plugin_mem_is_store(info) != ((rw & 2) != 0))
+                return false;
+        }
+    return true;
+}
+
+/* Where the program's signal handlers begin. Handlers that are replaced stay in the list: a look at the signal frame
+ * tells a delivery from a call. */
+enum { MAX_HANDLERS = 256 };
+static _Atomic uint64_t handlers[MAX_HANDLERS];
+
+static bool is_handler(uint64_t address)
+{
+    for (size_t i = 0; i < MAX_HANDLERS && atomic_load(&handlers[i]); i++)
+        if (atomic_load(&handlers[i]) == address)
+            return true;
+    return false;
+}
+
+static void note_handler(uint64_t action)
+{
+    uint64_t handler, none = 0;
+    if (!action || !as_guest_read(action, &handler, sizeof handler) || handler <= 1 || is_handler(handler))
+        return;
+    for (size_t i = 0; i < MAX_HANDLERS; i++, none = 0)
+        if (atomic_compare_exchange_strong(&handlers[i], &none, handler))
+            return;
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    size_t n = qemu_plugin_tb_n_insns(tb);
+    if (n == 0)
+        return;
+    if (n > AS_WIRE_INDEX_MASK + 1)
+        as_plugin_die("QEMU made a block of more than 512 instructions; this version of QEMU is not supported");
+    uint32_t block = as_code_report_block(tb, n);
+    bool is_entry = is_handler(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)));
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, is_entry ? on_handler : on_block, QEMU_PLUGIN_CB_NO_REGS,
+                                         (void *)((uintptr_t)block << COUNT_BITS | n));
+    for (size_t i = 0; i < n; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        if (as_plugin.wire->record_accesses ||
+            as_insn_varies(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+            qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                             (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
+    }
+}
+
+static struct as_wire_lane *lane_for(unsigned vcpu)
+{
+    return vcpu >= AS_PLUGIN_VCPUS || as_lane_of[vcpu] == &as_lane_unclaimed ? as_lane_check(vcpu) : as_lane_of[vcpu];
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+    const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
+    const uint64_t args[AS_WIRE_SYSCALL_ARGS] = {a1, a2, a3, a4, a5, a6};
+    struct as_wire_lane *lane = lane_for(vcpu);
+    push_event(lane, AS_WIRE_SYSCALL, (uint32_t)number);
+    for (size_t i = 0; i < AS_WIRE_SYSCALL_ARGS; i++)
+        as_lane_push(lane, args[i]);
+    if (number == numbers->sigaction)
+        note_handler(a2);
+    as_follow_note_syscall(vcpu);
+    as_lane_enter_syscall(lane);
+    if (number == numbers->execve)
+        as_follow_execve(a1, a2, a3);
+}
+
+static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
+{
+    const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
+    struct as_wire_lane *lane = lane_for(vcpu);
+    as_lane_leave_syscall(lane);
+    push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
+    as_lane_push(lane, (uint64_t)result);
+    if (number == numbers->mmap || number == numbers->munmap || number == numbers->mremap)
+        as_code_maps_changed();
+}
+
+static void on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
+{
+    if (vcpu < AS_PLUGIN_VCPUS && as_lane_of[vcpu] != &as_lane_unclaimed) {
+        as_lane_end(as_lane_of[vcpu]);
+        as_lane_of[vcpu] = &as_lane_unclaimed;
+    }
+}
+
+static struct as_wire_header *map_memory(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        as_plugin_die("the QEMU plugin cannot open the shared memory");
+    struct as_wire_header *wire = mmap(NULL, AS_WIRE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd); /* the program's descriptors are its own */
+    if (wire == MAP_FAILED)
+        as_plugin_die("the QEMU plugin cannot map the shared memory");
+    if (wire->magic != AS_WIRE_MAGIC || wire->version != AS_WIRE_VERSION || wire->header_size != sizeof *wire)
+        as_plugin_die("assay-engine.so and assay are of different versions; install both from one build");
+    return wire;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+    const char *memory = NULL;
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "memory=", 7) == 0)
+            memory = argv[i] + 7;
+        else if (strncmp(argv[i], "process=", 8) == 0)
+            as_plugin.process = (uint32_t)strtoul(argv[i] + 8, NULL, 10);
+    }
+    if (!memory || info->system_emulation)
+        as_plugin_die("assay-engine.so is Assay's QEMU plugin for user mode; run it through 'assay'");
+    as_plugin.wire = map_memory(memory);
+    as_plugin.arch = strcmp(info->target_name, "riscv64") == 0 ? AS_ARCH_RISCV64 : AS_ARCH_X86_64;
+    as_plugin.pid = getpid();
+    as_plugin.image = atomic_fetch_add(&as_plugin.wire->next_image, 1) + 1;
+    if (!as_plugin.process)
+        as_plugin.process = atomic_fetch_add(&as_plugin.wire->next_process, 1) + 1;
+    on_access = info_layout_is_known() ? on_access_fast : on_access_slow;
+    as_lane_setup();
+    as_follow_setup();
+    as_code_start_process(0);
+    as_code_capture_stderr();
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
+    return 0;
+}

@@ -1,0 +1,278 @@
+/* Lanes from the writer's side: claiming one, turning to the next chunk (and waiting for room), publishing, and keeping
+ * the threads of a process together.
+ *
+ * Keeping together: every thread has a clock, its executed instructions plus an offset. A thread that is more than the
+ * window ahead of the slowest running thread of its process waits. A thread in a system call does not count, and when
+ * it comes back it starts at the clock of the slowest running one, so nobody waits for it to catch up. A thread can
+ * also be stuck where no callback tells us (QEMU's exclusive sections stop every other vcpu at a block boundary); so
+ * whoever waits goes on for one block after a millisecond without progress, which lets QEMU have its way and changes
+ * the order by one block. A ring that is full blocks its thread only until the reader has made room; the reader never
+ * waits for one lane while another is full, so there is no cycle.
+ */
+#include "plugin/lane.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct as_plugin as_plugin;
+struct as_wire_lane *as_lane_of[AS_PLUGIN_VCPUS];
+struct as_wire_lane as_lane_unclaimed; /* write == chunk_end and check_at == 0: everything takes the slow path */
+
+/* Threads of this process that wait for a slower one, and the futex that they wait on. */
+static _Atomic uint32_t throttle_waiters, throttle_epoch;
+static _Atomic uint32_t live_threads;
+static __thread struct as_wire_lane *mine;
+
+struct as_wire_lane *as_lane_mine(void)
+{
+    return mine;
+}
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t expected, long milliseconds)
+{
+    struct timespec timeout = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
+    syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+    atomic_fetch_add(word, 1);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void as_plugin_die(const char *message)
+{
+    static const char prefix[] = "assay: ";
+    ssize_t ignored = write(STDERR_FILENO, prefix, sizeof prefix - 1);
+    ignored = write(STDERR_FILENO, message, strlen(message));
+    ignored = write(STDERR_FILENO, "\n", 1);
+    (void)ignored;
+    _exit(125);
+}
+
+void as_lane_setup(void)
+{
+    for (size_t i = 0; i < AS_PLUGIN_VCPUS; i++)
+        as_lane_of[i] = &as_lane_unclaimed;
+    atomic_store(&live_threads, 0);
+    atomic_store(&throttle_waiters, 0);
+}
+
+/* A forked process outlives its parent, so it can find itself without a reader: then nobody wants its results. */
+static void check_reader(void)
+{
+    if (!as_plugin.reader_invisible && kill(as_plugin.wire->reader_pid, 0) != 0 && errno == ESRCH)
+        kill(getpid(), SIGKILL);
+}
+
+static bool has_room(struct as_wire_lane *lane, uint64_t position)
+{
+    return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= AS_WIRE_RING;
+}
+
+static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
+{
+    uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_FULL);
+    while (!has_room(lane, position) && !atomic_load(&as_plugin.wire->detached)) {
+        uint32_t room = atomic_load(&lane->room);
+        atomic_store(&lane->writer_waits, 1);
+        if (!has_room(lane, position)) {
+            futex_wait(&lane->room, room, 100);
+            check_reader();
+        }
+    }
+    atomic_store(&lane->activity, before);
+}
+
+void as_lane_turn_chunk(struct as_wire_lane *lane)
+{
+    as_lane_publish(lane);
+    uint64_t position = lane->chunk_position + AS_WIRE_CHUNK;
+    if (!has_room(lane, position))
+        wait_for_room(lane, position);
+    uint64_t *ring = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes));
+    lane->chunk_position = position;
+    lane->chunk = lane->write = ring + position % AS_WIRE_RING;
+    lane->chunk_end = lane->chunk + AS_WIRE_CHUNK;
+}
+
+void as_lane_publish(struct as_wire_lane *lane)
+{
+    atomic_store(&lane->published, lane->chunk_position + (uint64_t)(lane->write - lane->chunk));
+    if (atomic_load(&as_plugin.wire->reader_waits))
+        futex_wake(&as_plugin.wire->doorbell);
+}
+
+static struct as_wire_lane *find_free_lane(void)
+{
+    struct as_wire_header *wire = as_plugin.wire;
+    for (uint32_t i = 0; i < AS_WIRE_LANES; i++) {
+        uint32_t expected = AS_WIRE_FREE;
+        if (!atomic_compare_exchange_strong(&wire->lanes[i].state, &expected, AS_WIRE_CLAIMED))
+            continue;
+        uint32_t used = atomic_load(&wire->lanes_used);
+        while (used <= i && !atomic_compare_exchange_weak(&wire->lanes_used, &used, i + 1)) {
+        }
+        return &wire->lanes[i];
+    }
+    return NULL;
+}
+
+/* All lanes can be taken for a moment by threads that ended but are not drained; the reader frees those. */
+struct as_wire_lane *as_lane_claim(bool is_code)
+{
+    struct as_wire_lane *lane = find_free_lane();
+    for (int tries = 0; !lane && tries < 10000; tries++) {
+        if (atomic_load(&as_plugin.wire->reader_waits))
+            futex_wake(&as_plugin.wire->doorbell);
+        check_reader();
+        usleep(1000);
+        lane = find_free_lane();
+    }
+    if (!lane)
+        as_plugin_die("the program has more threads alive than Assay can follow (4096)");
+    uint64_t *ring = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes));
+    lane->write = lane->chunk = ring;
+    lane->chunk_end = ring + AS_WIRE_CHUNK;
+    lane->chunk_position = lane->instructions = lane->clock_offset = 0;
+    lane->check_at = UINT64_MAX;
+    lane->cpu = NULL;
+    lane->is_code = is_code;
+    lane->process = as_plugin.process;
+    lane->image = as_plugin.image;
+    lane->thread = 0;
+    lane->pid = as_plugin.pid;
+    lane->tid = (int32_t)syscall(SYS_gettid);
+    atomic_store(&lane->activity, AS_WIRE_RUNNING);
+    atomic_store(&lane->published, 0);
+    atomic_store(&lane->consumed, 0);
+    atomic_store(&lane->writer_waits, 0);
+    atomic_store(&lane->state, AS_WIRE_LIVE);
+    return lane;
+}
+
+static uint64_t clock_of(const struct as_wire_lane *lane)
+{
+    return *(const volatile uint64_t *)&lane->instructions + *(const volatile uint64_t *)&lane->clock_offset;
+}
+
+static bool is_fellow(const struct as_wire_lane *other, const struct as_wire_lane *lane)
+{
+    return other != lane && !other->is_code && other->process == lane->process && other->image == lane->image &&
+           atomic_load(&other->state) == AS_WIRE_LIVE && atomic_load(&other->activity) != AS_WIRE_IN_SYSCALL;
+}
+
+/* The slowest running thread of this process besides `lane`, NULL where there is none. */
+static struct as_wire_lane *slowest_fellow(const struct as_wire_lane *lane)
+{
+    struct as_wire_header *wire = as_plugin.wire;
+    struct as_wire_lane *slowest = NULL;
+    uint32_t used = atomic_load(&wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (is_fellow(&wire->lanes[i], lane) && (!slowest || clock_of(&wire->lanes[i]) < clock_of(slowest)))
+            slowest = &wire->lanes[i];
+    return slowest;
+}
+
+static void wake_waiters(void)
+{
+    if (atomic_load(&throttle_waiters))
+        futex_wake(&throttle_epoch);
+}
+
+/* Never behind the slowest: a thread that starts, or that slept, owes nothing. */
+static void join_clock(struct as_wire_lane *lane)
+{
+    const struct as_wire_lane *slowest = slowest_fellow(lane);
+    if (slowest && clock_of(slowest) > clock_of(lane))
+        lane->clock_offset = clock_of(slowest) - lane->instructions;
+}
+
+static void throttle(struct as_wire_lane *lane)
+{
+    uint64_t window = as_plugin.wire->window, step = window / 4 + 1;
+    if (!window || atomic_load(&live_threads) < 2) {
+        lane->check_at = window ? lane->instructions + step : UINT64_MAX;
+        return;
+    }
+    as_lane_publish(lane); /* the reader may be waiting for this thread's part of the order */
+    wake_waiters();
+    const struct as_wire_lane *slowest = slowest_fellow(lane);
+    lane->check_at = lane->instructions + step;
+    atomic_fetch_add(&throttle_waiters, 1);
+    while (slowest && clock_of(lane) > clock_of(slowest) + window && !atomic_load(&as_plugin.wire->detached)) {
+        atomic_store(&lane->activity, AS_WIRE_THROTTLED);
+        uint64_t clock = clock_of(slowest);
+        uint32_t epoch = atomic_load(&throttle_epoch);
+        futex_wait(&throttle_epoch, epoch, 1);
+        if (clock_of(slowest) == clock && atomic_load(&throttle_epoch) == epoch) {
+            lane->check_at = lane->instructions; /* one block, then look again */
+            break;
+        }
+        slowest = slowest_fellow(lane);
+    }
+    atomic_fetch_sub(&throttle_waiters, 1);
+    atomic_store(&lane->activity, AS_WIRE_RUNNING);
+}
+
+/* `parent`, where there is one, is the lane of the thread that forked this process, written up to the fork. */
+void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
+{
+    struct as_wire_lane *lane = as_lane_claim(false);
+    lane->thread = atomic_fetch_add(&as_plugin.wire->next_thread, 1) + 1;
+    uint64_t origin = 0;
+    if (parent)
+        origin = (uint64_t)(parent - as_plugin.wire->lanes) << 48 | atomic_load(&parent->published);
+    as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_START << AS_WIRE_EVENT_SHIFT | as_plugin.process);
+    as_lane_push(lane, lane->thread);
+    as_lane_push(lane, (uint64_t)lane->tid);
+    as_lane_push(lane, parent ? parent->thread : 0);
+    as_lane_push(lane, origin);
+    as_lane_publish(lane);
+    join_clock(lane);
+    atomic_fetch_add(&live_threads, 1);
+    lane->check_at = 0; /* the first block looks at everything */
+    as_lane_of[vcpu] = mine = lane;
+}
+
+struct as_wire_lane *as_lane_check(unsigned vcpu)
+{
+    if (vcpu >= AS_PLUGIN_VCPUS)
+        as_plugin_die("the program has more threads than Assay can follow");
+    if (as_lane_of[vcpu] == &as_lane_unclaimed)
+        as_lane_start_thread(vcpu, NULL);
+    else
+        throttle(as_lane_of[vcpu]);
+    return as_lane_of[vcpu];
+}
+
+void as_lane_end(struct as_wire_lane *lane)
+{
+    as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_END << AS_WIRE_EVENT_SHIFT);
+    as_lane_publish(lane);
+    atomic_store(&lane->state, AS_WIRE_ENDED);
+    mine = NULL;
+    atomic_fetch_sub(&live_threads, 1);
+    wake_waiters();
+}
+
+void as_lane_enter_syscall(struct as_wire_lane *lane)
+{
+    atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL);
+    as_lane_publish(lane);
+    wake_waiters();
+}
+
+void as_lane_leave_syscall(struct as_wire_lane *lane)
+{
+    if (atomic_load(&live_threads) > 1)
+        join_clock(lane);
+    atomic_store(&lane->activity, AS_WIRE_RUNNING);
+}

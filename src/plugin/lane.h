@@ -1,0 +1,50 @@
+/* Writing into the lanes of engine/wire.h from inside QEMU: the hot path is inline here, everything rare is in lane.c.
+ */
+#ifndef AS_PLUGIN_LANE_H
+#define AS_PLUGIN_LANE_H
+
+#include "assay/insn.h"
+#include "engine/wire.h"
+
+#include <sys/types.h>
+
+enum { AS_PLUGIN_VCPUS = 65536 };
+
+/* This process's share of the plugin's state. */
+struct as_plugin {
+    struct as_wire_header *wire;
+    enum as_arch arch;
+    uint32_t process, image;
+    pid_t pid;
+    bool reader_invisible; /* the reader's pid means nothing here: another pid namespace */
+    bool guest_base_known;
+    uint64_t guest_base;
+    struct as_wire_lane *code; /* the lane for translated code; guarded by the lock in code.c */
+};
+extern struct as_plugin as_plugin;
+
+/* Each vcpu's lane. A vcpu that has not run yet has the unclaimed lane, which sends its first block to the slow path.
+ */
+extern struct as_wire_lane *as_lane_of[AS_PLUGIN_VCPUS];
+extern struct as_wire_lane as_lane_unclaimed;
+
+void as_lane_setup(void);
+struct as_wire_lane *as_lane_mine(void); /* of the calling thread; NULL: none */
+void as_lane_turn_chunk(struct as_wire_lane *lane);
+struct as_wire_lane *as_lane_check(unsigned vcpu); /* claims the vcpu's lane, or holds the thread back if it is ahead */
+struct as_wire_lane *as_lane_claim(bool is_code);
+void as_lane_publish(struct as_wire_lane *lane);
+void as_lane_end(struct as_wire_lane *lane);
+void as_lane_enter_syscall(struct as_wire_lane *lane);
+void as_lane_leave_syscall(struct as_wire_lane *lane);
+void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent);
+_Noreturn void as_plugin_die(const char *message);
+
+static inline void as_lane_push(struct as_wire_lane *lane, uint64_t word)
+{
+    if (__builtin_expect(lane->write == lane->chunk_end, 0))
+        as_lane_turn_chunk(lane);
+    *lane->write++ = word;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* See varies.h. x86: string instructions, masked moves, everything in the opcode map of gathers, all of EVEX.
+ * RISC-V: store-conditional. */
+#include "plugin/varies.h"
+
+static bool is_legacy_prefix(uint8_t byte)
+{
+    switch (byte) {
+    case 0x26:
+    case 0x2e:
+    case 0x36:
+    case 0x3e:
+    case 0x64:
+    case 0x65:
+    case 0x66:
+    case 0x67:
+    case 0xf0:
+    case 0xf2:
+    case 0xf3:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_string_opcode(uint8_t opcode)
+{
+    return (opcode >= 0xa4 && opcode <= 0xa7) || (opcode >= 0xaa && opcode <= 0xaf) ||
+           (opcode >= 0x6c && opcode <= 0x6f);
+}
+
+static bool x86_varies(const uint8_t *bytes, size_t size)
+{
+    enum { REX_FIRST = 0x40, REX_LAST = 0x4f, VEX3 = 0xc4, VEX2 = 0xc5, EVEX = 0x62, MAP_MASK = 0x1f, MASKMOV = 0xf7 };
+    while (size && (is_legacy_prefix(*bytes) || (*bytes >= REX_FIRST && *bytes <= REX_LAST))) {
+        bytes++;
+        size--;
+    }
+    if (size == 0 || is_string_opcode(bytes[0]) || bytes[0] == EVEX)
+        return true;
+    if (bytes[0] == VEX3)
+        return size < 4 || (bytes[1] & MAP_MASK) != 1 || bytes[3] == MASKMOV;
+    if (bytes[0] == VEX2)
+        return size < 3 || bytes[2] == MASKMOV;
+    return bytes[0] == 0x0f && size > 1 && bytes[1] == MASKMOV;
+}
+
+static bool riscv_varies(const uint8_t *bytes, size_t size)
+{
+    enum { AMO = 0x2f, SC = 3 };
+    return size == 4 && (bytes[0] & 0x7f) == AMO && bytes[3] >> 3 == SC;
+}
+
+bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    return arch == AS_ARCH_X86_64 ? x86_varies(bytes, size) : riscv_varies(bytes, size);
+}

@@ -1,0 +1,11 @@
+/* Whether an instruction can access memory in a way that its bytes do not tell: not at all, or several times. */
+#ifndef AS_PLUGIN_VARIES_H
+#define AS_PLUGIN_VARIES_H
+
+#include "assay/insn.h"
+
+/* True for all that the decoders mark AS_INSN_COND_MEM, AS_INSN_MULTI_MEM or AS_INSN_REP, and for some more (a test
+ * holds that). Without a decoder, because it runs in QEMU at every translation. */
+bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size);
+
+#endif
