@@ -459,10 +459,12 @@ const char *as_line_table_file(struct as_line_table *table, uint64_t file, struc
     struct as_line_file *f = &table->files.data[file];
     if (f->path == NULL && f->name[0] != '\0') {
         char path[MAX_PATH_SHOWN] = "";
+        /* From DWARF 5 on, directory 0 is the compilation's, and the others are relative to it. */
+        bool listed = table->version >= 5 && table->dirs.len > 0;
+        const char *top = listed ? table->dirs.data[0] : table->compilation_dir;
         const char *dir = f->dir < table->dirs.len ? table->dirs.data[f->dir] : "";
-        const char *top = table->version >= 5 && table->dirs.len > 0 ? table->dirs.data[0] : "";
-        const char *parts[] = {table->compilation_dir, f->dir != 0 ? top : "", dir, f->name};
-        join(parts, 4, path, sizeof path);
+        const char *parts[] = {listed && f->dir == 0 ? "" : top, dir, f->name};
+        join(parts, 3, path, sizeof path);
         f->path = as_strings_get(strings, as_strings_intern(strings, path));
     }
     return f->path;

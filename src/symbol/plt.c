@@ -115,6 +115,8 @@ static void add_stub(struct as_symtab *table, uint64_t address, uint64_t size, c
 {
     char text[MAX_STUB_NAME];
     size_t length = strnlen(name, sizeof text - 5);
+    const char *version = memchr(name, '@', length);
+    length = version != NULL && version != name ? (size_t)(version - name) : length;
     if ((*total += length) > max_text)
         return;
     memcpy(text, name, length);
@@ -150,11 +152,15 @@ static void add_stubs(struct as_symtab *table, const struct as_elf *elf, const s
         as_symtab_add(table, &whole);
 }
 
+/* The best name at each address. */
 static void map_symbols(const struct as_symtab *table, struct as_map *by_address)
 {
-    for (size_t i = 0; i < table->symbols.len; i++)
-        if (table->symbols.data[i].raw != NULL)
-            *as_map_put(by_address, table->symbols.data[i].address) = i;
+    for (size_t i = 0; i < table->symbols.len; i++) {
+        const struct as_symbol *symbol = &table->symbols.data[i];
+        const uint64_t *known = symbol->raw != NULL ? as_map_get(by_address, symbol->address) : NULL;
+        if (symbol->raw != NULL && (known == NULL || as_symbol_compare_names(symbol, &table->symbols.data[*known]) < 0))
+            *as_map_put(by_address, symbol->address) = i;
+    }
 }
 
 void as_symtab_add_plt(struct as_symtab *table, const struct as_elf *elf)

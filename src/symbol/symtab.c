@@ -129,8 +129,8 @@ static size_t underscores(const char *name)
     return n == 1 && name[1] == 'Z' ? 0 : n;
 }
 
-/* Negative where a is the better name. Only the first 256 bytes count: a hostile table could repeat a huge name. */
-static int compare_names(const struct as_symbol *a, const struct as_symbol *b)
+/* Only the first 256 bytes count: a hostile table could repeat a huge name. */
+int as_symbol_compare_names(const struct as_symbol *a, const struct as_symbol *b)
 {
     if (a->raw == NULL || b->raw == NULL)
         return (a->raw == NULL) - (b->raw == NULL);
@@ -158,7 +158,7 @@ static int by_address(const void *x, const void *y)
         return a->rank < b->rank ? -1 : 1;
     if (a->size != b->size)
         return a->size < b->size ? -1 : 1;
-    return compare_names(a, b);
+    return as_symbol_compare_names(a, b);
 }
 
 /* Gives symbols without a size the room up to the next one that may end them. Goes downwards; `next[r]` is the lowest

@@ -49,6 +49,8 @@ void as_symtab_add_unwind(struct as_symtab *table, const struct as_elf *elf);
 void as_symtab_add(struct as_symtab *table, const struct as_symbol *symbol); /* one by one: for the three above */
 void as_symtab_keep(struct as_symtab *table, void *buffer);                  /* freed with the table */
 
+int as_symbol_compare_names(const struct as_symbol *a, const struct as_symbol *b); /* negative: a's is better */
+
 void as_symtab_finish(struct as_symtab *table); /* sorts and indexes; add nothing afterwards */
 struct as_symbol *as_symtab_find(const struct as_symtab *table, uint64_t address); /* NULL: nothing covers it */
 void as_symtab_free(struct as_symtab *table);
