@@ -1,0 +1,124 @@
+/* assay doctor: what this machine offers for measuring, and what to do about what it lacks. */
+#include "base/json.h"
+#include "cmd/commands.h"
+#include "cmd/doctor_rows.h"
+
+#include <stdio.h>
+
+struct doctor_options {
+    bool json;
+};
+
+static const struct as_option options_table[] = {
+    {.name = "json",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct doctor_options, json),
+     .help = "Print one JSON document."},
+    {.name = NULL},
+};
+
+/* Which source measures best here: a precise PMU is the real machine, the model is exact about what it models, the
+ * timer is what is left. */
+struct choice {
+    const char *source; /* NULL: none works */
+    const char *why;
+};
+
+static struct choice choose_source(const struct as_probe *probe, bool model_works)
+{
+    if (probe->ibs_op.sampling.works)
+        return (struct choice){"pmu", "AMD IBS samples operations precisely"};
+    if (probe->spe.sampling.works)
+        return (struct choice){"pmu", "Arm SPE samples operations precisely"};
+    if (probe->precise > 0)
+        return (struct choice){"pmu", "cycles can be sampled with a precise address"};
+    if (model_works && probe->precise == 0)
+        return (struct choice){"model",
+                               "the PMU has no precise sampling; the model runs x86-64 and RISC-V programs here"};
+    if (model_works)
+        return (struct choice){"model",
+                               "there is no PMU to sample with; the model runs x86-64 and RISC-V programs here"};
+    if (probe->task_clock.works)
+        return (struct choice){"timer",
+                               "there is neither precise sampling nor a working model; the task clock samples"};
+    return (struct choice){NULL, "no precise sampling, no working model and no task clock"};
+}
+
+static bool print_json(const as_doctor_rows *rows, const struct choice *choice)
+{
+    struct as_json *json = as_json_new(stdout);
+    as_json_object(json, NULL);
+    as_json_array(json, "rows");
+    for (size_t i = 0; i < rows->len; i++) {
+        const struct as_doctor_row *row = &rows->data[i];
+        as_json_object(json, NULL);
+        as_json_string(json, "name", row->name);
+        as_json_string(json, "label", row->label);
+        as_json_string(json, "state", row->state);
+        as_json_string(json, "verdict", as_verdict_name(row->verdict));
+        as_json_string(json, "remedy", row->remedy);
+        as_json_end(json);
+    }
+    as_json_end(json);
+    as_json_object(json, "summary");
+    as_json_string(json, "source", choice->source);
+    as_json_string(json, "why", choice->why);
+    as_json_end(json);
+    as_json_end(json);
+    return as_json_finish(json);
+}
+
+static void print_text(const as_doctor_rows *rows, const struct choice *choice)
+{
+    enum { STATE_COLUMN = 32 };
+    for (size_t i = 0; i < rows->len; i++) {
+        const struct as_doctor_row *row = &rows->data[i];
+        printf("%-8s %-22s ", as_verdict_name(row->verdict), row->label);
+        as_cli_wrap(stdout, row->state, STATE_COLUMN, STATE_COLUMN);
+        if (row->remedy[0]) {
+            printf("%*s-> ", STATE_COLUMN, "");
+            as_cli_wrap(stdout, row->remedy, STATE_COLUMN + 3, STATE_COLUMN + 3);
+        }
+    }
+    int column = printf("\nBest source here: %s: ", choice->source ? choice->source : "none") - 1;
+    as_cli_wrap(stdout, choice->why, column, 4);
+}
+
+static int run_doctor(int argc, char **argv)
+{
+    struct doctor_options options = {0};
+    int rest;
+    enum as_parse parsed = as_cli_parse(&as_command_doctor, argc, argv, &options, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    if (rest < argc)
+        return as_cli_usage(&as_command_doctor, "it takes no arguments, but got '%s'", argv[rest]);
+    struct as_probe probe;
+    as_doctor_rows rows = {0};
+    as_probe_machine("", &probe);
+    as_doctor_native_rows(&probe, &rows);
+    bool model_works = as_doctor_model_rows(&probe, &rows);
+    struct choice choice = choose_source(&probe, model_works);
+    bool written = true;
+    if (options.json)
+        written = print_json(&rows, &choice);
+    else
+        print_text(&rows, &choice);
+    as_doctor_rows_free(&rows);
+    return written ? AS_EXIT_OK : as_cli_stdout_failed();
+}
+
+const struct as_command as_command_doctor = {
+    .name = "doctor",
+    .summary = "What this machine offers for measuring, and what to do about what it lacks",
+    .usage = "[options]",
+    .description = "Tries everything that Assay can measure with: events are opened, a debug register is fired, a "
+                   "program is run in "
+                   "QEMU. Each row has a verdict (ok, limited, missing), what was found, and a remedy where there is "
+                   "one. The last "
+                   "line says which source fits this machine best.",
+    .options = options_table,
+    .examples = "assay doctor\n"
+                "assay doctor --json\n",
+    .run = run_doctor,
+};

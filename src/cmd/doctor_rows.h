@@ -1,0 +1,32 @@
+/* The rows of `assay doctor`: each fact with what it means for Assay and what to do about it. */
+#ifndef AS_CMD_DOCTOR_ROWS_H
+#define AS_CMD_DOCTOR_ROWS_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "native/probe.h"
+
+enum as_verdict { AS_VERDICT_OK, AS_VERDICT_LIMITED, AS_VERDICT_MISSING, AS_VERDICT_COUNT };
+
+struct as_doctor_row {
+    const char *name;  /* fixed, for programs: "debug_registers" */
+    const char *label; /* for people */
+    enum as_verdict verdict;
+    char *state;
+    char *remedy; /* "" where there is nothing to do */
+};
+typedef AS_VEC(struct as_doctor_row) as_doctor_rows;
+
+/* Appends a row; `remedy` NULL: none. The state is a format. */
+void as_doctor_add(as_doctor_rows *rows, const char *name, const char *label, enum as_verdict verdict,
+                   const char *remedy, const char *state, ...) AS_PRINTF(6, 7);
+void as_doctor_rows_free(as_doctor_rows *rows);
+const char *as_verdict_name(enum as_verdict verdict);
+
+/* What the probe found: the processor, perf events, settings. */
+void as_doctor_native_rows(const struct as_probe *probe, as_doctor_rows *rows);
+
+/* What the model source needs: QEMU, the plugin, memory, libraries; and whether a program really runs. Returns that. */
+bool as_doctor_model_rows(const struct as_probe *probe, as_doctor_rows *rows);
+
+#endif

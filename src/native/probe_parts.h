@@ -1,0 +1,13 @@
+/* The parts of as_probe_machine. */
+#ifndef AS_NATIVE_PROBE_PARTS_H
+#define AS_NATIVE_PROBE_PARTS_H
+
+#include "native/probe.h"
+
+void as_probe_processor(const char *root, struct as_probe *probe);
+void as_probe_perf(const char *root, struct as_probe *probe);
+
+/* Reads a small text file below `root`, without its last newline. False: it is not there or empty. */
+bool as_probe_read(const char *root, const char *path, char *text, size_t size);
+
+#endif
