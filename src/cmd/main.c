@@ -13,6 +13,7 @@ static const struct as_command *const commands[] = {
     /* In the order of `assay -h`. */
     &as_command_stat,
     &as_command_script,
+    &as_command_doctor,
     NULL,
 };
 
