@@ -52,10 +52,12 @@ enum as_insn_flag {
     AS_INSN_STORE = 1u << 1,        /* writes data memory (push, call, atomic included) */
     AS_INSN_ATOMIC = 1u << 2,       /* one indivisible read-modify-write, or lr/sc */
     AS_INSN_LOCKED = 1u << 3,       /* has a lock prefix, or locks implicitly (xchg with memory) */
-    AS_INSN_COND_MEM = 1u << 4,     /* may complete without touching memory (sc, maskmov, gather, rep with count 0) */
+    AS_INSN_COND_MEM = 1u << 4,     /* may complete without touching memory, or all of its operand (sc, maskmov, gather,
+                                       rep with count 0, AVX-512 with a mask) */
     AS_INSN_MULTI_MEM = 1u << 5,    /* each access is its own (rep, gather, scatter); otherwise adjacent pieces of one
                                        operand are one access */
-    AS_INSN_BULK_MEM = 1u << 6,     /* one operand written or read in pieces of any order (fxsave, xsave, xrstor …) */
+    AS_INSN_BULK_MEM = 1u << 6,     /* one operand written or read in pieces of any order, perhaps with gaps (fxsave,
+                                       xsave, xrstor, enter, maskmov …) */
     AS_INSN_REP = 1u << 7,          /* repeats: the engine sees it once an iteration */
     AS_INSN_SERIALISES = 1u << 8,   /* younger instructions wait until it has committed (cpuid, lfence, csr …) */
     AS_INSN_FLUSHES = 1u << 9,      /* the pipeline behind it is flushed when it commits (BOOM: writes of CSRs and FP
@@ -69,6 +71,7 @@ enum as_insn_flag {
     AS_INSN_ENDS_BLOCK = 1u << 16,  /* control transfer or system call: never falls through silently */
     AS_INSN_FUSE_FIRST = 1u << 17,  /* may fuse with a conditional branch right behind it: see as_insn_fuses */
     AS_INSN_FP_STATE = 1u << 18,    /* reads or writes the FP status or control register explicitly */
+    AS_INSN_CACHE_CLEAN = 1u << 19, /* the line of mem[0] is written back and may stay (clwb, cbo.clean) */
 };
 #define AS_INSN_CONTROL_CLASSES                                                                                        \
     (1u << AS_CLASS_BRANCH | 1u << AS_CLASS_JUMP | 1u << AS_CLASS_JUMP_INDIRECT | 1u << AS_CLASS_CALL |                \
@@ -93,7 +96,7 @@ enum {
 
 struct as_mem_operand {
     uint8_t base, index, scale; /* registers, AS_REG_NONE where absent; scale 1, 2, 4, 8 */
-    uint8_t access;             /* AS_ACCESS_* below */
+    uint8_t access;             /* AS_ACCESS_* below; 0 for prefetches and cache-line operations */
     uint8_t segment;            /* x86: 0 none, 1 fs, 2 gs */
     bool pc_relative;           /* the address is disp alone (already absolute) */
     uint16_t size;              /* bytes of the whole operand; of one element where AS_INSN_MULTI_MEM */
@@ -101,13 +104,19 @@ struct as_mem_operand {
 };
 enum { AS_ACCESS_LOAD = 1, AS_ACCESS_STORE = 2 };
 
-/* One micro-operation as the models see it. They run in order, each depending on the one before unless it is the first;
- * the instruction's registers are read by the uop that needs them: loads and stores read address registers, the rest
- * reads the others, the last non-store uop writes. */
+/* One micro-operation as the models see it. It waits for the registers in `reads` and for the earlier uops in `after`;
+ * the registers in `writes` are ready when it is done. Its class is the unit and the latency it needs, which may be
+ * more exact than the instruction's (popcnt counts as integer and takes as long as a multiply). A register that the
+ * instruction writes and no uop does is computed by the renamer from its old value: rsp in push, pop, call and return,
+ * which the stack engine tracks. It is ready when its old value is. */
 struct as_uop {
     uint8_t class_; /* enum as_class: AS_CLASS_LOAD, AS_CLASS_STORE or what the instruction computes */
-    uint8_t mem;    /* index of the memory operand for loads and stores, 255 otherwise */
+    uint8_t mem;    /* index of the memory operand for loads, stores, RISC-V atomics and cache operations; else 255 */
+    uint8_t reads;  /* bit i: insn.reads[i]. A store's address registers are those of its memory operand */
+    uint8_t writes; /* bit i: insn.writes[i] */
+    uint8_t after;  /* bit i: insn.uops[i], always an earlier one */
 };
+enum { AS_UOP_NO_MEM = 255 };
 
 enum {
     AS_INSN_MAX_BYTES = 16,
@@ -124,8 +133,11 @@ struct as_insn {
     uint8_t arch;    /* enum as_arch */
     uint8_t class_;  /* enum as_class */
     uint8_t length;
+    uint8_t fuse; /* x86: what it may fuse with (as_insn_fuses); 0 where it never does */
     uint8_t n_reads, n_writes, n_mem, n_uops;
-    uint8_t reads[AS_INSN_MAX_READS], writes[AS_INSN_MAX_WRITES]; /* address registers are among the reads */
+    /* No register twice in a list. Address registers are among the reads and come first. Where an instruction writes
+     * more than fit (x86 vzeroall, key locker), the lists hold the first ones in the order of the manual. */
+    uint8_t reads[AS_INSN_MAX_READS], writes[AS_INSN_MAX_WRITES];
     uint8_t bytes[AS_INSN_MAX_BYTES];
     struct as_mem_operand mem[AS_INSN_MAX_MEM];
     struct as_uop uops[AS_INSN_MAX_UOPS];
@@ -133,16 +145,17 @@ struct as_insn {
 };
 
 /* Decodes one instruction. Never fails: bytes that are no instruction give AS_CLASS_UNKNOWN with a length of at least 1
- * (RISC-V: 2 or 4 by the length bits, cut to `size`). Returns false in that case. `size` may be more than one
- * instruction; bytes beyond it are never read. */
+ * (RISC-V: 2 or 4 by the length bits, cut to `size`; 0 only where `size` is 0). Returns false in that case. `size` may
+ * be more than one instruction; bytes beyond it are never read. */
 bool as_insn_decode(enum as_arch arch, uint64_t address, const uint8_t *bytes, size_t size, struct as_insn *insn);
 
 /* Writes the disassembly ("mov rax, qword ptr [rsp+8]" — Intel syntax as Zydis prints it; "ld a0, 8(sp)") into `text`,
  * always NUL-terminated. Returns text. Direct targets are printed as absolute hexadecimal addresses. */
 const char *as_insn_text(const struct as_insn *insn, char *text, size_t size);
 
-/* Whether `first` and `second` (adjacent in memory) issue as one macro-fused micro-operation: x86 cmp/test/add/sub/
- * and/inc/dec with the conditional branches that current Intel cores allow. Never on RISC-V. */
+/* Whether `first` and `second` issue as one macro-fused micro-operation: x86 cmp/test/add/sub/and/inc/dec with the
+ * conditional branch right behind it in memory, in the combinations that Intel cores since Sandy Bridge allow and not
+ * across a cache line. Never on RISC-V. */
 bool as_insn_fuses(const struct as_insn *first, const struct as_insn *second);
 
 static inline bool as_insn_is_control(const struct as_insn *insn)
