@@ -80,12 +80,15 @@ static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct as_counter *counter = context;
     struct thread_state *state = as_alloc(sizeof *state);
-    state->result = as_alloc(sizeof *state->result);
-    *state->result = (struct as_thread_counts){
-        .number = thread->number, .process = thread->process, .pid = thread->pid, .tid = thread->tid};
     thread->user = state;
-    *as_vec_push(&counter->threads) = state->result;
     *as_vec_push(&counter->states) = state;
+    while (counter->threads.len < thread->number)
+        *as_vec_push(&counter->threads) = as_alloc(sizeof *state->result);
+    state->result = counter->threads.data[thread->number - 1];
+    state->result->number = thread->number;
+    state->result->process = thread->process;
+    state->result->pid = thread->pid;
+    state->result->tid = thread->tid;
 }
 
 /* What an instruction adds besides its accesses and its outcome, `times` over. */

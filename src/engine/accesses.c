@@ -54,6 +54,19 @@ static void join(struct as_access *access, const struct as_access *piece)
     access->kind |= piece->kind;
 }
 
+/* QEMU performs a store-conditional as a compare-and-swap: what it loads for that is not the program's. False: nothing
+ * was accessed. */
+static bool settle_atomic(const struct as_insn *insn, struct as_access *access)
+{
+    if (!(insn->flags & AS_INSN_ATOMIC))
+        return true;
+    if (insn->class_ == AS_CLASS_STORE)
+        access->kind &= AS_ACCESS_STORE;
+    else if (insn->class_ == AS_CLASS_ATOMIC)
+        access->kind = AS_ACCESS_LOAD | AS_ACCESS_STORE;
+    return access->kind != 0;
+}
+
 bool as_accesses_next(struct as_accesses *accesses, struct as_access *access)
 {
     const struct as_block_exec *exec = accesses->exec;
@@ -71,9 +84,8 @@ bool as_accesses_next(struct as_accesses *accesses, struct as_access *access)
             join(access, &piece);
             accesses->next++;
         }
-        if (insn->flags & AS_INSN_ATOMIC && insn->class_ == AS_CLASS_ATOMIC)
-            access->kind = AS_ACCESS_LOAD | AS_ACCESS_STORE;
-        return true;
+        if (settle_atomic(insn, access))
+            return true;
     }
     return false;
 }

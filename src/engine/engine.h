@@ -52,7 +52,8 @@ struct as_block {
     const struct as_insn *insns[];
 };
 
-/* A guest thread. Numbers count from 1 in order of appearance over all processes. */
+/* A guest thread. Numbers count from 1 in order of appearance over all processes. A thread that executes another
+ * program starts anew, with another image, under the same number. */
 struct as_thread {
     uint32_t number, process;
     int32_t pid, tid;

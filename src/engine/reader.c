@@ -183,6 +183,17 @@ static bool parent_is_read(const struct as_reader *reader, uint32_t parent, uint
            atomic_load(&lane->consumed) >= (origin & ((UINT64_C(1) << 48) - 1));
 }
 
+/* A thread that executes another program stays the same thread, alone in its process. */
+static uint32_t number_thread(struct as_reader *reader, struct as_process *process, uint32_t image)
+{
+    if (!process->thread)
+        process->thread = ++reader->threads;
+    else if (process->thread_image == image)
+        return ++reader->threads;
+    process->thread_image = image;
+    return process->thread;
+}
+
 enum start { START_WAITS, START_DONE, START_CORRUPT };
 
 /* The first record of a thread's lane makes its stream. */
@@ -198,7 +209,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     if (!process || !image || !parent_is_read(reader, (uint32_t)words[3], words[4]))
         return START_WAITS;
     struct as_stream *stream = as_alloc(sizeof *stream);
-    stream->thread = (struct as_thread){.number = ++reader->threads,
+    stream->thread = (struct as_thread){.number = number_thread(reader, process, lane->image),
                                         .process = process->number,
                                         .pid = process->pid,
                                         .tid = (int32_t)words[2],

@@ -97,17 +97,28 @@ static uint32_t index_of(const struct as_block *block, uint64_t address)
 
 /* How the block that a stream executes came to its end. */
 struct ending {
-    uint64_t next; /* where the thread went on, or would have without a signal; 0 unknown */
-    bool fault;    /* the instruction at `next` raised a signal and did not complete */
-    bool syscall;  /* a system call follows */
+    uint64_t next;                /* where the thread went on, or would have without a signal; 0 unknown */
+    bool fault;                   /* the instruction at `next` raised a signal and did not complete */
+    bool syscall;                 /* a system call follows */
+    const struct as_block *block; /* the block at `next`, where one follows */
 };
+
+/* Whether `next` is QEMU's second try of an instruction of `block`. It tries again with a block of that instruction
+ * alone; any other block that short ends in a control transfer, a rep instruction or at the end of a page. */
+static bool is_second_try(const struct as_block *block, const struct as_block *next)
+{
+    enum { PAGE = 4096 };
+    return next && next->n == 1 && next->outcome == AS_OUTCOME_FALLS && next->insns[0]->flags & AS_INSN_STORE &&
+           !(next->flags & AS_BLOCK_REP_LAST) && next->address / PAGE == next->end / PAGE &&
+           index_of(block, next->address) < block->n;
+}
 
 /* How many instructions of the block completed. */
 static uint32_t completed(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
 {
     struct as_block *block = stream->block;
     bool leads = ending->next == 0 || leads_to(block, ending->next);
-    if (ending->fault || !leads) {
+    if (ending->fault || !leads || is_second_try(block, ending->block)) {
         uint32_t cut = index_of(block, ending->next);
         if (cut < block->n)
             return cut;
@@ -224,7 +235,8 @@ static void finish_block(struct as_stream *stream, const uint64_t *words, size_t
                            (block->outcome == AS_OUTCOME_EITHER && ending->next && ending->next != block->end));
     if (whole && !stream->blocks_only && !(block->flags & (AS_BLOCK_CHECKED | AS_BLOCK_DISAGREES)))
         check_accesses(stream, block, &exec);
-    stream->rep_address = whole && block->flags & AS_BLOCK_REP_LAST ? last->address : 0;
+    bool rep = block->flags & AS_BLOCK_REP_LAST && (whole || (exec.end == block->n - 1 && stream->continues));
+    stream->rep_address = rep ? last->address : 0;
     bool idle = exec.continues && exec.end == 1 && n == 0; /* QEMU's last look at a rep instruction's counter */
     if (exec.end > exec.first && !idle)
         tell(stream, &exec);
@@ -304,13 +316,16 @@ static struct ending ending_by(uint64_t word, const uint64_t *operands)
 
 /* The common case of finish_block, which it must agree with: the block always accesses the same, all of it completed,
  * and the region has no limits. */
-static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *words, size_t n, uint64_t next)
+static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *words, size_t n,
+                                      const struct as_block *next_block)
 {
     const struct as_block *block = stream->block;
+    uint64_t next = next_block->address;
     if (stream->blocks_only ? block->flags != 0 : block->flags != AS_BLOCK_CHECKED || !looks_complete(block, words, n))
         return false;
     bool falls = next == block->end;
-    if (__builtin_expect(block->outcome == AS_OUTCOME_FALLS && !falls, 0) || (!falls && !leads_to(block, next)))
+    if ((!falls && !leads_to(block, next)) ||
+        __builtin_expect(next_block->n == 1 && is_second_try(block, next_block), 0))
         return false;
     struct as_block_exec exec = {
         .block = block,
@@ -365,11 +380,11 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
                 break;
             }
             if (plain && stream->block && stream->carry.len == 0 &&
-                finish_plain_block(stream, words + from, i - from, block->address)) {
+                finish_plain_block(stream, words + from, i - from, block)) {
                 stream->continues = false;
                 stream->block = block;
             } else {
-                end_block(stream, words, from, i, &(struct ending){.next = block->address});
+                end_block(stream, words, from, i, &(struct ending){.next = block->address, .block = block});
                 start_block(stream, block);
             }
             from = ++i;

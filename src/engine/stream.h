@@ -13,6 +13,7 @@ struct as_process {
     int32_t pid;
     int pidfd; /* -1: none */
     bool dead;
+    uint32_t thread, thread_image; /* its first thread's number, and the image that it ran last */
 };
 
 /* The part of the run that the sink sees: counted over all threads in the order in which the reader sees them. */

@@ -12,7 +12,7 @@ struct as_x86 {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* Thread-safe. False where the bytes are no instruction of a processor that runs Linux. */
+/* Thread-safe. False where the bytes are no instruction of the processors that programs here run on. */
 bool as_x86_read(struct as_x86 *x86, const uint8_t *bytes, size_t size);
 
 enum as_x86_form {

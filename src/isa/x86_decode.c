@@ -34,10 +34,12 @@ static void decoder_init(void)
     ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MPX, ZYAN_FALSE);
 }
 
-static bool is_knights_corner(const ZydisDecodedInstruction *insn)
+/* Knights Corner's vectors never ran Linux programs of this instruction set, and QEMU has no VIA PadLock. */
+static bool is_foreign(const ZydisDecodedInstruction *insn)
 {
     ZydisISAExt ext = insn->meta.isa_ext;
-    return ext == ZYDIS_ISA_EXT_KNC || ext == ZYDIS_ISA_EXT_KNCE || ext == ZYDIS_ISA_EXT_KNCV;
+    return ext == ZYDIS_ISA_EXT_KNC || ext == ZYDIS_ISA_EXT_KNCE || ext == ZYDIS_ISA_EXT_KNCV ||
+           ext == ZYDIS_ISA_EXT_PADLOCK;
 }
 
 bool as_x86_read(struct as_x86 *x86, const uint8_t *bytes, size_t size)
@@ -45,7 +47,7 @@ bool as_x86_read(struct as_x86 *x86, const uint8_t *bytes, size_t size)
     call_once(&decoder_once, decoder_init);
     size_t length = size < ZYDIS_MAX_INSTRUCTION_LENGTH ? size : ZYDIS_MAX_INSTRUCTION_LENGTH;
     ZyanStatus status = ZydisDecoderDecodeFull(&decoder, bytes, length, &x86->insn, x86->operands);
-    return ZYAN_SUCCESS(status) && !is_knights_corner(&x86->insn);
+    return ZYAN_SUCCESS(status) && !is_foreign(&x86->insn);
 }
 
 static uint8_t special_register(ZydisRegister reg)

@@ -156,6 +156,16 @@ static bool has_work(const struct as_insn_build *build, const struct recipe *rec
     return insn->class_ != AS_CLASS_LOAD || build->data_reads;
 }
 
+/* An operand that is named and not accessed (invlpg) is read by the work itself. */
+static uint8_t unaccessed_bits(const struct as_insn *insn)
+{
+    unsigned bits = 0;
+    for (uint8_t i = 0; i < insn->n_mem; i++)
+        if (!insn->mem[i].access)
+            bits |= as_insn_mem_bits(insn, i);
+    return (uint8_t)bits;
+}
+
 static void add_general(struct as_insn_build *build, const struct as_x86 *x86, const struct recipe *recipe)
 {
     struct as_insn *insn = build->insn;
@@ -165,7 +175,7 @@ static void add_general(struct as_insn_build *build, const struct as_x86 *x86, c
     struct as_uop store = {.reads = build->data_reads, .after = last};
     if (work) {
         struct as_uop uop = {.class_ = class_of_work(insn, recipe), .mem = AS_UOP_NO_MEM, .after = last};
-        uop.reads = build->data_reads;
+        uop.reads = build->data_reads | unaccessed_bits(insn);
         uop.writes = writes;
         last = add_work(insn, recipe, uop, count_accesses(insn, AS_ACCESS_STORE));
         store = (struct as_uop){.after = last};

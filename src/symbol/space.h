@@ -30,9 +30,11 @@ void as_space_map(struct as_space *space, uint64_t start, uint64_t end, uint64_t
 struct as_location {
     const char *module;       /* path, or "[anon]", or "[unknown]" where nothing is mapped */
     const char *module_name;  /* its last component */
-    const char *function;     /* demangled; NULL where no symbol covers the address */
+    const char *function;     /* demangled, at most 4 KiB, without control characters; "puts@plt" for a stub, ".plt" for
+                                 the rest of the table of stubs; NULL where no symbol covers the address */
     const char *raw_function; /* as in the symbol table; NULL likewise */
-    uint64_t function_start;  /* run-time address; 0 where unknown */
+    uint64_t function_start;  /* run-time address; 0 where unknown. Known without a name where only the unwind tables
+                                 tell the extent of a function: as_space_name(function_start) names it then */
     uint64_t function_size;   /* 0 where unknown */
     uint64_t module_offset;   /* address minus the module's load bias: what objdump of the file shows */
 };
@@ -40,32 +42,37 @@ struct as_location {
 /* Strings stay valid as long as the space. Always fills `location`. */
 void as_space_find(struct as_space *space, uint64_t address, struct as_location *location);
 
-/* "main", or "libfoo.so+0x1234" where there is no symbol, "[anon]+0x7f…" where there is no module: for people. */
+/* "main", or "libfoo.so+0x1234" (the module offset) where there is no symbol, "[anon]+0x7f…" and "[unknown]+0x7f…" (the
+ * address) where there is no module: for people. */
 const char *as_space_name(struct as_space *space, uint64_t address);
 
 struct as_line {
-    const char *file; /* NULL where unknown */
-    int line, column;
+    const char *file; /* NULL where unknown; as complete a path as the DWARF gives, "." and ".." left in */
+    int line, column; /* line 0: code that the compiler made for no line; column 0: unknown */
 };
 bool as_space_line(struct as_space *space, uint64_t address, struct as_line *line); /* false: unknown */
 
-/* The chain of inlined functions at an address, innermost first, ending with the real function. `call` is where the
- * frame was inlined (file and line in its caller; file NULL for the last). Returns how many frames were written. */
+/* The chain of inlined functions at an address, innermost first, ending with the real function (named as as_space_find
+ * names it). `call` is where the frame was inlined (file and line in its caller; file NULL for the last). Returns how
+ * many frames were written: without DWARF 1, without a symbol too 0. */
 struct as_inline_frame {
     const char *function;
     struct as_line call;
 };
 size_t as_space_inline(struct as_space *space, uint64_t address, struct as_inline_frame *frames, size_t max);
 
-/* The run-time address of a function by name (mangled or demangled; "libm.so.6:sin" or "module:name" limits it to a
- * module). 0 where no mapped module has it. */
+/* The run-time address of a function by name: as in the symbol table (labels in assembly too), or demangled with or
+ * without its parameters; "libm.so.6:sin" or "module:name" (name or path of the module) limits it to a module. Modules
+ * are searched in the order of their first mapping. A function with several implementations (memcpy) resolves to what
+ * chooses among them. 0 where no mapped module has it. */
 uint64_t as_space_resolve(struct as_space *space, const char *name);
 
 /* Hexadecimal build-id of the module mapped at an address, or NULL. */
 const char *as_space_build_id(struct as_space *space, uint64_t address);
 
-/* How the names were obtained, for honesty in reports: number of modules mapped, with symbols, with DWARF, unreadable;
- * `first_problem` is one line about the first file that could not be read, or NULL. */
+/* How the names were obtained, for honesty in reports: of the files in which an address was looked up (what is only
+ * mapped does not count) how many there are, have named symbols, have DWARF (inside or in a separate file), could not
+ * be read. `first_problem` is one line about the first thing that went wrong, or NULL. */
 struct as_space_quality {
     size_t modules, with_symbols, with_debug, unreadable;
     const char *first_problem;
