@@ -106,12 +106,12 @@ static const char *check_mem(const struct as_insn *insn)
     return NULL;
 }
 
-static const char *check_uop(const struct as_insn *insn, unsigned at)
+/* `earlier` is the mask of the uops before it. */
+static const char *check_uop(const struct as_insn *insn, const struct as_uop *uop, unsigned earlier)
 {
-    const struct as_uop *uop = &insn->uops[at];
     if (uop->class_ >= AS_CLASS_COUNT)
         return "uop class";
-    if (uop->after >> at)
+    if (uop->after & ~earlier)
         return "a uop that waits for a later one";
     if (uop->reads >> insn->n_reads || uop->writes >> insn->n_writes)
         return "uop registers";
@@ -131,7 +131,7 @@ static const char *check_uops(const struct as_insn *insn)
         return "number of uops";
     for (unsigned i = 0; i < insn->n_uops; i++) {
         const struct as_uop *uop = &insn->uops[i];
-        const char *wrong = check_uop(insn, i);
+        const char *wrong = check_uop(insn, uop, (1u << i) - 1);
         if (wrong)
             return wrong;
         reads |= uop->reads;
