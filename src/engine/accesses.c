@@ -37,7 +37,7 @@ static bool joins(const struct as_insn *insn, const struct as_access *access, co
 {
     if (piece->index != access->index || insn->flags & AS_INSN_MULTI_MEM)
         return false;
-    if (insn->flags & AS_INSN_ATOMIC)
+    if (insn->flags & (AS_INSN_ATOMIC | AS_INSN_BULK_MEM))
         return true;
     if (piece->kind != access->kind)
         return false;
@@ -54,16 +54,15 @@ static void join(struct as_access *access, const struct as_access *piece)
     access->kind |= piece->kind;
 }
 
-/* QEMU performs a store-conditional as a compare-and-swap: what it loads for that is not the program's. False: nothing
- * was accessed. */
-static bool settle_atomic(const struct as_insn *insn, struct as_access *access)
+/* QEMU performs a store-conditional as a compare-and-swap and reads what it saves in bulk: loads that are not the
+ * program's. False: nothing was accessed. */
+static bool settle_kind(const struct as_insn *insn, struct as_access *access)
 {
-    if (!(insn->flags & AS_INSN_ATOMIC))
-        return true;
-    if (insn->class_ == AS_CLASS_STORE)
-        access->kind &= AS_ACCESS_STORE;
-    else if (insn->class_ == AS_CLASS_ATOMIC)
+    if (insn->class_ == AS_CLASS_ATOMIC)
         access->kind = AS_ACCESS_LOAD | AS_ACCESS_STORE;
+    else if (insn->flags & (AS_INSN_ATOMIC | AS_INSN_BULK_MEM))
+        access->kind &= (uint8_t)((insn->flags & AS_INSN_LOAD ? AS_ACCESS_LOAD : 0) |
+                                  (insn->flags & AS_INSN_STORE ? AS_ACCESS_STORE : 0));
     return access->kind != 0;
 }
 
@@ -84,7 +83,7 @@ bool as_accesses_next(struct as_accesses *accesses, struct as_access *access)
             join(access, &piece);
             accesses->next++;
         }
-        if (settle_atomic(insn, access))
+        if (settle_kind(insn, access))
             return true;
     }
     return false;

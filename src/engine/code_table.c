@@ -89,6 +89,9 @@ static void sum_up(struct as_block *block)
     block->outcome = !as_insn_is_control(last)         ? AS_OUTCOME_FALLS
                      : last->class_ == AS_CLASS_BRANCH ? AS_OUTCOME_EITHER
                                                        : AS_OUTCOME_LEAVES;
+    block->target = block->outcome == AS_OUTCOME_FALLS ? UINT64_MAX : last->target;
+    if (last->flags & AS_INSN_REP)
+        block->target = last->address;
     block->flags |= block->insns[0]->flags & AS_INSN_REP ? AS_BLOCK_REP_FIRST : 0;
     block->flags |= last->flags & AS_INSN_REP ? AS_BLOCK_REP_LAST : 0;
 }

@@ -43,6 +43,7 @@ struct as_block {
     uint32_t n; /* instructions */
     uint32_t flags;
     uint64_t address, end;
+    uint64_t target; /* of its last instruction; 0: anywhere, UINT64_MAX: nowhere but on to `end` */
     /* Of one complete execution, as the decoder says, without the instructions that vary. */
     uint32_t loads, stores, load_accesses, store_accesses;
     uint8_t last_class;          /* enum as_class of its last instruction */

@@ -28,6 +28,7 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
     reader->child = child;
     reader->wire = child->wire;
     reader->options = options;
+    reader->cores = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     reader->code.from = options->from;
     reader->code.to = options->to;
     reader->code.debug_path = options->debug_path;
@@ -327,20 +328,58 @@ static void look_for_dead(struct as_reader *reader)
     }
 }
 
+static bool has_words(const struct as_reader *reader, unsigned *threads)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (atomic_load(&lane->state) != AS_WIRE_LIVE)
+            continue;
+        if (atomic_load(&lane->published) != atomic_load(&lane->consumed))
+            return true;
+        *threads += !lane->is_code && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
+    }
+    return false;
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* A short wait is better spent looking than sleeping, as long as no guest thread needs the core. */
+static bool spin_for_words(const struct as_reader *reader)
+{
+    enum { ROUNDS = 200, PAUSES = 20 };
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned threads = 0;
+        if (has_words(reader, &threads))
+            return true;
+        if (threads == 0 || threads >= reader->cores)
+            return false;
+        for (int i = 0; i < PAUSES; i++)
+            relax();
+    }
+    return false;
+}
+
 static void wait_for_words(struct as_reader *reader)
 {
     struct timespec timeout = {.tv_nsec = IDLE_MILLISECONDS * 1000000L};
+    unsigned threads = 0;
+    if (spin_for_words(reader)) {
+        if (++reader->useless_rounds > 2)
+            usleep(50); /* words that cannot be used yet: a fork's parent is behind */
+        return;
+    }
     uint32_t bell = atomic_load(&reader->wire->doorbell);
     atomic_store(&reader->wire->reader_waits, 1);
-    bool progress = false;
-    uint32_t used = atomic_load(&reader->wire->lanes_used);
-    for (uint32_t i = 0; i < used && !progress; i++)
-        progress = atomic_load(&reader->wire->lanes[i].published) != atomic_load(&reader->wire->lanes[i].consumed) &&
-                   atomic_load(&reader->wire->lanes[i].state) == AS_WIRE_LIVE;
-    if (!progress)
+    if (!has_words(reader, &threads))
         syscall(SYS_futex, &reader->wire->doorbell, FUTEX_WAIT, bell, &timeout, NULL, 0);
-    else
-        usleep(50); /* words that cannot be used yet: a fork's parent is behind */
     atomic_store(&reader->wire->reader_waits, 0);
 }
 
@@ -370,8 +409,10 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
                                      "program wrote over QEMU's memory");
         if (reader->options->tick && ++rounds % 64 == 0)
             reader->options->tick(reader->options->tick_context);
-        if (progress)
+        if (progress) {
+            reader->useless_rounds = 0;
             continue;
+        }
         look_for_dead(reader);
         if (child_ended && all_read(reader))
             break;

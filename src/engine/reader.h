@@ -18,6 +18,7 @@ struct as_reader {
     struct as_stream **streams; /* by lane; NULL: no thread there */
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;
+    unsigned cores, useless_rounds;
     char first_untraced[256];
 };
 

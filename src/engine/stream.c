@@ -67,23 +67,9 @@ static void note_silent(struct as_stream *stream, struct as_block *block, uint32
 }
 
 /* Whether the end of a completed block can lead to `next`. */
-static bool leads_to(const struct as_block *block, uint64_t next)
+static inline bool leads_to(const struct as_block *block, uint64_t next)
 {
-    const struct as_insn *last = block->insns[block->n - 1];
-    switch (last->class_) {
-    case AS_CLASS_BRANCH:
-        return next == block->end || next == last->target;
-    case AS_CLASS_JUMP:
-    case AS_CLASS_CALL:
-        return next == last->target;
-    case AS_CLASS_JUMP_INDIRECT:
-    case AS_CLASS_CALL_INDIRECT:
-        return true;
-    case AS_CLASS_RETURN:
-        return true;
-    default:
-        return next == block->end || (last->flags & AS_INSN_REP && next == last->address);
-    }
+    return (next == block->end && block->outcome != AS_OUTCOME_LEAVES) || next == block->target || block->target == 0;
 }
 
 /* The instruction of the block at an address, or block->n. */
@@ -330,7 +316,7 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     struct as_block_exec exec = {
         .block = block,
         .end = block->n,
-        .taken = block->outcome == AS_OUTCOME_LEAVES || !falls,
+        .taken = block->outcome == AS_OUTCOME_LEAVES || next != block->end,
         .next = next,
         .words = words,
         .n_words = n,
