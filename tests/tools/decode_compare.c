@@ -361,6 +361,16 @@ static bool is_bad(const char *text)
            strncmp(text, ".byte", 5) == 0;
 }
 
+/* What to call an instruction that only objdump knows: what is wrong with it, where its text says that. */
+static const char *oddity(const char *text, const char *mnemonic)
+{
+    if (strstr(text, "lock "))
+        return "lock";
+    if (strstr(text, "rex"))
+        return "rex";
+    return strstr(text, ",unknown") ? "rounding" : mnemonic;
+}
+
 static void compare(struct listed *line)
 {
     char name[KIND_SIZE], mnemonic[40];
@@ -371,7 +381,7 @@ static void compare(struct listed *line)
     split(line->text, mnemonic, sizeof mnemonic, &operands);
     if (is_bad(line->text) || !known) {
         if (is_bad(line->text) == known) {
-            const char *what = strstr(line->text, "lock ") ? "lock" : mnemonic;
+            const char *what = oddity(line->text, mnemonic);
             snprintf(name, sizeof name, "known %s %s/%s", known ? as_class_name(insn.class_) : what, yes(!known),
                      yes(known));
             differ(name, line, &insn);
