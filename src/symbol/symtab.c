@@ -161,8 +161,8 @@ static int by_address(const void *x, const void *y)
     return as_symbol_compare_names(a, b);
 }
 
-/* Gives symbols without a size the room up to the next one that may end them. Goes downwards; `next[r]` is the lowest
- * address above the current one at which a symbol of class r starts. */
+/* Gives symbols without a size the room up to the next one; local labels end only one another. Goes downwards;
+ * `next[r]` is the lowest address above the current one at which a symbol of class r starts. */
 static void extend_unsized(struct as_symtab *table)
 {
     uint64_t next[AS_SYMBOL_RANKS], pending[AS_SYMBOL_RANKS], at = UINT64_MAX;
@@ -177,9 +177,9 @@ static void extend_unsized(struct as_symtab *table)
         if (symbol->size > 0)
             continue;
         uint64_t end = code_end(table, at);
-        for (size_t r = 0; r <= symbol->rank; r++)
-            end = next[r] < end ? next[r] : end;
-        end = next[AS_SYMBOL_UNWIND] < end ? next[AS_SYMBOL_UNWIND] : end;
+        for (size_t r = 0; r < AS_SYMBOL_RANKS; r++)
+            if (r != AS_SYMBOL_LOCAL_LABEL || symbol->rank == AS_SYMBOL_LOCAL_LABEL)
+                end = next[r] < end ? next[r] : end;
         symbol->size = end - at;
     }
 }

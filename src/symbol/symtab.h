@@ -2,9 +2,9 @@
  * its debug file), PLT stubs, and, for code that no symbol names, the extents that the unwind tables tell.
  *
  * Who wins an address: a symbol that says "function" and has a size; one without a size (it reaches to the next
- * function, unwind entry or the end of the section); a global label; a local label; an unwind entry without a name.
- * Inside one class the innermost wins. Of several names for the same range: not local, fewest leading underscores,
- * global before weak, shorter, first in the alphabet.
+ * function, global label, unwind entry or the end of the section); a global label; a local label; an unwind entry
+ * without a name. Inside one class the innermost wins. Of several names for the same range: not local, fewest leading
+ * underscores, global before weak, shorter, first in the alphabet.
  */
 #ifndef AS_SYMBOL_SYMTAB_H
 #define AS_SYMBOL_SYMTAB_H
