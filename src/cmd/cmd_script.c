@@ -2,9 +2,9 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cmd/commands.h"
+#include "cmd/output.h"
 #include "cmd/run_options.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +54,9 @@ static const struct as_option options_table[] = {
 struct script {
     const struct script_options *options;
     uint32_t class_mask; /* 0: all */
-    FILE *out;
+    struct as_output output;
+    FILE *out;            /* output.file */
     struct as_json *json; /* NULL: text */
-    bool failed;
 };
 
 static const char *kind_name(uint8_t kind)
@@ -298,20 +298,13 @@ static bool parse_classes(const char *list, uint32_t *mask, struct as_error *err
 static int finish_output(struct script *script)
 {
     struct as_error err = AS_ERROR_INIT;
-    bool ok = true;
     if (script->json) {
         as_json_end(script->json);
         as_json_end(script->json);
-        ok = as_json_finish(script->json);
+        if (!as_json_finish(script->json) && !script->output.path)
+            return as_cli_stdout_failed();
     }
-    if (script->out == stdout)
-        return ok ? AS_EXIT_OK : as_cli_stdout_failed();
-    ok &= !ferror(script->out);
-    ok &= fclose(script->out) == 0;
-    if (ok)
-        return AS_EXIT_OK;
-    as_error_set(&err, "cannot write %s: %s", script->options->output, strerror(errno));
-    return as_cli_fail(&as_command_script, &err);
+    return as_output_finish(&script->output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_script, &err);
 }
 
 static int run_program(struct script *script, char **argv)
@@ -319,17 +312,14 @@ static int run_program(struct script *script, char **argv)
     const struct script_options *options = script->options;
     struct as_error err = AS_ERROR_INIT;
     struct as_engine_result result;
+    struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     engine_options.stdout_to_stderr = options->json && !options->output;
-    struct as_engine *engine = as_engine_start(&engine_options, &err);
-    if (!engine)
-        return as_cli_fail(&as_command_script, &err);
-    script->out = options->output ? fopen(options->output, "we") : stdout;
-    if (!script->out) {
-        as_error_set(&err, "cannot write %s: %s", options->output, strerror(errno));
-        as_engine_free(engine);
+    if (!as_output_open(&script->output, options->output, &err) || !(engine = as_engine_start(&engine_options, &err))) {
+        as_output_drop(&script->output);
         return as_cli_fail(&as_command_script, &err);
     }
+    script->out = script->output.file;
     if (options->json) {
         script->json = as_json_new(script->out);
         as_json_object(script->json, NULL);

@@ -2,12 +2,12 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
 #include "count/counts.h"
 #include "count/functions.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -264,56 +264,48 @@ static void print_text(const struct report *report, FILE *out)
             mips(total->instructions, result->seconds));
 }
 
-static int print_report(const struct report *report)
+static int print_report(const struct report *report, struct as_output *output)
 {
-    FILE *out = report->options->output ? fopen(report->options->output, "we") : stdout;
     struct as_error err = AS_ERROR_INIT;
-    const char *name = report->options->output ? report->options->output : "standard output";
-    if (!out) {
-        as_error_set(&err, "cannot write %s: %s", name, strerror(errno));
-        return as_cli_fail(&as_command_stat, &err);
-    }
-    if (report->options->json && !print_json(report, out) && out == stdout)
+    if (report->options->json && !print_json(report, output->file) && !output->path)
         return as_cli_stdout_failed();
     if (!report->options->json)
-        print_text(report, out);
-    if (out == stdout)
-        return AS_EXIT_OK;
-    if ((ferror(out) | fclose(out)) == 0)
-        return AS_EXIT_OK;
-    as_error_set(&err, "cannot write %s: %s", name, strerror(errno));
-    return as_cli_fail(&as_command_stat, &err);
+        print_text(report, output->file);
+    return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_stat, &err);
 }
 
 static int run_program(const struct stat_options *options, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_engine_result result;
+    struct as_output output;
     struct as_counter *counter = as_counter_new(options->check);
     struct watch watch = {.counter = counter};
+    struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     engine_options.stdout_to_stderr = options->json && !options->output;
     engine_options.blocks_only = !options->check;
     engine_options.tick = tick;
     engine_options.tick_context = &watch;
-    struct as_engine *engine = as_engine_start(&engine_options, &err);
-    as_progress_start(&watch.progress, options->run.max);
-    bool ok = engine && as_engine_run(engine, &as_counter_sink, counter, &result, &err);
-    as_progress_end(&watch.progress);
     int status;
-    if (!ok) {
-        status = as_cli_fail(&as_command_stat, &err);
-    } else {
+    bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
+    as_progress_start(&watch.progress, options->run.max);
+    ok = ok && as_engine_run(engine, &as_counter_sink, counter, &result, &err);
+    as_progress_end(&watch.progress);
+    if (ok) {
         struct report report = {.options = options,
                                 .argv = argv,
                                 .result = &result,
                                 .counter = counter,
                                 .functions = as_functions_count(engine, counter),
                                 .total = as_counter_total(counter)};
-        int failed = print_report(&report);
+        int failed = print_report(&report, &output);
         status = as_run_report(&result, &options->run);
         status = failed ? failed : status;
         as_functions_free(&report.functions);
+    } else {
+        as_output_drop(&output);
+        status = as_cli_fail(&as_command_stat, &err);
     }
     as_engine_free(engine);
     as_counter_free(counter);

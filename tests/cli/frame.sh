@@ -2,7 +2,7 @@
 # The frame around the verbs: help, version, unknown verbs and options, output that cannot be written.
 . "$(dirname "$0")/lib.sh"
 
-verbs=$("$ASSAY" -h | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+verbs=$("$ASSAY" -h | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
 first=${verbs%%$'\n'*}
 check "there are verbs" test -n "$first"
 

@@ -16,7 +16,7 @@ help_options() { "$ASSAY" "$1" -h | sed -n '/^Options:/,/^$/p' | option_spelling
 page_options() { rendered "$1" | sed -n '/^OPTIONS/,/^[A-Z]/p' | option_spellings; }
 option_spellings() { sed -nE 's/^ +((-[[:alnum:]], )?--[a-z0-9-]+(=[^ ]+)?).*/\1/p' | sort; }
 
-verbs=$("$ASSAY" -h | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' | sort)
+verbs=$("$ASSAY" -h | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' | sort)
 check "there are verbs" test -n "$verbs"
 listed=$(rendered "$man/assay.1" | grep -oE 'assay-[a-z]+\(1\)' | sed 's/assay-\(.*\)(1)/\1/' | sort -u)
 check_same "assay(1) lists the verbs" "$verbs" "$listed"
