@@ -134,9 +134,14 @@ static struct mapping cut_front(struct mapping map, uint64_t start)
     return map;
 }
 
+static bool is_anonymous(const struct as_module *module)
+{
+    return strcmp(module->path, "[anon]") == 0;
+}
+
 static bool joins(const struct mapping *a, const struct mapping *b)
 {
-    return a->end == b->start && a->module == b->module && !a->module->has_file;
+    return a->end == b->start && a->module == b->module && is_anonymous(a->module);
 }
 
 void as_space_map(struct as_space *space, uint64_t start, uint64_t end, uint64_t offset, const char *path)
@@ -205,7 +210,7 @@ static uint64_t file_address(const struct mapping *map, uint64_t address)
 {
     if (map->module->has_file)
         return address - map->bias;
-    return strcmp(map->module->path, "[anon]") == 0 ? address : address - map->start + map->offset;
+    return is_anonymous(map->module) ? address : address - map->start + map->offset;
 }
 
 void as_space_find(struct as_space *space, uint64_t address, struct as_location *location)
