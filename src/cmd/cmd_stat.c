@@ -5,11 +5,13 @@
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
+#include "count/calls.h"
 #include "count/counts.h"
 #include "count/functions.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct stat_options {
@@ -17,6 +19,7 @@ struct stat_options {
     bool json;
     const char *output;
     uint64_t functions;
+    double calls; /* percent; negative: no call tree */
     bool check;
 };
 
@@ -36,6 +39,13 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct stat_options, functions),
      .value = "N",
      .help = "Show the N functions that executed most instructions (default 10; 0: none)."},
+    {.name = "calls",
+     .type = AS_OPTION_DOUBLE,
+     .offset = offsetof(struct stat_options, calls),
+     .value = "PERCENT",
+     .help =
+         "Show the call tree too: every path that executed at least PERCENT of the instructions, itself and what it "
+         "called."},
     {.name = "check",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct stat_options, check),
@@ -55,6 +65,59 @@ static void tick(void *context)
     struct watch *watch = context;
     as_progress_update(&watch->progress, as_counter_instructions(watch->counter));
 }
+
+/* Two sinks in one: the counts, and the call tree where it is asked for. */
+struct both {
+    struct as_counter *counter;
+    struct as_call_counter *calls;
+};
+
+static void both_thread_start(void *context, struct as_thread *thread)
+{
+    struct both *both = context;
+    as_counter_sink.thread_start(both->counter, thread);
+    as_call_counter_sink.thread_start(both->calls, thread);
+}
+
+static void both_thread_end(void *context, struct as_thread *thread)
+{
+    struct both *both = context;
+    as_counter_sink.thread_end(both->counter, thread);
+    as_call_counter_sink.thread_end(both->calls, thread);
+}
+
+static void both_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct both *both = context;
+    as_counter_sink.block(both->counter, thread, exec);
+    as_call_counter_sink.block(both->calls, thread, exec);
+}
+
+static void both_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    struct both *both = context;
+    as_counter_sink.syscall(both->counter, thread, number, args);
+    as_call_counter_sink.syscall(both->calls, thread, number, args);
+}
+
+static void both_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
+{
+    as_call_counter_sink.signal(((struct both *)context)->calls, thread, number, interrupted);
+}
+
+static void both_signal_return(void *context, struct as_thread *thread)
+{
+    as_call_counter_sink.signal_return(((struct both *)context)->calls, thread);
+}
+
+static const struct as_sink both_sink = {
+    .thread_start = both_thread_start,
+    .thread_end = both_thread_end,
+    .block = both_block,
+    .syscall = both_syscall,
+    .signal = both_signal,
+    .signal_return = both_signal_return,
+};
 
 /* The counts by their names in JSON, in the order in which they are shown. */
 struct field {
@@ -138,9 +201,41 @@ struct report {
     char **argv;
     const struct as_engine_result *result;
     const struct as_counter *counter;
+    const struct as_engine *engine;
     as_function_counts functions;
     struct as_counts total;
+    struct as_call_count *calls; /* NULL: not asked for */
+    size_t n_calls;
 };
+
+static bool is_shown(const struct report *report, const struct as_call_count *call)
+{
+    return call->total > 0 && 100 * share(call->total, report->total.instructions) >= report->options->calls;
+}
+
+static void json_calls(struct as_json *json, const struct report *report)
+{
+    if (!report->calls)
+        return;
+    as_json_array(json, "call_tree");
+    for (size_t i = 0; i < report->n_calls; i++) {
+        const struct as_call_count *call = &report->calls[i];
+        if (!is_shown(report, call))
+            continue;
+        as_json_object(json, NULL);
+        as_json_u64(json, "image", call->image);
+        as_json_u64(json, "node", call->node);
+        if (call->node)
+            as_json_u64(json, "parent", call->parent);
+        else
+            as_json_null(json, "parent");
+        as_json_string(json, "function", as_call_count_name(report->engine, call));
+        as_json_u64(json, "self", call->self);
+        as_json_u64(json, "total", call->total);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
 
 static bool print_json(const struct report *report, FILE *out)
 {
@@ -169,6 +264,7 @@ static bool print_json(const struct report *report, FILE *out)
     as_json_u64(json, "left_running", result->left_running);
     json_threads(json, report->counter);
     json_functions(json, &report->functions, report->options->functions, report->total.instructions);
+    json_calls(json, report);
     as_json_end(json);
     return as_json_finish(json);
 }
@@ -239,6 +335,43 @@ static void print_functions(FILE *out, const struct report *report)
     }
 }
 
+/* The children of a node, most first, one level deeper each. `first` is the index of the image's root. */
+static void print_calls_below(FILE *out, const struct report *report, size_t first, size_t parent, int depth)
+{
+    enum { DEEPEST = 200 };
+    uint64_t last_total = UINT64_MAX;
+    size_t last = SIZE_MAX;
+    char text[32];
+    while (depth < DEEPEST) {
+        size_t best = SIZE_MAX;
+        for (size_t i = first + 1; i < report->n_calls && report->calls[i].image == report->calls[first].image; i++) {
+            const struct as_call_count *call = &report->calls[i];
+            bool later = call->total < last_total || (call->total == last_total && i > last && last != SIZE_MAX);
+            if (first + call->parent == parent && later && is_shown(report, call) &&
+                (best == SIZE_MAX || call->total > report->calls[best].total))
+                best = i;
+        }
+        if (best == SIZE_MAX)
+            return;
+        last = best;
+        last_total = report->calls[best].total;
+        fprintf(out, "%20s  %6.2f %%  %*s%s\n", grouped(last_total, text),
+                100 * share(last_total, report->total.instructions), 2 * depth, "",
+                as_call_count_name(report->engine, &report->calls[best]));
+        print_calls_below(out, report, first, best, depth + 1);
+    }
+}
+
+static void print_calls(FILE *out, const struct report *report)
+{
+    if (!report->calls)
+        return;
+    fprintf(out, "\nCall tree, paths of at least %g %%:\n", report->options->calls);
+    for (size_t i = 0; i < report->n_calls; i++)
+        if (report->calls[i].node == 0 && is_shown(report, &report->calls[i]))
+            print_calls_below(out, report, i, i, 0);
+}
+
 static void print_text(const struct report *report, FILE *out)
 {
     const struct as_counts *total = &report->total;
@@ -258,6 +391,7 @@ static void print_text(const struct report *report, FILE *out)
     print_classes(out, total);
     print_threads(out, report->counter, total);
     print_functions(out, report);
+    print_calls(out, report);
     if (report->options->check)
         print_count(out, "disagreements", result->disagreements, 0);
     fprintf(out, "\n%.3f seconds, %.0f MIPS (exact counts, from QEMU's user mode)\n", result->seconds,
@@ -280,6 +414,7 @@ static int run_program(const struct stat_options *options, char **argv)
     struct as_engine_result result;
     struct as_output output;
     struct as_counter *counter = as_counter_new(options->check);
+    struct both both = {.counter = counter, .calls = options->calls >= 0 ? as_call_counter_new() : NULL};
     struct watch watch = {.counter = counter};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
@@ -290,16 +425,21 @@ static int run_program(const struct stat_options *options, char **argv)
     int status;
     bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
     as_progress_start(&watch.progress, options->run.max);
-    ok = ok && as_engine_run(engine, &as_counter_sink, counter, &result, &err);
+    ok = ok && (both.calls ? as_engine_run(engine, &both_sink, &both, &result, &err)
+                           : as_engine_run(engine, &as_counter_sink, counter, &result, &err));
     as_progress_end(&watch.progress);
     if (ok) {
         struct report report = {.options = options,
                                 .argv = argv,
                                 .result = &result,
                                 .counter = counter,
+                                .engine = engine,
                                 .functions = as_functions_count(engine, counter),
                                 .total = as_counter_total(counter)};
+        if (both.calls)
+            report.calls = as_call_counter_list(both.calls, &report.n_calls);
         int failed = print_report(&report, &output);
+        free(report.calls);
         status = as_run_report(&result, &options->run);
         status = failed ? failed : status;
         as_functions_free(&report.functions);
@@ -307,6 +447,7 @@ static int run_program(const struct stat_options *options, char **argv)
         as_output_drop(&output);
         status = as_cli_fail(&as_command_stat, &err);
     }
+    as_call_counter_free(both.calls);
     as_engine_free(engine);
     as_counter_free(counter);
     return status;
@@ -314,7 +455,7 @@ static int run_program(const struct stat_options *options, char **argv)
 
 static int run_stat(int argc, char **argv)
 {
-    struct stat_options options = {.run = AS_RUN_OPTIONS_DEFAULT, .functions = 10};
+    struct stat_options options = {.run = AS_RUN_OPTIONS_DEFAULT, .functions = 10, .calls = -1};
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_stat, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)

@@ -67,7 +67,8 @@ static void name_function(const struct gathering *all, const struct as_image *im
         as_str_add(name, location->function);
         return;
     }
-    as_space_find(image->space, entry_before(all, image->number, address), &entry);
+    uint64_t start = location->function_start;
+    as_space_find(image->space, start ? start : entry_before(all, image->number, address), &entry);
     if (strcmp(entry.module, location->module) != 0)
         entry = *location;
     as_str_addf(name, "%s+0x%" PRIx64, location->module_name, entry.module_offset);
@@ -98,7 +99,7 @@ static void gather_block(struct gathering *all, const struct as_block *block)
         uint64_t executions = as_counter_executions(all->counter, block, i), address = block->insns[i]->address;
         if (!executions)
             continue;
-        if (!function || (location.function && address - location.function_start >= location.function_size))
+        if (!function || (location.function_start && address - location.function_start >= location.function_size))
             function = function_at(all, image, address, &location);
         function->instructions += executions;
     }
