@@ -133,9 +133,13 @@ check "the other architecture's QEMU: said so" test -n "$err"
 small_files() { (ulimit -f 8 && "$ASSAY" stat -- true); }
 check_fails 125 'shared memory.*File too large' "no room for shared memory" small_files
 little_memory() { (ulimit -v 30000 && "$ASSAY" stat -- true); }
-check_status 125 "hardly any memory" little_memory
+if ldd "$ASSAY" | grep -q libasan; then
+    skip "hardly any memory" "AddressSanitizer itself needs much"
+else
+    check_fails 125 'memory' "hardly any memory" little_memory
+fi
 few_files() { (ulimit -n 5 && "$ASSAY" stat -- true); }
-check_status 125 "hardly any file descriptors" few_files
+check_fails 125 '' "hardly any file descriptors" few_files
 full() { "$ASSAY" stat "$@" >/dev/full; }
 check_fails 125 'standard output: No space left' "a full stdout" full -- /bin/true
 check_fails 125 'standard output: No space left' "a full stdout, JSON" full --json -- /bin/true
@@ -247,5 +251,5 @@ begin -o counts -- sh -c 'echo >ready; sleep 100'
 kill -INT -- -"$job"
 check_ended "Ctrl-C wakes a sleeping program" 130 'interrupted|signal 2'
 
-check_same "nothing is left in /dev/shm or /tmp" "$before" "$(left_over)"
+check_same "nothing is left in /dev/shm or /tmp" "" "$(comm -13 <(echo "$before") <(left_over))"
 check_no_strays "no process is left"

@@ -8,7 +8,7 @@
  *   before  lla LI32 add LI32             7 int
  *   loop    ACCESS addi bnez              one access, 1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     lla a1, buffer

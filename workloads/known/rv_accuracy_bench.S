@@ -7,7 +7,7 @@
  *           addi bnez                     1 int, 1 branch (last not taken)
  *           addi bnez                     1 int, 1 branch (last not taken)
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 #define ELEMENTS 1024
 

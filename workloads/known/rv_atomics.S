@@ -8,7 +8,7 @@
  *   after   ld LI32 bne                   1 load, 2 int, 1 branch not taken: the increments arrived
  *           QUIT                          2 int, 1 system
  * The reservations are on argc, on the stack: it starts as 1. */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     lla a1, cells

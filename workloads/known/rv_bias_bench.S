@@ -4,7 +4,7 @@
  *   loop    lw                            LOADS loads
  *           addi bnez                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     lla a1, cell

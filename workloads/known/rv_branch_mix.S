@@ -9,7 +9,7 @@
  *           li nop                        1 int, 1 nop there
  *           addi bltu                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     li a1, 0

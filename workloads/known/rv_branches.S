@@ -6,7 +6,7 @@
  *           LI32                          2 int, ITERS / PERIOD times
  *           addi bnez                     1 int, 1 branch taken ITERS - 1 times
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     LI32 a1, PERIOD

@@ -12,7 +12,7 @@
  *           and its recursive call        DEPTH - 1 times 2 int, 1 store, 1 call, 1 load
  *           addi bnez                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     lla a1, function

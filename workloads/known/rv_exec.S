@@ -10,7 +10,7 @@
  *   the     sd sd sd                      3 stores: the new argument vector
  *   last    mv mv li li ecall             4 int, 1 system; it does not return
  *   the end of the last image: QUIT, 2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     LI32 t0, WORK

@@ -5,7 +5,7 @@
  *           fence.i frflags fsflags       3 serialise
  *           addi bnez                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     LI32 a3, ITERS

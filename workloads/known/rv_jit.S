@@ -10,7 +10,7 @@
  *           bne                           1 branch not taken: the function returned its round
  *           addi bleu                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 #define MAP_PRIVATE_ANONYMOUS 0x22
 

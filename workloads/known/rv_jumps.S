@@ -7,7 +7,7 @@
  *           addi j                        1 int, 1 jump
  *   after   QUIT                          2 int, 1 system
  * What stands behind the beq is executed ITERS - 1 times. The nops are jumped over. */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     lla a1, 3f

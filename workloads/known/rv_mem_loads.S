@@ -8,7 +8,7 @@
  *           ld, NOPS nops                 4 times: 1 load, NOPS nop
  *           addi bltu                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     lla a1, region

@@ -8,7 +8,7 @@
  *           addi beqz                     1 int, 1 branch, taken the last time only
  *           bnez                          all but the last time: 1 branch, taken
  *   after   QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     lla a1, value

@@ -8,7 +8,7 @@
  *           addi bnez                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
 #define NORVC 1 /* so that the site is one aligned word */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 #define NOP 0x00000013
 #define ADDI 0x001e0e13 /* addi t3, t3, 1 */

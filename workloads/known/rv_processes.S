@@ -10,7 +10,7 @@
  *           ld addi sd, addi bnez         WORK times: 1 load, 1 int, 1 store, 1 int, 1 branch (last not taken)
  *           li li ecall                   2 int, 1 system
  * Each child is a process with one thread. */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 #define SIGCHLD 17
 

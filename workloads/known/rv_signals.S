@@ -23,7 +23,7 @@
  *   back    li ecall                      1 int, 1 system: the kernel's (here QEMU's) own two instructions
  *   after   ld LI32 bne                   1 load, 2 int, 1 branch not taken
  *           QUIT                          2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 #define SIGILL 4
 #define SIGUSR1 10

@@ -5,7 +5,7 @@
  *           addi bnez                     1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system
  * System calls: ITERS + 1. */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 _start:
     LI32 s1, ITERS

@@ -13,7 +13,7 @@
  *   thread  beqz LI32 mul li              1 branch taken, 3 int, 1 mul
  *           amoadd, addi bnez             WORK * i times: 1 atomic (load and store), 1 int, 1 branch (last not taken)
  *           li li ecall                   2 int, 1 system */
-#include "rv_known.h"
+#include "rv_known.inc"
 
 #define CLONE_THREAD_FLAGS 0x350f00 /* vm fs files sighand thread sysvsem parent_settid child_cleartid */
 #define STACK_BYTES 4096

@@ -9,7 +9,7 @@
  *   after   QUIT                          2 int, 1 system
  * Each access is one, however wide and wherever it lies. The x87 load also has an fstp that drops the value, the x87
  * store an fldz that makes one: one more instruction an iteration, without an access. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     lea buffer + OFFSET(%rip), %rbx

@@ -9,7 +9,7 @@
  *           dec jnz                       1 int, 1 branch (last not taken)
  *           dec jnz                       1 int, 1 branch (last not taken)
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 #define ELEMENTS 1024
 

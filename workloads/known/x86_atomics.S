@@ -11,7 +11,7 @@
  *           QUIT                          2 int, 1 system
  * Seven read-modify-writes an iteration, each one load and one store. The total is checked: 1 by addq, 1 by incq, 1 by
  * xadd. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $ITERS, %esi

@@ -5,7 +5,7 @@
  *   loop    mov                           LOADS loads
  *           sub cmp jne                   2 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     lea cell(%rip), %rax

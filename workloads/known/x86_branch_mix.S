@@ -10,7 +10,7 @@
  *           mov nop                       1 int, 1 nop there
  *           inc cmp jb                    2 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     xor %ecx, %ecx

@@ -6,7 +6,7 @@
  *           mov                           1 int, ITERS / PERIOD times
  *           dec jnz                       1 int, 1 branch taken ITERS - 1 times
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $PERIOD, %edx

@@ -7,7 +7,7 @@
  *           push, call, ret $8            1 store, 1 call with its store, 1 return with its load
  *           dec jnz                       1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     lea 3f(%rip), %rbx

@@ -11,7 +11,7 @@
  *           and its recursive call        DEPTH - 1 times 1 call, 1 store
  *           dec jnz                       1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     lea function(%rip), %rbx

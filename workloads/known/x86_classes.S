@@ -15,7 +15,7 @@
  *           dec jnz                       1 int, 1 branch taken but for the last time
  *   after   xor cpuid                     1 int, 1 serialise
  *           QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $ITERS, %ecx

@@ -15,7 +15,7 @@
  *           mov mov xor syscall           3 int, 1 system; it does not return
  *   FORK: each parent waits               5 int, 1 system
  *   the end of the last image, and of each parent: QUIT, 2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $WORK, %ecx

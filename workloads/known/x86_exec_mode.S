@@ -6,7 +6,7 @@
  *   loop    mov mov syscall               2 int, 1 system
  *           sub cmp jne                   2 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $ITERS, %r8

@@ -13,7 +13,7 @@
  *           inc cmp jbe                   2 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system
  * The call goes through a register. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 #define ADDRESS 0x10000000
 #define BYTES 4096

@@ -9,7 +9,7 @@
  *   after   jrcxz                         1 branch, taken
  *           QUIT                          2 int, 1 system
  * The nops are jumped over. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     lea 3f(%rip), %rax

@@ -9,7 +9,7 @@
  *           mov, NOPS nops                4 times: 1 load, NOPS nop
  *           add cmp jb                    2 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     lea region(%rip), %rbx

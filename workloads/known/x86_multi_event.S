@@ -8,7 +8,7 @@
  *           sub cmp je                    2 int, 1 branch, taken the last time only
  *           cmp jne                       all but the last time: 1 int, 1 branch, taken
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $ITERS, %rcx

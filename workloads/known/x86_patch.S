@@ -6,7 +6,7 @@
  *           the site                      (ITERS + 1) / 2 times int, ITERS / 2 times nop
  *           dec jnz                       1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 #define NOP 0x90
 #define CWTL 0x98

@@ -12,7 +12,7 @@
  *           addq, dec jnz                 WORK times: 1 int with a load and a store, 1 int, 1 branch (last not taken)
  *           mov xor syscall               2 int, 1 system
  * Each child is a process with one thread. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $CHILDREN, %ebx

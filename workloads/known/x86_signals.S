@@ -33,7 +33,7 @@
  *           ret                           1 return with its load
  *   back    mov syscall                   1 int, 1 system
  *   after   cmpq jne QUIT                 3 int, one with a load, 1 branch not taken, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 #define SIGILL 4
 #define SIGFPE 8

@@ -8,7 +8,7 @@
  *           dec jnz                       1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system
  * loads 4, stores 4 an iteration, in 6 instructions. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $ITERS, %ecx

@@ -5,7 +5,7 @@
  *           fxrstor                       1 load
  *           dec jnz                       1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     lea area(%rip), %rbx

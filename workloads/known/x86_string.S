@@ -14,7 +14,7 @@
  *   after   QUIT                          2 int, 1 system
  * Accesses: one each element that the instruction went over (movs, cmps: of both operands). With COUNT 0 it touches no
  * memory. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
 #if DOWN

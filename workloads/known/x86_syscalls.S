@@ -5,7 +5,7 @@
  *           dec jnz                       1 int, 1 branch taken but for the last time
  *   after   QUIT                          2 int, 1 system
  * System calls: ITERS + 1. */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 _start:
     mov $ITERS, %ebx

@@ -14,7 +14,7 @@
  *   thread  test jz imul                  1 int, 1 branch taken, 1 mul
  *           lock incq, dec jnz            WORK * i times: 1 atomic (load and store), 1 int, 1 branch (last not taken)
  *           mov xor syscall               2 int, 1 system */
-#include "x86_known.h"
+#include "x86_known.inc"
 
 #define CLONE_THREAD_FLAGS 0x350f00 /* vm fs files sighand thread sysvsem parent_settid child_cleartid */
 #define STACK_BYTES 4096
