@@ -102,7 +102,12 @@ struct as_mem_operand {
     uint16_t size;              /* bytes of the whole operand; of one element where AS_INSN_MULTI_MEM */
     int64_t disp;
 };
-enum { AS_ACCESS_LOAD = 1, AS_ACCESS_STORE = 2 };
+enum {
+    AS_ACCESS_LOAD = 1,
+    AS_ACCESS_STORE = 2,
+    AS_ACCESS_PREFETCH = 4, /* not an operand's: what a prefetch or a line flush points at, where that is known */
+    AS_ACCESS_FLUSH = 8
+};
 
 /* One micro-operation as the models see it. It waits for the registers in `reads` and for the earlier uops in `after`;
  * the registers in `writes` are ready when it is done. Its class is the unit and the latency it needs, which may be

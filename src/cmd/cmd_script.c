@@ -61,7 +61,18 @@ struct script {
 
 static const char *kind_name(uint8_t kind)
 {
-    return kind == AS_ACCESS_LOAD ? "load" : kind == AS_ACCESS_STORE ? "store" : "atomic";
+    switch (kind) {
+    case AS_ACCESS_LOAD:
+        return "load";
+    case AS_ACCESS_STORE:
+        return "store";
+    case AS_ACCESS_PREFETCH:
+        return "prefetch";
+    case AS_ACCESS_FLUSH:
+        return "flush";
+    default:
+        return "atomic";
+    }
 }
 
 static bool wants_thread(const struct script *script, const struct as_thread *thread)

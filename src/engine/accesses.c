@@ -66,7 +66,8 @@ static bool settle_kind(const struct as_insn *insn, struct as_access *access)
     return access->kind != 0;
 }
 
-bool as_accesses_next(struct as_accesses *accesses, struct as_access *access)
+/* The next access that QEMU reported. */
+static bool next_reported(struct as_accesses *accesses, struct as_access *access)
 {
     const struct as_block_exec *exec = accesses->exec;
     while (accesses->next < exec->n_words) {
@@ -87,4 +88,32 @@ bool as_accesses_next(struct as_accesses *accesses, struct as_access *access)
             return true;
     }
     return false;
+}
+
+/* The next prefetch or flush, if it comes before the next report. */
+static bool next_hint(struct as_accesses *accesses, struct as_access *access)
+{
+    const struct as_block_exec *exec = accesses->exec;
+    const struct as_block *block = exec->block;
+    while (accesses->next_hint < block->n_hints && block->hints[accesses->next_hint].index < exec->first)
+        accesses->next_hint++;
+    if (!exec->registers || accesses->next_hint >= block->n_hints)
+        return false;
+    const struct as_hint *hint = &block->hints[accesses->next_hint];
+    if (hint->index >= exec->end ||
+        (accesses->next < exec->n_words && unpack(exec->words[accesses->next]).index < hint->index))
+        return false;
+    accesses->next_hint++;
+    *access = (struct as_access){.index = hint->index,
+                                 .size = 1,
+                                 .address = as_linear_value(&hint->address, exec->registers),
+                                 .kind = hint->kind};
+    return true;
+}
+
+bool as_accesses_next(struct as_accesses *accesses, struct as_access *access)
+{
+    if (accesses->exec->block->n_hints && next_hint(accesses, access))
+        return true;
+    return next_reported(accesses, access);
 }

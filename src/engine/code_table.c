@@ -10,8 +10,10 @@ void as_code_table_free(struct as_code_table *table)
         as_space_free(table->images.data[i]->space);
         free(table->images.data[i]);
     }
-    for (size_t i = 0; i < table->blocks.len; i++)
+    for (size_t i = 0; i < table->blocks.len; i++) {
+        free(table->blocks.data[i]->hints);
         free(table->blocks.data[i]);
+    }
     for (size_t i = 0; i < table->insns.len; i++)
         free(table->insns.data[i]);
     as_vec_free(&table->images);
@@ -67,6 +69,29 @@ static struct as_code_insn *find_insn(struct as_code_table *table, const struct 
     return code;
 }
 
+/* Where the block's prefetches and flushes point. */
+static void find_hints(struct as_block *block)
+{
+    struct as_linear registers[AS_LINEAR_REGISTERS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < block->n; i++)
+        n += (block->insns[i]->flags & (AS_INSN_PREFETCH | AS_INSN_CACHE_FLUSH)) != 0;
+    if (n == 0 || block->insns[0]->arch != AS_ARCH_X86_64)
+        return;
+    block->flags |= AS_BLOCK_HINTS;
+    block->hints = as_alloc_array(n, sizeof *block->hints);
+    as_linear_start(registers);
+    for (uint32_t i = 0; i < block->n; i++) {
+        const struct as_insn *insn = block->insns[i];
+        struct as_hint hint = {.index = i,
+                               .kind = insn->flags & AS_INSN_PREFETCH ? AS_ACCESS_PREFETCH : AS_ACCESS_FLUSH,
+                               .address = as_linear_address(insn, 0, registers)};
+        if (insn->flags & (AS_INSN_PREFETCH | AS_INSN_CACHE_FLUSH) && hint.address.known)
+            block->hints[block->n_hints++] = hint;
+        as_linear_step(insn, registers);
+    }
+}
+
 static void sum_up(struct as_block *block)
 {
     block->last_sure = -1;
@@ -112,6 +137,7 @@ static struct as_block *intern_block(struct as_code_table *table, const struct a
             return known;
         }
     sum_up(block);
+    find_hints(block);
     if (holds_landmark(image, block))
         block->flags |= AS_BLOCK_LANDMARK;
     block->index = (uint32_t)table->blocks.len;

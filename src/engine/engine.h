@@ -12,6 +12,7 @@
 
 #include "assay/insn.h"
 #include "base/error.h"
+#include "isa/linear.h"
 #include "symbol/space.h"
 
 /* A program image: what one execve brought into memory. Forked children share their parent's. */
@@ -32,10 +33,18 @@ enum as_block_flag {
     AS_BLOCK_CHECKED = 1 << 3,   /* the accesses of one execution were compared with the decoder's word */
     AS_BLOCK_LANDMARK = 1 << 4,  /* holds the entry of --from or --to */
     AS_BLOCK_DISAGREES = 1 << 5, /* … and that is not what the decoder says */
+    AS_BLOCK_HINTS = 1 << 6,     /* has prefetches or cache-line flushes */
 };
 
 /* What a block's end does to control: falls through, either way, always leaves. */
 enum as_outcome { AS_OUTCOME_FALLS, AS_OUTCOME_EITHER, AS_OUTCOME_LEAVES };
+
+/* A prefetch or a cache-line flush: where it points, as a form of the registers at the block's start. */
+struct as_hint {
+    uint32_t index; /* of the instruction */
+    uint8_t kind;   /* AS_ACCESS_PREFETCH or AS_ACCESS_FLUSH */
+    struct as_linear address;
+};
 
 struct as_block {
     uint32_t index; /* dense, from 0, in order of first translation */
@@ -46,9 +55,11 @@ struct as_block {
     uint64_t target; /* of its last instruction; 0: anywhere, UINT64_MAX: nowhere but on to `end` */
     /* Of one complete execution, as the decoder says, without the instructions that vary. */
     uint32_t loads, stores, load_accesses, store_accesses;
-    uint8_t last_class;          /* enum as_class of its last instruction */
-    uint8_t outcome;             /* enum as_outcome of its last instruction */
-    int32_t last_sure;           /* index of the last instruction that always accesses memory; -1: none */
+    uint8_t last_class;    /* enum as_class of its last instruction */
+    uint8_t outcome;       /* enum as_outcome of its last instruction */
+    int32_t last_sure;     /* index of the last instruction that always accesses memory; -1: none */
+    struct as_hint *hints; /* those with a known address */
+    uint32_t n_hints;
     struct as_block *next_alike; /* in the code table's chain */
     const struct as_insn *insns[];
 };
@@ -71,6 +82,7 @@ struct as_block_exec {
     uint64_t next;         /* where the thread went; 0 unknown (it ended, or is in a system call) */
     const uint64_t *words; /* raw accesses: read them with as_accesses */
     size_t n_words;
+    const uint64_t *registers; /* at the block's start, where it has hints; otherwise NULL */
 };
 
 /* Instructions of an execution: a rep instruction counts once, whatever its iterations. */
@@ -83,14 +95,14 @@ struct as_access {
     uint32_t index; /* of the instruction in its block */
     uint32_t size;  /* bytes */
     uint64_t address;
-    uint8_t kind; /* AS_ACCESS_LOAD, AS_ACCESS_STORE; both for an atomic */
+    uint8_t kind; /* AS_ACCESS_LOAD, AS_ACCESS_STORE (both for an atomic), or AS_ACCESS_PREFETCH, AS_ACCESS_FLUSH */
 };
 
 /* Walks the accesses of a block execution in program order: pieces of one operand are joined, an atomic is one access.
  */
 struct as_accesses {
     const struct as_block_exec *exec;
-    size_t next;
+    size_t next, next_hint;
 };
 static inline struct as_accesses as_accesses_of(const struct as_block_exec *exec)
 {

@@ -139,71 +139,91 @@ static void check_accesses(struct as_stream *stream, struct as_block *block, con
                  stores, block->load_accesses, block->store_accesses);
 }
 
-/* Cuts an execution at the functions that begin and end the region. */
-static void cut_at_landmarks(struct as_stream *stream, struct as_block_exec *exec)
+/* Cuts an execution at the function that begins the region. */
+static void start_at_from(struct as_stream *stream, struct as_block_exec *exec)
 {
     struct as_region *region = stream->region;
-    const struct as_image *image = stream->thread.image;
-    for (uint32_t i = exec->first; i < exec->end; i++) {
-        uint64_t address = exec->block->insns[i]->address;
-        if (region->waits_for_from && address == image->from) {
+    for (uint32_t i = exec->first; i < exec->end && region->waits_for_from; i++)
+        if (exec->block->insns[i]->address == stream->thread.image->from) {
             region->waits_for_from = false;
             exec->first = i;
             exec->continues = false;
-        } else if (!region->waits_for_from && region->has_to && address == image->to && region->skip == 0) {
-            exec->end = i;
-            region->over = true;
         }
-    }
 }
 
-/* Cuts an execution to what --skip and --max leave of it. */
-static void cut_to_counts(struct as_region *region, struct as_block_exec *exec)
+/* Cuts an execution to what --skip leaves of it. */
+static void leave_out(struct as_region *region, struct as_block_exec *exec)
 {
     uint64_t count = as_block_exec_count(exec);
     uint64_t left_out = count < region->skip ? count : region->skip;
     region->skip -= left_out;
-    count -= left_out;
     if (left_out) {
         exec->first += (uint32_t)left_out + exec->continues;
         exec->continues = false;
     }
-    if (region->max == UINT64_MAX)
-        return;
+}
+
+/* Cuts an execution at the function that ends the region, as far as that is at `after` or behind it. */
+static void stop_at_to(struct as_stream *stream, struct as_block_exec *exec, uint32_t after)
+{
+    struct as_region *region = stream->region;
+    for (uint32_t i = after; i < exec->end && region->has_to; i++)
+        if (exec->block->insns[i]->address == stream->thread.image->to) {
+            exec->end = i;
+            region->over = true;
+        }
+}
+
+/* Cuts an execution to what --max leaves of it. A rep instruction is over when another one follows. */
+static void stop_at_max(struct as_stream *stream, struct as_block_exec *exec)
+{
+    struct as_region *region = stream->region;
+    uint64_t count = as_block_exec_count(exec);
     if (count > region->max) {
         exec->end -= (uint32_t)(count - region->max);
         count = region->max;
     }
     region->max -= count;
-    region->over |= region->max == 0;
+    bool goes_on = exec->block->flags & AS_BLOCK_REP_LAST && exec->end == exec->block->n;
+    region->over |= region->max == 0 && (exec->first >= exec->end || !goes_on);
+}
+
+/* Cuts an execution to what is in the region. */
+static void cut_to_region(struct as_stream *stream, struct as_block_exec *exec)
+{
+    struct as_region *region = stream->region;
+    bool landmark = exec->block->flags & AS_BLOCK_LANDMARK, waited = region->waits_for_from;
+    uint32_t after;
+    if (landmark)
+        start_at_from(stream, exec);
+    if (region->waits_for_from)
+        exec->first = exec->end;
+    after = exec->first + waited; /* what begins the region does not end it */
+    leave_out(region, exec);
+    if (landmark && region->skip == 0)
+        stop_at_to(stream, exec, after > exec->first ? after : exec->first);
+    if (region->max != UINT64_MAX && exec->first < exec->end)
+        stop_at_max(stream, exec);
 }
 
 /* Tells the sink of an execution, as far as it is in the region. */
 static void tell(struct as_stream *stream, struct as_block_exec *exec)
 {
-    struct as_region *region = stream->region;
     const struct as_block *block = exec->block;
-    bool rep_told = stream->rep_told, limited = region->skip || region->max != UINT64_MAX;
-    stream->rep_told = false;
-    if (exec->continues && !rep_told) { /* its first iteration was before the region */
+    if (exec->continues && !stream->told) { /* its first iteration was before the region */
         exec->first++;
         exec->continues = false;
     }
     uint32_t whole = exec->end;
-    if (block->flags & AS_BLOCK_LANDMARK)
-        cut_at_landmarks(stream, exec);
-    if (region->waits_for_from)
+    cut_to_region(stream, exec);
+    stream->told = exec->first < exec->end && exec->end == block->n;
+    if (exec->first >= exec->end)
         return;
-    if (limited && exec->first < exec->end)
-        cut_to_counts(region, exec);
-    if (exec->first >= exec->end || region->skip)
-        return;
-    region->reached = true;
+    stream->region->reached = true;
     if (exec->end < whole) {
         exec->taken = false;
         exec->next = block->insns[exec->end]->address;
     }
-    stream->rep_told = exec->end == block->n;
     stream->sink->block(stream->context, &stream->thread, exec);
 }
 
@@ -212,8 +232,12 @@ static void finish_block(struct as_stream *stream, const uint64_t *words, size_t
     struct as_block *block = stream->block;
     if (!block)
         return;
-    struct as_block_exec exec = {
-        .block = block, .continues = stream->continues, .next = ending->next, .words = words, .n_words = n};
+    struct as_block_exec exec = {.block = block,
+                                 .continues = stream->continues,
+                                 .next = ending->next,
+                                 .words = words,
+                                 .n_words = n,
+                                 .registers = stream->has_registers ? stream->registers : NULL};
     const struct as_insn *last = block->insns[block->n - 1];
     exec.end = completed(stream, words, n, ending);
     bool whole = exec.end == block->n;
@@ -237,6 +261,7 @@ static void start_block(struct as_stream *stream, struct as_block *block)
             stream->rep_address = stream->interrupted_reps.data[--stream->interrupted_reps.len];
     }
     stream->continues = block->flags & AS_BLOCK_REP_FIRST && stream->rep_address == block->address;
+    stream->has_registers = false;
     stream->block = block;
 }
 
@@ -247,7 +272,7 @@ static bool in_region(const struct as_stream *stream)
 
 static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t *args)
 {
-    if (stream->sink->syscall && in_region(stream))
+    if (stream->sink->syscall && stream->told) /* it belongs to the instruction before it */
         stream->sink->syscall(stream->context, &stream->thread, number, args);
     if (number != sigreturn_numbers[stream->thread.image->arch])
         return;
@@ -294,7 +319,7 @@ static struct ending ending_by(uint64_t word, const uint64_t *operands)
     case AS_WIRE_SIGNAL:
         return (struct ending){.next = operands[0], .fault = word >> AS_WIRE_SYNCHRONOUS_BIT & 1};
     case AS_WIRE_DEATH:
-        return (struct ending){.next = operands[0], .fault = operands[0] != 0};
+        return (struct ending){.next = operands[0], .fault = operands[0] && as_wire_is_fault((uint32_t)word)};
     default:
         return (struct ending){0};
     }
@@ -383,6 +408,13 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
         size_t operands = as_wire_event_words[event];
         if (n - i - 1 < operands)
             break;
+        if (event == AS_WIRE_REGISTERS_AT) { /* belongs to the block that has just started */
+            memcpy(stream->registers, words + i + 1, sizeof stream->registers);
+            stream->has_registers = true;
+            i += 1 + operands;
+            from = i;
+            continue;
+        }
         struct ending ending = ending_by(word, words + i + 1);
         end_block(stream, words, from, i, &ending);
         on_event(stream, word, words + i + 1);

@@ -33,10 +33,12 @@ struct as_stream {
     bool blocks_only;
 
     struct as_block *block; /* being executed; its accesses are collected in carry when a piece of the ring ended */
+    uint64_t registers[AS_LINEAR_REGISTERS]; /* at the block's start, if has_registers */
+    bool has_registers;
     AS_VEC(uint64_t) carry;
     bool continues;       /* block goes on with a rep instruction */
     uint64_t rep_address; /* the thread last executed the rep instruction there */
-    bool rep_told;        /* … and the sink was told */
+    bool told;            /* the sink was told of the block before, to its end (kept up where that may matter) */
     bool in_sigreturn;
     AS_VEC(uint64_t) interrupted_reps; /* for each handler that runs: the rep_address to go on with, or 0 */
 };

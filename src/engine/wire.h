@@ -53,13 +53,20 @@ enum as_wire_event {
     AS_WIRE_THREAD_END,     /* 0 */
     AS_WIRE_SYSCALL,        /* system call number; words: six arguments */
     AS_WIRE_SYSCALL_RETURN, /* system call number; word: result */
-    AS_WIRE_REGISTERS_AT,   /* 0; words: the integer registers at the start of the block just announced */
+    AS_WIRE_REGISTERS_AT,   /* 0; words: the integer registers at the start of the block just announced, before its
+                               accesses: where it has prefetches or line flushes, which QEMU does not perform */
     AS_WIRE_SIGNAL,         /* signal, and AS_WIRE_SYNCHRONOUS_BIT; word: where it interrupted the thread. The handler's
                                first block follows */
     AS_WIRE_DEATH,          /* signal that nobody handles; word: where the thread was, 0 unknown */
     AS_WIRE_EVENTS
 };
 enum { AS_WIRE_SYNCHRONOUS_BIT = 8 }; /* raised by the instruction at the interrupted place, which did not complete */
+/* Whether an instruction can raise this signal: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV (the same numbers on both
+ * architectures). */
+static inline int as_wire_is_fault(uint32_t signal)
+{
+    return signal == 4 || signal == 5 || signal == 7 || signal == 8 || signal == 11;
+}
 /* How many words follow each event word. */
 static const uint8_t as_wire_event_words[AS_WIRE_EVENTS] = {0, 4, 0, AS_WIRE_SYSCALL_ARGS, 1, AS_WIRE_REGISTERS, 1, 1};
 

@@ -34,8 +34,10 @@ enum { COUNT_BITS = 16 };
 
 void as_on_block(unsigned vcpu, void *userdata, void *cpu);
 void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
+void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
 AS_CPU_ENTRY(on_block, as_on_block)
 AS_CPU_ENTRY(on_handler, as_on_handler)
+AS_CPU_ENTRY(on_hints, as_on_hints)
 
 void as_on_block(unsigned vcpu, void *userdata, void *cpu)
 {
@@ -64,6 +66,17 @@ void as_on_handler(unsigned vcpu, void *userdata, void *cpu)
         as_lane_push(lane, signal.interrupted);
     }
     as_on_block(vcpu, userdata, cpu);
+}
+
+/* A block with prefetches or cache-line flushes: its registers tell where they point. */
+void as_on_hints(unsigned vcpu, void *userdata, void *cpu)
+{
+    as_on_block(vcpu, userdata, cpu);
+    if (!cpu)
+        return;
+    push_event(as_lane_of[vcpu], AS_WIRE_REGISTERS_AT, 0);
+    for (size_t i = 0; i < AS_WIRE_REGISTERS; i++)
+        as_lane_push(as_lane_of[vcpu], ((const uint64_t *)cpu)[i]);
 }
 
 /* The fast way relies on how QEMU lays out `info`; install() checks that against QEMU's own accessors. */
@@ -117,6 +130,19 @@ static void note_handler(uint64_t action)
             return;
 }
 
+/* Which callback a block gets. */
+static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n)
+{
+    if (is_handler(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0))))
+        return on_handler;
+    for (size_t i = 0; i < n && as_plugin.wire->record_accesses; i++) {
+        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+            return on_hints;
+    }
+    return on_block;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
@@ -125,8 +151,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (n > AS_WIRE_INDEX_MASK + 1)
         as_plugin_die("QEMU made a block of more than 512 instructions; this version of QEMU is not supported");
     uint32_t block = as_code_report_block(tb, n);
-    bool is_entry = is_handler(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)));
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, is_entry ? on_handler : on_block, QEMU_PLUGIN_CB_NO_REGS,
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n), QEMU_PLUGIN_CB_NO_REGS,
                                          (void *)((uintptr_t)block << COUNT_BITS | n));
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);

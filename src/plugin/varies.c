@@ -28,13 +28,21 @@ static bool is_string_opcode(uint8_t opcode)
            (opcode >= 0x6c && opcode <= 0x6f);
 }
 
+static size_t prefix_length(const uint8_t *bytes, size_t size)
+{
+    enum { REX_FIRST = 0x40, REX_LAST = 0x4f };
+    size_t n = 0;
+    while (n < size && (is_legacy_prefix(bytes[n]) || (bytes[n] >= REX_FIRST && bytes[n] <= REX_LAST)))
+        n++;
+    return n;
+}
+
 static bool x86_varies(const uint8_t *bytes, size_t size)
 {
-    enum { REX_FIRST = 0x40, REX_LAST = 0x4f, VEX3 = 0xc4, VEX2 = 0xc5, EVEX = 0x62, MAP_MASK = 0x1f, MASKMOV = 0xf7 };
-    while (size && (is_legacy_prefix(*bytes) || (*bytes >= REX_FIRST && *bytes <= REX_LAST))) {
-        bytes++;
-        size--;
-    }
+    enum { VEX3 = 0xc4, VEX2 = 0xc5, EVEX = 0x62, MAP_MASK = 0x1f, MASKMOV = 0xf7 };
+    size_t prefixes = prefix_length(bytes, size);
+    bytes += prefixes;
+    size -= prefixes;
     if (size == 0 || is_string_opcode(bytes[0]) || bytes[0] == EVEX)
         return true;
     if (bytes[0] == VEX3)
@@ -53,4 +61,14 @@ static bool riscv_varies(const uint8_t *bytes, size_t size)
 bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size)
 {
     return arch == AS_ARCH_X86_64 ? x86_varies(bytes, size) : riscv_varies(bytes, size);
+}
+
+bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    enum { ESCAPE = 0x0f, PREFETCH = 0x18, PREFETCHW = 0x0d, GROUP15 = 0xae, CLWB = 6 };
+    size_t prefixes = prefix_length(bytes, size);
+    if (arch != AS_ARCH_X86_64 || size - prefixes < 3 || bytes[prefixes] != ESCAPE)
+        return false;
+    uint8_t opcode = bytes[prefixes + 1], modrm = bytes[prefixes + 2];
+    return opcode == PREFETCH || opcode == PREFETCHW || (opcode == GROUP15 && (modrm >> 3 & 7) >= CLWB);
 }

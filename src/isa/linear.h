@@ -1,0 +1,28 @@
+/* Addresses that no access tells: QEMU performs prefetches and cache-line flushes as nothing at all, so where they
+ * point must be worked out from the registers.
+ *
+ * Within a block, each integer register is followed as a linear form of the registers' values at the block's start, for
+ * as long as the code adds, moves and scales; anything else makes it unknown. x86-64 only: RV64GC has no such
+ * instructions.
+ */
+#ifndef AS_ISA_LINEAR_H
+#define AS_ISA_LINEAR_H
+
+#include "assay/insn.h"
+
+enum { AS_LINEAR_REGISTERS = 16 };
+
+struct as_linear {
+    bool known;
+    uint64_t constant;
+    uint64_t factor[AS_LINEAR_REGISTERS]; /* modulo 2^64 */
+};
+
+void as_linear_start(struct as_linear registers[AS_LINEAR_REGISTERS]); /* each register is itself */
+void as_linear_step(const struct as_insn *insn, struct as_linear registers[AS_LINEAR_REGISTERS]);
+/* The address of a memory operand before the instruction executes. */
+struct as_linear as_linear_address(const struct as_insn *insn, unsigned mem,
+                                   const struct as_linear registers[AS_LINEAR_REGISTERS]);
+uint64_t as_linear_value(const struct as_linear *form, const uint64_t values[AS_LINEAR_REGISTERS]);
+
+#endif
