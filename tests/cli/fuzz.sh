@@ -23,7 +23,7 @@ fuzz() {
     fi
 }
 
-for target in $(sed -n 's/^\([a-z_]*\):.*/\1/p' "$SOURCE/fuzz/targets.txt"); do
+for target in $(sed -n 's/^\([a-z0-9_]*\):.*/\1/p' "$SOURCE/fuzz/targets.txt"); do
     fuzz "$target"
     check "$target has seeds" test -n "$(ls "$SOURCE/fuzz/corpus/$target")"
 done
