@@ -168,6 +168,9 @@ check_no_strays "nothing runs after all this" 2
 spin='echo >ready; while :; do :; done'
 set -m # background jobs get their own process group, and SIGINT
 
+# The child of a process (the fields of /proc/PID/stat behind the name in parentheses: state, parent …).
+child_of() { sed -n "s/^\([0-9]*\) (.*) . $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null | head -n 1; }
+
 # begin ARGS…: starts `assay stat` in the background and waits until its program runs; $job is it, $qemu its child.
 begin() {
     rm -f ready counts
@@ -177,7 +180,7 @@ begin() {
         [ -e ready ] && break
         sleep 0.1
     done
-    qemu=$(pgrep -P "$job" -f qemu | head -n 1)
+    qemu=$(child_of "$job")
     sleep 0.2
 }
 # ended: waits for it; sets out, err, status.

@@ -108,7 +108,7 @@ echo 'int main(void) { return undeclared; }' >wrong.c
 same "gcc with an error" gcc -c wrong.c -o wrong.o
 
 same "bash with pipes" bash -c 'seq 1 3000 | sort -rn | head -n 3; printf "%s\n" c a b | sort | tr a-z A-Z; (exit 3) | cat
-    echo "${PIPESTATUS[@]}"; x=$(echo nested | rev); echo "$x" >&2; [[ $x == detsen ]] && exit 42'
+    echo "${PIPESTATUS[@]}"; x=$(echo nested | tr d-t D-T); echo "$x" >&2; [[ $x == NESTED ]] && exit 42'
 check_same "the pipes' processes are counted" True "$(counted 'd["processes"] >= 8')"
 same "a here-document and job control" bash -c 'cat <<<"here"; sleep 0.1 & wait $!; echo "waited $?"; trap "echo trapped" EXIT'
 same "find and xargs" sh -c "find . -name 'text*' | sort | xargs wc -c"
