@@ -27,6 +27,8 @@ static void add(struct sink *sink, const char *text, size_t length)
     size_t room = sink->size - 1 - sink->len;
     if (length > room)
         length = room;
+    if (length == 0) /* text may be NULL then */
+        return;
     memcpy(sink->out + sink->len, text, length);
     sink->len += length;
     sink->out[sink->len] = '\0';
@@ -52,9 +54,11 @@ static bool demangle(const char *name, struct sink *sink)
     if (rust_demangle_callback(name, options, take, sink) != 0)
         return true;
     sink->len = sink->seen = 0;
+    sink->out[0] = '\0';
     if (cplus_demangle_v3_callback(name, options, take, sink) != 0)
         return true;
     sink->len = 0;
+    sink->out[0] = '\0';
     return false;
 }
 

@@ -12,6 +12,8 @@ struct as_module {
     bool has_file;                    /* path can be opened */
     struct as_file_identity identity; /* when it was mapped */
 
+    bool asked;          /* an address in it was looked up */
+    uint32_t missing[2]; /* the last name that was sought in vain, as in the symbol table and demangled; 0: none */
     bool loaded, readable;
     uint16_t type; /* ET_* */
     AS_VEC(struct as_elf_segment) segments;

@@ -193,15 +193,22 @@ static void find_bias(struct as_space *space, struct mapping *map)
     map->bias_known = true;
 }
 
-/* The mapping of an address with its module loaded and its bias known; NULL where nothing is mapped. */
+/* Makes sure that the mapping's module is loaded and its bias known. */
+static void prepare(struct as_space *space, struct mapping *map)
+{
+    as_module_load(map->module, &space->options);
+    if (!map->bias_known && map->module->has_file)
+        find_bias(space, map);
+}
+
+/* The mapping of an address that somebody asks for, ready; NULL where nothing is mapped. */
 static struct mapping *touch(struct as_space *space, uint64_t address)
 {
     struct mapping *map = find_map(space, address);
     if (map == NULL)
         return NULL;
-    as_module_load(map->module, &space->options);
-    if (!map->bias_known && map->module->has_file)
-        find_bias(space, map);
+    prepare(space, map);
+    map->module->asked = true;
     return map;
 }
 
@@ -311,24 +318,33 @@ static const struct as_symbol *best_symbol(const struct as_module *module, const
     return best;
 }
 
-/* Looks in the modules whose name or path is `module` (NULL: all), in the order of their mapping. */
+/* The first mapping of a module; NULL where all were replaced. */
+static struct mapping *first_map(struct as_space *space, const struct as_module *module)
+{
+    for (size_t i = 0; i < space->maps.len; i++)
+        if (space->maps.data[i].module == module)
+            return &space->maps.data[i];
+    return NULL;
+}
+
+/* Looks in the modules whose name or path is `module` (NULL: all), in the order of their mapping. Modules remember the
+ * last name that they do not have: callers ask again for the same one whenever something is mapped. */
 static uint64_t resolve_in(struct as_space *space, const char *module, const char *name, bool source)
 {
     struct as_budget budget;
     as_budget_start(&budget, RESOLVE_SECONDS, 0);
+    uint32_t id = as_strings_intern(space->strings, name) + 1;
     for (size_t i = 0; i < space->modules.len; i++) {
         struct as_module *m = space->modules.data[i];
-        if (!m->has_file || (module != NULL && strcmp(m->name, module) != 0 && strcmp(m->path, module) != 0))
+        bool wanted = module == NULL || strcmp(m->name, module) == 0 || strcmp(m->path, module) == 0;
+        struct mapping *map = m->has_file && wanted && m->missing[source] != id ? first_map(space, m) : NULL;
+        if (map == NULL)
             continue;
-        for (size_t k = 0; k < space->maps.len; k++) {
-            if (space->maps.data[k].module != m)
-                continue;
-            const struct mapping *map = touch(space, space->maps.data[k].start);
-            const struct as_symbol *symbol = best_symbol(m, name, source, &budget);
-            if (symbol != NULL)
-                return symbol->address + map->bias;
-            break;
-        }
+        prepare(space, map);
+        const struct as_symbol *symbol = best_symbol(m, name, source, &budget);
+        if (symbol != NULL)
+            return symbol->address + map->bias;
+        m->missing[source] = budget.spent ? 0 : id;
     }
     return 0;
 }
@@ -368,7 +384,7 @@ void as_space_quality(struct as_space *space, struct as_space_quality *quality)
     *quality = (struct as_space_quality){0};
     for (size_t i = 0; i < space->modules.len; i++) {
         const struct as_module *module = space->modules.data[i];
-        if (!module->loaded || !module->has_file)
+        if (!module->asked || !module->has_file)
             continue;
         const char *problem = module->problem;
         if (problem == NULL && module->debug != NULL && as_debug_problem(module->debug) != NULL)

@@ -140,6 +140,8 @@ static void test_names(void **state)
     assert_int_equal(resolve(space, "sample-v5:visible"), visible);
     assert_int_equal(as_space_resolve(space, "other:visible"), 0);
     assert_int_equal(as_space_resolve(space, "nosuch"), 0);
+    assert_int_equal(as_space_resolve(space, "nosuch"), 0);
+    assert_int_equal(resolve(space, "visible"), visible);
     assert_int_equal(as_space_resolve(space, ""), 0);
     assert_int_equal(as_space_resolve(space, ":"), 0);
     assert_string_equal(as_space_name(space, resolve(space, "hidden")), "hidden"); /* static */
@@ -381,6 +383,9 @@ static void test_replaced(void **state)
     spill("program", other, other_size);
     assert_int_equal(as_space_resolve(space, "visible"), 0);
     struct as_space_quality quality;
+    as_space_quality(space, &quality);
+    assert_int_equal(quality.modules, 0); /* nobody looked up an address yet */
+    assert_non_null(strstr(as_space_name(space, bias + 0x1000), "program+0x"));
     as_space_quality(space, &quality);
     assert_int_equal(quality.unreadable, 1);
     assert_non_null(strstr(quality.first_problem, "changed"));
