@@ -1,0 +1,37 @@
+/* Branch prediction: TAGE for directions, a BTB for targets, a return stack, and tagged tables for indirect targets.
+ *
+ * The core asks once for each control transfer in program order, with the outcome in hand: the answer says what the
+ * predictor would have said at fetch, and the tables are trained at the same time (immediate update; real predictors
+ * train at commit, see doc/design/core.md for what that changes). Histories are the right path's: wrong-path
+ * fetches do not pollute them, as with perfect history repair.
+ */
+#ifndef AS_CORE_PREDICTOR_H
+#define AS_CORE_PREDICTOR_H
+
+#include "core/machine.h"
+
+struct as_predictor;
+struct as_predictor *as_predictor_new(const struct as_machine *machine);
+void as_predictor_free(struct as_predictor *predictor);
+
+struct as_prediction {
+    bool mispredicted; /* direction or target was wrong: resolved when the branch executes */
+    bool btb_miss;     /* taken, the direction was right and the target computable at decode, but not in the BTB */
+    bool taken;        /* what was predicted … */
+    uint64_t
+        target; /* … and where the front end went (the wrong path, where mispredicted); the fall-through if not taken */
+};
+
+/* `insn` is a control transfer that went to `next`; `taken` whether that left the fall-through path. */
+struct as_prediction as_predictor_predict(struct as_predictor *predictor, const struct as_insn *insn, bool taken,
+                                          uint64_t next);
+
+/* For the wrong path: what the predictor would say now for a conditional branch or an indirect jump, changing nothing.
+ * Returns the address where fetch would go on (0: unknown target). */
+uint64_t as_predictor_peek(const struct as_predictor *predictor, const struct as_insn *insn);
+
+/* Storage in bytes of each part, for `--machine` listings and the test that boom-tip's TAGE has the 28 KB of the paper.
+ */
+size_t as_predictor_bytes(const struct as_predictor *predictor);
+
+#endif
