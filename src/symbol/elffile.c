@@ -88,8 +88,6 @@ static bool check_header(struct as_elf *elf, const char *path, struct as_error *
         return as_error_set(err, "%s: not an ELF file", path);
     if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
         return as_error_set(err, "%s: not a 64-bit little-endian ELF file", path);
-    if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
-        return as_error_set(err, "%s: an ELF file that is neither a program nor a shared library", path);
     elf->machine = ehdr.e_machine;
     elf->type = ehdr.e_type;
     uint64_t sections;

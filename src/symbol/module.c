@@ -53,6 +53,16 @@ static void read_symbols(struct as_module *module, const struct as_elf *elf, con
     as_symtab_finish(&module->symbols);
 }
 
+static void read_module(struct as_module *module, const struct as_elf *elf, const char *roots)
+{
+    module->readable = true;
+    module->type = elf->type;
+    for (size_t i = 0; i < elf->segments.len; i++)
+        *as_vec_push(&module->segments) = elf->segments.data[i];
+    keep_build_id(module, elf);
+    read_symbols(module, elf, roots);
+}
+
 void as_module_load(struct as_module *module, const struct as_module_options *options)
 {
     if (module->loaded)
@@ -64,20 +74,14 @@ void as_module_load(struct as_module *module, const struct as_module_options *op
     struct as_elf *elf = as_elf_open(module->path, &err);
     if (elf != NULL && !as_file_identity_same(&elf->identity, &module->identity)) {
         as_error_set(&err, "%s: changed since it was mapped", module->path);
-        as_elf_close(elf);
-        elf = NULL;
+    } else if (elf != NULL && elf->type != ET_EXEC && elf->type != ET_DYN) {
+        as_error_set(&err, "%s: an ELF file that is neither a program nor a shared library", module->path);
+    } else if (elf != NULL) {
+        read_module(module, elf, options->roots);
     }
-    if (elf == NULL) {
-        set_problem(module, err.message, options->strings);
-        return;
-    }
-    module->readable = true;
-    module->type = elf->type;
-    for (size_t i = 0; i < elf->segments.len; i++)
-        *as_vec_push(&module->segments) = elf->segments.data[i];
-    keep_build_id(module, elf);
-    read_symbols(module, elf, options->roots);
     as_elf_close(elf);
+    if (!module->readable)
+        set_problem(module, err.message, options->strings);
 }
 
 struct as_debug *as_module_debug(struct as_module *module, const struct as_module_options *options)
