@@ -41,8 +41,8 @@ static bool joins(const struct as_insn *insn, const struct as_access *access, co
         return true;
     if (piece->kind != access->kind)
         return false;
-    return insn->flags & AS_INSN_BULK_MEM || (piece->address == access->address + access->size &&
-                                              access->size + piece->size <= operand_size(insn, access->kind));
+    return piece->address == access->address + access->size &&
+           access->size + piece->size <= operand_size(insn, access->kind);
 }
 
 static void join(struct as_access *access, const struct as_access *piece)
@@ -97,6 +97,8 @@ static bool next_hint(struct as_accesses *accesses, struct as_access *access)
     const struct as_block *block = exec->block;
     while (accesses->next_hint < block->n_hints && block->hints[accesses->next_hint].index < exec->first)
         accesses->next_hint++;
+    while (accesses->next < exec->n_words && unpack(exec->words[accesses->next]).index < exec->first)
+        accesses->next++;
     if (!exec->registers || accesses->next_hint >= block->n_hints)
         return false;
     const struct as_hint *hint = &block->hints[accesses->next_hint];

@@ -147,20 +147,36 @@ static struct as_block *intern_block(struct as_code_table *table, const struct a
     return block;
 }
 
+/* The length of an instruction in a code message. */
+static uint8_t packed_length(const uint64_t packed[2])
+{
+    return ((const uint8_t *)packed)[2 * sizeof *packed - 1];
+}
+
+/* Whether a code message is one. Ids come nearly in order: a huge one would only make the table huge. */
+static bool is_block_message(const struct as_code_table *table, const uint64_t *words, size_t n)
+{
+    enum { MOST_AHEAD = 1 << 26 };
+    if (n < 4 || words[2] == 0 || words[2] > AS_WIRE_INDEX_MASK + 1 || n != 4 + 2 * words[2] ||
+        words[1] >= table->by_id.len + MOST_AHEAD)
+        return false;
+    for (size_t at = 4; at < n; at += 2)
+        if (packed_length(&words[at]) == 0 || packed_length(&words[at]) >= AS_INSN_MAX_BYTES)
+            return false;
+    return true;
+}
+
 bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words, size_t n)
 {
-    if (n < 4 || words[2] == 0 || words[2] > AS_WIRE_INDEX_MASK + 1 || n != 4 + 2 * words[2] || words[1] >= UINT32_MAX)
-        return false;
-    const struct as_image *image = as_code_table_find_image(table, (uint32_t)words[0]);
-    if (!image)
+    const struct as_image *image = n ? as_code_table_find_image(table, (uint32_t)words[0]) : NULL;
+    if (!image || !is_block_message(table, words, n))
         return false;
     struct as_block *block = as_alloc(sizeof *block + words[2] * sizeof block->insns[0]);
     *block = (struct as_block){.image = image->number, .n = (uint32_t)words[2], .address = words[3]};
     uint64_t address = words[3];
     for (uint32_t i = 0; i < block->n; i++) {
-        const uint8_t *bytes = (const uint8_t *)&words[4 + 2 * i];
-        uint8_t length = bytes[2 * sizeof(uint64_t) - 1];
-        block->insns[i] = &find_insn(table, image, address, bytes, length)->insn;
+        uint8_t length = packed_length(&words[4 + 2 * i]);
+        block->insns[i] = &find_insn(table, image, address, (const uint8_t *)&words[4 + 2 * i], length)->insn;
         address += length;
     }
     while (table->by_id.len <= words[1])

@@ -71,9 +71,11 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     result->seconds = now() - engine->started;
     as_child_wait(&engine->child);
     fill_result(result, reader, &engine->child);
-    if (ok && !result->started)
-        ok = as_error_set(err, "QEMU ended before the program started (status %d); its message is above",
-                          result->exit_status);
+    if (ok && !result->started && reader->refusal[0])
+        ok = as_error_set_status(err, AS_EXIT_CANNOT_RUN, "%s cannot be run: %s", engine->options->argv[0],
+                                 reader->refusal);
+    else if (ok && !result->started)
+        ok = as_error_set(err, "QEMU ended before the program started (status %d)", result->exit_status);
     return ok;
 }
 

@@ -87,6 +87,19 @@ static bool make_memory(struct as_child *child, struct as_error *err)
     return true;
 }
 
+/* Processes that the program forks do not die with us by themselves; they wait for this mutex to learn of our death. */
+static bool hold_reader_mutex(struct as_child *child)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    child->holds_mutex = pthread_mutex_init(&child->wire->reader_alive, &attributes) == 0 &&
+                         pthread_mutex_lock(&child->wire->reader_alive) == 0;
+    pthread_mutexattr_destroy(&attributes);
+    return child->holds_mutex;
+}
+
 static bool fill_header(struct as_child *child, const struct as_engine_options *options, enum as_arch arch,
                         struct as_error *err)
 {
@@ -102,11 +115,12 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
     }
     if (!as_qemu_find_plugin(wire->plugin, err))
         return false;
+    if (!hold_reader_mutex(child))
+        return as_error_set(err, "the shared memory cannot hold a mutex");
     snprintf(wire->memory, sizeof wire->memory, "/proc/%d/fd/%d", getpid(), child->memory);
     wire->follow_exec = !options->no_follow;
     wire->window = options->window;
     wire->record_accesses = !options->blocks_only;
-    wire->reader_pid = getpid();
     wire->header_size = sizeof *wire;
     wire->version = AS_WIRE_VERSION;
     wire->magic = AS_WIRE_MAGIC;
@@ -185,6 +199,12 @@ bool as_child_start(struct as_child *child, const struct as_engine_options *opti
         !fill_header(child, options, program->arch, err))
         goto out;
     const struct as_wire_header *wire = child->wire;
+    if (!as_program_has_loader(program, wire->sysroot[program->arch])) {
+        as_error_set_status(
+            err, AS_EXIT_CANNOT_RUN, "%s: its loader %s is not there%s", options->argv[0], program->elf_interpreter,
+            program->arch == AS_ARCH_RISCV64 ? " (Debian's RISC-V libraries: libc6-riscv64-cross)" : "");
+        goto out;
+    }
     struct as_qemu_setup setup = {.qemu = wire->qemu[program->arch],
                                   .plugin = wire->plugin,
                                   .memory = wire->memory,
@@ -223,8 +243,12 @@ void as_child_free(struct as_child *child)
         waitpid(child->pid, &child->wait_status, 0);
     if (child->pid > 0)
         restore_signals();
-    if (child->wire)
+    if (child->wire) {
+        atomic_store(&child->wire->detached, 1);
+        if (child->holds_mutex)
+            pthread_mutex_unlock(&child->wire->reader_alive);
         munmap(child->wire, AS_WIRE_SIZE);
+    }
     if (child->memory >= 0)
         close(child->memory);
     *child = (struct as_child){.memory = -1};

@@ -13,7 +13,7 @@ struct as_child {
     struct as_wire_header *wire; /* its mapping */
     pid_t pid;
     pthread_t reaper;
-    bool reaper_runs;
+    bool reaper_runs, holds_mutex;
     _Atomic int ended; /* the wait status is valid */
     int wait_status;
 };

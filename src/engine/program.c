@@ -208,8 +208,10 @@ static bool check_machine(const struct file *file, const uint8_t *ehdr, enum as_
 {
     const char *ours = "Assay runs x86-64 and riscv64 programs";
     uint8_t class = ehdr[EI_CLASS], data = ehdr[EI_DATA];
-    if ((class != ELFCLASS32 && class != ELFCLASS64) || (data != ELFDATA2LSB && data != ELFDATA2MSB))
-        return CANNOT("%s: the ELF header is corrupt (class %u, byte order %u)", file->shown, class, data);
+    if ((class != ELFCLASS32 && class != ELFCLASS64) || (data != ELFDATA2LSB && data != ELFDATA2MSB) ||
+        ehdr[EI_VERSION] != EV_CURRENT)
+        return CANNOT("%s: the ELF header is corrupt (class %u, byte order %u, version %u)", file->shown, class, data,
+                      ehdr[EI_VERSION]);
     uint16_t machine = data == ELFDATA2LSB ? le16(ehdr + 18) : (uint16_t)(ehdr[18] << 8 | ehdr[19]);
     *arch = machine == EM_RISCV ? AS_ARCH_RISCV64 : AS_ARCH_X86_64;
     if (class == ELFCLASS64 && data == ELFDATA2LSB && (machine == EM_X86_64 || machine == EM_RISCV))

@@ -7,6 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+bool as_program_has_loader(const struct as_program *program, const char *sysroot)
+{
+    char path[2 * PATH_MAX];
+    if (!program->dynamic)
+        return true;
+    snprintf(path, sizeof path, "%s%s", sysroot ? sysroot : "", program->elf_interpreter);
+    return access(path, R_OK) == 0 || access(program->elf_interpreter, R_OK) == 0;
+}
 
 static size_t count(char *const *list)
 {

@@ -19,6 +19,9 @@ struct as_qemu_setup {
     uint32_t process;    /* this process's number; 0: a new one */
 };
 
+/* Whether a dynamic program's loader exists, below the sysroot (NULL or "": none) or as it is. */
+bool as_program_has_loader(const struct as_program *program, const char *sysroot);
+
 /* False when out of memory. argv is the program's own, argv[0] included (it may be empty). */
 bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu_setup *setup,
                            const struct as_program *program, char *const *argv, char *const *envp);

@@ -88,10 +88,13 @@ static bool on_process(struct as_reader *reader, const uint64_t *words, size_t n
     return true;
 }
 
-static void on_note(const char *text)
+/* Before the program runs, what QEMU says is why it does not. */
+static void on_note(struct as_reader *reader, const char *text)
 {
-    if (!strstr(text, "uncaught target signal")) /* the exit status tells that */
-        as_log_warn("QEMU says: %s", text);
+    if (reader->threads == 0)
+        snprintf(reader->refusal, sizeof reader->refusal, "%.*s", (int)strcspn(text, "\n"), text);
+    else if (!strstr(text, "uncaught target signal")) /* the exit status tells that */
+        as_log_warn("QEMU says: %.*s", (int)strcspn(text, "\n"), text);
 }
 
 static void on_execute(struct as_reader *reader, bool followed, const char *path)
@@ -114,7 +117,7 @@ static bool on_message(struct as_reader *reader, uint64_t head, const uint64_t *
         return as_code_table_add_block(&reader->code, words, n);
     case AS_WIRE_NOTE:
         if (text_ends)
-            on_note((const char *)words);
+            on_note(reader, (const char *)words);
         return text_ends;
     case AS_WIRE_EXECUTE:
         if (text_ends && n > 1)

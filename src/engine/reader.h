@@ -20,6 +20,7 @@ struct as_reader {
     uint32_t threads, untraced, disagreements;
     unsigned cores, useless_rounds;
     char first_untraced[256];
+    char refusal[512]; /* QEMU's message if it never ran the program */
 };
 
 void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options);

@@ -22,6 +22,7 @@
 #define AS_ENGINE_WIRE_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -117,9 +118,10 @@ struct as_wire_lane {
 struct as_wire_header {
     uint64_t magic;
     uint32_t version, header_size;
-    int32_t reader_pid;
     uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
     uint64_t window;          /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
+
+    pthread_mutex_t reader_alive; /* robust; held by the reader as long as it lives: waiting for it tells its death */
 
     _Alignas(64) _Atomic uint32_t doorbell; /* futex: bumped by writers after publishing when the reader waits */
     _Atomic uint32_t reader_waits;

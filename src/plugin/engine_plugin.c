@@ -232,6 +232,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     as_plugin.arch = strcmp(info->target_name, "riscv64") == 0 ? AS_ARCH_RISCV64 : AS_ARCH_X86_64;
     as_plugin.pid = getpid();
     as_plugin.image = atomic_fetch_add(&as_plugin.wire->next_image, 1) + 1;
+    bool is_child = as_plugin.process > 1; /* the first process dies with the reader by PR_SET_PDEATHSIG */
     if (!as_plugin.process)
         as_plugin.process = atomic_fetch_add(&as_plugin.wire->next_process, 1) + 1;
     on_access = info_layout_is_known() ? on_access_fast : on_access_slow;
@@ -239,6 +240,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     as_follow_setup();
     as_code_start_process(0);
     as_code_capture_stderr();
+    if (is_child)
+        as_follow_watch_reader();
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);

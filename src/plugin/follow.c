@@ -10,7 +10,6 @@
 #include "plugin/code.h"
 #include "plugin/lane.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,17 +27,46 @@ void as_follow_note_syscall(unsigned vcpu)
     this_vcpu = vcpu;
 }
 
+/* The reader holds the mutex while it lives. Getting it from a dead owner means that nobody wants our results; getting
+ * it otherwise that the reader has let go of us. */
+static void *wait_for_death(void *unused)
+{
+    if (pthread_mutex_lock(&as_plugin.wire->reader_alive) != 0)
+        kill(getpid(), SIGKILL);
+    pthread_mutex_unlock(&as_plugin.wire->reader_alive);
+    return NULL;
+}
+
+/* The thread must never get one of the program's signals: QEMU would take it for a guest thread. */
+void as_follow_watch_reader(void)
+{
+    enum { STACK = 64 * 1024 };
+    sigset_t all, old;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (atomic_load(&as_plugin.wire->detached))
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK);
+    pthread_create(&thread, &attributes, wait_for_death, NULL);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 static void after_fork_in_child(void)
 {
     uint32_t parent = as_plugin.process;
     const struct as_wire_lane *parent_lane = as_lane_of[this_vcpu];
     as_plugin.pid = getpid();
-    as_plugin.reader_invisible |= kill(as_plugin.wire->reader_pid, 0) != 0 && errno == ESRCH;
     as_plugin.process = atomic_fetch_add(&as_plugin.wire->next_process, 1) + 1;
     as_lane_setup();
     as_code_start_process(parent);
     as_lane_start_thread(this_vcpu, parent_lane == &as_lane_unclaimed ? NULL : parent_lane);
     as_code_unlock_after_fork();
+    as_follow_watch_reader();
 }
 
 void as_follow_setup(void)
@@ -116,7 +144,8 @@ static bool can_follow(const char *path, struct as_program *program)
         strncmp(path, "/dev/fd/", 8) == 0)
         return false;
     return as_program_find(path, NULL, program, NULL) && wire->qemu[program->arch][0] &&
-           stat(program->path, &info) == 0 && !(info.st_mode & (S_ISUID | S_ISGID)) && access(path, X_OK) == 0;
+           as_program_has_loader(program, wire->sysroot[program->arch]) && stat(program->path, &info) == 0 &&
+           !(info.st_mode & (S_ISUID | S_ISGID)) && access(path, X_OK) == 0;
 }
 
 static void execute_followed(const struct as_program *program, char **argv, char **envp)

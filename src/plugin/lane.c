@@ -11,10 +11,8 @@
  */
 #include "plugin/lane.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -65,13 +63,6 @@ void as_lane_setup(void)
     atomic_store(&throttle_waiters, 0);
 }
 
-/* A forked process outlives its parent, so it can find itself without a reader: then nobody wants its results. */
-static void check_reader(void)
-{
-    if (!as_plugin.reader_invisible && kill(as_plugin.wire->reader_pid, 0) != 0 && errno == ESRCH)
-        kill(getpid(), SIGKILL);
-}
-
 static bool has_room(struct as_wire_lane *lane, uint64_t position)
 {
     return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= AS_WIRE_RING;
@@ -83,10 +74,8 @@ static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
     while (!has_room(lane, position) && !atomic_load(&as_plugin.wire->detached)) {
         uint32_t room = atomic_load(&lane->room);
         atomic_store(&lane->writer_waits, 1);
-        if (!has_room(lane, position)) {
+        if (!has_room(lane, position))
             futex_wait(&lane->room, room, 100);
-            check_reader();
-        }
     }
     atomic_store(&lane->activity, before);
 }
@@ -132,7 +121,6 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     for (int tries = 0; !lane && tries < 10000; tries++) {
         if (atomic_load(&as_plugin.wire->reader_waits))
             futex_wake(&as_plugin.wire->doorbell);
-        check_reader();
         usleep(1000);
         lane = find_free_lane();
     }

@@ -16,7 +16,6 @@ struct as_plugin {
     enum as_arch arch;
     uint32_t process, image;
     pid_t pid;
-    bool reader_invisible; /* the reader's pid means nothing here: another pid namespace */
     bool guest_base_known;
     uint64_t guest_base;
     struct as_wire_lane *code; /* the lane for translated code; guarded by the lock in code.c */
