@@ -1,0 +1,265 @@
+/* See stream_bed.h. */
+#include "stream_bed.h"
+
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void bed_init(struct bed *bed)
+{
+    memset(bed, 0, sizeof *bed);
+    as_code_table_image(&bed->code, 1, AS_ARCH_X86_64);
+    as_code_table_image(&bed->code, 2, AS_ARCH_RISCV64);
+    bed->image = 1;
+    bed->region = (struct as_region){.max = UINT64_MAX};
+}
+
+void bed_free(struct bed *bed)
+{
+    as_code_table_free(&bed->code);
+    as_vec_free(&bed->words);
+}
+
+/* One instruction of "48 8b 07, c3" into two words; returns what is behind its comma, NULL behind the last one. */
+static const char *pack_insn(const char *text, uint64_t words[2])
+{
+    uint8_t bytes[2 * sizeof(uint64_t)] = {0}, n = 0;
+    unsigned value;
+    int used;
+    while (sscanf(text, " %2x%n", &value, &used) == 1) {
+        assert_true(n < AS_INSN_MAX_BYTES - 1);
+        bytes[n++] = (uint8_t)value;
+        text += used;
+    }
+    bytes[sizeof bytes - 1] = n;
+    memcpy(words, bytes, sizeof bytes);
+    return *text == ',' ? text + 1 : NULL;
+}
+
+void bed_block(struct bed *bed, uint32_t address, const char *instructions)
+{
+    uint64_t message[4 + 2 * 64] = {bed->image, address, 0, address};
+    size_t n = 0;
+    for (const char *rest = instructions; rest; n++) {
+        assert_true(n < 64);
+        rest = pack_insn(rest, &message[4 + 2 * n]);
+    }
+    message[2] = n;
+    assert_true(as_code_table_add_block(&bed->code, message, 4 + 2 * n));
+}
+
+void bed_add_code(struct bed *bed)
+{
+    bed_block(bed, MIX, "48 8b 07, 48 01 06, 75 10");
+    bed_block(bed, CALLS, "50, e8 f2 0f 00 00");
+    bed_block(bed, BACK, "90, eb e5");
+    bed_block(bed, REP, "90, f3 a4");
+    bed_block(bed, REP_AGAIN, "f3 a4");
+    bed_block(bed, LEAVES, "c3");
+    bed_block(bed, MIX_REST, "48 01 06, 75 10");
+    bed_block(bed, SELF, "90, 88 07, 90, c3");
+    bed_block(bed, SELF_STORE, "88 07");
+    bed_block(bed, SELF_REST, "90, c3");
+    bed_block(bed, LOOP, "48 ff c9, 75 fb");
+    bed_block(bed, BEHIND, "90, 90, 90, c3");
+    bed_block(bed, CALLED, "90, c3");
+    bed_block(bed, HANDLER, "8b 04 24, c3");
+    bed_block(bed, RESTORER, "48 c7 c0 0f 00 00 00, 0f 05");
+    bed_block(bed, SYSCALL, "90, 0f 05");
+}
+
+void bed_set_landmarks(struct bed *bed, uint64_t from, uint64_t to)
+{
+    bed_free(bed);
+    bed_init(bed);
+    bed->code.images.data[0]->from = from;
+    bed->code.images.data[0]->to = to;
+    bed->region.waits_for_from = from != 0;
+    bed->region.has_to = to != 0;
+    bed_add_code(bed);
+}
+
+static void push(struct bed *bed, uint64_t word)
+{
+    *as_vec_push(&bed->words) = word;
+}
+
+void bed_run_block(struct bed *bed, uint32_t address)
+{
+    push(bed, address);
+}
+
+void bed_access(struct bed *bed, uint64_t kind, uint32_t index, uint64_t address, uint32_t size)
+{
+    push(bed, kind | (uint64_t)index << AS_WIRE_INDEX_SHIFT | (uint64_t)__builtin_ctz(size) << AS_WIRE_SIZE_SHIFT |
+                  (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)));
+}
+
+void bed_load(struct bed *bed, uint32_t index, uint64_t address, uint32_t size)
+{
+    bed_access(bed, AS_WIRE_LOAD, index, address, size);
+}
+
+void bed_store(struct bed *bed, uint32_t index, uint64_t address, uint32_t size)
+{
+    bed_access(bed, AS_WIRE_STORE, index, address, size);
+}
+
+void bed_event(struct bed *bed, enum as_wire_event event, uint32_t number, const uint64_t *operands)
+{
+    push(bed, (uint64_t)event << AS_WIRE_EVENT_SHIFT | number);
+    for (size_t i = 0; i < as_wire_event_words[event]; i++)
+        push(bed, operands[i]);
+}
+
+void bed_syscall(struct bed *bed, uint32_t number)
+{
+    bed_event(bed, AS_WIRE_SYSCALL, number, (const uint64_t[AS_WIRE_SYSCALL_ARGS]){1, 2, 3, 4, 5, 6});
+}
+
+void bed_signal(struct bed *bed, uint32_t number, bool synchronous, uint64_t interrupted)
+{
+    bed_event(bed, AS_WIRE_SIGNAL, number | (uint32_t)synchronous << AS_WIRE_SYNCHRONOUS_BIT, &interrupted);
+}
+
+void bed_death(struct bed *bed, uint32_t number, uint64_t place)
+{
+    bed_event(bed, AS_WIRE_DEATH, number, &place);
+}
+
+void bed_mix(struct bed *bed, uint64_t address)
+{
+    bed_run_block(bed, MIX);
+    bed_load(bed, 0, address, 8);
+    bed_load(bed, 1, address + 64, 8);
+    bed_store(bed, 1, address + 64, 8);
+}
+
+void bed_rep_iteration(struct bed *bed, uint32_t block, uint32_t index)
+{
+    bed_run_block(bed, block);
+    bed_load(bed, index, 0x5000, 1);
+    bed_store(bed, index, 0x6000, 1);
+}
+
+uint64_t *bed_words_of_blocks_only(const struct bed *bed, size_t *n)
+{
+    uint64_t *out = malloc((bed->words.len + 1) * sizeof *out);
+    const struct as_block *block = NULL;
+    assert_non_null(out);
+    *n = 0;
+    for (size_t i = 0; i < bed->words.len; i++) {
+        uint64_t word = bed->words.data[i], event = word >> AS_WIRE_EVENT_SHIFT;
+        bool access = (word & AS_WIRE_ACCESS_MASK) != 0;
+        if (access && block &&
+            !(block->insns[word >> AS_WIRE_INDEX_SHIFT & AS_WIRE_INDEX_MASK]->flags & AS_INSN_VARIES))
+            continue;
+        out[(*n)++] = word;
+        if (!access && event == AS_WIRE_BLOCK)
+            block = as_code_table_block(&bed->code, (uint32_t)word);
+        for (size_t k = access || event >= AS_WIRE_EVENTS ? 0 : as_wire_event_words[event]; k > 0; k--)
+            out[(*n)++] = bed->words.data[++i];
+    }
+    return out;
+}
+
+static void tell_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct bed_record *record = context;
+    as_str_addf(&record->text, "%" PRIx64 "[%u,%u)%s%s >%" PRIx64, exec->block->address, exec->first, exec->end,
+                exec->taken ? " t" : "", exec->continues ? " c" : "", exec->next);
+    if (record->count_words && exec->n_words)
+        as_str_addf(&record->text, " =%zu", exec->n_words);
+    as_str_add(&record->text, "\n");
+}
+
+static void tell_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    bool as_written = args[0] == 1 && args[5] == 6;
+    as_str_addf(&((struct bed_record *)context)->text, "syscall %u%s\n", number,
+                as_written ? "" : " with other arguments");
+}
+
+static void tell_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    as_str_addf(&((struct bed_record *)context)->text, "return %u %" PRId64 "\n", number, result);
+}
+
+static void tell_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
+{
+    as_str_addf(&((struct bed_record *)context)->text, "signal %u %" PRIx64 "\n", number, interrupted);
+}
+
+static void tell_signal_return(void *context, struct as_thread *thread)
+{
+    as_str_add(&((struct bed_record *)context)->text, "sigreturn\n");
+}
+
+const struct as_sink bed_sink = {
+    .block = tell_block,
+    .syscall = tell_syscall,
+    .syscall_return = tell_return,
+    .signal = tell_signal,
+    .signal_return = tell_signal_return,
+};
+
+static void consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t split)
+{
+    size_t at = 0, done = 0, step = split == SIZE_MAX ? 1 : split;
+    for (size_t end = step < n ? step : n;; end = split == SIZE_MAX && end + 1 < n ? end + 1 : n) {
+        assert_int_equal(as_stream_consume(stream, words + at, end - at, &done), AS_STREAM_OK);
+        assert_true(done <= end - at);
+        at += done;
+        if (end == n)
+            break;
+    }
+    assert_true(at == n || stream->region->over);
+}
+
+char *bed_tell(struct bed *bed, const struct bed_run *run)
+{
+    struct bed_record record = {.count_words = run->count_words};
+    struct as_region region = bed->region;
+    struct as_stream stream = {.code = &bed->code,
+                               .region = &region,
+                               .sink = &bed_sink,
+                               .context = &record,
+                               .disagreements = &bed->disagreements,
+                               .blocks_only = run->blocks_only};
+    size_t n = bed->words.len;
+    uint64_t *fewer = run->blocks_only ? bed_words_of_blocks_only(bed, &n) : NULL;
+    bed->disagreements = 0;
+    stream.thread = (struct as_thread){.number = 1, .image = as_code_table_find_image(&bed->code, bed->image)};
+    consume(&stream, fewer ? fewer : bed->words.data, n, run->split < n || run->split == SIZE_MAX ? run->split : n);
+    if (run->finish)
+        as_stream_finish(&stream);
+    as_stream_free(&stream);
+    free(fewer);
+    as_str_add(&record.text, "");
+    return as_str_take(&record.text);
+}
+
+void bed_expect(struct bed *bed, const char *want, const struct bed_run *run)
+{
+    char *seen = bed_tell(bed, run);
+    if (strcmp(want, seen) != 0)
+        fail_msg("%s, cut at %zu:\n%sinstead of\n%s", run->blocks_only ? "blocks only" : "recorded", run->split, seen,
+                 want);
+    free(seen);
+}
+
+static void expect_any_split(struct bed *bed, const char *want, bool blocks_only, bool finish)
+{
+    for (size_t split = 0; split <= bed->words.len; split++)
+        bed_expect(bed, want, &(struct bed_run){.split = split, .blocks_only = blocks_only, .finish = finish});
+    bed_expect(bed, want, &(struct bed_run){.split = SIZE_MAX, .blocks_only = blocks_only, .finish = finish});
+}
+
+void bed_expect_always(struct bed *bed, const char *want, int how)
+{
+    if (!(how & BLOCKS_ONLY))
+        expect_any_split(bed, want, false, !(how & NO_FINISH));
+    if (!(how & RECORDED_ONLY))
+        expect_any_split(bed, want, true, !(how & NO_FINISH));
+}

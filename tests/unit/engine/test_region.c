@@ -1,0 +1,334 @@
+/* Streams: the part of the run that the sink sees (--skip, --max, --from, --to), and words that are not what they
+ * should be. */
+#include "stream_bed.h"
+#include "unit.h"
+
+#include <stdio.h>
+
+static struct bed bed;
+
+static int set_up(void **state)
+{
+    bed_init(&bed);
+    bed_add_code(&bed);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bed_free(&bed);
+    return 0;
+}
+
+static void expect(const char *want)
+{
+    bed_expect_always(&bed, want, 0);
+}
+
+/* Three blocks of two, three and two instructions with a system call: 7 in all. */
+static void seven(void)
+{
+    bed_run_block(&bed, BACK);
+    bed_mix(&bed, 0x5000);
+    bed_run_block(&bed, SYSCALL);
+    bed_syscall(&bed, 1);
+}
+
+static void expect_region(uint64_t skip, uint64_t max, const char *want)
+{
+    bed.region.skip = skip;
+    bed.region.max = max ? max : UINT64_MAX;
+    expect(want);
+}
+
+static void test_skip_and_max(void **state)
+{
+    seven();
+    expect_region(1, 0, "1018[1,2) t >1000\n1000[0,3) t >3200\n3200[0,2) >0\nsyscall 1\n");
+    expect_region(2, 0, "1000[0,3) t >3200\n3200[0,2) >0\nsyscall 1\n");
+    expect_region(3, 0, "1000[1,3) t >3200\n3200[0,2) >0\nsyscall 1\n");
+    expect_region(6, 0, "3200[1,2) >0\nsyscall 1\n");
+    expect_region(7, 0, "");
+    expect_region(8, 0, "");
+    expect_region(0, 1, "1018[0,1) >1019\n");
+    expect_region(0, 2, "1018[0,2) t >1000\n");
+    expect_region(0, 4, "1018[0,2) t >1000\n1000[0,2) >1006\n");
+    expect_region(0, 6, "1018[0,2) t >1000\n1000[0,3) t >3200\n3200[0,1) >3201\n");
+    expect_region(0, 7, "1018[0,2) t >1000\n1000[0,3) t >3200\n3200[0,2) >0\nsyscall 1\n");
+    expect_region(3, 1, "1000[1,2) >1006\n");
+    expect_region(1, 3, "1018[1,2) t >1000\n1000[0,2) >1006\n");
+    expect_region(4, 2, "1000[2,3) t >3200\n3200[0,1) >3201\n");
+}
+
+static uint64_t count_told(const char *record)
+{
+    uint64_t sum = 0;
+    unsigned first, end;
+    for (const char *line = record; *line; line = strchr(line, '\n') + 1)
+        if (sscanf(line, "%*x[%u,%u)", &first, &end) == 2)
+            sum += end - first - (strstr(line, " c ") && strstr(line, " c ") < strchr(line, '\n'));
+    return sum;
+}
+
+/* Any two neighbouring regions have together what the whole has: instructions, words, system calls. */
+static void test_regions_add_up(void **state)
+{
+    enum { ALL = 7 + 2 + 1 + 7 };
+    seven();
+    bed_rep_iteration(&bed, REP, 1);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    seven();
+    for (uint64_t cut = 1; cut < ALL; cut++) {
+        uint64_t told = 0, iterations = 0, calls_told = 0;
+        for (int part = 0; part < 2; part++) {
+            bed.region.skip = part ? cut : 0;
+            bed.region.max = part ? UINT64_MAX : cut;
+            char *record = bed_tell(&bed, &(struct bed_run){.split = SIZE_MAX, .finish = true});
+            told += count_told(record);
+            for (const char *at = record; (at = strstr(at, " c ")); at++)
+                iterations++;
+            for (const char *at = record; (at = strstr(at, "syscall")); at++)
+                calls_told++;
+            free(record);
+        }
+        assert_int_equal(told, ALL);
+        assert_int_equal(iterations, 2);
+        assert_int_equal(calls_told, 2);
+    }
+}
+
+static void test_skip_ends_inside_a_rep(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    bed_run_block(&bed, BACK);
+    expect_region(1, 0, "1030[1,2) >1031\n1031[0,1) c >1031\n1033[0,1) t >1018\n1018[0,2) t >0\n");
+    expect_region(2, 0, "1033[0,1) t >1018\n1018[0,2) t >0\n");
+    expect_region(2, 1, "1033[0,1) t >1018\n");
+    expect_region(0, 2, "1030[0,2) >1031\n1031[0,1) c >1031\n");
+    expect_region(0, 1, "1030[0,1) >1031\n");
+    expect_region(0, 3, "1030[0,2) >1031\n1031[0,1) c >1031\n1033[0,1) t >1018\n");
+}
+
+static void behind(void)
+{
+    bed_run_block(&bed, BEHIND);
+    bed_load(&bed, 3, 0x7000, 8);
+}
+
+/* --from and --to at a block's start, in its middle, both in one block. */
+static void test_landmarks(void **state)
+{
+    bed_set_landmarks(&bed, BEHIND, 0);
+    bed_run_block(&bed, SYSCALL);
+    bed_syscall(&bed, 1);
+    bed_run_block(&bed, LOOP);
+    behind();
+    bed_run_block(&bed, LOOP);
+    behind();
+    expect("1205[0,4) t >1200\n1200[0,2) >1205\n1205[0,4) t >0\n");
+
+    bed_set_landmarks(&bed, BEHIND + 2, 0);
+    bed_run_block(&bed, LOOP);
+    behind();
+    bed_run_block(&bed, SYSCALL);
+    bed_syscall(&bed, 1);
+    expect("1205[2,4) t >3200\n3200[0,2) >0\nsyscall 1\n");
+
+    bed_set_landmarks(&bed, 0, BEHIND);
+    bed_run_block(&bed, LOOP);
+    behind();
+    bed_run_block(&bed, LOOP);
+    expect("1200[0,2) >1205\n");
+
+    bed_set_landmarks(&bed, BEHIND + 1, BEHIND + 3);
+    bed_run_block(&bed, LOOP);
+    behind();
+    bed_run_block(&bed, LOOP);
+    expect("1205[1,3) >1208\n");
+}
+
+/* From and to the same function: one turn of it. */
+static void test_same_landmark(void **state)
+{
+    bed_set_landmarks(&bed, BEHIND, BEHIND);
+    for (int i = 0; i < 3; i++) {
+        bed_run_block(&bed, LOOP);
+        behind();
+    }
+    expect("1205[0,4) t >1200\n1200[0,2) >1205\n");
+}
+
+static void test_landmarks_and_counts(void **state)
+{
+    bed_set_landmarks(&bed, BEHIND + 1, 0);
+    bed_run_block(&bed, LOOP);
+    behind();
+    bed_run_block(&bed, LOOP);
+    behind();
+    expect_region(1, 0, "1205[2,4) t >1200\n1200[0,2) >1205\n1205[0,4) t >0\n");
+    expect_region(1, 1, "1205[2,3) >1208\n");
+    expect_region(4, 2, "1200[1,2) >1205\n1205[0,1) >1206\n");
+
+    /* What --skip leaves out cannot end the region; what is behind it can, in the same block too. */
+    bed_set_landmarks(&bed, 0, BEHIND + 1);
+    bed_run_block(&bed, LOOP);
+    behind();
+    bed_run_block(&bed, LOOP);
+    behind();
+    expect_region(2, 0, "1205[0,1) >1206\n");
+    expect_region(4, 0, "1205[2,4) t >1200\n1200[0,2) >1205\n1205[0,1) >1206\n");
+}
+
+/* Words behind the end of the region are left where they are. */
+static void test_nothing_is_read_behind_the_region(void **state)
+{
+    struct bed_record record = {0};
+    struct as_region region = {.max = 2};
+    uint32_t disagreements = 0;
+    struct as_stream stream = {.code = &bed.code,
+                               .region = &region,
+                               .sink = &bed_sink,
+                               .context = &record,
+                               .disagreements = &disagreements,
+                               .thread.image = bed.code.images.data[0]};
+    size_t done;
+    bed_run_block(&bed, BACK);
+    bed_mix(&bed, 0x5000);
+    bed_run_block(&bed, BACK);
+    assert_int_equal(as_stream_consume(&stream, bed.words.data, bed.words.len, &done), AS_STREAM_OK);
+    assert_true(region.over);
+    assert_true(done <= 2);
+    as_stream_finish(&stream);
+    assert_string_equal(as_str_get(&record.text), "1018[0,2) t >1000\n");
+    as_stream_free(&stream);
+    as_str_free(&record.text);
+}
+
+/* ---- what is not known, or wrong ---- */
+
+struct fed {
+    struct as_stream stream;
+    struct as_region region;
+    struct bed_record record;
+    uint32_t disagreements;
+};
+
+static void feed_init(struct fed *fed)
+{
+    memset(fed, 0, sizeof *fed);
+    fed->region.max = UINT64_MAX;
+    fed->stream = (struct as_stream){.code = &bed.code,
+                                     .region = &fed->region,
+                                     .sink = &bed_sink,
+                                     .context = &fed->record,
+                                     .disagreements = &fed->disagreements,
+                                     .thread.image = bed.code.images.data[0]};
+}
+
+static void feed_free(struct fed *fed)
+{
+    as_stream_free(&fed->stream);
+    as_str_free(&fed->record.text);
+}
+
+static void test_unknown_block(void **state)
+{
+    enum { LATER = 0x2100 };
+    struct fed fed;
+    size_t done;
+    feed_init(&fed);
+    bed_run_block(&bed, BACK);
+    bed_mix(&bed, 0x5000);
+    size_t before = bed.words.len;
+    bed_run_block(&bed, LATER);
+    bed_run_block(&bed, BACK);
+    assert_int_equal(as_stream_consume(&fed.stream, bed.words.data, bed.words.len, &done), AS_STREAM_NEEDS_CODE);
+    assert_int_equal(done, before);
+    assert_string_equal(as_str_get(&fed.record.text), "1018[0,2) t >1000\n");
+    /* Again without the code: nothing moves. */
+    assert_int_equal(as_stream_consume(&fed.stream, bed.words.data + before, 2, &done), AS_STREAM_NEEDS_CODE);
+    assert_int_equal(done, 0);
+    bed_block(&bed, LATER, "90, c3");
+    assert_int_equal(as_stream_consume(&fed.stream, bed.words.data + before, 2, &done), AS_STREAM_OK);
+    assert_int_equal(done, 2);
+    assert_string_equal(as_str_get(&fed.record.text), "1018[0,2) t >1000\n1000[0,3) t >2100\n2100[0,2) t >1018\n");
+    feed_free(&fed);
+}
+
+static void test_unknown_block_of_huge_number(void **state)
+{
+    struct fed fed;
+    size_t done;
+    feed_init(&fed);
+    assert_int_equal(as_stream_consume(&fed.stream, (const uint64_t[]){UINT32_MAX}, 1, &done), AS_STREAM_NEEDS_CODE);
+    assert_int_equal(done, 0);
+    feed_free(&fed);
+}
+
+static void test_corrupt_event(void **state)
+{
+    for (uint64_t event = AS_WIRE_EVENTS; event < 64; event++) {
+        struct fed fed;
+        size_t done;
+        feed_init(&fed);
+        uint64_t words[] = {BACK, BACK, event << AS_WIRE_EVENT_SHIFT, BACK};
+        assert_int_equal(as_stream_consume(&fed.stream, words, 4, &done), AS_STREAM_CORRUPT);
+        feed_free(&fed);
+    }
+}
+
+/* Access words before any block, of instructions that the block has not, in any order: refused or told, never read
+ * beyond the block. The sanitizer build is the judge. */
+static void test_nonsense(void **state)
+{
+    static const uint64_t pool[] = {BACK, MIX, CALLS, REP, REP_AGAIN, SELF, SELF_STORE, LEAVES, LOOP, 0, 77};
+    uint64_t seed = 1;
+    for (int round = 0; round < 3000; round++) {
+        struct fed fed;
+        uint64_t words[40];
+        feed_init(&fed);
+        fed.stream.blocks_only = round & 1;
+        fed.region.skip = round & 2 ? seed % 7 : 0;
+        fed.region.max = round & 4 ? 1 + seed % 9 : UINT64_MAX;
+        for (size_t i = 0; i < 40; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            uint64_t random = seed >> 33, event = 1 + random % (AS_WIRE_EVENTS - 1);
+            words[i] = random % 3 == 0   ? seed | AS_WIRE_LOAD
+                       : random % 3 == 1 ? pool[seed >> 40 & 7]
+                                         : event << AS_WIRE_EVENT_SHIFT | (seed >> 50 & 511);
+        }
+        for (size_t at = 0, done = 1; at < 40 && done; at += done)
+            if (as_stream_consume(&fed.stream, words + at, 40 - at, &done) != AS_STREAM_OK)
+                break;
+        as_stream_finish(&fed.stream);
+        feed_free(&fed);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_skip_and_max),
+        TEST(test_regions_add_up),
+        TEST(test_skip_ends_inside_a_rep),
+        TEST(test_landmarks),
+        TEST(test_same_landmark),
+        TEST(test_landmarks_and_counts),
+        TEST(test_nothing_is_read_behind_the_region),
+        TEST(test_unknown_block),
+        TEST(test_unknown_block_of_huge_number),
+        TEST(test_corrupt_event),
+        TEST(test_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

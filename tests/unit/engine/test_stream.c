@@ -1,0 +1,494 @@
+/* Streams: words written by hand, told as block executions. Every sequence is consumed whole, in two pieces cut at
+ * every place, and word by word, with all accesses and with those alone that vary; the executions must always be the
+ * same. */
+#include "stream_bed.h"
+#include "unit.h"
+
+enum { SIGUSR1_NUMBER = 10, SIGSEGV_NUMBER = 11, SIGTERM_NUMBER = 15, X86_SIGRETURN = 15, RISCV_SIGRETURN = 139 };
+static struct bed bed;
+
+static int set_up(void **state)
+{
+    bed_init(&bed);
+    bed_add_code(&bed);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bed_free(&bed);
+    return 0;
+}
+
+static void expect(const char *want)
+{
+    bed_expect_always(&bed, want, 0);
+}
+
+/* ---- whole executions, as they go in most of a run ---- */
+
+static void calls(void)
+{
+    bed_run_block(&bed, CALLS);
+    bed_store(&bed, 0, 0x7000, 8);
+    bed_store(&bed, 1, 0x6ff8, 8);
+}
+
+static void test_branches(void **state)
+{
+    bed_mix(&bed, 0x5000);
+    bed_run_block(&bed, BACK);
+    bed_mix(&bed, 0x5008);
+    calls();
+    bed_run_block(&bed, CALLED);
+    bed_load(&bed, 1, 0x6ff8, 8);
+    bed_run_block(&bed, LOOP);
+    bed_run_block(&bed, LOOP);
+    bed_run_block(&bed, BEHIND);
+    bed_load(&bed, 3, 0x7000, 8);
+    expect("1000[0,3) t >1018\n"
+           "1018[0,2) t >1000\n"
+           "1000[0,3) >1008\n"
+           "1008[0,2) t >2000\n"
+           "2000[0,2) t >1200\n"
+           "1200[0,2) t >1200\n"
+           "1200[0,2) >1205\n"
+           "1205[0,4) t >0\n");
+}
+
+static void test_words_belong_to_their_block(void **state)
+{
+    bed_mix(&bed, 0x5000);
+    bed_run_block(&bed, BACK);
+    bed_mix(&bed, 0x5008);
+    calls();
+    for (size_t split = 0; split <= bed.words.len; split++)
+        bed_expect(&bed,
+                   "1000[0,3) t >1018 =3\n"
+                   "1018[0,2) t >1000\n"
+                   "1000[0,3) >1008 =3\n"
+                   "1008[0,2) t >0 =2\n",
+                   &(struct bed_run){.split = split, .finish = true, .count_words = true});
+}
+
+/* Many executions of the same blocks: after the first of each, the short way is taken. */
+static void test_repeated(void **state)
+{
+    struct as_str want = {0};
+    for (int i = 0; i < 20; i++) {
+        bed_mix(&bed, 0x5000);
+        bed_run_block(&bed, BACK);
+        as_str_add(&want, "1000[0,3) t >1018\n1018[0,2) t >1000\n");
+    }
+    bed_mix(&bed, 0x5000);
+    as_str_add(&want, "1000[0,3) >0\n");
+    expect(as_str_get(&want));
+    as_str_free(&want);
+}
+
+static void test_last_block_waits(void **state)
+{
+    bed_run_block(&bed, BACK);
+    bed_mix(&bed, 0x5000);
+    bed_expect_always(&bed, "1018[0,2) t >1000\n", NO_FINISH);
+}
+
+static void test_empty(void **state)
+{
+    expect("");
+}
+
+static void test_system_calls(void **state)
+{
+    bed_run_block(&bed, SYSCALL);
+    bed_syscall(&bed, 1);
+    bed_event(&bed, AS_WIRE_SYSCALL_RETURN, 1, (const uint64_t[]){(uint64_t)-4});
+    bed_run_block(&bed, BACK);
+    bed_event(&bed, AS_WIRE_THREAD_END, 0, NULL);
+    expect("3200[0,2) >0\n"
+           "syscall 1\n"
+           "return 1 -4\n"
+           "1018[0,2) t >0\n");
+}
+
+/* ---- rep ---- */
+
+static void test_rep(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN); /* QEMU looks at the counter once more */
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    expect("1030[0,2) >1031\n"
+           "1031[0,1) c >1031\n"
+           "1031[0,1) c >1031\n"
+           "1033[0,1) t >0\n");
+}
+
+static void test_rep_of_nothing(void **state)
+{
+    bed_run_block(&bed, REP);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    expect("1030[0,2) >1033\n1033[0,1) t >0\n");
+}
+
+/* The same rep instruction, executed again: not a continuation. */
+static void test_rep_twice(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    expect("1030[0,2) >1031\n"
+           "1033[0,1) t >1031\n"
+           "1031[0,1) >1031\n"
+           "1031[0,1) c >1031\n"
+           "1033[0,1) t >0\n");
+}
+
+/* A handler from its first block to the end of its sigreturn. */
+static void handler(void)
+{
+    bed_run_block(&bed, HANDLER);
+    bed_load(&bed, 0, 0x7000, 4);
+    bed_load(&bed, 1, 0x7000, 8);
+    bed_run_block(&bed, RESTORER);
+    bed_syscall(&bed, X86_SIGRETURN);
+}
+#define HANDLER_TOLD "3000[0,2) t >3100\n3100[0,2) >0\nsyscall 15\nsigreturn\n"
+
+static void test_rep_interrupted(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    handler();
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    expect("1030[0,2) >1031\n"
+           "signal 10 1031\n" HANDLER_TOLD "1031[0,1) c >1031\n"
+           "1033[0,1) t >0\n");
+}
+
+/* The handler has a rep instruction of its own, and is interrupted in it. */
+static void test_rep_interrupted_twice(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    bed_run_block(&bed, HANDLER);
+    bed_load(&bed, 0, 0x7000, 4);
+    bed_load(&bed, 1, 0x7000, 8);
+    bed_rep_iteration(&bed, REP_AGAIN, 0); /* by a jump: a new execution of the same instruction */
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    handler();
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    bed_run_block(&bed, RESTORER);
+    bed_syscall(&bed, X86_SIGRETURN);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    expect("1030[0,2) >1031\n"
+           "signal 10 1031\n"
+           "3000[0,2) t >1031\n"
+           "1031[0,1) >1031\n"
+           "signal 10 1031\n" HANDLER_TOLD "1031[0,1) c >1031\n"
+           "1033[0,1) t >3100\n"
+           "3100[0,2) >0\n"
+           "syscall 15\n"
+           "sigreturn\n"
+           "1031[0,1) c >0\n");
+}
+
+/* The store of a later iteration faults: the iteration is repeated after the handler, and goes on with the same
+ * instruction. */
+static void test_rep_faults_later(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_load(&bed, 0, 0x5001, 1);
+    bed_signal(&bed, SIGSEGV_NUMBER, true, REP_AGAIN);
+    handler();
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    expect("1030[0,2) >1031\n"
+           "signal 11 1031\n" HANDLER_TOLD "1031[0,1) c >1031\n"
+           "1033[0,1) t >0\n");
+}
+
+/* The first iteration faults: the instruction has not begun. */
+static void test_rep_faults_at_once(void **state)
+{
+    bed_run_block(&bed, REP);
+    bed_load(&bed, 1, 0x5000, 1);
+    bed_signal(&bed, SIGSEGV_NUMBER, true, REP_AGAIN);
+    handler();
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    expect("1030[0,1) >1031\n"
+           "signal 11 1031\n" HANDLER_TOLD "1031[0,1) >1031\n"
+           "1031[0,1) c >0\n");
+}
+
+/* A handler that leaves by longjmp: what it interrupted never goes on. */
+static void test_rep_abandoned(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    bed_run_block(&bed, HANDLER);
+    bed_load(&bed, 0, 0x7000, 4);
+    bed_load(&bed, 1, 0x7000, 8);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    expect("1030[0,2) >1031\n"
+           "signal 10 1031\n"
+           "3000[0,2) t >1031\n"
+           "1031[0,1) >1031\n"
+           "1031[0,1) c >0\n");
+}
+
+/* ---- signals and deaths ---- */
+
+static void test_fault_in_the_middle(void **state)
+{
+    bed_run_block(&bed, MIX);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_signal(&bed, SIGSEGV_NUMBER, true, MIX_REST);
+    handler();
+    bed_run_block(&bed, MIX_REST);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_store(&bed, 0, 0x5000, 8);
+    bed_run_block(&bed, BACK);
+    expect("1000[0,1) >1003\n"
+           "signal 11 1003\n" HANDLER_TOLD "1003[0,2) t >1018\n"
+           "1018[0,2) t >0\n");
+}
+
+/* A read-modify-write whose load was reported and whose store faults. */
+static void test_fault_between_load_and_store(void **state)
+{
+    bed_run_block(&bed, MIX);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_load(&bed, 1, 0x6000, 8);
+    bed_signal(&bed, SIGSEGV_NUMBER, true, MIX_REST);
+    handler();
+    expect("1000[0,1) >1003\nsignal 11 1003\n" HANDLER_TOLD);
+}
+
+static void test_fault_at_the_start(void **state)
+{
+    bed_run_block(&bed, BACK);
+    bed_run_block(&bed, MIX);
+    bed_signal(&bed, SIGSEGV_NUMBER, true, MIX);
+    handler();
+    bed_mix(&bed, 0x5000);
+    bed_run_block(&bed, CALLS);
+    bed_store(&bed, 0, 0x7000, 8);
+    bed_store(&bed, 1, 0x6ff8, 8);
+    expect("1018[0,2) t >1000\n"
+           "signal 11 1000\n" HANDLER_TOLD "1000[0,3) >1008\n"
+           "1008[0,2) t >0\n");
+}
+
+/* A jump to where no code is: the block before it is complete. */
+static void test_fault_at_the_target(void **state)
+{
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    bed_signal(&bed, SIGSEGV_NUMBER, true, 0x666000);
+    expect("1033[0,1) t >666000\nsignal 11 666000\n");
+}
+
+static void test_asynchronous(void **state)
+{
+    bed_mix(&bed, 0x5000);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, BACK);
+    handler();
+    bed_run_block(&bed, BACK);
+    bed_mix(&bed, 0x5000);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, CALLS);
+    expect("1000[0,3) t >1018\n"
+           "signal 10 1018\n" HANDLER_TOLD "1018[0,2) t >1000\n"
+           "1000[0,3) >1008\n"
+           "signal 10 1008\n");
+}
+
+/* A loop of one block: where it goes on is also where it began. */
+static void test_asynchronous_in_a_loop(void **state)
+{
+    bed_run_block(&bed, LOOP);
+    bed_run_block(&bed, LOOP);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, LOOP);
+    handler();
+    bed_run_block(&bed, LOOP);
+    bed_run_block(&bed, BEHIND);
+    bed_load(&bed, 3, 0x7000, 8);
+    expect("1200[0,2) t >1200\n"
+           "1200[0,2) t >1200\n"
+           "signal 10 1200\n" HANDLER_TOLD "1200[0,2) >1205\n"
+           "1205[0,4) t >0\n");
+}
+
+static void test_signal_after_a_system_call(void **state)
+{
+    bed_run_block(&bed, SYSCALL);
+    bed_syscall(&bed, 1);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, 0x3203);
+    handler();
+    bed_event(&bed, AS_WIRE_SYSCALL_RETURN, 15, (const uint64_t[]){0});
+    bed_run_block(&bed, BACK);
+    expect("3200[0,2) >0\n"
+           "syscall 1\n"
+           "signal 10 3203\n" HANDLER_TOLD "return 15 0\n"
+           "1018[0,2) t >0\n");
+}
+
+static void test_self_modified(void **state)
+{
+    bed_run_block(&bed, SELF);
+    bed_run_block(&bed, SELF_STORE);
+    bed_store(&bed, 0, 0x1103, 1);
+    bed_run_block(&bed, SELF_REST);
+    bed_load(&bed, 1, 0x7000, 8);
+    bed_run_block(&bed, BACK);
+    expect("1100[0,1) >1101\n"
+           "1101[0,1) >1103\n"
+           "1103[0,2) t >1018\n"
+           "1018[0,2) t >0\n");
+}
+
+/* The block that ends in a return did complete: what follows is no second try but another block at that place. */
+static void test_return_into_the_block(void **state)
+{
+    bed_run_block(&bed, SELF);
+    bed_store(&bed, 1, 0x5000, 1);
+    bed_load(&bed, 3, 0x7000, 8);
+    bed_run_block(&bed, SELF_REST);
+    bed_load(&bed, 1, 0x7000, 8);
+    expect("1100[0,4) t >1103\n1103[0,2) t >0\n");
+}
+
+static void test_death_with_a_place(void **state)
+{
+    bed_run_block(&bed, BACK);
+    bed_run_block(&bed, MIX);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_death(&bed, SIGSEGV_NUMBER, MIX_REST);
+    expect("1018[0,2) t >1000\n1000[0,1) >1003\n");
+}
+
+static void test_death_without_a_place(void **state)
+{
+    bed_run_block(&bed, MIX);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_death(&bed, SIGSEGV_NUMBER, 0);
+    bed_expect_always(&bed, "1000[0,1) >0\n", RECORDED_ONLY);
+    bed_expect_always(&bed, "1000[0,3) >0\n", BLOCKS_ONLY);
+}
+
+/* Killed from outside between two blocks: where the thread stands is where it would have gone on. */
+static void test_death_from_outside(void **state)
+{
+    bed_run_block(&bed, LOOP);
+    bed_run_block(&bed, LOOP);
+    bed_death(&bed, SIGTERM_NUMBER, LOOP);
+    expect("1200[0,2) t >1200\n1200[0,2) t >1200\n");
+}
+
+/* Killed without a word, in the middle of a block. */
+static void test_end_without_a_word(void **state)
+{
+    bed_run_block(&bed, MIX);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_expect_always(&bed, "1000[0,1) >0\n", RECORDED_ONLY);
+}
+
+/* QEMU goes on although an access is missing: it does not report that one, and the instruction completed. */
+static void test_silent_instruction(void **state)
+{
+    for (int i = 0; i < 3; i++) {
+        bed_run_block(&bed, MIX);
+        bed_load(&bed, 1, 0x5000, 8);
+        bed_store(&bed, 1, 0x5000, 8);
+        bed_run_block(&bed, BACK);
+    }
+    char *seen = bed_tell(&bed, &(struct bed_run){.split = 0});
+    assert_string_equal(seen, "1000[0,3) t >1018\n1018[0,2) t >1000\n1000[0,3) t >1018\n1018[0,2) t >1000\n"
+                              "1000[0,3) t >1018\n");
+    free(seen);
+    assert_int_equal(bed.disagreements, 1);
+    assert_true(as_code_table_block(&bed.code, MIX)->flags & AS_BLOCK_DISAGREES);
+    assert_false(as_code_table_block(&bed.code, BACK)->flags & AS_BLOCK_DISAGREES);
+}
+
+static void test_agreeing_blocks_are_checked(void **state)
+{
+    bed_mix(&bed, 0x5000);
+    bed_run_block(&bed, BACK);
+    char *seen = bed_tell(&bed, &(struct bed_run){.split = 0, .finish = true});
+    free(seen);
+    assert_int_equal(bed.disagreements, 0);
+    assert_int_equal(as_code_table_block(&bed.code, MIX)->flags, AS_BLOCK_CHECKED);
+}
+
+static void test_riscv_sigreturn(void **state)
+{
+    enum { RV_LOOP = 0x4000 };
+    bed.image = 2;
+    bed_block(&bed, RV_LOOP, "13 05 f5 ff, 73 00 00 00"); /* addi a0, a0, -1; ecall */
+    bed_run_block(&bed, RV_LOOP);
+    bed_syscall(&bed, X86_SIGRETURN);
+    bed_run_block(&bed, RV_LOOP);
+    bed_syscall(&bed, RISCV_SIGRETURN);
+    expect("4000[0,2) >0\nsyscall 15\n4000[0,2) >0\nsyscall 139\nsigreturn\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_branches),
+        TEST(test_words_belong_to_their_block),
+        TEST(test_repeated),
+        TEST(test_last_block_waits),
+        TEST(test_empty),
+        TEST(test_system_calls),
+        TEST(test_rep),
+        TEST(test_rep_of_nothing),
+        TEST(test_rep_twice),
+        TEST(test_rep_interrupted),
+        TEST(test_rep_interrupted_twice),
+        TEST(test_rep_faults_later),
+        TEST(test_rep_faults_at_once),
+        TEST(test_rep_abandoned),
+        TEST(test_fault_in_the_middle),
+        TEST(test_fault_between_load_and_store),
+        TEST(test_fault_at_the_start),
+        TEST(test_fault_at_the_target),
+        TEST(test_asynchronous),
+        TEST(test_asynchronous_in_a_loop),
+        TEST(test_signal_after_a_system_call),
+        TEST(test_self_modified),
+        TEST(test_return_into_the_block),
+        TEST(test_death_with_a_place),
+        TEST(test_death_without_a_place),
+        TEST(test_death_from_outside),
+        TEST(test_end_without_a_word),
+        TEST(test_silent_instruction),
+        TEST(test_agreeing_blocks_are_checked),
+        TEST(test_riscv_sigreturn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
