@@ -126,7 +126,7 @@ check_fails 125 'silent' "a QEMU that says nothing" stat --qemu ./silent -- true
 check_fails 125 'stranger is not QEMU' "a QEMU that is none" stat --qemu ./stranger -- true
 check_fails 125 'QEMU ended before the program started' "a QEMU that dies" stat --qemu ./dying -- true
 other_qemu() { "$ASSAY" stat --qemu "$(command -v qemu-riscv64)" -- true; }
-check_status 125 "the other architecture's QEMU" other_qemu
+check_status 126 "the other architecture's QEMU" other_qemu
 check "the other architecture's QEMU: said so" test -n "$err"
 
 # ---- limits and outputs --------------------------------------------------------------------------------------------
