@@ -110,7 +110,7 @@ static int run_doctor(int argc, char **argv)
 
 const struct as_command as_command_doctor = {
     .name = "doctor",
-    .summary = "What this machine offers for measuring, and what to do about what it lacks",
+    .summary = "What this machine offers for measuring",
     .usage = "[options]",
     .description = "Tries everything that Assay can measure with: events are opened, a debug register is fired, a "
                    "program is run in "

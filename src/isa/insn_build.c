@@ -1,3 +1,4 @@
+/* See insn_build.h. */
 #include "isa/insn_build.h"
 
 #include <string.h>

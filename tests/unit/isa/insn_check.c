@@ -1,3 +1,4 @@
+/* See insn_check.h. */
 #include "insn_check.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See insn_show.h. */
 #include "insn_show.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* See sample_tools.h. */
 #include "sample_tools.h"
 
 #include "base/vec.h"
