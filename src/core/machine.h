@@ -50,6 +50,8 @@ struct as_tlb_machine {
     uint32_t latency; /* extra cycles when the level before it missed and this one hits */
 };
 
+enum { AS_TAGE_TABLES_MAX = 16 };
+
 struct as_machine {
     char name[64];
     char description[256];
@@ -71,14 +73,16 @@ struct as_machine {
     } front;
 
     struct {
-        uint32_t tage_tables;  /* tagged tables */
-        uint32_t tage_entries; /* log2 entries of each */
-        uint32_t tage_tag_bits;
-        uint32_t tage_shortest, tage_longest; /* history lengths, geometric between */
-        uint32_t base_entries;                /* log2 entries of the bimodal table */
+        uint32_t tage_tables;                       /* tagged tables; 0: the bimodal table alone */
+        uint32_t tage_entries[AS_TAGE_TABLES_MAX];  /* log2 entries of each, the one with the shortest history first */
+        uint32_t tage_tag_bits[AS_TAGE_TABLES_MAX]; /* of each */
+        uint32_t tage_shortest, tage_longest;       /* history lengths, geometric between; the indirect tables' too */
+        uint32_t base_entries;                      /* log2 entries of the bimodal table */
         uint32_t btb_entries, btb_ways;
         uint32_t ras_entries;
-        uint32_t indirect_tables, indirect_entries; /* tagged tables and log2 entries of the indirect predictor */
+        uint32_t indirect_tables;   /* tagged tables of the indirect predictor; 0: the BTB's last target alone */
+        uint32_t indirect_entries;  /* log2 entries of each */
+        uint32_t indirect_tag_bits; /* of each */
     } predictor;
 
     struct {
@@ -125,10 +129,16 @@ bool as_machine_load(const char *name_or_path, struct as_machine *machine, struc
 /* From text; `origin` is what errors call it. Used by the fuzzer too. */
 bool as_machine_parse(const char *text, size_t size, const char *origin, struct as_machine *machine,
                       struct as_error *err) AS_MUST_CHECK;
-/* Changes one key ("back.rob=64"), validated like the file. */
+/* Changes one key ("back.rob=64") or several that only fit together ("back.rob=8,back.width=2"), validated like the
+ * file. On failure the machine stays as it was. */
 bool as_machine_set(struct as_machine *machine, const char *assignment, struct as_error *err) AS_MUST_CHECK;
 bool as_machine_validate(const struct as_machine *machine, struct as_error *err) AS_MUST_CHECK;
 void as_machine_print(const struct as_machine *machine, FILE *out); /* in the file's own format: reads back the same */
+/* Calls `found` with the name of each machine that as_machine_load finds by name, sorted. */
+void as_machine_list(void (*found)(void *context, const char *name), void *context);
+/* Calls `found` for each key with its meaning and what it allows, in the order of the file. */
+void as_machine_keys(void (*found)(void *context, const char *key, const char *meaning, const char *allowed),
+                     void *context);
 
 enum as_unit as_machine_unit(enum as_class class_);
 enum as_queue_kind as_machine_queue(enum as_unit unit);
