@@ -52,8 +52,9 @@ static void seal_lane(struct as_wire_lane *lane)
 {
     uint64_t in_chunk = (uint64_t)(lane->write - lane->chunk);
     if (in_chunk > AS_WIRE_CHUNK)
-        in_chunk = AS_WIRE_CHUNK;
-    atomic_store(&lane->published, lane->chunk_position + in_chunk);
+        in_chunk = AS_WIRE_CHUNK; /* it was just turning to its next chunk (lane.c) */
+    if (lane->chunk_position + in_chunk > atomic_load(&lane->published))
+        atomic_store(&lane->published, lane->chunk_position + in_chunk);
     atomic_store(&lane->state, AS_WIRE_ENDED);
 }
 
@@ -199,12 +200,13 @@ static uint32_t number_thread(struct as_reader *reader, struct as_process *proce
 }
 
 enum start { START_WAITS, START_DONE, START_CORRUPT };
+enum { START_WORDS = 5 }; /* of AS_WIRE_THREAD_START */
 
 /* The first record of a thread's lane makes its stream. */
 static enum start start_stream(struct as_reader *reader, uint32_t number, const uint64_t *words, size_t n)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[number];
-    if (n < 5)
+    if (n < START_WORDS)
         return START_WAITS;
     if (words[0] >> AS_WIRE_EVENT_SHIFT != AS_WIRE_THREAD_START)
         return START_CORRUPT;
@@ -228,7 +230,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     stream->disagreements = &reader->disagreements;
     stream->blocks_only = reader->options->blocks_only;
     reader->streams[number] = stream;
-    give_room(lane, 5);
+    give_room(lane, START_WORDS);
     if (reader->sink->thread_start)
         reader->sink->thread_start(reader->context, &stream->thread);
     return START_DONE;
@@ -277,21 +279,33 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
     return status == AS_STREAM_OK;
 }
 
+/* Reads what a thread's lane holds, `n` words. `*moved`: something was consumed. */
+static bool read_from(struct as_reader *reader, uint32_t number, size_t n, bool *moved)
+{
+    if (reader->streams[number])
+        return read_words(reader, number, moved);
+    enum start started = start_stream(reader, number, as_wire_ring(reader->wire, number), n);
+    *moved = started == START_DONE;
+    return started != START_CORRUPT;
+}
+
 static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t state, bool *progress)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[number];
     uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
-    if (position < end && !reader->streams[number]) {
-        enum start started = start_stream(reader, number, as_wire_ring(reader->wire, number), (size_t)(end - position));
-        *progress |= started == START_DONE;
-        return started != START_CORRUPT;
+    bool moved = false;
+    if (position < end && !read_from(reader, number, (size_t)(end - position), &moved))
+        return false;
+    bool waits = !reader->streams[number] && end - position >= START_WORDS; /* for its process, or to be forked */
+    if (position < end && !moved && !waits && state == AS_WIRE_ENDED && !reader->region.over) {
+        give_room(lane, end); /* a killed thread left half a record */
+        moved = true;
     }
-    if (position < end)
-        return read_words(reader, number, progress);
-    if (state == AS_WIRE_ENDED && position == atomic_load(&lane->published)) {
+    if (position == end && state == AS_WIRE_ENDED && end == atomic_load(&lane->published)) {
         end_stream(reader, number);
-        *progress = true;
+        moved = true;
     }
+    *progress |= moved;
     return true;
 }
 

@@ -86,10 +86,15 @@ void as_lane_turn_chunk(struct as_wire_lane *lane)
     uint64_t position = lane->chunk_position + AS_WIRE_CHUNK;
     if (!has_room(lane, position))
         wait_for_room(lane, position);
-    uint64_t *ring = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes));
+    uint64_t *next = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes)) + position % AS_WIRE_RING;
+    lane->chunk_end = next + AS_WIRE_CHUNK;
+    /* The reader takes chunk_position + (write - chunk) from a killed writer: at no moment may that be beyond what was
+     * written. */
+    lane->write = next;
+    atomic_signal_fence(memory_order_seq_cst);
+    lane->chunk = next;
+    atomic_signal_fence(memory_order_seq_cst);
     lane->chunk_position = position;
-    lane->chunk = lane->write = ring + position % AS_WIRE_RING;
-    lane->chunk_end = lane->chunk + AS_WIRE_CHUNK;
 }
 
 void as_lane_publish(struct as_wire_lane *lane)

@@ -43,7 +43,10 @@ static inline void as_lane_push(struct as_wire_lane *lane, uint64_t word)
 {
     if (__builtin_expect(lane->write == lane->chunk_end, 0))
         as_lane_turn_chunk(lane);
-    *lane->write++ = word;
+    uint64_t *at = lane->write;
+    *at = word;
+    atomic_signal_fence(memory_order_release); /* a killed writer's last word counts: it must be there first */
+    lane->write = at + 1;
 }
 
 #endif
