@@ -1,8 +1,8 @@
 /* The executed instruction with its pipeline times and events: what the core model makes of the stream, and what
  * observers read.
  *
- * Records come in program order for each thread; commit cycles never decrease within a thread. Cycles count from 1 for
- * each core (one core a guest thread).
+ * Records come in program order for each thread; fetch, dispatch and commit cycles never decrease within a thread, and
+ * for each record fetch <= dispatch <= commit. Cycles count from 1 for each core (one core a guest thread).
  */
 #ifndef ASSAY_PIPE_H
 #define ASSAY_PIPE_H
@@ -17,7 +17,7 @@ enum as_pipe_flag {
     AS_PIPE_CONTINUES = 1 << 4, /* a further iteration of the rep instruction before; not an instruction of its own */
     AS_PIPE_SERIALISED = 1 << 5, /* dispatched only when everything older had committed */
     AS_PIPE_LAST = 1 << 6,       /* of its thread */
-    AS_PIPE_REFETCHED = 1 << 7,  /* fetched again because of a memory-order violation of its own */
+    AS_PIPE_REFETCHED = 1 << 7,  /* fetched again because of a memory-order violation of its own; see `exception` */
 };
 
 /* Events that an instruction met on its way (its performance signature vector). */
@@ -46,11 +46,17 @@ struct as_pipe {
     uint32_t insn;                                 /* as_insn.id of the static instruction */
     uint32_t events;                               /* enum as_event */
     uint32_t path;                                 /* node of the calling-context tree; 0 unknown */
-    uint32_t exception; /* cycles from the exception at the head of the ROB to the dispatch of the second try, which are
-                           part of the time between the previous commit and `dispatch` */
+    uint32_t exception; /* EXCEPTION, REFETCHED: cycles from the exception at the head of the ROB to the dispatch of the
+                           second try, which are part of the time between the previous commit and `dispatch` */
     uint16_t thread;    /* number of the guest thread */
-    uint16_t wrong_path; /* instructions behind a mispredicted branch that were dispatched before it resolved */
-    uint16_t flags;      /* enum as_pipe_flag */
+    union {
+        uint16_t first_try;  /* EXCEPTION, REFETCHED, unless MISPREDICTED: cycles from the first dispatch to the
+                                exception (65535: or more), which lie before the `exception` cycles */
+        uint16_t wrong_path; /* MISPREDICTED, and FLUSHES where it has no first_try: instructions behind it that were
+                                dispatched and then squashed, from `wrong_delay` cycles after its dispatch on, all
+                                before it was done (MISPREDICTED) or committed (FLUSHES) */
+    };
+    uint16_t flags; /* enum as_pipe_flag */
     uint8_t uops;
     uint8_t wrong_delay; /* cycles from its dispatch to that of the first wrong-path instruction */
 };
