@@ -49,6 +49,13 @@ static uint64_t chain_key(uint32_t image, uint64_t address)
     return address ^ (uint64_t)image << 48; /* user addresses have 48 bits */
 }
 
+const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, uint32_t image, uint64_t address)
+{
+    const uint64_t *chain = as_map_get(&table->insn_chains, chain_key(image, address));
+    const struct as_code_insn *code = chain ? (const void *)(uintptr_t)*chain : NULL;
+    return code && code->image == image ? &code->insn : NULL;
+}
+
 static struct as_code_insn *find_insn(struct as_code_table *table, const struct as_image *image, uint64_t address,
                                       const uint8_t *bytes, size_t length)
 {

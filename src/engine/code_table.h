@@ -34,6 +34,9 @@ static inline struct as_block *as_code_table_block(const struct as_code_table *t
     return id < table->by_id.len ? table->by_id.data[id] : NULL;
 }
 
+/* The instruction that was last translated at an address, or NULL. */
+const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, uint32_t image, uint64_t address);
+
 /* The image of that number, or NULL. */
 struct as_image *as_code_table_find_image(const struct as_code_table *table, uint32_t number);
 

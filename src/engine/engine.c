@@ -94,6 +94,26 @@ const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t 
     return as_code_table_find_image(&engine->reader.code, number);
 }
 
+const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t image, uint64_t address)
+{
+    return as_code_table_insn_at(&engine->reader.code, image, address);
+}
+
+const struct as_insn *as_engine_insn(const struct as_engine *engine, uint32_t id)
+{
+    return id < engine->reader.code.insns.len ? &engine->reader.code.insns.data[id]->insn : NULL;
+}
+
+size_t as_engine_count_insns(const struct as_engine *engine)
+{
+    return engine->reader.code.insns.len;
+}
+
+uint32_t as_engine_insn_image(const struct as_engine *engine, uint32_t id)
+{
+    return engine->reader.code.insns.data[id]->image;
+}
+
 void as_engine_free(struct as_engine *engine)
 {
     if (!engine)

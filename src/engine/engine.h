@@ -124,6 +124,8 @@ struct as_sink {
     void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
     void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */
     void (*signal_return)(void *context, struct as_thread *thread);
+    /* Simulated time of a thread: where this is given, the thread that is behind goes first. */
+    uint64_t (*clock)(void *context, const struct as_thread *thread);
 };
 
 struct as_engine_options {
@@ -171,6 +173,12 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
  * (threads only until their thread_end). */
 const struct as_block *as_engine_block(const struct as_engine *engine, size_t index);
 size_t as_engine_count_blocks(const struct as_engine *engine);
+/* The instruction that was last translated at an address of an image, or NULL. */
+const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t image, uint64_t address);
+/* The static instruction of an id, NULL where there is none. */
+const struct as_insn *as_engine_insn(const struct as_engine *engine, uint32_t id);
+size_t as_engine_count_insns(const struct as_engine *engine);
+uint32_t as_engine_insn_image(const struct as_engine *engine, uint32_t id);
 const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t number);
 
 void as_engine_free(struct as_engine *engine); /* NULL is fine */
