@@ -2,6 +2,7 @@
  * an address can change and a block can be cut differently. */
 #include "engine/code_table.h"
 
+#include "base/log.h"
 #include "engine/wire.h"
 
 void as_code_table_free(struct as_code_table *table)
@@ -14,12 +15,13 @@ void as_code_table_free(struct as_code_table *table)
         free(table->blocks.data[i]->hints);
         free(table->blocks.data[i]);
     }
-    for (size_t i = 0; i < table->insns.len; i++)
-        free(table->insns.data[i]);
+    for (size_t i = 0; i < table->n_insns; i++)
+        free(as_code_table_insn(table, (uint32_t)i));
+    for (size_t i = 0; i < AS_CODE_PAGES; i++)
+        free(table->insn_pages[i]);
     as_vec_free(&table->images);
     as_vec_free(&table->by_id);
     as_vec_free(&table->blocks);
-    as_vec_free(&table->insns);
     as_map_free(&table->insn_chains);
     as_map_free(&table->block_chains);
 }
@@ -56,6 +58,20 @@ const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, u
     return code && code->image == image ? &code->insn : NULL;
 }
 
+static uint32_t add_to_pages(struct as_code_table *table, struct as_code_insn *code)
+{
+    uint32_t id = (uint32_t)table->n_insns++;
+    if (id / AS_CODE_PAGE >= AS_CODE_PAGES) {
+        as_log_error("the program has more than %u million static instructions",
+                     AS_CODE_PAGES / 1000 * AS_CODE_PAGE / 1000);
+        exit(AS_EXIT_FAILURE);
+    }
+    if (!table->insn_pages[id / AS_CODE_PAGE])
+        table->insn_pages[id / AS_CODE_PAGE] = as_alloc_array(AS_CODE_PAGE, sizeof(struct as_code_insn *));
+    table->insn_pages[id / AS_CODE_PAGE][id % AS_CODE_PAGE] = code;
+    return id;
+}
+
 static struct as_code_insn *find_insn(struct as_code_table *table, const struct as_image *image, uint64_t address,
                                       const uint8_t *bytes, size_t length)
 {
@@ -68,11 +84,10 @@ static struct as_code_insn *find_insn(struct as_code_table *table, const struct 
     as_insn_decode(image->arch, address, bytes, length, &code->insn);
     code->insn.length = (uint8_t)length; /* QEMU's word counts where the decoder knows no such instruction */
     memcpy(code->insn.bytes, bytes, length);
-    code->insn.id = (uint32_t)table->insns.len;
+    code->insn.id = add_to_pages(table, code);
     code->image = image->number;
     code->next_alike = (void *)(uintptr_t)*chain;
     *chain = (uint64_t)(uintptr_t)code;
-    *as_vec_push(&table->insns) = code;
     return code;
 }
 

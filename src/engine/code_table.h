@@ -14,11 +14,15 @@ struct as_code_insn {
     struct as_code_insn *next_alike;
 };
 
+enum { AS_CODE_PAGES = 4096, AS_CODE_PAGE = 4096 };
+
 struct as_code_table {
     AS_VEC(struct as_image *) images;
-    AS_VEC(struct as_block *) by_id;     /* by the plugin's block id; NULL: not announced yet */
-    AS_VEC(struct as_block *) blocks;    /* by as_block.index */
-    AS_VEC(struct as_code_insn *) insns; /* by as_insn.id */
+    AS_VEC(struct as_block *) by_id;                 /* by the plugin's block id; NULL: not announced yet */
+    AS_VEC(struct as_block *) blocks;                /* by as_block.index */
+    struct as_code_insn **insn_pages[AS_CODE_PAGES]; /* by as_insn.id; pages never move, so observers on other threads
+                                                        can read what was there when their batch was handed over */
+    size_t n_insns;
     struct as_map insn_chains, block_chains;
     const char *from, *to, *debug_path;
 };
@@ -32,6 +36,11 @@ bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words
 static inline struct as_block *as_code_table_block(const struct as_code_table *table, uint32_t id)
 {
     return id < table->by_id.len ? table->by_id.data[id] : NULL;
+}
+
+static inline struct as_code_insn *as_code_table_insn(const struct as_code_table *table, uint32_t id)
+{
+    return table->insn_pages[id / AS_CODE_PAGE][id % AS_CODE_PAGE];
 }
 
 /* The instruction that was last translated at an address, or NULL. */

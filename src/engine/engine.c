@@ -101,17 +101,17 @@ const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t
 
 const struct as_insn *as_engine_insn(const struct as_engine *engine, uint32_t id)
 {
-    return id < engine->reader.code.insns.len ? &engine->reader.code.insns.data[id]->insn : NULL;
+    return id < engine->reader.code.n_insns ? &as_code_table_insn(&engine->reader.code, id)->insn : NULL;
 }
 
 size_t as_engine_count_insns(const struct as_engine *engine)
 {
-    return engine->reader.code.insns.len;
+    return engine->reader.code.n_insns;
 }
 
 uint32_t as_engine_insn_image(const struct as_engine *engine, uint32_t id)
 {
-    return engine->reader.code.insns.data[id]->image;
+    return as_code_table_insn(&engine->reader.code, id)->image;
 }
 
 void as_engine_free(struct as_engine *engine)

@@ -134,9 +134,9 @@ static void test_same_code_is_the_same(void **state)
     assert_true(send_code(1, 2, ADDRESS, "\x90"));
     assert_ptr_equal(as_code_table_block(&table, 1), as_code_table_block(&table, 2));
     assert_int_equal(table.blocks.len, 1);
-    assert_int_equal(table.insns.len, 3);
-    for (size_t i = 0; i < table.insns.len; i++)
-        assert_int_equal(table.insns.data[i]->insn.id, i);
+    assert_int_equal(table.n_insns, 3);
+    for (size_t i = 0; i < table.n_insns; i++)
+        assert_int_equal(as_code_table_insn(&table, (uint32_t)i)->insn.id, i);
 }
 
 static void test_other_code_is_another(void **state)
@@ -177,7 +177,7 @@ static void test_overlapping_blocks(void **state)
     assert_ptr_equal(as_code_table_block(&table, 2)->insns[1], whole->insns[2]);
     assert_ptr_equal(as_code_table_block(&table, 3)->insns[0], whole->insns[0]);
     assert_ptr_not_equal(as_code_table_block(&table, 3), whole);
-    assert_int_equal(table.insns.len, 3);
+    assert_int_equal(table.n_insns, 3);
 }
 
 static void test_largest_block(void **state)

@@ -1,0 +1,33 @@
+/* The call path of every thread, kept up to date from the stream of block executions.
+ *
+ * Not a sink itself: sinks that want paths pass their calls on. Before a block is told, as_call_tracker_begin gives the
+ * node that its instructions belong to; after it, as_call_tracker_end follows where control went.
+ */
+#ifndef AS_COUNT_TRACKER_H
+#define AS_COUNT_TRACKER_H
+
+#include "engine/engine.h"
+#include "symbol/callpath.h"
+
+struct as_call_tracker;
+struct as_call_tracker *as_call_tracker_new(void);
+void as_call_tracker_free(struct as_call_tracker *tracker);
+
+void as_call_tracker_thread_start(struct as_call_tracker *tracker, const struct as_thread *thread);
+void as_call_tracker_thread_end(struct as_call_tracker *tracker, const struct as_thread *thread);
+uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_thread *thread,
+                               const struct as_block_exec *exec);
+void as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
+                         const struct as_block_exec *exec);
+void as_call_tracker_syscall(struct as_call_tracker *tracker, const struct as_thread *thread, uint32_t number);
+void as_call_tracker_signal(struct as_call_tracker *tracker, const struct as_thread *thread, uint64_t interrupted);
+void as_call_tracker_signal_return(struct as_call_tracker *tracker, const struct as_thread *thread);
+
+/* Each image has a tree of its own: addresses mean nothing across images. */
+size_t as_call_tracker_count_images(const struct as_call_tracker *tracker);
+const struct as_image *as_call_tracker_image(const struct as_call_tracker *tracker, size_t index);
+const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tracker, size_t index);
+/* Of the image that a thread runs: what its nodes refer to. */
+size_t as_call_tracker_image_of(const struct as_call_tracker *tracker, const struct as_thread *thread);
+
+#endif
