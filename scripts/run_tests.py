@@ -55,7 +55,7 @@ def unit_jobs(build, prefix, factor):
     listing = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True)
     for test in json.loads(listing.stdout):
         suite = test["suite"][0].split(":")[-1] if test["suite"] else "unit"
-        yield Job(name=f"{prefix}{suite}/{test['name']}", argv=test["cmd"], cwd=test["workdir"],
+        yield Job(name=f"{prefix}{suite}/{test['name']}", argv=test["cmd"], cwd=test["workdir"] or build,
                   env={**test["env"], "CMOCKA_MESSAGE_OUTPUT": "TAP"}, limit=test["timeout"] * factor,
                   alone=not test["is_parallel"], terminal=True)
 
