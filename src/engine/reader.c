@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, IDLE_MILLISECONDS = 20 };
+enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, READ_BY_CLOCK = 512, IDLE_MILLISECONDS = 20 };
 
 void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options)
 {
@@ -258,7 +258,7 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
     size_t at = position % AS_WIRE_RING, n = (size_t)(end - position), done = 0;
     const uint64_t *words = as_wire_ring(reader->wire, number) + at;
     uint64_t wrapped[1 + AS_WIRE_REGISTERS];
-    n = n < READ_AT_ONCE ? n : READ_AT_ONCE;
+    n = n < reader->at_once ? n : reader->at_once;
     if (n > AS_WIRE_RING - at)
         n = AS_WIRE_RING - at;
     enum as_stream_status status = as_stream_consume(reader->streams[number], words, n, &done);
@@ -309,15 +309,48 @@ static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t
     return true;
 }
 
+/* The simulated time up to which threads may be read: that of the one that is behind, and a little more. A thread that
+ * runs but has published nothing yet counts; one in a system call does not. */
+static uint64_t clock_limit(const struct as_reader *reader)
+{
+    enum { SLACK = 2000 };
+    uint64_t behind = UINT64_MAX - SLACK;
+    uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (!reader->streams[i])
+            continue;
+        bool has_words = atomic_load(&lane->published) != atomic_load(&lane->consumed);
+        bool runs = atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
+        if (!has_words && !runs)
+            continue;
+        uint64_t clock = reader->sink->clock(reader->context, &reader->streams[i]->thread);
+        behind = clock < behind ? clock : behind;
+        threads++;
+    }
+    return threads < 2 ? UINT64_MAX : behind + SLACK;
+}
+
+/* A thread that is ahead waits its turn, unless it is blocked because its ring is full: whoever is behind may be
+ * waiting for it inside QEMU. */
+static bool is_ahead(const struct as_reader *reader, uint32_t lane, uint64_t limit)
+{
+    return limit != UINT64_MAX && reader->streams[lane] &&
+           atomic_load(&reader->wire->lanes[lane].activity) != AS_WIRE_FULL &&
+           reader->sink->clock(reader->context, &reader->streams[lane]->thread) > limit;
+}
+
 static bool read_all_lanes(struct as_reader *reader, bool *progress)
 {
     if (!read_code_lanes(reader, progress))
         return false;
+    uint64_t limit = reader->sink->clock ? clock_limit(reader) : UINT64_MAX;
+    reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : READ_BY_CLOCK;
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used && !reader->region.over; i++) {
         uint32_t state = atomic_load(&reader->wire->lanes[i].state);
         if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && !reader->wire->lanes[i].is_code &&
-            !read_thread_lane(reader, i, state, progress))
+            !is_ahead(reader, i, limit) && !read_thread_lane(reader, i, state, progress))
             return false;
     }
     return true;

@@ -19,6 +19,7 @@ struct as_reader {
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;
     unsigned cores, useless_rounds;
+    size_t at_once; /* words to read from a lane before the next one has its turn */
     char first_untraced[256];
     char refusal[512]; /* QEMU's message if it never ran the program */
 };
