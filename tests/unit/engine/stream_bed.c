@@ -230,6 +230,8 @@ char *bed_tell(struct bed *bed, const struct bed_run *run)
     size_t n = bed->words.len;
     uint64_t *fewer = run->blocks_only ? bed_words_of_blocks_only(bed, &n) : NULL;
     bed->disagreements = 0;
+    for (size_t i = 0; i < bed->code.blocks.len && run->blocks_only; i++) /* nothing checks them in such a run */
+        bed->code.blocks.data[i]->flags &= ~(uint32_t)(AS_BLOCK_CHECKED | AS_BLOCK_DISAGREES);
     stream.thread = (struct as_thread){.number = 1, .image = as_code_table_find_image(&bed->code, bed->image)};
     consume(&stream, fewer ? fewer : bed->words.data, n, run->split < n || run->split == SIZE_MAX ? run->split : n);
     if (run->finish)

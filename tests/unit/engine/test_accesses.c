@@ -119,6 +119,10 @@ static void test_bulk(void **state)
     access_word(LOAD, 0, 0x501c, 4);
     access_word(STORE, 0, 0x519c, 4);
     expect("0 store 5000 416");
+    access_word(STORE, 0, 0x519c, 4);
+    access_word(STORE, 0, 0x5010, 8);
+    access_word(STORE, 0, 0x5000, 8);
+    expect("0 store 5000 416");
     access_word(LOAD, 0, 0x501c, 4); /* alone, that is no access of fxsave */
     expect("");
 }

@@ -161,6 +161,25 @@ static void test_other_code_is_another(void **state)
     assert_ptr_equal(as_code_table_block(&table, 5), first);
 }
 
+/* Bytes that begin alike, of another length; images whose numbers are alike in 16 bits. */
+static void test_nearly_the_same(void **state)
+{
+    struct message *message = new_message(1, 1, ADDRESS);
+    add_insn(message, "\xf3\x90", 2);
+    assert_true(send(message));
+    message = new_message(1, 2, ADDRESS);
+    add_insn(message, "\xf3", 1);
+    assert_true(send(message));
+    as_code_table_image(&table, 65537, AS_ARCH_X86_64);
+    message = new_message(65537, 3, ADDRESS);
+    add_insn(message, "\xf3\x90", 2);
+    assert_true(send(message));
+    const struct as_insn *first = as_code_table_block(&table, 1)->insns[0];
+    assert_ptr_not_equal(as_code_table_block(&table, 2)->insns[0], first);
+    assert_ptr_not_equal(as_code_table_block(&table, 3)->insns[0], first);
+    assert_ptr_not_equal(as_code_table_block(&table, 3), as_code_table_block(&table, 1));
+}
+
 /* Blocks that are cut differently share their instructions. */
 static void test_overlapping_blocks(void **state)
 {
@@ -300,6 +319,7 @@ int main(void)
         TEST(test_ends_of_blocks),
         TEST(test_same_code_is_the_same),
         TEST(test_other_code_is_another),
+        TEST(test_nearly_the_same),
         TEST(test_overlapping_blocks),
         TEST(test_largest_block),
         TEST(test_unknown_instruction),

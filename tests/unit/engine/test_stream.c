@@ -368,6 +368,36 @@ static void test_self_modified(void **state)
            "1018[0,2) t >0\n");
 }
 
+/* The same in a block that completed before: the short way must not be taken. */
+static void test_self_modified_later(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        bed_run_block(&bed, SELF);
+        bed_store(&bed, 1, 0x5000, 1);
+        bed_load(&bed, 3, 0x7000, 8);
+        bed_run_block(&bed, BACK);
+        bed_mix(&bed, 0x5000);
+    }
+    bed_run_block(&bed, SELF);
+    bed_run_block(&bed, SELF_STORE);
+    bed_store(&bed, 0, 0x1103, 1);
+    expect("1100[0,4) t >1018\n1018[0,2) t >1000\n1000[0,3) t >1100\n"
+           "1100[0,4) t >1018\n1018[0,2) t >1000\n1000[0,3) t >1100\n"
+           "1100[0,1) >1101\n1101[0,1) >0\n");
+}
+
+/* QEMU goes on in the middle, where the block's end does not lead: only what is before it completed. */
+static void test_begun_again(void **state)
+{
+    bed_run_block(&bed, MIX);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_run_block(&bed, MIX_REST);
+    bed_load(&bed, 0, 0x5000, 8);
+    bed_store(&bed, 0, 0x5000, 8);
+    bed_run_block(&bed, BACK);
+    expect("1000[0,1) >1003\n1003[0,2) t >1018\n1018[0,2) t >0\n");
+}
+
 /* The block that ends in a return did complete: what follows is no second try but another block at that place. */
 static void test_return_into_the_block(void **state)
 {
@@ -412,6 +442,10 @@ static void test_end_without_a_word(void **state)
     bed_run_block(&bed, MIX);
     bed_load(&bed, 0, 0x5000, 8);
     bed_expect_always(&bed, "1000[0,1) >0\n", RECORDED_ONLY);
+    bed_load(&bed, 1, 0x5000, 8); /* read, not yet written */
+    bed_expect_always(&bed, "1000[0,1) >0\n", RECORDED_ONLY);
+    bed_store(&bed, 1, 0x5000, 8);
+    bed_expect_always(&bed, "1000[0,3) >0\n", RECORDED_ONLY);
 }
 
 /* QEMU goes on although an access is missing: it does not report that one, and the instruction completed. */
@@ -481,6 +515,8 @@ int main(void)
         TEST(test_asynchronous_in_a_loop),
         TEST(test_signal_after_a_system_call),
         TEST(test_self_modified),
+        TEST(test_self_modified_later),
+        TEST(test_begun_again),
         TEST(test_return_into_the_block),
         TEST(test_death_with_a_place),
         TEST(test_death_without_a_place),
