@@ -56,14 +56,14 @@ static const struct as_option options_table[] = {
 };
 
 struct watch {
-    const struct as_counter *counter;
+    const struct as_engine *engine;
     struct as_progress progress;
 };
 
 static void tick(void *context)
 {
     struct watch *watch = context;
-    as_progress_update(&watch->progress, as_counter_instructions(watch->counter));
+    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
 }
 
 /* Two sinks in one: the counts, and the call tree where it is asked for. */
@@ -415,7 +415,7 @@ static int run_program(const struct stat_options *options, char **argv)
     struct as_output output;
     struct as_counter *counter = as_counter_new(options->check);
     struct both both = {.counter = counter, .calls = options->calls >= 0 ? as_call_counter_new() : NULL};
-    struct watch watch = {.counter = counter};
+    struct watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     engine_options.stdout_to_stderr = options->json && !options->output;
@@ -424,6 +424,7 @@ static int run_program(const struct stat_options *options, char **argv)
     engine_options.tick_context = &watch;
     int status;
     bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
+    watch.engine = engine;
     as_progress_start(&watch.progress, options->run.max);
     ok = ok && (both.calls ? as_engine_run(engine, &both_sink, &both, &result, &err)
                            : as_engine_run(engine, &as_counter_sink, counter, &result, &err));

@@ -25,7 +25,6 @@ struct as_counter {
     struct as_map indirect;     /* targets that are in indirect_list */
     AS_VEC(uint64_t) indirect_list;
     uint64_t last_indirect;
-    uint64_t seen; /* instructions, for progress */
 };
 
 void as_counts_add(struct as_counts *to, const struct as_counts *from)
@@ -185,7 +184,6 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     struct as_counter *counter = context;
     struct thread_state *state = thread->user;
     const struct as_block *block = exec->block;
-    counter->seen += exec->end - exec->first;
     if (__builtin_expect(exec->end - exec->first != block->n || exec->continues, 0)) {
         while (counter->blocks.len <= block->index)
             *as_vec_push(&counter->blocks) = NULL;
@@ -205,6 +203,17 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         tally->as_seen += (block->flags & AS_BLOCK_DISAGREES) != 0;
         count_accesses(&state->extra, exec, !(block->flags & AS_BLOCK_DISAGREES));
     }
+}
+
+static void on_tally(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *told)
+{
+    struct as_counter *counter = context;
+    struct thread_state *state = thread->user;
+    if (block->index >= state->tallies.len)
+        grow_tallies(counter, state, block);
+    counter->blocks.data[block->index] = block;
+    state->tallies.data[block->index].runs += told->runs;
+    state->tallies.data[block->index].taken += told->taken;
 }
 
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
@@ -249,6 +258,7 @@ const struct as_sink as_counter_sink = {
     .thread_start = on_thread_start,
     .thread_end = on_thread_end,
     .block = on_block,
+    .tally = on_tally,
     .syscall = on_syscall,
 };
 
@@ -268,11 +278,6 @@ struct as_counts as_counter_total(const struct as_counter *counter)
     for (size_t i = 0; i < counter->threads.len; i++)
         as_counts_add(&total, &counter->threads.data[i]->counts);
     return total;
-}
-
-uint64_t as_counter_instructions(const struct as_counter *counter)
-{
-    return counter->seen;
 }
 
 const uint64_t *as_counter_indirect_targets(const struct as_counter *counter, size_t *n)

@@ -34,7 +34,6 @@ extern const struct as_sink as_counter_sink; /* its context is the counter */
 size_t as_counter_count_threads(const struct as_counter *counter);
 const struct as_thread_counts *as_counter_thread(const struct as_counter *counter, size_t index);
 struct as_counts as_counter_total(const struct as_counter *counter);
-uint64_t as_counter_instructions(const struct as_counter *counter); /* so far, roughly: for progress */
 
 /* Where indirect calls went: image << 48 | address, each once, in no order. */
 const uint64_t *as_counter_indirect_targets(const struct as_counter *counter, size_t *n);

@@ -21,6 +21,7 @@ void as_code_table_free(struct as_code_table *table)
         free(table->insn_pages[i]);
     as_vec_free(&table->images);
     as_vec_free(&table->by_id);
+    as_vec_free(&table->gists);
     as_vec_free(&table->blocks);
     as_map_free(&table->insn_chains);
     as_map_free(&table->block_chains);
@@ -188,6 +189,25 @@ static bool is_block_message(const struct as_code_table *table, const uint64_t *
     return true;
 }
 
+bool as_block_may_be_second_try(const struct as_block *block)
+{
+    enum { PAGE = 4096 };
+    return block->n == 1 && block->outcome == AS_OUTCOME_FALLS && block->insns[0]->flags & AS_INSN_STORE &&
+           !(block->flags & AS_BLOCK_REP_LAST) && block->address / PAGE == block->end / PAGE;
+}
+
+static struct as_block_gist gist_of(const struct as_block *block)
+{
+    return (struct as_block_gist){
+        .address = block->address,
+        .end = block->end,
+        .target = block->target,
+        .outcome = block->outcome,
+        .plain = block->flags == 0 && block->last_class != AS_CLASS_CALL_INDIRECT,
+        .second_try = as_block_may_be_second_try(block),
+    };
+}
+
 bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words, size_t n)
 {
     const struct as_image *image = n ? as_code_table_find_image(table, (uint32_t)words[0]) : NULL;
@@ -201,9 +221,13 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
         block->insns[i] = &find_insn(table, image, address, (const uint8_t *)&words[4 + 2 * i], length)->insn;
         address += length;
     }
-    while (table->by_id.len <= words[1])
+    while (table->by_id.len <= words[1]) {
         *as_vec_push(&table->by_id) = NULL;
-    table->by_id.data[words[1]] = intern_block(table, image, block);
+        *as_vec_push(&table->gists) = (struct as_block_gist){0};
+    }
+    block = intern_block(table, image, block);
+    table->by_id.data[words[1]] = block;
+    table->gists.data[words[1]] = gist_of(block);
     return true;
 }
 

@@ -16,9 +16,18 @@ struct as_code_insn {
 
 enum { AS_CODE_PAGES = 4096, AS_CODE_PAGE = 4096 };
 
+/* What counting whole blocks needs to know of one, by the plugin's block id. */
+struct as_block_gist {
+    uint64_t address, end, target; /* as in as_block */
+    uint32_t outcome;              /* enum as_outcome */
+    bool plain;                    /* it may be tallied: always the same accesses, nobody wants to see it */
+    bool second_try;               /* it could be QEMU's second try of a single instruction: look closely */
+};
+
 struct as_code_table {
     AS_VEC(struct as_image *) images;
     AS_VEC(struct as_block *) by_id;                 /* by the plugin's block id; NULL: not announced yet */
+    AS_VEC(struct as_block_gist) gists;              /* likewise */
     AS_VEC(struct as_block *) blocks;                /* by as_block.index */
     struct as_code_insn **insn_pages[AS_CODE_PAGES]; /* by as_insn.id; pages never move, so observers on other threads
                                                         can read what was there when their batch was handed over */
@@ -45,6 +54,10 @@ static inline struct as_code_insn *as_code_table_insn(const struct as_code_table
 
 /* The instruction that was last translated at an address, or NULL. */
 const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, uint32_t image, uint64_t address);
+
+/* QEMU tries an instruction again with a block of that instruction alone; any other block that short ends in a control
+ * transfer, a rep instruction or at the end of a page. */
+bool as_block_may_be_second_try(const struct as_block *block);
 
 /* The image of that number, or NULL. */
 struct as_image *as_code_table_find_image(const struct as_code_table *table, uint32_t number);

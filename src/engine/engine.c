@@ -79,6 +79,11 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     return ok;
 }
 
+uint64_t as_engine_progress(const struct as_engine *engine)
+{
+    return as_reader_progress(&engine->reader);
+}
+
 const struct as_block *as_engine_block(const struct as_engine *engine, size_t index)
 {
     return engine->reader.code.blocks.data[index];

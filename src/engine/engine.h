@@ -91,6 +91,11 @@ static inline uint64_t as_block_exec_count(const struct as_block_exec *exec)
     return exec->end - exec->first - exec->continues;
 }
 
+/* Whole executions of a block that were not told one by one. */
+struct as_tally {
+    uint64_t runs, taken;
+};
+
 struct as_access {
     uint32_t index; /* of the instruction in its block */
     uint32_t size;  /* bytes */
@@ -120,6 +125,9 @@ struct as_sink {
     void (*thread_start)(void *context, struct as_thread *thread);
     void (*thread_end)(void *context, struct as_thread *thread);
     void (*block)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
+    /* Where this is given and accesses are not recorded, complete executions of blocks that always access the same are
+     * only counted, and told here, once for each block before the thread ends. Much faster. */
+    void (*tally)(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *tally);
     void (*syscall)(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6]);
     void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
     void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */
@@ -168,6 +176,9 @@ struct as_engine *as_engine_start(const struct as_engine_options *options, struc
 /* Reads to the end of the program or of the region. False only for failures of Assay itself. */
 bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *context, struct as_engine_result *result,
                    struct as_error *err) AS_MUST_CHECK;
+
+/* Instructions executed so far, roughly: for progress. */
+uint64_t as_engine_progress(const struct as_engine *engine);
 
 /* All blocks that were translated, by their index. Blocks, instructions, images and threads live as long as the engine
  * (threads only until their thread_end). */

@@ -236,8 +236,19 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     return START_DONE;
 }
 
+uint64_t as_reader_progress(const struct as_reader *reader)
+{
+    uint64_t sum = reader->finished_instructions;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (reader->streams[i])
+            sum += *(const volatile uint64_t *)&reader->wire->lanes[i].instructions;
+    return sum;
+}
+
 static void end_stream(struct as_reader *reader, uint32_t number)
 {
+    reader->finished_instructions += reader->wire->lanes[number].instructions;
     struct as_stream *stream = reader->streams[number];
     if (stream) {
         as_stream_finish(stream);

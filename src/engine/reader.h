@@ -19,7 +19,8 @@ struct as_reader {
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;
     unsigned cores, useless_rounds;
-    size_t at_once; /* words to read from a lane before the next one has its turn */
+    uint64_t finished_instructions; /* of lanes that were freed */
+    size_t at_once;                 /* words to read from a lane before the next one has its turn */
     char first_untraced[256];
     char refusal[512]; /* QEMU's message if it never ran the program */
 };
@@ -29,6 +30,7 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
  * The sink must be set. */
 bool as_reader_run(struct as_reader *reader, struct as_error *err) AS_MUST_CHECK;
 void as_reader_end_threads(struct as_reader *reader);           /* tells the sink that nothing more comes */
+uint64_t as_reader_progress(const struct as_reader *reader);    /* instructions executed so far, roughly */
 uint32_t as_reader_count_alive(const struct as_reader *reader); /* processes that still run */
 void as_reader_kill_all(const struct as_reader *reader);
 void as_reader_free(struct as_reader *reader);

@@ -89,14 +89,10 @@ struct ending {
     const struct as_block *block; /* the block at `next`, where one follows */
 };
 
-/* Whether `next` is QEMU's second try of an instruction of `block`. It tries again with a block of that instruction
- * alone; any other block that short ends in a control transfer, a rep instruction or at the end of a page. */
+/* Whether `next` is QEMU's second try of an instruction of `block`. */
 static bool is_second_try(const struct as_block *block, const struct as_block *next)
 {
-    enum { PAGE = 4096 };
-    return next && next->n == 1 && next->outcome == AS_OUTCOME_FALLS && next->insns[0]->flags & AS_INSN_STORE &&
-           !(next->flags & AS_BLOCK_REP_LAST) && next->address / PAGE == next->end / PAGE &&
-           index_of(block, next->address) < block->n;
+    return next && as_block_may_be_second_try(next) && index_of(block, next->address) < block->n;
 }
 
 /* How many instructions of the block completed. */
@@ -358,6 +354,43 @@ static bool is_plain(const struct as_stream *stream)
     return region->reached && region->skip == 0 && region->max == UINT64_MAX;
 }
 
+/* Counts whole blocks from words[i] on for as long as there is nothing but plain ones, and returns where that ends. The
+ * block that is being executed then is the stream's. */
+static size_t tally_blocks(struct as_stream *stream, const uint64_t *words, size_t i, size_t n)
+{
+    const struct as_code_table *code = stream->code;
+    const struct as_block_gist *gists = code->gists.data;
+    uint32_t current = stream->block_id;
+    while (i < n && words[i] < code->gists.len) {
+        const struct as_block_gist *block = &gists[current], *next = &gists[words[i]];
+        uint64_t address = next->address;
+        bool falls = address == block->end;
+        bool leads = (falls && block->outcome != AS_OUTCOME_LEAVES) || address == block->target || block->target == 0;
+        if (!block->plain || !leads || next->second_try || !code->by_id.data[words[i]])
+            break;
+        struct as_tally *tally = &stream->tallies.data[current];
+        tally->runs++;
+        tally->taken += !falls || block->outcome == AS_OUTCOME_LEAVES;
+        current = (uint32_t)words[i++];
+    }
+    if (current != stream->block_id) {
+        stream->block_id = current;
+        stream->block = code->by_id.data[current];
+        stream->continues = stream->has_registers = false;
+        stream->rep_address = 0;
+    }
+    return i;
+}
+
+static bool can_tally(struct as_stream *stream)
+{
+    if (!stream->sink->tally || !stream->blocks_only)
+        return false;
+    while (stream->tallies.len < stream->code->gists.len)
+        *as_vec_push(&stream->tallies) = (struct as_tally){0};
+    return true;
+}
+
 /* Ends the block that is being executed; its accesses are in carry and in words[from..at). */
 static void end_block(struct as_stream *stream, const uint64_t *words, size_t from, size_t at,
                       const struct ending *ending)
@@ -375,7 +408,7 @@ static void end_block(struct as_stream *stream, const uint64_t *words, size_t fr
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done)
 {
     size_t from = 0, i = 0; /* words[from..i) are accesses of the current block */
-    bool plain = is_plain(stream);
+    bool plain = is_plain(stream), tallies = can_tally(stream);
     enum as_stream_status status = AS_STREAM_OK;
     while (i < n && !stream->region->over) {
         uint64_t word = words[i];
@@ -385,6 +418,13 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
         }
         uint64_t event = word >> AS_WIRE_EVENT_SHIFT;
         if (event == AS_WIRE_BLOCK) {
+            if (plain && tallies && stream->block && from == i && stream->carry.len == 0 && !stream->continues) {
+                i = tally_blocks(stream, words, i, n);
+                if (i > from) {
+                    from = i;
+                    continue;
+                }
+            }
             struct as_block *block = as_code_table_block(stream->code, (uint32_t)word);
             if (!block) {
                 status = AS_STREAM_NEEDS_CODE;
@@ -398,6 +438,7 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
                 end_block(stream, words, from, i, &(struct ending){.next = block->address, .block = block});
                 start_block(stream, block);
             }
+            stream->block_id = (uint32_t)word;
             from = ++i;
             continue;
         }
@@ -428,8 +469,18 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
     return status;
 }
 
+static void tell_tallies(struct as_stream *stream)
+{
+    for (size_t i = 0; i < stream->tallies.len; i++)
+        if (stream->tallies.data[i].runs)
+            stream->sink->tally(stream->context, &stream->thread, stream->code->by_id.data[i],
+                                &stream->tallies.data[i]);
+    as_vec_clear(&stream->tallies);
+}
+
 void as_stream_finish(struct as_stream *stream)
 {
+    tell_tallies(stream);
     if (!stream->region->over)
         finish_block(stream, stream->carry.data, stream->carry.len, &(struct ending){0});
     as_vec_clear(&stream->carry);
@@ -438,5 +489,6 @@ void as_stream_finish(struct as_stream *stream)
 void as_stream_free(struct as_stream *stream)
 {
     as_vec_free(&stream->carry);
+    as_vec_free(&stream->tallies);
     as_vec_free(&stream->interrupted_reps);
 }

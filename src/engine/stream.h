@@ -31,11 +31,13 @@ struct as_stream {
     void *context;
     uint32_t *disagreements;
     bool blocks_only;
+    AS_VEC(struct as_tally) tallies; /* by block id */
 
     struct as_block *block; /* being executed; its accesses are collected in carry when a piece of the ring ended */
     uint64_t registers[AS_LINEAR_REGISTERS]; /* at the block's start, if has_registers */
     bool has_registers;
     AS_VEC(uint64_t) carry;
+    uint32_t block_id;    /* … by the plugin's number */
     bool continues;       /* block goes on with a rep instruction */
     uint64_t rep_address; /* the thread last executed the rep instruction there */
     bool told;            /* the sink was told of the block before, to its end (kept up where that may matter) */
