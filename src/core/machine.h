@@ -31,7 +31,7 @@ enum as_queue_kind { AS_QUEUE_INT, AS_QUEUE_MEM, AS_QUEUE_FP, AS_QUEUE_COUNT };
 
 struct as_unit_machine {
     uint32_t count;    /* how many of it there are */
-    uint32_t latency;  /* cycles from issue to result */
+    uint32_t latency;  /* cycles from issue to result; loads: to the cache access, whose latency is the L1's */
     uint32_t interval; /* cycles until the same one can start again: 1 is fully pipelined */
 };
 
@@ -60,13 +60,14 @@ struct as_machine {
     double frequency; /* Hz: turns cycles into seconds and rates into periods */
 
     struct {
-        uint32_t fetch_width;     /* instructions a packet */
-        uint32_t fetch_bytes;     /* a packet lies within an aligned block of this many bytes */
-        uint32_t fetch_buffer;    /* instructions between fetch and decode */
-        uint32_t fetch_targets;   /* packets in flight from fetch to commit (fetch target queue) */
-        uint32_t depth;           /* cycles from fetch to dispatch when nothing is in the way */
-        uint32_t taken_bubble;    /* cycles without fetch after a packet that ends in a predicted-taken branch */
-        uint32_t btb_miss_bubble; /* … when the target was not in the BTB and decode had to compute it */
+        uint32_t fetch_width;   /* instructions a packet */
+        uint32_t fetch_bytes;   /* a packet lies within an aligned block of this many bytes */
+        uint32_t fetch_buffer;  /* instructions between fetch and decode */
+        uint32_t fetch_targets; /* packets in flight from fetch to commit (fetch target queue) */
+        uint32_t depth;         /* cycles from fetch to dispatch when nothing is in the way */
+        uint32_t taken_bubble;  /* cycles without fetch behind a predicted-taken branch, unless its target came from the
+                                   first-level BTB */
+        uint32_t btb_miss_bubble; /* … and so many more when the BTB did not have it and decode had to compute it */
         uint32_t redirect;     /* cycles from the resolution of a mispredicted branch to the fetch of the right path */
         uint32_t flush;        /* cycles from the commit of an instruction that flushes to the next fetch */
         uint32_t max_branches; /* unresolved branches in flight; dispatch of one more waits */
@@ -79,6 +80,7 @@ struct as_machine {
         uint32_t tage_shortest, tage_longest;       /* history lengths, geometric between; the indirect tables' too */
         uint32_t base_entries;                      /* log2 entries of the bimodal table */
         uint32_t btb_entries, btb_ways;
+        uint32_t fast_entries, fast_ways; /* first-level BTB: no bubble where it has the target; 0: there is none */
         uint32_t ras_entries;
         uint32_t indirect_tables;   /* tagged tables of the indirect predictor; 0: the BTB's last target alone */
         uint32_t indirect_entries;  /* log2 entries of each */
@@ -93,7 +95,7 @@ struct as_machine {
         uint32_t queue_size[AS_QUEUE_COUNT], queue_width[AS_QUEUE_COUNT]; /* entries; issues a cycle */
         uint32_t load_queue, store_queue;
         uint32_t store_drain;       /* committed stores a cycle from the store queue to the cache */
-        uint32_t forward_latency;   /* load from a store in the store queue */
+        uint32_t forward_latency;   /* load from a store in the store queue, in place of the L1's latency */
         bool memory_speculation;    /* loads pass stores whose address is not known yet */
         bool dependence_predictor;  /* … unless they were caught before */
         uint32_t dispatch_to_issue; /* cycles at least between them */

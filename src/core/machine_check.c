@@ -33,15 +33,24 @@ static bool check_list(const struct as_machine *machine, const char *key, const 
     return as_error_set(err, "%s has %u values for predictor.tage_tables = %u", key, given, tables);
 }
 
+static bool check_btb(const char *name, uint32_t entries, uint32_t ways, struct as_error *err)
+{
+    if (entries == 0)
+        return true;
+    if (ways == 0 || entries % ways || !power_of_two(entries / ways))
+        return as_error_set(err, "predictor.%s_entries = %u in predictor.%s_ways = %u: the sets are no power of two",
+                            name, entries, name, ways);
+    return true;
+}
+
 static bool check_predictor(const struct as_machine *machine, struct as_error *err)
 {
-    uint32_t entries = machine->predictor.btb_entries, ways = machine->predictor.btb_ways;
     if (machine->predictor.tage_shortest > machine->predictor.tage_longest)
         return as_error_set(err, "predictor.tage_shortest = %u is more than predictor.tage_longest = %u",
                             machine->predictor.tage_shortest, machine->predictor.tage_longest);
-    if (entries % ways || !power_of_two(entries / ways))
-        return as_error_set(err, "predictor.btb_entries = %u in %u ways: the sets are no power of two", entries, ways);
-    return check_list(machine, "predictor.tage_entries", machine->predictor.tage_entries, err) &&
+    return check_btb("btb", machine->predictor.btb_entries, machine->predictor.btb_ways, err) &&
+           check_btb("fast", machine->predictor.fast_entries, machine->predictor.fast_ways, err) &&
+           check_list(machine, "predictor.tage_entries", machine->predictor.tage_entries, err) &&
            check_list(machine, "predictor.tage_tag_bits", machine->predictor.tage_tag_bits, err);
 }
 

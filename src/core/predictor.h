@@ -17,21 +17,25 @@ void as_predictor_free(struct as_predictor *predictor);
 struct as_prediction {
     bool mispredicted; /* direction or target was wrong: resolved when the branch executes */
     bool btb_miss;     /* taken, the direction was right and the target computable at decode, but not in the BTB */
+    bool fast;         /* taken as predicted, and the first-level BTB had the target: no bubble behind it */
     bool taken;        /* what was predicted … */
-    uint64_t
-        target; /* … and where the front end went (the wrong path, where mispredicted); the fall-through if not taken */
+    uint64_t target;   /* … and where the front end went (the wrong path, where mispredicted); the fall-through if not
+                          taken;   0: nowhere, it waits for an indirect jump or a return that it knows nothing of */
 };
 
 /* `insn` is a control transfer that went to `next`; `taken` whether that left the fall-through path. */
 struct as_prediction as_predictor_predict(struct as_predictor *predictor, const struct as_insn *insn, bool taken,
                                           uint64_t next);
 
-/* For the wrong path: what the predictor would say now for a conditional branch or an indirect jump, changing nothing.
- * Returns the address where fetch would go on (0: unknown target). */
+/* For the wrong path: what the predictor would say now for any control transfer, changing nothing: histories and the
+ * return stack are the right path's. Returns the address where fetch would go on (0: unknown target). */
 uint64_t as_predictor_peek(const struct as_predictor *predictor, const struct as_insn *insn);
 
-/* Storage in bytes of each part, for `--machine` listings and the test that boom-tip's TAGE has the 28 KB of the paper.
- */
+/* Storage of a hardware predictor of this size, in bytes: of each part, and of all together. */
+struct as_predictor_storage {
+    size_t tage, base, btb, fast, ras, indirect;
+};
+struct as_predictor_storage as_predictor_storage(const struct as_predictor *predictor);
 size_t as_predictor_bytes(const struct as_predictor *predictor);
 
 #endif

@@ -1,0 +1,133 @@
+/* See indirect.h. An entry is a tag, a target, a 2-bit confidence and a useful bit. A wrong target loses confidence
+ * first and is replaced when there is none left. */
+#include "core/indirect.h"
+
+#include "base/alloc.h"
+#include "core/branch_history.h"
+
+#include <stdlib.h>
+
+enum { CONFIDENCE_MAX = 3, TARGET_BITS = 48 };
+
+struct entry {
+    uint64_t target; /* 0: empty */
+    uint16_t tag;
+    uint8_t confidence, useful;
+};
+
+struct table {
+    struct entry *entries;
+    uint32_t length;
+    struct as_history_fold index, tag;
+};
+
+struct as_indirect {
+    struct as_branch_history history;
+    uint32_t count, log_entries, tag_bits, mask, tag_mask;
+    struct table tables[AS_TAGE_TABLES_MAX];
+    uint32_t failed; /* searches for room in vain: usefulness is forgotten after some */
+};
+
+struct as_indirect *as_indirect_new(const struct as_machine *machine)
+{
+    if (machine->predictor.indirect_tables == 0)
+        return NULL;
+    struct as_indirect *indirect = as_alloc(sizeof *indirect);
+    indirect->count = machine->predictor.indirect_tables;
+    indirect->log_entries = machine->predictor.indirect_entries;
+    indirect->tag_bits = machine->predictor.indirect_tag_bits;
+    indirect->mask = (1u << indirect->log_entries) - 1;
+    indirect->tag_mask = (1u << indirect->tag_bits) - 1;
+    for (uint32_t i = 0; i < indirect->count; i++) {
+        struct table *table = &indirect->tables[i];
+        table->length =
+            as_history_length(i, indirect->count, machine->predictor.tage_shortest, machine->predictor.tage_longest);
+        table->entries = as_alloc_array((size_t)indirect->mask + 1, sizeof *table->entries);
+        as_history_fold_init(&table->index, table->length, indirect->log_entries);
+        as_history_fold_init(&table->tag, table->length, indirect->tag_bits);
+    }
+    return indirect;
+}
+
+void as_indirect_free(struct as_indirect *indirect)
+{
+    if (!indirect)
+        return;
+    for (uint32_t i = 0; i < indirect->count; i++)
+        free(indirect->tables[i].entries);
+    free(indirect);
+}
+
+void as_indirect_predict(const struct as_indirect *indirect, uint64_t address, uint64_t base,
+                         struct as_indirect_lookup *lookup)
+{
+    uint32_t key = as_history_key(address);
+    lookup->provider = -1;
+    lookup->target = base;
+    for (int i = (int)indirect->count - 1; i >= 0; i--) {
+        const struct table *table = &indirect->tables[i];
+        lookup->index[i] = (key ^ table->index.value) & indirect->mask;
+        lookup->tag[i] = (uint16_t)((key >> 16 ^ table->tag.value) & indirect->tag_mask);
+        const struct entry *entry = &table->entries[lookup->index[i]];
+        if (entry->target && entry->tag == lookup->tag[i]) {
+            lookup->provider = i;
+            lookup->target = entry->target;
+            return;
+        }
+    }
+}
+
+static void allocate(struct as_indirect *indirect, const struct as_indirect_lookup *lookup, uint64_t target)
+{
+    for (uint32_t i = (uint32_t)(lookup->provider + 1); i < indirect->count; i++) {
+        struct entry *entry = &indirect->tables[i].entries[lookup->index[i]];
+        if (!entry->useful) {
+            *entry = (struct entry){.target = target, .tag = lookup->tag[i]};
+            return;
+        }
+    }
+    if (++indirect->failed <= indirect->mask)
+        return;
+    indirect->failed = 0;
+    for (uint32_t i = 0; i < indirect->count; i++)
+        for (uint32_t j = 0; j <= indirect->mask; j++)
+            indirect->tables[i].entries[j].useful = 0;
+}
+
+static void update_provider(struct entry *entry, uint64_t target)
+{
+    if (entry->target == target) {
+        entry->confidence = (uint8_t)(entry->confidence + (entry->confidence < CONFIDENCE_MAX));
+        entry->useful = 1;
+    } else if (entry->confidence > 0) {
+        entry->confidence--;
+    } else {
+        entry->target = target;
+        entry->useful = 0;
+    }
+}
+
+void as_indirect_update(struct as_indirect *indirect, const struct as_indirect_lookup *lookup, uint64_t target)
+{
+    if (lookup->target != target && lookup->provider < (int)indirect->count - 1)
+        allocate(indirect, lookup, target);
+    if (lookup->provider >= 0)
+        update_provider(&indirect->tables[lookup->provider].entries[lookup->index[lookup->provider]], target);
+}
+
+void as_indirect_push(struct as_indirect *indirect, bool bit)
+{
+    for (uint32_t i = 0; i < indirect->count; i++) {
+        struct table *table = &indirect->tables[i];
+        uint32_t leaves = as_history_leaving(&indirect->history, table->length);
+        as_history_fold_push(&table->index, bit, leaves);
+        as_history_fold_push(&table->tag, bit, leaves);
+    }
+    as_history_push(&indirect->history, bit);
+}
+
+uint64_t as_indirect_bits(const struct as_indirect *indirect)
+{
+    uint64_t entry = indirect->tag_bits + TARGET_BITS + 2 + 1;
+    return entry * indirect->count << indirect->log_entries;
+}
