@@ -1,0 +1,94 @@
+/* See guard.h. The handler jumps back to where the guarded call was made. Each thread that guards has a signal stack of
+ * its own, so that a stack that overflowed is caught too. */
+#include "observe/guard.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SIGNAL_STACK = 64 * 1024 };
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static const char *const signal_names[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+static struct sigaction before[SIGNALS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+struct guard {
+    sigjmp_buf back;
+    const char *volatile crash; /* the signal's name */
+};
+static _Thread_local struct guard *volatile active;
+
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+    int which = 0;
+    while (which < SIGNALS - 1 && signals[which] != signal)
+        which++;
+    struct guard *guard = active;
+    if (!guard) {
+        /* Not ours: once this returns the instruction faults again (abort raises again) and meets the old handler. */
+        sigaction(signal, &before[which], NULL);
+        if (info->si_code <= 0 && signal != SIGABRT)
+            raise(signal);
+        return;
+    }
+    active = NULL;
+    guard->crash = signal_names[which];
+    siglongjmp(guard->back, 1);
+}
+
+static void install(void)
+{
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &action, &before[i]);
+}
+
+static void call_guarded(struct guard *guard, void (*call)(void *), void *argument)
+{
+    if (sigsetjmp(guard->back, 0) != 0)
+        return;
+    active = guard;
+    call(argument);
+    active = NULL;
+}
+
+/* The thread's signal stack. Never from malloc: the guarded code may die inside it. Kept for the next call. */
+static _Thread_local void *signal_stack;
+
+static bool enter_stack(stack_t *old)
+{
+    if (!signal_stack) {
+        void *memory = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            return false;
+        signal_stack = memory;
+    }
+    stack_t stack = {.ss_sp = signal_stack, .ss_size = SIGNAL_STACK};
+    return sigaltstack(&stack, old) == 0;
+}
+
+const char *as_guard_call(void (*call)(void *argument), void *argument)
+{
+    pthread_once(&once, install);
+    struct guard guard = {.crash = NULL};
+    stack_t old;
+    bool replaced = enter_stack(&old);
+    call_guarded(&guard, call, argument);
+    if (replaced)
+        sigaltstack(&old, NULL);
+    return guard.crash;
+}
+
+void as_guard_end_thread(void)
+{
+    if (signal_stack)
+        munmap(signal_stack, SIGNAL_STACK);
+    signal_stack = NULL;
+}

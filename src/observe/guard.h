@@ -1,0 +1,19 @@
+/* Calls into code that is not ours: a crash there ends the call, not the process.
+ *
+ * The code runs in our address space, so this is a safety net, not a wall: what it wrote into our memory before it
+ * crashed, or a lock of the C library that it held, stays as it is. Whoever was caught must not be called again, not
+ * even to free. Code that never returns is not caught, nor is exit().
+ */
+#ifndef AS_OBSERVE_GUARD_H
+#define AS_OBSERVE_GUARD_H
+
+#include "base/error.h"
+
+/* Calls call(argument). NULL when that returned; otherwise the name of the signal that it ended in: SIGSEGV, SIGBUS,
+ * SIGFPE, SIGILL or SIGABRT. Any thread may call, not nested. Takes over these signals for the process; crashes
+ * elsewhere go to whoever had them before. After a crash, do not allocate until it has been told: the heap may be
+ * damaged. */
+const char *as_guard_call(void (*call)(void *argument), void *argument) AS_MUST_CHECK;
+void as_guard_end_thread(void); /* gives back what the calling thread's guards used */
+
+#endif

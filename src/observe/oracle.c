@@ -1,0 +1,368 @@
+/* See oracle.h. One pass over the records, nothing per cycle: when an instruction commits in a later cycle than the one
+ * before it, the cycles between are charged at once, and the group that committed before is settled, because only now
+ * it is known how many it was. */
+#include "observe/oracle.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+
+/* Those that commit in one cycle; the cycle is shared when the next commits later. */
+struct group {
+    uint64_t commit; /* 0: nothing committed yet */
+    uint32_t n, path;
+    bool mixed; /* members on other paths than `path` */
+    uint32_t ids[AS_GROUP_MAX], paths[AS_GROUP_MAX];
+};
+
+struct stream {
+    struct as_oracle_thread thread;
+    struct group group;
+    struct as_pipe last; /* the record before the batch; all 0 where there is none */
+    bool disordered;
+    uint64_t crowded; /* a cycle in which more committed than can; 0: none */
+};
+
+struct rows {
+    struct as_oracle_row *data;
+    size_t len, cap;
+};
+
+struct as_oracle {
+    struct rows rows, paths;
+    AS_VEC(struct stream) streams; /* by thread number */
+    AS_VEC(struct as_oracle_thread) threads;
+    uint64_t shares[AS_GROUP_MAX + 1]; /* of a cycle, by the size of the group */
+    uint32_t most;                     /* that can commit in a cycle */
+    bool finished;
+};
+
+struct as_oracle *as_oracle_new(const struct as_run_info *run, struct as_error *err)
+{
+    uint32_t most = run->commit_group > run->commit_width ? run->commit_group : run->commit_width;
+    if (run->commit_width > AS_COMMIT_WIDTH_MAX || most > AS_GROUP_MAX || most == 0) {
+        as_error_set(err, "the Oracle can follow 1 to %d commits a cycle, not %" PRIu32, AS_COMMIT_WIDTH_MAX,
+                     run->commit_width);
+        return NULL;
+    }
+    struct as_oracle *oracle = as_alloc(sizeof *oracle);
+    oracle->most = most;
+    for (uint32_t n = 1; n <= AS_GROUP_MAX; n++)
+        oracle->shares[n] = AS_CYCLE_UNITS % n == 0 ? AS_CYCLE_UNITS / n : 0;
+    return oracle;
+}
+
+void as_oracle_free(struct as_oracle *oracle)
+{
+    if (!oracle)
+        return;
+    free(oracle->rows.data);
+    free(oracle->paths.data);
+    as_vec_free(&oracle->streams);
+    as_vec_free(&oracle->threads);
+    free(oracle);
+}
+
+static void grow(struct rows *rows, uint32_t index)
+{
+    size_t len = (size_t)index + 1;
+    as_vec_reserve((void **)&rows->data, &rows->cap, len, sizeof *rows->data);
+    memset(rows->data + rows->len, 0, (len - rows->len) * sizeof *rows->data);
+    rows->len = len;
+}
+
+static inline struct as_oracle_row *row_at(struct rows *rows, uint32_t index)
+{
+    if (__builtin_expect(index >= rows->len, 0))
+        grow(rows, index);
+    return &rows->data[index];
+}
+
+static inline void charge(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
+                          enum as_state state, uint64_t cycles)
+{
+    uint64_t units = cycles * AS_CYCLE_UNITS;
+    row_at(&oracle->rows, pipe->insn)->units[state] += units;
+    row_at(&oracle->paths, pipe->path)->units[state] += units;
+    stream->thread.units[state] += units;
+}
+
+/* Groups on several paths, or of a size that does not divide a cycle. */
+static void settle_slowly(struct as_oracle *oracle, const struct group *group)
+{
+    for (uint32_t i = 0; i < group->n; i++) {
+        uint64_t share = as_share(AS_CYCLE_UNITS, group->n, i);
+        oracle->rows.data[group->ids[i]].units[AS_STATE_COMPUTING] += share;
+        row_at(&oracle->paths, group->paths[i])->units[AS_STATE_COMPUTING] += share;
+    }
+}
+
+static inline void settle(struct as_oracle *oracle, struct stream *stream)
+{
+    struct group *group = &stream->group;
+    if (group->n == 0)
+        return;
+    uint64_t share = oracle->shares[group->n];
+    stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+    if (group->mixed || share == 0) {
+        settle_slowly(oracle, group);
+        return;
+    }
+    for (uint32_t i = 0; i < group->n; i++)
+        oracle->rows.data[group->ids[i]].units[AS_STATE_COMPUTING] += share;
+    row_at(&oracle->paths, group->path)->units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+}
+
+/* What happened between two commits. `before` is the record of the earlier one, all 0 at a thread's start. */
+struct between {
+    struct as_oracle *oracle;
+    struct stream *stream;
+    const struct as_pipe *before, *pipe;
+    uint64_t from, to; /* cycles not charged yet */
+};
+
+/* Charges up to, not including, cycle `end`. */
+static void charge_until(struct between *between, uint64_t end, enum as_state state, const struct as_pipe *to_whom)
+{
+    end = end < between->to ? end : between->to;
+    if (between->from >= end)
+        return;
+    charge(between->oracle, between->stream, to_whom, state, end - between->from);
+    between->from = end;
+}
+
+/* An empty ROB is the fault of whoever flushed it, or of the instruction that it waited for. */
+static void charge_empty_until(struct between *between, uint64_t end)
+{
+    enum as_state state = as_state_behind(between->before);
+    charge_until(between, end, state, state == AS_STATE_DRAINED ? between->pipe : between->before);
+}
+
+static void charge_between(struct between *between)
+{
+    const struct as_pipe *pipe = between->pipe;
+    if (pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED)) {
+        struct as_tries tries = as_tries_of(pipe);
+        charge_empty_until(between, tries.first);
+        charge_until(between, tries.fault, AS_STATE_STALLED, pipe);
+        charge_until(between, pipe->dispatch, AS_STATE_EXCEPTION, pipe);
+    }
+    charge_empty_until(between, pipe->dispatch);
+    charge_until(between, pipe->commit, AS_STATE_STALLED, pipe);
+}
+
+static inline void start_group(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *before,
+                               const struct as_pipe *pipe)
+{
+    struct group *group = &stream->group;
+    settle(oracle, stream);
+    if (pipe->commit > group->commit + 1)
+        charge_between(&(struct between){oracle, stream, before, pipe, group->commit + 1, pipe->commit});
+    group->commit = pipe->commit;
+    group->n = 1;
+    group->path = pipe->path;
+    group->mixed = false;
+    group->ids[0] = pipe->insn;
+    group->paths[0] = pipe->path;
+}
+
+static inline void join_group(struct stream *stream, uint32_t most, const struct as_pipe *pipe)
+{
+    struct group *group = &stream->group;
+    if (pipe->flags & AS_PIPE_CONTINUES && group->ids[group->n - 1] == pipe->insn)
+        return;
+    if (__builtin_expect(group->n == most, 0)) {
+        stream->crowded = pipe->commit;
+        return;
+    }
+    group->ids[group->n] = pipe->insn;
+    group->paths[group->n] = pipe->path;
+    group->mixed |= pipe->path != group->path;
+    group->n++;
+}
+
+static inline bool out_of_order(const struct as_pipe *before, const struct as_pipe *pipe)
+{
+    return (pipe->commit < before->commit) | (pipe->dispatch < before->dispatch) | (pipe->fetch < before->fetch) |
+           (pipe->fetch > pipe->dispatch) | (pipe->dispatch > pipe->commit);
+}
+
+static struct stream *stream_of(struct as_oracle *oracle, uint32_t number)
+{
+    while (oracle->streams.len <= number) {
+        struct stream *stream = as_vec_push(&oracle->streams);
+        *stream = (struct stream){.thread.number = (uint32_t)(oracle->streams.len - 1)};
+    }
+    return &oracle->streams.data[number];
+}
+
+/* The thread is over; another one with its number may follow and starts at cycle 1 again. */
+static void end_stream(struct as_oracle *oracle, struct stream *stream)
+{
+    settle(oracle, stream);
+    stream->thread.cycles += stream->group.commit;
+    stream->group = (struct group){0};
+    stream->last = (struct as_pipe){0};
+}
+
+static void observe(void *self, const struct as_pipe_batch *batch)
+{
+    struct as_oracle *oracle = self;
+    struct stream *stream = stream_of(oracle, batch->thread);
+    const struct as_pipe *before = &stream->last;
+    uint64_t continuing = 0;
+    bool disordered = false;
+    for (const struct as_pipe *pipe = batch->pipes, *end = pipe + batch->n; pipe < end; pipe++) {
+        uint64_t counts = !(pipe->flags & AS_PIPE_CONTINUES);
+        disordered |= out_of_order(before, pipe);
+        continuing += !counts;
+        row_at(&oracle->rows, pipe->insn)->executions += counts;
+        row_at(&oracle->paths, pipe->path)->executions += counts;
+        if (pipe->commit > stream->group.commit || stream->group.n == 0)
+            start_group(oracle, stream, before, pipe);
+        else
+            join_group(stream, oracle->most, pipe);
+        before = pipe;
+    }
+    stream->last = *before;
+    stream->disordered |= disordered;
+    stream->thread.records += batch->n;
+    stream->thread.instructions += batch->n - continuing;
+    if (before->flags & AS_PIPE_LAST)
+        end_stream(oracle, stream);
+}
+
+static void finish(void *self, FILE *out)
+{
+    struct as_oracle *oracle = self;
+    if (oracle->finished)
+        return;
+    oracle->finished = true;
+    for (size_t i = 0; i < oracle->streams.len; i++) {
+        struct stream *stream = &oracle->streams.data[i];
+        end_stream(oracle, stream);
+        if (stream->thread.records > 0)
+            *as_vec_push(&oracle->threads) = stream->thread;
+    }
+}
+
+static void *create(const struct as_run_info *run, const char *argument)
+{
+    return as_oracle_new(run, NULL);
+}
+
+static void release(void *self)
+{
+    as_oracle_free(self);
+}
+
+const struct as_observer as_oracle_observer = {
+    .version = AS_OBSERVER_VERSION,
+    .record_size = sizeof(struct as_pipe),
+    .name = "oracle",
+    .create = create,
+    .batch = observe,
+    .finish = finish,
+    .free = release,
+};
+
+/* ---- results ---- */
+
+static uint64_t sum(const uint64_t units[AS_STATE_COUNT])
+{
+    uint64_t total = 0;
+    for (int i = 0; i < AS_STATE_COUNT; i++)
+        total += units[i];
+    return total;
+}
+
+uint64_t as_oracle_row_units(const struct as_oracle_row *row)
+{
+    return sum(row->units);
+}
+
+const struct as_oracle_row *as_oracle_rows(const struct as_oracle *oracle, size_t *n)
+{
+    *n = oracle->rows.len;
+    return oracle->rows.data;
+}
+
+const struct as_oracle_row *as_oracle_paths(const struct as_oracle *oracle, size_t *n)
+{
+    *n = oracle->paths.len;
+    return oracle->paths.data;
+}
+
+const struct as_oracle_thread *as_oracle_threads(const struct as_oracle *oracle, size_t *n)
+{
+    *n = oracle->threads.len;
+    return oracle->threads.data;
+}
+
+struct as_oracle_thread as_oracle_total(const struct as_oracle *oracle)
+{
+    struct as_oracle_thread total = {0};
+    for (size_t i = 0; i < oracle->threads.len; i++) {
+        const struct as_oracle_thread *thread = &oracle->threads.data[i];
+        total.cycles += thread->cycles;
+        total.records += thread->records;
+        total.instructions += thread->instructions;
+        for (int state = 0; state < AS_STATE_COUNT; state++)
+            total.units[state] += thread->units[state];
+    }
+    return total;
+}
+
+void as_oracle_profile(const struct as_oracle *oracle, struct as_profile *profile)
+{
+    *profile = (struct as_profile){0};
+    for (size_t id = oracle->rows.len; id-- > 0;) {
+        const struct as_oracle_row *row = &oracle->rows.data[id];
+        as_profile_add(profile, (uint32_t)id, sum(row->units));
+        for (int state = 0; state < AS_STATE_COUNT; state++)
+            profile->states[state] += row->units[state];
+    }
+}
+
+static bool check_streams(const struct as_oracle *oracle, struct as_error *err)
+{
+    for (size_t i = 0; i < oracle->streams.len; i++) {
+        const struct stream *stream = &oracle->streams.data[i];
+        const struct as_oracle_thread *thread = &stream->thread;
+        if (stream->disordered)
+            return as_error_set(err, "Oracle: records of thread %zu are out of order", i);
+        if (stream->crowded)
+            return as_error_set(err,
+                                "Oracle: more than %" PRIu32 " instructions of thread %zu commit in cycle %" PRIu64,
+                                oracle->most, i, stream->crowded);
+        if (sum(thread->units) != thread->cycles * AS_CYCLE_UNITS)
+            return as_error_set(err, "Oracle: thread %zu ran %" PRIu64 " cycles, but %.6f were charged", i,
+                                thread->cycles, (double)sum(thread->units) / (double)AS_CYCLE_UNITS);
+    }
+    return true;
+}
+
+/* Rows and threads are added up on different ways: each state must agree. */
+static bool check_rows(const struct rows *rows, const char *what, const struct as_oracle_thread *total,
+                       struct as_error *err)
+{
+    struct as_oracle_row sums = {0};
+    for (size_t i = 0; i < rows->len; i++) {
+        sums.executions += rows->data[i].executions;
+        for (int state = 0; state < AS_STATE_COUNT; state++)
+            sums.units[state] += rows->data[i].units[state];
+    }
+    if (sums.executions != total->instructions)
+        return as_error_set(err, "Oracle: %" PRIu64 " instructions were executed, but %" PRIu64 " were counted by %s",
+                            total->instructions, sums.executions, what);
+    if (memcmp(sums.units, total->units, sizeof sums.units) != 0)
+        return as_error_set(err, "Oracle: the cycles by %s do not add up to those of the run", what);
+    return true;
+}
+
+bool as_oracle_check(const struct as_oracle *oracle, struct as_error *err)
+{
+    struct as_oracle_thread total = as_oracle_total(oracle);
+    return check_streams(oracle, err) && check_rows(&oracle->rows, "instruction", &total, err) &&
+           check_rows(&oracle->paths, "call path", &total, err);
+}

@@ -1,0 +1,28 @@
+/* The Oracle and the samplers as the paper defines them, one cycle after another over the whole run, with every record
+ * looked at for every cycle. Written apart from the ones under test and as plainly as can be. */
+#ifndef TESTS_NAIVE_H
+#define TESTS_NAIVE_H
+
+#include "observe/attribution.h"
+
+#include <stddef.h>
+
+struct naive_run {
+    const struct as_pipe *pipes;
+    size_t n;
+    uint32_t dispatch_width;
+};
+
+/* What a cycle is charged to: equal shares to these records (positions), oldest first. n == 0: to nobody. */
+struct naive_answer {
+    enum as_state state;
+    size_t n, at[AS_GROUP_MAX];
+};
+
+uint64_t naive_cycles(const struct naive_run *run); /* the last commit */
+struct naive_answer naive_oracle(const struct naive_run *run, uint64_t cycle);
+
+/* By the sampler's name. */
+struct naive_answer naive_sampler(const char *name, const struct naive_run *run, uint64_t cycle);
+
+#endif
