@@ -1,0 +1,17 @@
+/* NCI: the next committing instruction. What Intel PEBS records: the oldest instruction of the group that commits in
+ * the sampled cycle, or of the next that does. Time behind a flush goes to the one that comes after it. */
+#include "sampler/sampler.h"
+
+static enum as_verdict take(const struct as_query *query, struct as_attribution *sample)
+{
+    uint64_t head;
+    if (!as_query_head(query, &head))
+        return as_query_waits(query);
+    return as_sample_one(sample, AS_STATE_UNKNOWN, as_window_at(query->window, head)->insn);
+}
+
+const struct as_sampler as_sampler_nci = {
+    .name = "nci",
+    .stands_for = "Intel PEBS",
+    .take = take,
+};

@@ -1,0 +1,64 @@
+/* Samplers: policies that pick the instruction(s) to which a sample is charged, each the way some real profiler does.
+ *
+ * A policy is asked about one cycle after another and answers from the window alone. doc/design/samplers.md holds them
+ * side by side.
+ */
+#ifndef AS_SAMPLER_SAMPLER_H
+#define AS_SAMPLER_SAMPLER_H
+
+#include "sampler/window.h"
+
+enum as_verdict {
+    AS_SAMPLE_TAKEN,
+    AS_SAMPLE_DROPPED, /* its cycles go to the thread's next sample */
+    AS_SAMPLE_WAITS,   /* the answer lies behind the window; never when the window has ended */
+};
+
+struct as_query {
+    const struct as_window *window;
+    const struct as_run_info *run;
+    uint64_t cycle;   /* the window holds the record that commits then, or the next one to commit */
+    uint64_t *cursor; /* the policy's own for this thread: where the search for this or a later cycle may start */
+};
+
+struct as_sampler {
+    const char *name;
+    const char *stands_for; /* the hardware or tool that works like this */
+    enum as_verdict (*take)(const struct as_query *query, struct as_attribution *sample);
+};
+
+extern const struct as_sampler as_sampler_software, as_sampler_dispatch, as_sampler_lci, as_sampler_nci,
+    as_sampler_nci_ilp, as_sampler_tip_ilp, as_sampler_tip;
+
+enum { AS_SAMPLER_COUNT = 7 };
+extern const struct as_sampler *const as_samplers[AS_SAMPLER_COUNT]; /* from the worst to the best, as in the paper */
+const struct as_sampler *as_sampler_find(const char *name);          /* NULL: there is none */
+
+/* The Oracle's answer for one cycle, by its definition: what samples are held against. The same as what the streaming
+ * Oracle (observe/oracle.h) adds up over all cycles. */
+enum as_verdict as_truth_take(const struct as_query *query, struct as_attribution *truth);
+
+/* For policies: the first position whose record commits at or after the cycle, kept in the cursor. False: not in the
+ * window. */
+static inline bool as_query_head(const struct as_query *query, uint64_t *position)
+{
+    *position = as_window_after(query->window, AS_STAGE_COMMIT, *query->cursor, query->cycle - 1);
+    *query->cursor = *position;
+    return *position < query->window->end;
+}
+
+/* Nothing (more) is in the window. */
+static inline enum as_verdict as_query_waits(const struct as_query *query)
+{
+    return query->window->ended ? AS_SAMPLE_DROPPED : AS_SAMPLE_WAITS;
+}
+
+static inline enum as_verdict as_sample_one(struct as_attribution *sample, enum as_state state, uint32_t id)
+{
+    sample->state = state;
+    sample->n = 1;
+    sample->ids[0] = id;
+    return AS_SAMPLE_TAKEN;
+}
+
+#endif

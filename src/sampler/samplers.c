@@ -1,0 +1,17 @@
+/* The table of samplers. A new one is a file with its policy, a line here and one in sampler.h. */
+#include "sampler/sampler.h"
+
+#include <string.h>
+
+const struct as_sampler *const as_samplers[AS_SAMPLER_COUNT] = {
+    &as_sampler_software, &as_sampler_dispatch, &as_sampler_lci, &as_sampler_nci,
+    &as_sampler_nci_ilp,  &as_sampler_tip_ilp,  &as_sampler_tip,
+};
+
+const struct as_sampler *as_sampler_find(const char *name)
+{
+    for (int i = 0; i < AS_SAMPLER_COUNT; i++)
+        if (strcmp(as_samplers[i]->name, name) == 0)
+            return as_samplers[i];
+    return NULL;
+}

@@ -1,0 +1,258 @@
+/* See sampling.h. Samples of a thread stand in a queue, with what is true for their cycles, until every sampler has
+ * answered: LCI, NCI and TIP know at once or in the next batch, the others when the front end has come as far. */
+#include "sampler/sampling.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+
+struct sample {
+    uint64_t cycle, cycles; /* when, and how many it stands for */
+    struct as_attribution truth;
+};
+
+/* How far somebody who answers has come. */
+struct reader {
+    uint64_t cursor;   /* see as_query */
+    uint64_t answered; /* samples of the thread */
+    uint64_t carried;  /* cycles of dropped samples, for the next one */
+    bool waits;        /* for the next batch */
+};
+
+struct stream {
+    struct as_window window;
+    uint64_t next_cycle;       /* of the next sample; 0: the thread has not started */
+    uint64_t taken, forgotten; /* samples put into the queue, and out of it again */
+    AS_VEC(struct sample) queue;
+    size_t queue_start; /* of what is still in use */
+    struct reader truth;
+    struct reader *readers; /* one a sampler */
+};
+
+struct as_sampling {
+    struct as_run_info run;
+    struct as_schedule schedule;
+    AS_VEC(struct stream *) streams; /* by thread number; NULL where there is none */
+    struct as_sampling_result *results;
+    size_t n;
+};
+
+struct as_sampling *as_sampling_new(const struct as_run_info *run, const struct as_schedule *schedule,
+                                    const struct as_sampler *const *samplers, size_t n, struct as_error *err)
+{
+    uint32_t group = run->commit_group > run->commit_width ? run->commit_group : run->commit_width;
+    if (schedule->period == 0 || group == 0 || group > AS_GROUP_MAX || run->dispatch_width == 0) {
+        as_error_set(err, schedule->period == 0 ? "a sampling period is at least 1 cycle"
+                                                : "samplers cannot follow a core of this width");
+        return NULL;
+    }
+    struct as_sampling *sampling = as_alloc(sizeof *sampling);
+    sampling->run = *run;
+    sampling->run.commit_group = group;
+    sampling->schedule = *schedule;
+    sampling->n = n;
+    sampling->results = as_alloc_array(n, sizeof *sampling->results);
+    for (size_t i = 0; i < n; i++)
+        sampling->results[i].sampler = samplers[i];
+    return sampling;
+}
+
+static void free_stream(struct stream *stream)
+{
+    if (!stream)
+        return;
+    as_vec_free(&stream->queue);
+    free(stream->readers);
+    free(stream);
+}
+
+void as_sampling_free(struct as_sampling *sampling)
+{
+    if (!sampling)
+        return;
+    for (size_t i = 0; i < sampling->streams.len; i++)
+        free_stream(sampling->streams.data[i]);
+    for (size_t i = 0; i < sampling->n; i++) {
+        as_profile_free(&sampling->results[i].profile);
+        as_agreement_free(&sampling->results[i].agreement);
+    }
+    as_vec_free(&sampling->streams);
+    free(sampling->results);
+    free(sampling);
+}
+
+static struct stream *stream_of(struct as_sampling *sampling, uint32_t thread)
+{
+    while (sampling->streams.len <= thread)
+        *as_vec_push(&sampling->streams) = NULL;
+    struct stream **stream = &sampling->streams.data[thread];
+    if (!*stream) {
+        *stream = as_alloc(sizeof **stream);
+        (*stream)->next_cycle = as_schedule_cycle(&sampling->schedule, thread, 1);
+        (*stream)->readers = as_alloc_array(sampling->n, sizeof *(*stream)->readers);
+    }
+    return *stream;
+}
+
+static struct sample *sample_at(struct stream *stream, uint64_t number)
+{
+    return &stream->queue.data[stream->queue_start + (size_t)(number - stream->forgotten)];
+}
+
+/* ---- answers ---- */
+
+static void charge(struct as_sampling_result *result, struct reader *reader, const struct sample *sample,
+                   enum as_verdict verdict, const struct as_attribution *said)
+{
+    uint64_t cycles = sample->cycles + reader->carried;
+    if (verdict == AS_SAMPLE_DROPPED) {
+        result->dropped++;
+        reader->carried = cycles;
+        return;
+    }
+    result->samples++;
+    reader->carried = 0;
+    as_profile_charge(&result->profile, said, cycles);
+    as_agreement_add(&result->agreement, said, &sample->truth, cycles);
+}
+
+static struct as_query query_of(const struct as_sampling *sampling, struct stream *stream, struct reader *reader,
+                                uint64_t cycle)
+{
+    return (struct as_query){
+        .window = &stream->window, .run = &sampling->run, .cycle = cycle, .cursor = &reader->cursor};
+}
+
+/* Lets a sampler answer as many samples as it can whose truth is known. */
+static void answer(struct as_sampling *sampling, struct stream *stream, size_t index)
+{
+    struct reader *reader = &stream->readers[index];
+    struct as_sampling_result *result = &sampling->results[index];
+    while (!reader->waits && reader->answered < stream->truth.answered) {
+        struct sample *sample = sample_at(stream, reader->answered);
+        struct as_query query = query_of(sampling, stream, reader, sample->cycle);
+        struct as_attribution said;
+        enum as_verdict verdict = result->sampler->take(&query, &said);
+        reader->waits = verdict == AS_SAMPLE_WAITS;
+        if (reader->waits)
+            return;
+        charge(result, reader, sample, verdict, &said);
+        reader->answered++;
+    }
+}
+
+static void find_truth(struct as_sampling *sampling, struct stream *stream)
+{
+    while (!stream->truth.waits && stream->truth.answered < stream->taken) {
+        struct sample *sample = sample_at(stream, stream->truth.answered);
+        struct as_query query = query_of(sampling, stream, &stream->truth, sample->cycle);
+        stream->truth.waits = as_truth_take(&query, &sample->truth) != AS_SAMPLE_TAKEN;
+        stream->truth.answered += !stream->truth.waits;
+    }
+}
+
+/* Drops from the queue what all have answered. */
+static void forget(struct as_sampling *sampling, struct stream *stream)
+{
+    uint64_t slowest = stream->truth.answered;
+    for (size_t i = 0; i < sampling->n; i++)
+        slowest = stream->readers[i].answered < slowest ? stream->readers[i].answered : slowest;
+    stream->queue_start += (size_t)(slowest - stream->forgotten);
+    stream->forgotten = slowest;
+    size_t left = stream->queue.len - stream->queue_start;
+    if (stream->queue_start >= left) { /* moving costs no more than what was used up */
+        memmove(stream->queue.data, stream->queue.data + stream->queue_start, left * sizeof *stream->queue.data);
+        stream->queue.len = left;
+        stream->queue_start = 0;
+    }
+}
+
+static void answer_all(struct as_sampling *sampling, struct stream *stream)
+{
+    find_truth(sampling, stream);
+    for (size_t i = 0; i < sampling->n; i++)
+        answer(sampling, stream, i);
+    forget(sampling, stream);
+}
+
+/* ---- records ---- */
+
+static void take_sample(struct as_sampling *sampling, struct stream *stream, uint32_t thread)
+{
+    uint64_t k = ++stream->taken, cycle = stream->next_cycle;
+    uint64_t before = k > 1 ? as_schedule_cycle(&sampling->schedule, thread, k - 1) : 0;
+    *as_vec_push(&stream->queue) = (struct sample){.cycle = cycle, .cycles = cycle - before};
+    stream->next_cycle = as_schedule_cycle(&sampling->schedule, thread, k + 1);
+}
+
+static void stop_waiting(struct as_sampling *sampling, struct stream *stream)
+{
+    stream->truth.waits = false;
+    for (size_t i = 0; i < sampling->n; i++)
+        stream->readers[i].waits = false;
+}
+
+static void end_stream(struct as_sampling *sampling, uint32_t thread)
+{
+    free_stream(sampling->streams.data[thread]);
+    sampling->streams.data[thread] = NULL;
+}
+
+static void observe(void *self, const struct as_pipe_batch *batch)
+{
+    struct as_sampling *sampling = self;
+    struct stream *stream = stream_of(sampling, batch->thread);
+    uint64_t last_commit = batch->pipes[batch->n - 1].commit;
+    as_window_open(&stream->window, batch);
+    if (stream->forgotten < stream->taken) {
+        stop_waiting(sampling, stream);
+        answer_all(sampling, stream);
+    }
+    while (stream->next_cycle <= last_commit) {
+        take_sample(sampling, stream, batch->thread);
+        answer_all(sampling, stream);
+    }
+    if (stream->window.ended)
+        end_stream(sampling, batch->thread);
+    else
+        as_window_close(&stream->window);
+}
+
+static void finish(void *self, FILE *out)
+{
+    struct as_sampling *sampling = self;
+    for (size_t i = 0; i < sampling->streams.len; i++) {
+        struct stream *stream = sampling->streams.data[i];
+        if (!stream)
+            continue;
+        stream->window.ended = true;
+        stop_waiting(sampling, stream);
+        answer_all(sampling, stream);
+        end_stream(sampling, (uint32_t)i);
+    }
+}
+
+static void release(void *self)
+{
+    as_sampling_free(self);
+}
+
+const struct as_observer as_sampling_observer = {
+    .version = AS_OBSERVER_VERSION,
+    .record_size = sizeof(struct as_pipe),
+    .name = "samplers",
+    .batch = observe,
+    .finish = finish,
+    .free = release,
+};
+
+const struct as_sampling_result *as_sampling_results(const struct as_sampling *sampling, size_t *n)
+{
+    *n = sampling->n;
+    return sampling->results;
+}
+
+const struct as_schedule *as_sampling_schedule(const struct as_sampling *sampling)
+{
+    return &sampling->schedule;
+}

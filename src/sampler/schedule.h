@@ -1,0 +1,21 @@
+/* In which cycles samples are taken: the same for all samplers of a run.
+ *
+ * Number k = 1, 2, … of a thread lies in cycles (k-1) * period + 1 … k * period of its core: at the last of them, or
+ * anywhere if random. A sample stands for the cycles since the sample before it.
+ */
+#ifndef AS_SAMPLER_SCHEDULE_H
+#define AS_SAMPLER_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct as_schedule {
+    uint64_t period; /* cycles, at least 1 */
+    bool random;
+    uint64_t seed;
+};
+
+/* The cycle of sample k >= 1. Increases with k. */
+uint64_t as_schedule_cycle(const struct as_schedule *schedule, uint32_t thread, uint64_t k);
+
+#endif
