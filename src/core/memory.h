@@ -20,30 +20,46 @@ void as_uncore_free(struct as_uncore *uncore);
 
 struct as_memory;
 struct as_memory *as_memory_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core);
-void as_memory_free(struct as_memory *memory);
+void as_memory_free(struct as_memory *memory); /* before its uncore */
+/* Addresses are those of this process (0 at first): equal addresses of different processes are different lines. Threads
+ * of one process share theirs. */
+void as_memory_set_process(struct as_memory *memory, uint32_t process);
 
 enum as_memory_kind {
     AS_MEMORY_LOAD,
-    AS_MEMORY_STORE,    /* a committed store that drains: done is when the store queue entry is free */
-    AS_MEMORY_PREFETCH, /* never faults, never waits; done is when the request was accepted */
-    AS_MEMORY_FLUSH,    /* the line leaves all caches */
+    AS_MEMORY_STORE, /* a committed store that drains, translated when it executed: done is when the cache has taken it
+                        and its store queue entry is free: `cycle` unless it misses and has to wait for an MSHR */
+    AS_MEMORY_PREFETCH, /* never faults, never waits (done is `cycle`), is dropped where no MSHR is free */
+    AS_MEMORY_FLUSH,    /* the line leaves all caches of all cores; done is when the last level has seen it */
 };
 
 struct as_memory_answer {
-    uint64_t done;   /* the data is there (a hit: t + L1 latency) */
+    uint64_t done;   /* the data is there (a hit: t + L1 latency; each further level adds its own latency) */
     uint32_t events; /* ST_L1, ST_TLB, ST_LLC, L2_HIT, LLC_HIT, PREFETCHED, BANK; for fetches DR_L1, DR_TLB */
-    bool fault;      /* first touch of its page: done is when the walk found that out; ask again after handling it */
+    uint32_t fault;  /* first touch of its page: done is when the walk found that out; ask again after handling it. (A
+                        bool, as wide as events: with padding, returning it would cost as much as the access.) */
 };
 
 /* A data access; one that crosses a line is two, the later one counts. */
 struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle,
                                          uint64_t address, uint32_t size);
-/* The instruction line that holds `address`. done == cycle where it hits (the hit latency is part of front.depth). */
+/* Only the translation, for a store that executes and drains later (its line is asked for then). done is the cycle in
+ * which the physical address is known: `cycle` where the TLB hits. events ST_TLB; fault as above. */
+struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address);
+/* The instruction line that holds `address`. done == cycle where it hits (the hit latency is part of front.depth);
+ * otherwise done is when the line has arrived and can be fetched. Never faults. */
 struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle, uint64_t address);
 
+/* Accesses are single lines. A miss asks the level below; an access that finds its line on its way is a merge, not a
+ * miss. So: accesses of L2 = misses + prefetches of L1I and L1D + walk_accesses (of LLC where there is no L2), accesses
+ * of LLC = misses + prefetches of L2, dram_reads = misses + prefetches of LLC. */
 struct as_memory_counters {
     uint64_t l1i_accesses, l1i_misses, l1d_accesses, l1d_misses, l2_accesses, l2_misses, llc_accesses, llc_misses;
-    uint64_t itlb_misses, dtlb_misses, l2tlb_misses, walks, dram_reads, dram_writes, row_hits, prefetches, faults;
+    uint64_t l1i_merges, l1d_merges, l2_merges, llc_merges;
+    uint64_t l1i_prefetches, l1d_prefetches, l2_prefetches, llc_prefetches; /* sent, software's included */
+    uint64_t prefetches;                                                    /* all of these */
+    uint64_t itlb_misses, dtlb_misses, l2tlb_misses, walks, walk_accesses, faults;
+    uint64_t dram_reads, dram_writes, row_hits;
 };
 void as_memory_count(const struct as_memory *memory,
                      struct as_memory_counters *counters); /* the shared part included */

@@ -1,0 +1,137 @@
+/* Caches below their hit path (cache.h has the model). */
+#include "core/cache.h"
+
+#include <assert.h>
+
+void as_cache_init(struct as_cache *cache, enum as_source level, const struct as_cache_machine *sizes,
+                   const struct as_machine *machine)
+{
+    uint32_t sets = sizes->size / (sizes->ways * machine->memory.line);
+    assert(sets > 0 && (sets & (sets - 1)) == 0); /* as_machine_validate */
+    *cache = (struct as_cache){
+        .latency = sizes->latency,
+        .hit = sizes->latency,
+        .level = (uint8_t)level,
+        .next_line = sizes->next_line,
+        .page_mask = machine->memory.page / machine->memory.line - 1,
+    };
+    as_tags_init(&cache->tags, sets, sizes->ways);
+    as_slots_init(&cache->mshrs, sizes->mshrs);
+    as_banks_init(&cache->banks, sizes->banks);
+}
+
+void as_cache_free(struct as_cache *cache)
+{
+    as_tags_free(&cache->tags);
+    as_slots_free(&cache->mshrs);
+}
+
+static struct as_entry *place(struct as_cache *cache, uint64_t line, uint64_t arrival);
+
+static void write_back(struct as_cache *cache, uint64_t line, uint64_t cycle)
+{
+    cache->writebacks++;
+    struct as_cache *next = cache->next;
+    if (!next) {
+        as_dram_write(cache->dram, cycle);
+        return;
+    }
+    uint32_t slot = as_tags_search(&next->tags, line);
+    struct as_entry *entry = slot == AS_TAGS_NONE ? place(next, line, cycle) : &next->tags.entries[slot];
+    entry->dirty = true;
+}
+
+/* Makes room for a line that is absent and arrives at `arrival`. */
+static struct as_entry *place(struct as_cache *cache, uint64_t line, uint64_t arrival)
+{
+    struct as_tags *tags = &cache->tags;
+    uint32_t slot = as_tags_victim(tags, line);
+    uint64_t old = tags->keys[slot];
+    if (old && tags->entries[slot].dirty)
+        write_back(cache, old - 1, arrival);
+    struct as_entry *entry = as_tags_put(tags, slot, line);
+    *entry = (struct as_entry){.ready = arrival, .source = cache->level};
+    return entry;
+}
+
+/* Asks the level below at `cycle`; an MSHR is busy until the line is there. `asked` is the request's own cycle. */
+static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cycle, uint64_t line, enum as_request kind)
+{
+    struct as_fill fill = {.source = AS_SOURCE_DRAM};
+    if (cache->next)
+        fill = as_cache_request(cache->next, cycle, line, kind);
+    else
+        fill.done = as_dram_read(cache->dram, cycle, line);
+    as_slots_hold(&cache->mshrs, cycle, fill.done);
+    struct as_entry *entry = place(cache, line, fill.done);
+    entry->latency = (uint32_t)(fill.done - asked);
+    entry->source = fill.source;
+    entry->prefetched = kind == AS_REQUEST_PREFETCH;
+    return fill;
+}
+
+void as_cache_prefetch(struct as_cache *cache, uint64_t cycle, uint64_t line)
+{
+    if (!as_slots_has_room(&cache->mshrs, cycle))
+        return;
+    cache->prefetches++;
+    fetch(cache, cycle - cache->latency, cycle, line, AS_REQUEST_PREFETCH);
+}
+
+static void prefetch_behind(struct as_cache *cache, uint64_t cycle, uint64_t line)
+{
+    line++;
+    if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE)
+        as_cache_prefetch(cache, cycle, line);
+}
+
+struct as_fill as_cache_hit(struct as_cache *cache, uint32_t slot, uint64_t cycle, uint64_t line, enum as_request kind)
+{
+    struct as_entry *entry = &cache->tags.entries[slot];
+    bool waits = entry->ready > cycle + cache->hit;
+    struct as_fill fill = {
+        .done = as_entry_arrival(entry, cycle, cache->hit),
+        .source = waits ? entry->source : cache->level,
+    };
+    cache->merges += waits;
+    as_tags_touch(&cache->tags, slot);
+    if (kind == AS_REQUEST_DEMAND && entry->prefetched) {
+        entry->prefetched = false;
+        fill.prefetched = true;
+        if (cache->next_line)
+            prefetch_behind(cache, cycle + cache->latency, line);
+    }
+    return fill;
+}
+
+struct as_fill as_cache_miss(struct as_cache *cache, uint64_t cycle, uint64_t line, enum as_request kind,
+                             uint64_t *accepted)
+{
+    cache->misses++;
+    *accepted = as_slots_admit(&cache->mshrs, cycle + cache->latency);
+    struct as_fill fill = fetch(cache, cycle, *accepted, line, kind);
+    if (cache->next_line && kind == AS_REQUEST_DEMAND)
+        prefetch_behind(cache, *accepted, line);
+    return fill;
+}
+
+struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t line, enum as_request kind)
+{
+    cache->accesses++;
+    if (cache->banks.limited)
+        cycle = as_banks_take(&cache->banks, cycle, line);
+    uint32_t slot = as_tags_search(&cache->tags, line);
+    if (slot != AS_TAGS_NONE)
+        return as_cache_hit(cache, slot, cycle, line, kind);
+    uint64_t accepted;
+    return as_cache_miss(cache, cycle, line, kind, &accepted);
+}
+
+bool as_cache_drop(struct as_cache *cache, uint64_t line)
+{
+    uint32_t slot = as_tags_search(&cache->tags, line);
+    if (slot == AS_TAGS_NONE)
+        return false;
+    as_tags_drop(&cache->tags, slot);
+    return cache->tags.entries[slot].dirty;
+}

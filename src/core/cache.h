@@ -1,0 +1,64 @@
+/* A cache as times: write-back, write-allocate, true LRU, with MSHRs, banks and a next-line prefetcher.
+ *
+ * A request reaches the cache at a cycle. A hit is answered `latency` cycles later. A miss takes a free MSHR `latency`
+ * cycles later (waits for one), asks the level below, and the line is there when that has answered. A request for a
+ * line on its way waits for its arrival and needs no MSHR of its own. Contents change in program order, at once.
+ *
+ * The prefetcher fetches the next line of the page behind a miss and behind the first use of a line that it had
+ * fetched, at the time of the request, where an MSHR is free. A victim that is dirty goes to the level below when the
+ * line that takes its place arrives; it is put there where it is absent, and costs no time there. Levels are neither
+ * inclusive nor exclusive: what leaves one says nothing about the others.
+ */
+#ifndef AS_CORE_CACHE_H
+#define AS_CORE_CACHE_H
+
+#include "core/dram.h"
+#include "core/tags.h"
+
+/* Where a line came from. */
+enum as_source { AS_SOURCE_L1, AS_SOURCE_L2, AS_SOURCE_LLC, AS_SOURCE_DRAM };
+
+/* Prefetches start no further prefetches and leave "first use" to others; so do the accesses of a page walk. */
+enum as_request { AS_REQUEST_DEMAND, AS_REQUEST_PREFETCH, AS_REQUEST_WALK };
+
+struct as_fill {
+    uint64_t done;
+    uint8_t source; /* enum as_source */
+    bool prefetched;
+};
+
+struct as_cache {
+    struct as_tags tags;
+    uint32_t latency; /* until a miss is known */
+    uint32_t hit;     /* of a hit: the same, except where the pipeline has counted it already (L1I) */
+    uint8_t level;    /* enum as_source of its hits */
+    bool next_line;
+    uint64_t page_mask;    /* lines of a page - 1 */
+    struct as_cache *next; /* the level below, or … */
+    struct as_dram *dram;  /* … memory */
+    struct as_slots mshrs;
+    /* A merge found its line on its way. Neither it nor a prefetch is a miss; every miss and every prefetch is one
+     * access of the level below. */
+    uint64_t accesses, misses, merges, prefetches, writebacks;
+    struct as_banks banks;
+};
+
+void as_cache_init(struct as_cache *cache, enum as_source level, const struct as_cache_machine *sizes,
+                   const struct as_machine *machine);
+void as_cache_free(struct as_cache *cache);
+
+/* The whole access, for the levels below L1. */
+struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t line, enum as_request kind);
+
+/* The parts, for L1, whose callers look for the line themselves. `cycle` is the request's; as_cache_hit is for lines
+ * that are present, arrived or not. `*accepted`: when an MSHR had taken the miss. */
+struct as_fill as_cache_hit(struct as_cache *cache, uint32_t slot, uint64_t cycle, uint64_t line, enum as_request kind);
+struct as_fill as_cache_miss(struct as_cache *cache, uint64_t cycle, uint64_t line, enum as_request kind,
+                             uint64_t *accepted);
+/* Fetches a line that is absent where an MSHR is free at `cycle`. */
+void as_cache_prefetch(struct as_cache *cache, uint64_t cycle, uint64_t line);
+
+/* The line leaves; returns whether it was there and dirty. */
+bool as_cache_drop(struct as_cache *cache, uint64_t line);
+
+#endif
