@@ -16,7 +16,7 @@ static const char *const signal_names[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGIL
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
 static struct sigaction before[SIGNALS];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of installing */
 
 struct guard {
     sigjmp_buf back;
@@ -42,12 +42,18 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     siglongjmp(guard->back, 1);
 }
 
+/* Each time: others set handlers too. */
 static void install(void)
 {
-    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, now;
     sigemptyset(&action.sa_mask);
+    pthread_mutex_lock(&mutex);
     for (int i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], &action, &before[i]);
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_sigaction != on_crash) {
+            before[i] = now;
+            sigaction(signals[i], &action, NULL);
+        }
+    pthread_mutex_unlock(&mutex);
 }
 
 static void call_guarded(struct guard *guard, void (*call)(void *), void *argument)
@@ -76,7 +82,7 @@ static bool enter_stack(stack_t *old)
 
 const char *as_guard_call(void (*call)(void *argument), void *argument)
 {
-    pthread_once(&once, install);
+    install();
     struct guard guard = {.crash = NULL};
     stack_t old;
     bool replaced = enter_stack(&old);

@@ -147,6 +147,18 @@ static void sample_of_stalled(void **state)
     assert_false(sample.front_end || sample.exception || sample.flush || sample.mispredicted);
 }
 
+/* Iterations of a rep instruction have entries each; one of those that commit together counts. */
+static void sample_of_rep(void **state)
+{
+    const struct as_pipe pipes[] = {
+        {.insn = 11, .dispatch = 1, .commit = 9},
+        {.insn = 11, .dispatch = 1, .commit = 9, .flags = AS_PIPE_CONTINUES},
+    };
+    const struct example example = {pipes, 2};
+    assert_int_equal(sample_at(&example, 5).valid, 3);
+    assert_int_equal(sample_at(&example, 9).valid, 1);
+}
+
 /* Flushed: address 0 is the offending instruction's, oldest is 0, only bit 0 is valid. */
 static void sample_of_flushed(void **state)
 {
@@ -228,6 +240,7 @@ int main(void)
         cmocka_unit_test(d_drained),
         cmocka_unit_test(sample_of_committing),
         cmocka_unit_test(sample_of_stalled),
+        cmocka_unit_test(sample_of_rep),
         cmocka_unit_test(sample_of_flushed),
         cmocka_unit_test(sample_of_drained),
         cmocka_unit_test(software_without_ilp),

@@ -156,6 +156,31 @@ static void random_in_period(void **state)
 
 /* ---- TIP and the Oracle ---- */
 
+/* The truth that samples are held against, with its state. */
+static void truth_every_cycle(void **state)
+{
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct pipe_gen gen = {
+            .random = seed, .width = 1 + seed % 8, .fuse = seed % 2, .statics = STATICS, .paths = 3, .trouble = 4};
+        struct as_pipe pipes[RECORDS];
+        pipe_gen_fill(&gen, pipes, RECORDS);
+        struct as_run_info run = pipe_gen_run(&gen);
+        struct naive_run naive = {pipes, RECORDS, gen.width};
+        struct as_window window = {.pipes = pipes, .end = RECORDS, .ended = true};
+        uint64_t cursor = 0;
+        for (uint64_t now = 1; now <= naive_cycles(&naive); now++) {
+            struct as_query query = {.window = &window, .run = &run, .cycle = now, .cursor = &cursor};
+            struct as_attribution truth;
+            struct naive_answer want = naive_oracle(&naive, now);
+            assert_int_equal(as_truth_take(&query, &truth), AS_SAMPLE_TAKEN);
+            assert_int_equal(truth.state, want.state);
+            assert_int_equal(truth.n, want.n);
+            for (size_t i = 0; i < want.n; i++)
+                assert_int_equal(truth.ids[i], pipes[want.at[i]].insn);
+        }
+    }
+}
+
 /* Sampled every cycle, TIP is the Oracle: the same units for each instruction and state. */
 static void tip_every_cycle_is_the_oracle(void **state)
 {
@@ -303,6 +328,7 @@ int main(void)
         cmocka_unit_test(every_cycle),
         cmocka_unit_test(periodic),
         cmocka_unit_test(random_in_period),
+        cmocka_unit_test(truth_every_cycle),
         cmocka_unit_test(tip_every_cycle_is_the_oracle),
         cmocka_unit_test(zero_samples),
         cmocka_unit_test(dropped_samples_pass_their_cycles_on),

@@ -1,0 +1,288 @@
+/* The fan-out: every observer sees every batch, in order, once; a slow one holds the producer back; buffers come back;
+ * an observer that crashes is left out and the others go on. Run under ThreadSanitizer as well. */
+#include "unit.h"
+
+#include "observe/fanout.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+/* Records carry a running number in `fetch` and one by guest thread in `dispatch`. */
+struct watcher {
+    uint64_t records, by_thread[8], batches;
+    uint64_t finished, freed;
+    long delay;        /* nanoseconds a batch */
+    atomic_uint *gate; /* waits while it is 0 */
+    uint64_t crash_at; /* batch number; 0: never */
+    bool in_order;
+};
+
+static int *volatile nowhere = (int *)16;
+
+static void watch(void *self, const struct as_pipe_batch *batch)
+{
+    struct watcher *watcher = self;
+    watcher->batches++;
+    while (watcher->gate && atomic_load(watcher->gate) == 0)
+        sched_yield();
+    if (watcher->delay)
+        nanosleep(&(struct timespec){.tv_nsec = watcher->delay}, NULL);
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct as_pipe *pipe = &batch->pipes[i];
+        watcher->in_order &= pipe->fetch == watcher->records++ && pipe->thread == batch->thread &&
+                             pipe->dispatch == watcher->by_thread[batch->thread]++;
+    }
+    if (watcher->batches == watcher->crash_at)
+        *nowhere = 1;
+}
+
+static void on_finish(void *self, FILE *out)
+{
+    struct watcher *watcher = self;
+    watcher->finished++;
+    if (out)
+        fprintf(out, "%d\n", (int)watcher->records);
+}
+
+static void on_free(void *self)
+{
+    ((struct watcher *)self)->freed++;
+}
+
+static const struct as_observer ops = {
+    .version = AS_OBSERVER_VERSION, .name = "watcher", .batch = watch, .finish = on_finish, .free = on_free};
+
+static void produce(struct as_fanout *fanout, uint64_t *records, uint64_t *by_thread, uint32_t thread, size_t n)
+{
+    struct as_pipe *pipes = as_fanout_take(fanout);
+    assert_int_equal((uintptr_t)pipes % 64, 0);
+    for (size_t i = 0; i < n; i++)
+        pipes[i] = (struct as_pipe){.fetch = (*records)++, .dispatch = by_thread[thread]++, .thread = (uint16_t)thread};
+    as_fanout_publish(fanout, pipes, thread, n);
+}
+
+enum { BATCH = 32, WATCHERS = 4 };
+
+static struct as_fanout *start(const struct as_fanout_options *options, struct watcher *watchers, size_t n,
+                               bool foreign)
+{
+    struct as_fanout *fanout = as_fanout_new(options);
+    struct as_error err = AS_ERROR_INIT;
+    for (size_t i = 0; i < n; i++) {
+        watchers[i].in_order = true;
+        as_fanout_add(fanout, &ops, &watchers[i], foreign);
+    }
+    assert_true(as_fanout_start(fanout, &err));
+    return fanout;
+}
+
+static void stress(const struct as_fanout_options *options, int batches)
+{
+    struct watcher watchers[WATCHERS] = {{.delay = 0}, {.delay = 20000}, {.delay = 0}, {.delay = 100}};
+    struct as_fanout *fanout = start(options, watchers, WATCHERS, false);
+    uint64_t records = 0, by_thread[8] = {0};
+    for (int i = 0; i < batches; i++)
+        produce(fanout, &records, by_thread, (uint32_t)(i * 7 % 5), 1 + (size_t)i * 13 % BATCH);
+    as_fanout_finish(fanout);
+    for (int i = 0; i < WATCHERS; i++) {
+        assert_true(watchers[i].in_order);
+        assert_int_equal(watchers[i].records, records);
+        assert_int_equal(watchers[i].batches, batches);
+    }
+    assert_int_equal(as_fanout_report(fanout, NULL), 0);
+    as_fanout_free(fanout);
+    for (int i = 0; i < WATCHERS; i++) {
+        assert_int_equal(watchers[i].finished, 1);
+        assert_int_equal(watchers[i].freed, 1);
+    }
+}
+
+static void everyone_sees_everything(void **state)
+{
+    for (size_t in_flight = 1; in_flight <= 9; in_flight += 2)
+        stress(&(struct as_fanout_options){.batch = BATCH, .in_flight = in_flight}, 400);
+}
+
+static void without_threads(void **state)
+{
+    stress(&(struct as_fanout_options){.inline_ = true, .batch = BATCH, .in_flight = 4}, 100);
+}
+
+static void without_observers(void **state)
+{
+    struct as_fanout *fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4}, NULL, 0, false);
+    uint64_t records = 0, by_thread[8] = {0};
+    for (int i = 0; i < 100; i++)
+        produce(fanout, &records, by_thread, 0, BATCH);
+    as_fanout_free(fanout);
+}
+
+/* One observer stands at a gate: the producer must stop after `in_flight` batches, and must go on when it opens. */
+struct blocked {
+    struct as_fanout *fanout;
+    atomic_uint published;
+};
+
+static void *produce_many(void *argument)
+{
+    struct blocked *blocked = argument;
+    uint64_t records = 0, by_thread[8] = {0};
+    for (int i = 0; i < 50; i++) {
+        produce(blocked->fanout, &records, by_thread, 1, BATCH);
+        atomic_fetch_add(&blocked->published, 1);
+    }
+    return NULL;
+}
+
+static void slow_observers_hold_the_producer(void **state)
+{
+    atomic_uint gate = 0;
+    struct watcher watchers[2] = {{.gate = &gate}, {.delay = 0}};
+    struct blocked blocked = {
+        .fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 6}, watchers, 2, false)};
+    pthread_t producer;
+    assert_int_equal(pthread_create(&producer, NULL, produce_many, &blocked), 0);
+    while (atomic_load(&blocked.published) < 6)
+        sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    assert_int_equal(atomic_load(&blocked.published), 6);
+    atomic_store(&gate, 1);
+    pthread_join(producer, NULL);
+    as_fanout_finish(blocked.fanout);
+    for (int i = 0; i < 2; i++)
+        assert_true(watchers[i].in_order && watchers[i].batches == 50);
+    as_fanout_free(blocked.fanout);
+}
+
+/* Buffers are reused: with everything in lock-step, a handful serves any number of batches. */
+static void buffers_are_reused(void **state)
+{
+    struct watcher watcher = {.delay = 0};
+    struct as_fanout *fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4}, &watcher, 1, false);
+    struct as_pipe *seen[64];
+    size_t n_seen = 0;
+    for (uint64_t i = 0; i < 1000; i++) {
+        struct as_pipe *pipes = as_fanout_take(fanout);
+        size_t at = 0;
+        while (at < n_seen && seen[at] != pipes)
+            at++;
+        if (at == n_seen) {
+            assert_in_range(n_seen, 0, 5); /* in flight, the one in hand, and one that came back too late */
+            seen[n_seen++] = pipes;
+        }
+        pipes[0] = (struct as_pipe){.fetch = i, .dispatch = i};
+        as_fanout_publish(fanout, pipes, 0, 1);
+    }
+    as_fanout_finish(fanout);
+    assert_true(watcher.in_order);
+    as_fanout_free(fanout);
+}
+
+/* A buffer for each of several guest threads at a time, published in another order than taken; empty ones are no batch.
+ */
+static void several_buffers_in_hand(void **state)
+{
+    struct watcher watcher = {.delay = 0};
+    struct as_fanout *fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 2}, &watcher, 1, false);
+    struct as_pipe *pipes[8];
+    for (uint32_t t = 0; t < 8; t++)
+        pipes[t] = as_fanout_take(fanout);
+    for (uint32_t t = 8; t-- > 0;) {
+        pipes[t][0] = (struct as_pipe){.fetch = 7 - t, .thread = (uint16_t)t};
+        as_fanout_publish(fanout, pipes[t], t, 1);
+    }
+    as_fanout_publish(fanout, as_fanout_take(fanout), 0, 0);
+    as_fanout_finish(fanout);
+    assert_int_equal(watcher.batches, 8);
+    assert_true(watcher.in_order);
+    as_fanout_free(fanout);
+}
+
+static void reports_in_order(void **state)
+{
+    struct watcher watchers[3] = {{.records = 0}};
+    struct as_fanout *fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4}, watchers, 3, true);
+    uint64_t records = 0, by_thread[8] = {0};
+    produce(fanout, &records, by_thread, 0, 3);
+    as_fanout_finish(fanout);
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(as_fanout_report(fanout, out), 0);
+    fclose(out);
+    assert_string_equal(text, "3\n3\n3\n");
+    free(text);
+    as_fanout_free(fanout);
+}
+
+/* ---- crashes ---- */
+
+static void crash_in_the_middle(void *argument)
+{
+    bool inline_ = *(bool *)argument;
+    struct watcher watchers[3] = {{.delay = 0}, {.crash_at = 5}, {.delay = 0}};
+    struct as_fanout *fanout =
+        start(&(struct as_fanout_options){.inline_ = inline_, .batch = BATCH, .in_flight = 4}, watchers, 3, true);
+    uint64_t records = 0, by_thread[8] = {0};
+    for (int i = 0; i < 50; i++)
+        produce(fanout, &records, by_thread, 0, BATCH);
+    as_fanout_finish(fanout);
+    bool right = as_fanout_report(fanout, NULL) == 1 && as_fanout_crashed(fanout, 1) && !as_fanout_crashed(fanout, 0);
+    as_fanout_free(fanout);
+    right = right && watchers[0].batches == 50 && watchers[2].batches == 50 && watchers[1].batches == 5;
+    right = right && watchers[0].finished == 1 && watchers[1].finished == 0 && watchers[1].freed == 0;
+    _exit(right ? 0 : 1);
+}
+
+static void a_crash_ends_one_observer(void **state)
+{
+    bool modes[] = {false, true};
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        assert_int_equal(unit_run_child(crash_in_the_middle, &modes[i], text, sizeof text), 0);
+        assert_string_equal(text, "assay: the observer 'watcher' crashed (SIGSEGV); the run goes on without it\n");
+    }
+}
+
+/* Our own observers are not guarded: a crash there is a crash. */
+static void crash_of_our_own(void *argument)
+{
+    struct watcher watchers[2] = {{.crash_at = 1}, {.delay = 0}};
+    struct as_fanout *fanout = as_fanout_new(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4});
+    struct as_error err = AS_ERROR_INIT;
+    as_fanout_add(fanout, &ops, &watchers[1], true);
+    as_fanout_add(fanout, &ops, &watchers[0], false);
+    if (!as_fanout_start(fanout, &err))
+        _exit(1);
+    uint64_t records = 0, by_thread[8] = {0};
+    produce(fanout, &records, by_thread, 0, BATCH);
+    as_fanout_finish(fanout);
+    _exit(0);
+}
+
+static void our_own_crashes_are_not_hidden(void **state)
+{
+    char text[65536];
+    int status = unit_run_child(crash_of_our_own, NULL, text, sizeof text);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0); /* a sanitizer exits by itself */
+    assert_null(strstr(text, "goes on without"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everyone_sees_everything),
+        cmocka_unit_test(without_threads),
+        cmocka_unit_test(without_observers),
+        cmocka_unit_test(slow_observers_hold_the_producer),
+        cmocka_unit_test(buffers_are_reused),
+        cmocka_unit_test(several_buffers_in_hand),
+        cmocka_unit_test(reports_in_order),
+        cmocka_unit_test(a_crash_ends_one_observer),
+        cmocka_unit_test(our_own_crashes_are_not_hidden),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
