@@ -1,0 +1,30 @@
+/* What `assay compare` found, and how it is shown. */
+#ifndef AS_CMD_COMPARE_H
+#define AS_CMD_COMPARE_H
+
+#include "base/json.h"
+#include "model/groups.h"
+#include "model/model.h"
+#include "observe/oracle.h"
+#include "observe/stacks.h"
+#include "sampler/sampling.h"
+
+enum { AS_GRANULARITIES = 3 }; /* instruction, block, function */
+
+struct as_compare {
+    char **argv;
+    const struct as_machine *machine;
+    const struct as_model *model;
+    struct as_model_result result;
+    const struct as_oracle *oracle;
+    struct as_profile truth;
+    struct as_groups groups;
+    struct as_sampling *const *samplings; /* the first is the one asked for, the rest are the sweep */
+    size_t n_samplings;
+    uint64_t top; /* rows */
+};
+
+void as_compare_json(const struct as_compare *compare, struct as_json *json);
+void as_compare_text(const struct as_compare *compare, FILE *out);
+
+#endif

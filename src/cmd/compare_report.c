@@ -1,0 +1,299 @@
+/* See compare.h. */
+#include "cmd/compare.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const char *const granularity_names[AS_GRANULARITIES] = {"instruction", "block", "function"};
+
+static const struct as_grouping *grouping(const struct as_compare *compare, int granularity)
+{
+    const struct as_grouping *all[AS_GRANULARITIES] = {NULL, &compare->groups.blocks, &compare->groups.functions};
+    return all[granularity];
+}
+
+static double error_of(const struct as_compare *compare, const struct as_sampling_result *result, int granularity)
+{
+    return as_profile_error(&result->profile, &compare->truth, grouping(compare, granularity));
+}
+
+static double systematic_of(const struct as_compare *compare, const struct as_sampling_result *result, int granularity)
+{
+    return as_agreement_error(&result->agreement, grouping(compare, granularity));
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* ---- the instructions that matter ---- */
+
+struct row {
+    uint32_t id;
+    uint64_t units;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->units != y->units)
+        return x->units < y->units ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The hottest instructions by the Oracle. The caller frees. */
+static struct row *top_rows(const struct as_compare *compare, size_t *n)
+{
+    struct row *rows = as_alloc_array(compare->truth.n ? compare->truth.n : 1, sizeof *rows);
+    size_t used = 0;
+    for (size_t id = 0; id < compare->truth.n; id++)
+        if (compare->truth.units[id])
+            rows[used++] = (struct row){.id = (uint32_t)id, .units = compare->truth.units[id]};
+    qsort(rows, used, sizeof *rows, compare_rows);
+    *n = used < compare->top ? used : (size_t)compare->top;
+    return rows;
+}
+
+/* ---- JSON ---- */
+
+static void json_errors(struct as_json *json, const struct as_compare *compare, const char *name,
+                        const struct as_sampling_result *result,
+                        double (*measure)(const struct as_compare *, const struct as_sampling_result *, int))
+{
+    as_json_object(json, name);
+    for (int i = 0; i < AS_GRANULARITIES; i++)
+        as_json_double(json, granularity_names[i], measure(compare, result, i));
+    as_json_end(json);
+}
+
+static void json_samplers(struct as_json *json, const struct as_compare *compare, const struct as_sampling *sampling)
+{
+    size_t n;
+    const struct as_sampling_result *results = as_sampling_results(sampling, &n);
+    as_json_array(json, "samplers");
+    for (size_t i = 0; i < n; i++) {
+        as_json_object(json, NULL);
+        as_json_string(json, "name", results[i].sampler->name);
+        as_json_string(json, "stands_for", results[i].sampler->stands_for);
+        as_json_u64(json, "samples", results[i].samples);
+        as_json_u64(json, "dropped", results[i].dropped);
+        json_errors(json, compare, "error", &results[i], error_of);
+        json_errors(json, compare, "systematic", &results[i], systematic_of);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_rows(struct as_json *json, const struct as_compare *compare)
+{
+    size_t n, n_results;
+    struct row *rows = top_rows(compare, &n);
+    const struct as_sampling_result *results = as_sampling_results(compare->samplings[0], &n_results);
+    as_json_array(json, "rows");
+    for (size_t i = 0; i < n; i++) {
+        const struct as_insn *insn = as_engine_insn(as_model_engine(compare->model), rows[i].id);
+        struct as_location location = {0};
+        char text[160];
+        as_model_locate(compare->model, rows[i].id, &location);
+        as_json_object(json, NULL);
+        as_json_string(json, "module", location.module);
+        as_json_string(json, "function", location.function);
+        as_json_address(json, "address", insn->address);
+        as_json_string(json, "text", as_insn_text(insn, text, sizeof text));
+        as_json_double(json, "cycles", (double)rows[i].units / (double)AS_CYCLE_UNITS);
+        as_json_double(json, "share", share(rows[i].units, compare->truth.total));
+        as_json_object(json, "samplers");
+        for (size_t s = 0; s < n_results; s++)
+            as_json_double(json, results[s].sampler->name,
+                           share(as_profile_get(&results[s].profile, rows[i].id), results[s].profile.total));
+        as_json_end(json);
+        as_json_end(json);
+    }
+    as_json_end(json);
+    free(rows);
+}
+
+static void json_stack(struct as_json *json, const struct as_compare *compare)
+{
+    struct as_stack stack = as_stack_of(compare->oracle, as_model_run_info(compare->model));
+    uint64_t total = as_stack_total(&stack);
+    as_json_object(json, "stack");
+    for (int i = 0; i < AS_STACK_COUNT; i++)
+        as_json_double(json, as_stack_part_name((enum as_stack_part)i), share(stack.units[i], total));
+    as_json_end(json);
+    as_json_string(json, "class", as_intensity_name(as_stack_intensity(&stack)));
+    as_json_object(json, "states");
+    for (int i = 0; i < AS_STATE_COUNT; i++)
+        as_json_double(json, as_state_name((enum as_state)i),
+                       share(as_oracle_total(compare->oracle).units[i], compare->truth.total));
+    as_json_end(json);
+}
+
+static void json_counters(struct as_json *json, const struct as_core_counters *counters)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } fields[] = {
+        {"uops", counters->uops},
+        {"branches", counters->branches},
+        {"mispredictions", counters->mispredictions},
+        {"btb_misses", counters->btb_misses},
+        {"flushes", counters->flushes},
+        {"order_violations", counters->order_violations},
+        {"wrong_path", counters->wrong_path},
+        {"forwards", counters->forwards},
+        {"l1i_misses", counters->memory.l1i_misses},
+        {"l1d_accesses", counters->memory.l1d_accesses},
+        {"l1d_misses", counters->memory.l1d_misses},
+        {"l2_misses", counters->memory.l2_misses},
+        {"llc_misses", counters->memory.llc_misses},
+        {"itlb_misses", counters->memory.itlb_misses},
+        {"dtlb_misses", counters->memory.dtlb_misses},
+        {"page_walks", counters->memory.walks},
+        {"page_faults", counters->memory.faults},
+        {"dram_reads", counters->memory.dram_reads},
+        {"dram_writes", counters->memory.dram_writes},
+    };
+    as_json_object(json, "counters");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        as_json_u64(json, fields[i].name, fields[i].value);
+    as_json_end(json);
+}
+
+static void json_sweep(struct as_json *json, const struct as_compare *compare)
+{
+    if (compare->n_samplings < 2)
+        return;
+    as_json_array(json, "sweep");
+    for (size_t i = 1; i < compare->n_samplings; i++) {
+        as_json_object(json, NULL);
+        as_json_u64(json, "period", as_sampling_schedule(compare->samplings[i])->period);
+        json_samplers(json, compare, compare->samplings[i]);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+void as_compare_json(const struct as_compare *compare, struct as_json *json)
+{
+    const struct as_model_result *result = &compare->result;
+    const struct as_schedule *schedule = as_sampling_schedule(compare->samplings[0]);
+    as_json_object(json, NULL);
+    as_json_array(json, "program");
+    for (char **word = compare->argv; *word; word++)
+        as_json_string(json, NULL, *word);
+    as_json_end(json);
+    as_json_string(json, "source", "model");
+    as_json_string(json, "core", compare->machine->name);
+    as_json_double(json, "frequency", compare->machine->frequency);
+    as_json_u64(json, "instructions", result->instructions);
+    as_json_u64(json, "cycles", result->cycles);
+    as_json_double(json, "ipc", share(result->instructions, result->cycles));
+    as_json_u64(json, "elapsed_cycles", result->elapsed);
+    as_json_u64(json, "kernel_cycles", result->kernel_cycles);
+    as_json_u64(json, "threads", result->engine.threads);
+    as_json_double(json, "seconds", result->engine.seconds);
+    as_json_double(json, "mips", (double)result->instructions / result->engine.seconds / 1e6);
+    as_json_bool(json, "complete", !result->engine.stopped && !result->engine.interrupted && !result->engine.signal);
+    as_json_i64(json, "exit_status", result->engine.exit_status);
+    as_json_u64(json, "period", schedule->period);
+    as_json_bool(json, "random", schedule->random);
+    json_stack(json, compare);
+    json_samplers(json, compare, compare->samplings[0]);
+    json_sweep(json, compare);
+    json_counters(json, &result->counters);
+    json_rows(json, compare);
+    as_json_end(json);
+}
+
+/* ---- text ---- */
+
+static void text_percent(FILE *out, double fraction)
+{
+    if (isnan(fraction))
+        fprintf(out, "       -  ");
+    else
+        fprintf(out, " %6.2f %% ", 100 * fraction);
+}
+
+static void text_samplers(FILE *out, const struct as_compare *compare, const struct as_sampling *sampling)
+{
+    size_t n;
+    const struct as_sampling_result *results = as_sampling_results(sampling, &n);
+    fprintf(out, "\n%-10s %10s   %-29s   %-29s\n", "", "", "error against the Oracle", "systematic");
+    fprintf(out, "%-10s %10s   %9s %9s %9s   %9s %9s %9s\n", "sampler", "samples", "instr.", "block", "function",
+            "instr.", "block", "function");
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, "%-10s %10" PRIu64 "  ", results[i].sampler->name, results[i].samples);
+        for (int g = 0; g < AS_GRANULARITIES; g++)
+            text_percent(out, error_of(compare, &results[i], g));
+        fprintf(out, "  ");
+        for (int g = 0; g < AS_GRANULARITIES; g++)
+            text_percent(out, systematic_of(compare, &results[i], g));
+        fputc('\n', out);
+    }
+}
+
+static void text_stack(FILE *out, const struct as_compare *compare)
+{
+    struct as_stack stack = as_stack_of(compare->oracle, as_model_run_info(compare->model));
+    fprintf(out, "\nWhere the cycles went (%s-intensive):\n", as_intensity_name(as_stack_intensity(&stack)));
+    for (int i = 0; i < AS_STACK_COUNT; i++)
+        fprintf(out, "  %-14s %6.2f %%\n", as_stack_part_name((enum as_stack_part)i),
+                100 * share(stack.units[i], as_stack_total(&stack)));
+}
+
+static void text_rows(FILE *out, const struct as_compare *compare)
+{
+    size_t n, n_results;
+    struct row *rows = top_rows(compare, &n);
+    const struct as_sampling_result *results = as_sampling_results(compare->samplings[0], &n_results);
+    if (n)
+        fprintf(
+            out,
+            "\nThe instructions that took most time, and what the samplers say of them (%% of all cycles):\n  oracle");
+    for (size_t s = 0; n && s < n_results; s++)
+        fprintf(out, " %8s", results[s].sampler->name);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_insn *insn = as_engine_insn(as_model_engine(compare->model), rows[i].id);
+        struct as_location location = {0};
+        char text[160];
+        as_model_locate(compare->model, rows[i].id, &location);
+        fprintf(out, "\n%8.2f", 100 * share(rows[i].units, compare->truth.total));
+        for (size_t s = 0; s < n_results; s++)
+            fprintf(out, " %8.2f",
+                    100 * share(as_profile_get(&results[s].profile, rows[i].id), results[s].profile.total));
+        fprintf(out, "  %.40s+0x%" PRIx64 "  %s", location.function ? location.function : location.module_name,
+                location.function ? insn->address - location.function_start : location.module_offset,
+                as_insn_text(insn, text, sizeof text));
+    }
+    if (n)
+        fputc('\n', out);
+    free(rows);
+}
+
+void as_compare_text(const struct as_compare *compare, FILE *out)
+{
+    const struct as_model_result *result = &compare->result;
+    const struct as_schedule *schedule = as_sampling_schedule(compare->samplings[0]);
+    fprintf(out, "\n'%s' on %s: %" PRIu64 " instructions, %" PRIu64 " cycles, IPC %.2f%s\n", compare->argv[0],
+            compare->machine->name, result->instructions, result->cycles, share(result->instructions, result->cycles),
+            result->engine.stopped                                ? " (the region asked for)"
+            : result->engine.interrupted || result->engine.signal ? " (until it was killed)"
+                                                                  : "");
+    text_stack(out, compare);
+    fprintf(out, "\nSamplers, a sample %s%" PRIu64 " cycles:\n", schedule->random ? "somewhere in every " : "every ",
+            schedule->period);
+    text_samplers(out, compare, compare->samplings[0]);
+    for (size_t i = 1; i < compare->n_samplings; i++) {
+        fprintf(out, "\nEvery %" PRIu64 " cycles:", as_sampling_schedule(compare->samplings[i])->period);
+        text_samplers(out, compare, compare->samplings[i]);
+    }
+    text_rows(out, compare);
+    fprintf(out, "\n%.3f seconds, %.1f MIPS (modelled core; every cycle and every instruction accounted for)\n",
+            result->engine.seconds, (double)result->instructions / result->engine.seconds / 1e6);
+}

@@ -1,0 +1,78 @@
+/* Two small structures that turn "at most n at a time" into times.
+ *
+ * as_calendar: at most `width` events in a cycle. Remembers the events of the most recent SPAN cycles; older ones count
+ * as free again, which no in-flight instruction is that far behind to notice. as_occupancy: at most `size` entries at a
+ * time, each leaving at a known cycle: a min-heap of the cycles at which they leave.
+ */
+#ifndef AS_CORE_CALENDAR_H
+#define AS_CORE_CALENDAR_H
+
+#include "base/alloc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AS_CALENDAR_SPAN = 1 << 13 };
+
+struct as_calendar {
+    uint32_t width;
+    uint64_t slots[AS_CALENDAR_SPAN]; /* cycle << 8 | events */
+};
+
+static inline uint32_t as_calendar_used(const struct as_calendar *calendar, uint64_t cycle)
+{
+    uint64_t slot = calendar->slots[cycle % AS_CALENDAR_SPAN];
+    return slot >> 8 == cycle ? (uint32_t)(slot & 0xff) : 0;
+}
+
+static inline bool as_calendar_has_room(const struct as_calendar *calendar, uint64_t cycle)
+{
+    return as_calendar_used(calendar, cycle) < calendar->width;
+}
+
+static inline void as_calendar_take(struct as_calendar *calendar, uint64_t cycle)
+{
+    uint64_t *slot = &calendar->slots[cycle % AS_CALENDAR_SPAN];
+    *slot = *slot >> 8 == cycle ? *slot + 1 : cycle << 8 | 1;
+}
+
+struct as_occupancy {
+    uint32_t size, used;
+    uint64_t cursor;                   /* entries that left before this cycle are free */
+    uint16_t leaves[AS_CALENDAR_SPAN]; /* how many leave in a cycle from the cursor on */
+};
+
+static inline void as_occupancy_step(struct as_occupancy *occupancy)
+{
+    uint16_t *leaves = &occupancy->leaves[occupancy->cursor++ % AS_CALENDAR_SPAN];
+    occupancy->used -= *leaves;
+    *leaves = 0;
+}
+
+/* The first cycle from `cycle` on at which an entry is free. Cycles asked for never decrease. */
+static inline uint64_t as_occupancy_free_at(struct as_occupancy *occupancy, uint64_t cycle)
+{
+    if (cycle - occupancy->cursor >= AS_CALENDAR_SPAN && cycle > occupancy->cursor) {
+        memset(occupancy->leaves, 0, sizeof occupancy->leaves);
+        occupancy->used = 0;
+        occupancy->cursor = cycle;
+    }
+    while (occupancy->cursor < cycle)
+        as_occupancy_step(occupancy);
+    while (occupancy->used >= occupancy->size)
+        as_occupancy_step(occupancy);
+    return occupancy->cursor;
+}
+
+/* Takes an entry until `leave`. One that stays longer than the span counts as leaving at its end. */
+static inline void as_occupancy_take(struct as_occupancy *occupancy, uint64_t leave)
+{
+    if (leave - occupancy->cursor >= AS_CALENDAR_SPAN)
+        leave = leave < occupancy->cursor ? occupancy->cursor : occupancy->cursor + AS_CALENDAR_SPAN - 1;
+    occupancy->leaves[leave % AS_CALENDAR_SPAN]++;
+    occupancy->used++;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* The out-of-order core: gives each executed instruction its fetch, dispatch, issue, done and commit cycle.
+ *
+ * Instructions come in program order, once each, with their accesses and outcome; the core computes their times at once
+ * instead of stepping every unit every cycle. Each resource is a constraint on those times (core.c names them one by
+ * one). What that approximates is measured against a plain cycle-stepped core in the tests and named in
+ * doc/design/core.md.
+ */
+#ifndef AS_CORE_CORE_H
+#define AS_CORE_CORE_H
+
+#include "assay/insn.h"
+#include "assay/pipe.h"
+#include "core/machine.h"
+#include "core/memory.h"
+
+struct as_core_access {
+    uint64_t address;
+    uint32_t size;
+    uint8_t kind; /* AS_ACCESS_* */
+};
+
+/* An executed instruction, or an iteration of a rep instruction. */
+struct as_op {
+    const struct as_insn *insn;
+    uint64_t next; /* where control went; 0 unknown */
+    const struct as_core_access *accesses;
+    uint32_t n_accesses;
+    bool taken, continues;
+};
+
+/* The static instruction at an address of the thread's image, NULL where no code is known: for the wrong path. */
+typedef const struct as_insn *as_code_at(void *context, uint64_t address);
+
+struct as_core;
+struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t number,
+                            as_code_at *code_at, void *code_context);
+void as_core_free(struct as_core *core);
+
+/* Fills all of `pipe` but path and thread. */
+void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
+
+uint64_t as_core_cycles(const struct as_core *core); /* commit cycle of the last instruction */
+/* The machine's time, which all cores share: own cycles, and those in which the thread was not running. */
+uint64_t as_core_time(const struct as_core *core);
+void as_core_wait_until(struct as_core *core, uint64_t time); /* it did not run until then; never backwards */
+uint64_t as_core_kernel_cycles(const struct as_core *core);   /* system calls and page faults, not part of the above */
+
+struct as_core_counters {
+    uint64_t instructions, uops, branches, mispredictions, btb_misses, flushes, order_violations, wrong_path, forwards;
+    struct as_memory_counters memory;
+};
+void as_core_count(const struct as_core *core, struct as_core_counters *counters);
+
+#endif

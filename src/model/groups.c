@@ -1,0 +1,83 @@
+/* See groups.h. Blocks are cut by symbol/blocks.h for each image by itself. */
+#include "model/groups.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "symbol/blocks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static uint32_t name_function(struct as_strings *names, const struct as_location *location, uint64_t address)
+{
+    char key[8192];
+    if (location->function)
+        snprintf(key, sizeof key, "%s (%s)", location->function, location->module_name);
+    else if (location->function_start)
+        snprintf(key, sizeof key, "%s+0x%" PRIx64 " (%s)", location->module_name,
+                 location->module_offset - (address - location->function_start), location->module_name);
+    else
+        snprintf(key, sizeof key, "? (%s)", location->module_name);
+    return as_strings_intern(names, key);
+}
+
+/* The blocks of one image; their numbers start at `first`. Returns how many there are. */
+static uint32_t cut_image(struct as_groups *groups, const struct as_model *model, uint32_t image, uint32_t first)
+{
+    const struct as_engine *engine = as_model_engine(model);
+    struct as_blocks *blocks = as_blocks_new();
+    size_t n = as_engine_count_insns(engine), n_leaders;
+    for (uint32_t id = 0; id < n; id++) {
+        struct as_location location;
+        if (as_engine_insn_image(engine, id) != image)
+            continue;
+        as_blocks_add_insn(blocks, as_engine_insn(engine, id));
+        as_model_locate(model, id, &location);
+        if (location.function_start)
+            as_blocks_add_function(blocks, location.function_start, location.function_size);
+        groups->function_of[id] = name_function(groups->function_names, &location, as_engine_insn(engine, id)->address);
+    }
+    const uint64_t *leaders = as_model_leaders(model, &n_leaders);
+    for (size_t i = 0; i < n_leaders; i++)
+        if (leaders[i] >> 48 == image)
+            as_blocks_add_leader(blocks, leaders[i] & ((UINT64_C(1) << 48) - 1));
+    as_blocks_finish(blocks);
+    for (uint32_t id = 0; id < n; id++) {
+        if (as_engine_insn_image(engine, id) != image)
+            continue;
+        const struct as_basic_block *block = as_blocks_find(blocks, as_engine_insn(engine, id)->address);
+        groups->block_of[id] = block ? first + (uint32_t)(block - as_blocks_get(blocks, 0)) : UINT32_MAX;
+    }
+    uint32_t count = (uint32_t)as_blocks_count(blocks);
+    as_blocks_free(blocks);
+    return count;
+}
+
+void as_groups_make(struct as_groups *groups, const struct as_model *model)
+{
+    const struct as_engine *engine = as_model_engine(model);
+    size_t n = as_engine_count_insns(engine);
+    uint32_t blocks = 0;
+    groups->function_names = as_strings_new();
+    groups->block_of = as_alloc_array(n ? n : 1, sizeof *groups->block_of);
+    groups->function_of = as_alloc_array(n ? n : 1, sizeof *groups->function_of);
+    for (uint32_t image = 1; as_engine_image(engine, image); image++)
+        blocks += cut_image(groups, model, image, blocks);
+    groups->blocks = (struct as_grouping){.of = groups->block_of, .n = n, .count = blocks};
+    groups->functions = (struct as_grouping){
+        .of = groups->function_of, .n = n, .count = (uint32_t)as_strings_count(groups->function_names)};
+}
+
+void as_groups_free(struct as_groups *groups)
+{
+    if (groups->function_names)
+        as_strings_free(groups->function_names);
+    free(groups->block_of);
+    free(groups->function_of);
+    *groups = (struct as_groups){0};
+}
+
+const char *as_groups_function(const struct as_groups *groups, uint32_t function)
+{
+    return as_strings_get(groups->function_names, function);
+}

@@ -1,0 +1,21 @@
+/* Which basic block and which function each executed static instruction belongs to: the granularities at which profiles
+ * are compared. */
+#ifndef AS_MODEL_GROUPS_H
+#define AS_MODEL_GROUPS_H
+
+#include "model/model.h"
+#include "observe/profile.h"
+
+struct as_groups {
+    struct as_grouping blocks, functions;
+    uint32_t *block_of, *function_of;  /* by instruction id */
+    struct as_strings *function_names; /* by group */
+};
+
+/* After the run. Instructions that never executed are in no group. */
+void as_groups_make(struct as_groups *groups, const struct as_model *model);
+void as_groups_free(struct as_groups *groups);
+/* "main (demo)": valid as long as the groups. */
+const char *as_groups_function(const struct as_groups *groups, uint32_t function);
+
+#endif

@@ -1,0 +1,336 @@
+/* See model.h. Block executions are taken apart into instructions, each goes through its thread's core, and the records
+ * go out in batches, one thread's at a time. */
+#include "model/model.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+enum { MAX_ACCESSES = 4096, MAX_THREADS = UINT16_MAX };
+
+struct model_thread {
+    struct as_core *core;
+    uint32_t image;
+    bool runs;
+    struct as_pipe *batch;
+    size_t n;
+    struct as_model *model; /* context of code_at */
+};
+
+struct as_model {
+    const struct as_machine *machine;
+    struct as_uncore *uncore;
+    struct as_engine *engine;
+    struct as_fanout *fanout;
+    struct as_call_tracker *calls;
+    struct as_run_info info;
+    AS_VEC(struct model_thread *) threads; /* by number - 1 */
+    uint64_t instructions;
+    struct as_model_result total; /* of threads that ended */
+    struct as_map leader_set;
+    AS_VEC(uint64_t) leaders;
+    uint64_t last_leader;
+};
+
+static const struct as_insn *insn_of(void *context, uint32_t id)
+{
+    const struct as_model *model = context;
+    return model->engine ? as_engine_insn(model->engine, id) : NULL;
+}
+
+static const char *function_of(void *context, uint32_t id)
+{
+    struct as_location location;
+    return as_model_locate(context, id, &location) && location.function ? location.function : "";
+}
+
+struct as_model *as_model_new(const struct as_machine *machine)
+{
+    struct as_model *model = as_alloc(sizeof *model);
+    model->machine = machine;
+    model->uncore = as_uncore_new(machine);
+    model->calls = as_call_tracker_new();
+    model->info = (struct as_run_info){
+        .size = sizeof model->info,
+        .machine = machine->name,
+        .frequency = machine->frequency,
+        .commit_width = machine->back.commit_width,
+        .rob = machine->back.rob,
+        .dispatch_width = machine->back.width,
+        .commit_group = machine->back.commit_width * (machine->back.fuse ? 2 : 1),
+        .context = model,
+        .insn = insn_of,
+        .function = function_of,
+    };
+    return model;
+}
+
+void as_model_free(struct as_model *model)
+{
+    if (!model)
+        return;
+    for (size_t i = 0; i < model->threads.len; i++) {
+        if (model->threads.data[i])
+            as_core_free(model->threads.data[i]->core);
+        free(model->threads.data[i]);
+    }
+    as_vec_free(&model->threads);
+    as_vec_free(&model->leaders);
+    as_map_free(&model->leader_set);
+    as_call_tracker_free(model->calls);
+    as_engine_free(model->engine);
+    as_uncore_free(model->uncore);
+    free(model);
+}
+
+const struct as_run_info *as_model_run_info(const struct as_model *model)
+{
+    return &model->info;
+}
+
+static const struct as_insn *code_at(void *context, uint64_t address)
+{
+    const struct model_thread *thread = context;
+    return as_engine_insn_at(thread->model->engine, thread->image, address);
+}
+
+/* The thread that is behind, of those that run; UINT64_MAX where none does. */
+static uint64_t slowest(const struct as_model *model, const struct model_thread *besides)
+{
+    uint64_t time = UINT64_MAX;
+    for (size_t i = 0; i < model->threads.len; i++) {
+        const struct model_thread *thread = model->threads.data[i];
+        if (thread && thread != besides && thread->runs && as_core_time(thread->core) < time)
+            time = as_core_time(thread->core);
+    }
+    return time;
+}
+
+/* A thread that starts, or comes back from a system call, does so in the present. */
+static void catch_up(struct as_model *model, struct model_thread *thread)
+{
+    uint64_t time = slowest(model, thread);
+    if (time != UINT64_MAX)
+        as_core_wait_until(thread->core, time);
+    thread->runs = true;
+}
+
+static void add_counters(struct as_core_counters *to, const struct as_core_counters *from)
+{
+    /* All members are 64-bit counts; the memory's shared part is the same in every core and is taken from the last. */
+    const struct as_memory_counters before = to->memory;
+    to->instructions += from->instructions;
+    to->uops += from->uops;
+    to->branches += from->branches;
+    to->mispredictions += from->mispredictions;
+    to->btb_misses += from->btb_misses;
+    to->flushes += from->flushes;
+    to->order_violations += from->order_violations;
+    to->wrong_path += from->wrong_path;
+    to->forwards += from->forwards;
+    to->memory = from->memory;
+    to->memory.l1i_accesses += before.l1i_accesses;
+    to->memory.l1i_misses += before.l1i_misses;
+    to->memory.l1d_accesses += before.l1d_accesses;
+    to->memory.l1d_misses += before.l1d_misses;
+    to->memory.l2_accesses += before.l2_accesses;
+    to->memory.l2_misses += before.l2_misses;
+    to->memory.itlb_misses += before.itlb_misses;
+    to->memory.dtlb_misses += before.dtlb_misses;
+    to->memory.l2tlb_misses += before.l2tlb_misses;
+    to->memory.walks += before.walks;
+    to->memory.prefetches += before.prefetches;
+    to->memory.faults += before.faults;
+}
+
+/* The thread is over: adds up what its core did. */
+static void retire(struct as_model *model, struct model_thread *thread)
+{
+    struct as_model_result *total = &model->total;
+    struct as_core_counters counters;
+    as_core_count(thread->core, &counters);
+    add_counters(&total->counters, &counters);
+    total->instructions = total->counters.instructions;
+    total->cycles += as_core_cycles(thread->core);
+    total->kernel_cycles += as_core_kernel_cycles(thread->core);
+    if (as_core_time(thread->core) > total->elapsed)
+        total->elapsed = as_core_time(thread->core);
+    as_core_free(thread->core);
+    thread->core = NULL;
+    thread->runs = false;
+}
+
+static void on_thread_start(void *context, struct as_thread *thread)
+{
+    struct as_model *model = context;
+    while (model->threads.len < thread->number)
+        *as_vec_push(&model->threads) = NULL;
+    struct model_thread *own = model->threads.data[thread->number - 1];
+    if (!own) {
+        own = model->threads.data[thread->number - 1] = as_alloc(sizeof *own);
+        own->model = model;
+    }
+    own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
+    own->image = thread->image->number;
+    thread->user = own;
+    catch_up(model, own);
+    as_call_tracker_thread_start(model->calls, thread);
+}
+
+static void publish(struct as_model *model, struct model_thread *own, uint32_t number)
+{
+    if (own->batch)
+        as_fanout_publish(model->fanout, own->batch, number, own->n);
+    own->batch = NULL;
+    own->n = 0;
+}
+
+static void on_thread_end(void *context, struct as_thread *thread)
+{
+    struct as_model *model = context;
+    struct model_thread *own = thread->user;
+    if (own->n)
+        own->batch[own->n - 1].flags |= AS_PIPE_LAST;
+    publish(model, own, thread->number);
+    retire(model, own);
+    as_call_tracker_thread_end(model->calls, thread);
+}
+
+/* The accesses of the execution's instruction `index`, which are the next ones. */
+static uint32_t take_accesses(struct as_accesses *all, struct as_access *next, bool *has_next, uint32_t index,
+                              struct as_core_access *accesses)
+{
+    uint32_t n = 0;
+    for (; *has_next && next->index == index; *has_next = as_accesses_next(all, next))
+        if (n < MAX_ACCESSES)
+            accesses[n++] = (struct as_core_access){.address = next->address, .size = next->size, .kind = next->kind};
+    return n;
+}
+
+static void note_leader(struct as_model *model, const struct as_block_exec *exec)
+{
+    uint64_t key = (uint64_t)exec->block->image << 48 | (exec->next & ((UINT64_C(1) << 48) - 1));
+    if (key == model->last_leader || !exec->next)
+        return;
+    model->last_leader = key;
+    uint64_t *known = as_map_put(&model->leader_set, key);
+    if (!*known)
+        *as_vec_push(&model->leaders) = key;
+    *known = 1;
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_model *model = context;
+    struct model_thread *own = thread->user;
+    static struct as_core_access accesses[MAX_ACCESSES];
+    struct as_accesses all = as_accesses_of(exec);
+    struct as_access next;
+    bool has_next = as_accesses_next(&all, &next);
+    uint32_t path = as_call_tracker_begin(model->calls, thread, exec);
+    for (uint32_t i = exec->first; i < exec->end; i++) {
+        bool last = i == exec->end - 1;
+        const struct as_insn *insn = exec->block->insns[i];
+        struct as_op op = {.insn = insn,
+                           .next = last ? exec->next : insn->address + insn->length,
+                           .accesses = accesses,
+                           .n_accesses = take_accesses(&all, &next, &has_next, i, accesses),
+                           .taken = last && exec->taken,
+                           .continues = i == exec->first && exec->continues};
+        if (!own->batch)
+            own->batch = as_fanout_take(model->fanout);
+        struct as_pipe *pipe = &own->batch[own->n++];
+        as_core_execute(own->core, &op, pipe);
+        pipe->path = path;
+        pipe->thread = (uint16_t)thread->number;
+        if (own->n == AS_MODEL_BATCH)
+            publish(model, own, thread->number);
+    }
+    if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
+        note_leader(model, exec);
+    model->instructions += as_block_exec_count(exec);
+    as_call_tracker_end(model->calls, thread, exec);
+}
+
+static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    struct as_model *model = context;
+    ((struct model_thread *)thread->user)->runs = false;
+    as_call_tracker_syscall(model->calls, thread, number);
+}
+
+static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    catch_up(context, thread->user);
+}
+
+static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
+{
+    as_call_tracker_signal(((struct as_model *)context)->calls, thread, interrupted);
+}
+
+static void on_signal_return(void *context, struct as_thread *thread)
+{
+    as_call_tracker_signal_return(((struct as_model *)context)->calls, thread);
+}
+
+static uint64_t clock_of(void *context, const struct as_thread *thread)
+{
+    return as_core_time(((const struct model_thread *)thread->user)->core);
+}
+
+static const struct as_sink sink = {
+    .thread_start = on_thread_start,
+    .thread_end = on_thread_end,
+    .block = on_block,
+    .syscall = on_syscall,
+    .syscall_return = on_syscall_return,
+    .signal = on_signal,
+    .signal_return = on_signal_return,
+    .clock = clock_of,
+};
+
+bool as_model_run(struct as_model *model, const struct as_engine_options *options, struct as_fanout *fanout,
+                  struct as_model_result *result, struct as_error *err)
+{
+    memset(result, 0, sizeof *result);
+    model->fanout = fanout;
+    model->engine = as_engine_start(options, err);
+    if (!model->engine || !as_fanout_start(fanout, err))
+        return false;
+    bool ok = as_engine_run(model->engine, &sink, model, &result->engine, err);
+    as_fanout_finish(fanout);
+    model->total.engine = result->engine;
+    *result = model->total;
+    return ok;
+}
+
+uint64_t as_model_progress(const struct as_model *model)
+{
+    return model->instructions;
+}
+
+const struct as_engine *as_model_engine(const struct as_model *model)
+{
+    return model->engine;
+}
+
+const struct as_call_tracker *as_model_calls(const struct as_model *model)
+{
+    return model->calls;
+}
+
+const uint64_t *as_model_leaders(const struct as_model *model, size_t *n)
+{
+    *n = model->leaders.len;
+    return model->leaders.data;
+}
+
+bool as_model_locate(const struct as_model *model, uint32_t id, struct as_location *location)
+{
+    const struct as_insn *insn = model->engine ? as_engine_insn(model->engine, id) : NULL;
+    if (!insn)
+        return false;
+    const struct as_image *image = as_engine_image(model->engine, as_engine_insn_image(model->engine, id));
+    as_space_find(image->space, insn->address, location);
+    return true;
+}

@@ -1,0 +1,47 @@
+/* A run in the model: a program in the engine, a core for each guest thread, and observers of what the cores make of
+ * it.
+ *
+ * Calls: new, then make the observers with as_model_run_info and add them to a fan-out, run, then read the observers.
+ * The model and everything it gives out lives until as_model_free.
+ */
+#ifndef AS_MODEL_MODEL_H
+#define AS_MODEL_MODEL_H
+
+#include "assay/observer.h"
+#include "core/core.h"
+#include "count/tracker.h"
+#include "engine/engine.h"
+#include "observe/fanout.h"
+
+enum { AS_MODEL_BATCH = 4096 }; /* records: the batch size that the fan-out must have */
+
+struct as_model;
+struct as_model *as_model_new(const struct as_machine *machine); /* the machine must outlive it */
+void as_model_free(struct as_model *model);
+
+const struct as_run_info *as_model_run_info(const struct as_model *model);
+
+struct as_model_result {
+    struct as_engine_result engine;
+    uint64_t instructions;  /* iterations of rep instructions are none */
+    uint64_t cycles;        /* of all cores together */
+    uint64_t elapsed;       /* simulated time from the start to the last commit */
+    uint64_t kernel_cycles; /* modelled cost of system calls and page faults, not among the cycles */
+    struct as_core_counters counters;
+};
+
+/* Starts the fan-out, runs the program to its end or the region's, and waits for the observers. */
+bool as_model_run(struct as_model *model, const struct as_engine_options *options, struct as_fanout *fanout,
+                  struct as_model_result *result, struct as_error *err) AS_MUST_CHECK;
+
+uint64_t as_model_progress(const struct as_model *model); /* instructions so far */
+
+/* After the run. */
+const struct as_engine *as_model_engine(const struct as_model *model);
+const struct as_call_tracker *as_model_calls(const struct as_model *model);
+/* Where indirect jumps and calls went: image << 48 | address, each once. */
+const uint64_t *as_model_leaders(const struct as_model *model, size_t *n);
+/* Where instruction `id` is: module, function and so on. False where the id is unknown. */
+bool as_model_locate(const struct as_model *model, uint32_t id, struct as_location *location);
+
+#endif
