@@ -91,7 +91,7 @@ struct as_core {
 
     /* the instruction before, for fusion */
     const struct as_insn *previous;
-    struct as_pipe previous_pipe;
+    uint64_t previous_dispatch, previous_issue, previous_done, previous_commit;
     struct as_core_counters counters;
 };
 
@@ -652,26 +652,26 @@ static void write_registers(struct as_core *core, const struct as_insn *insn, ui
 
 /* One pass of an instruction through the pipeline. Its registers become ready when all its micro-operations have read
  * theirs. */
-static struct attempt pass(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
+static void pass(struct as_core *core, const struct as_op *op, struct as_pipe *pipe, struct attempt *attempt)
 {
     const struct as_insn *insn = op->insn;
-    struct attempt attempt = {0};
-    struct passage p = {.core = core, .op = op, .pipe = pipe, .attempt = &attempt};
+    struct passage p = {.core = core, .op = op, .pipe = pipe, .attempt = attempt};
     uint8_t n = insn->n_uops ? insn->n_uops : 1;
     uint64_t uop_done[AS_INSN_MAX_UOPS] = {0};
     struct uop_times times = pass_uop(&p, 0, n, uop_done);
-    attempt.dispatch = p.dispatched;
-    attempt.issue = times.issue;
-    attempt.done = uop_done[0] = times.done;
+    uint64_t first = times.issue, last = times.done;
+    attempt->dispatch = p.dispatched;
+    uop_done[0] = times.done;
     for (uint8_t i = 1; i < n; i++) {
         times = pass_uop(&p, i, n, uop_done);
         uop_done[i] = times.done;
-        attempt.issue = times.issue < attempt.issue ? times.issue : attempt.issue;
-        attempt.done = later(attempt.done, times.done);
+        first = times.issue < first ? times.issue : first;
+        last = later(last, times.done);
     }
     for (uint8_t i = 0; i < insn->n_uops; i++)
         write_registers(core, insn, insn->uops[i].writes, uop_done[i]);
-    return attempt;
+    attempt->issue = first;
+    attempt->done = last;
 }
 
 /* Stores of the instruction drain after its commit; their store queue entries are free then. */
@@ -762,11 +762,10 @@ static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *p
         core->previous->address + core->previous->length != op->insn->address ||
         !as_insn_fuses(core->previous, op->insn))
         return false;
-    const struct as_pipe *before = &core->previous_pipe;
-    pipe->dispatch = before->dispatch;
-    pipe->issue = before->issue;
-    pipe->done = before->done;
-    pipe->commit = before->commit;
+    pipe->dispatch = core->previous_dispatch;
+    pipe->issue = core->previous_issue;
+    pipe->done = core->previous_done;
+    pipe->commit = core->previous_commit;
     pipe->uops = 0;
     return true;
 }
@@ -786,7 +785,8 @@ static void try_again(struct as_core *core, const struct as_op *op, struct as_pi
     flush_after(core, head);
     uint32_t events = pipe->events;
     fetch(core, op->insn, pipe);
-    struct attempt second = pass(core, op, pipe);
+    struct attempt second = {0};
+    pass(core, op, pipe, &second);
     pipe->flags |= AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
     pipe->events |= events | (first->fault ? AS_EVENT_FL_EX : AS_EVENT_FL_MO);
     pipe->exception = second.dispatch > head ? (uint32_t)(second.dispatch - head) : 0;
@@ -805,7 +805,8 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
     uint64_t before = core->last_commit;
     fetch(core, insn, pipe);
     if (!fuse(core, op, pipe)) {
-        struct attempt attempt = pass(core, op, pipe);
+        struct attempt attempt = {0};
+        pass(core, op, pipe, &attempt);
         pipe->dispatch = attempt.dispatch;
         pipe->issue = attempt.issue;
         pipe->done = attempt.done;
@@ -831,8 +832,12 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
     }
     pipe->flags |= op->continues ? AS_PIPE_CONTINUES : 0;
     core->previous = insn;
-    if (insn->flags & AS_INSN_FUSE_FIRST)
-        core->previous_pipe = *pipe;
+    if (insn->flags & AS_INSN_FUSE_FIRST) {
+        core->previous_dispatch = pipe->dispatch;
+        core->previous_issue = pipe->issue;
+        core->previous_done = pipe->done;
+        core->previous_commit = pipe->commit;
+    }
     core->n_insns++;
     core->counters.instructions += !op->continues;
     core->counters.uops += pipe->uops;
