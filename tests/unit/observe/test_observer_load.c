@@ -1,5 +1,5 @@
 /* Observers from shared objects: what is loaded, what is refused and in which words, and crashes in each of their
- * functions. The directory with the shared objects is the first argument. */
+ * functions. The arguments: the directory with the shared objects, and the example of doc/examples/observer. */
 #include "unit.h"
 
 #include "observe/fanout.h"
@@ -7,8 +7,21 @@
 
 #include <stdio.h>
 
-static const char *directory;
-static const struct as_run_info info = {.size = sizeof info, .machine = "toy", .commit_width = 4};
+static const char *directory, *example;
+
+static const struct as_insn *insn_at(void *context, uint32_t id)
+{
+    static const struct as_insn insn = {.address = 0x1234};
+    return &insn;
+}
+
+static const char *function_at(void *context, uint32_t id)
+{
+    return "main";
+}
+
+static const struct as_run_info info = {
+    .size = sizeof info, .machine = "toy", .commit_width = 4, .rob = 128, .insn = insn_at, .function = function_at};
 
 static char *path_of(const char *name)
 {
@@ -62,6 +75,28 @@ static void in_the_current_directory(void **state)
     free(text);
     assert_int_equal(chdir(before), 0);
     free(before);
+}
+
+/* The documented example: a thousand records of one instruction, each ten cycles in the ROB, and one of another. */
+static void the_example(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_loaded_observer loaded;
+    char *text;
+    size_t size;
+    struct as_pipe pipes[1001] = {{.insn = 5, .dispatch = 1, .commit = 2000}};
+    for (size_t i = 1; i <= 1000; i++)
+        pipes[i] = (struct as_pipe){.insn = 77, .dispatch = i, .commit = i + 10};
+    assert_true(as_observer_load(example, &info, &loaded, &err));
+    loaded.ops->batch(loaded.self,
+                      &(struct as_pipe_batch){.size = sizeof(struct as_pipe_batch), .n = 1001, .pipes = pipes});
+    FILE *out = open_memstream(&text, &size);
+    loaded.ops->finish(loaded.self, out);
+    fclose(out);
+    assert_non_null(strstr(text, "reorder buffer of 128 (toy)\n        10.0       1000  0x1234 in main\n"));
+    free(text);
+    loaded.ops->free(loaded.self);
+    as_observer_unload(&loaded);
 }
 
 static void assert_refused(const char *spec, const char *message)
@@ -133,13 +168,13 @@ static void crashes(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
+    if (argc < 3)
         return 2;
     directory = argv[1];
+    example = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_and_reports), cmocka_unit_test(in_the_current_directory),
-        cmocka_unit_test(refusals),          cmocka_unit_test(crash_in_create),
-        cmocka_unit_test(crashes),
+        cmocka_unit_test(loads_and_reports), cmocka_unit_test(in_the_current_directory), cmocka_unit_test(the_example),
+        cmocka_unit_test(refusals),          cmocka_unit_test(crash_in_create),          cmocka_unit_test(crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

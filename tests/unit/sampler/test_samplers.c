@@ -138,19 +138,19 @@ static void run_random(uint64_t seed, const struct as_schedule *schedule)
 
 static void every_cycle(void **state)
 {
-    for (uint64_t seed = 1; seed <= 60; seed++)
+    for (uint64_t seed = 1; seed <= 40; seed++)
         run_random(seed, &(struct as_schedule){.period = 1});
 }
 
 static void periodic(void **state)
 {
-    for (uint64_t seed = 1; seed <= 120; seed++)
+    for (uint64_t seed = 1; seed <= 80; seed++)
         run_random(seed, &(struct as_schedule){.period = 2 + seed % 90});
 }
 
 static void random_in_period(void **state)
 {
-    for (uint64_t seed = 1; seed <= 120; seed++)
+    for (uint64_t seed = 1; seed <= 80; seed++)
         run_random(seed, &(struct as_schedule){.period = 2 + seed % 90, .random = true, .seed = seed});
 }
 
