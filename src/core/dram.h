@@ -16,7 +16,7 @@
 #include "core/slots.h"
 
 /* What a bank remembers of when it had which row open. */
-enum { AS_DRAM_ROWS = 4 };
+enum { AS_DRAM_ROWS = 8 };
 
 struct as_dram_row {
     uint64_t row;    /* + 1; 0: none */

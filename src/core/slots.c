@@ -6,45 +6,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for spans that were granted for later cycles, beside the `limit` that can be busy in one cycle. */
-enum { SLOTS_FACTOR = 4 };
-
 void as_slots_init(struct as_slots *slots, uint32_t limit)
 {
-    uint32_t size = 1;
-    while (size < limit * SLOTS_FACTOR)
+    uint32_t size = AS_SLOTS_MEMORY;
+    while (size < 4 * limit)
         size *= 2;
-    *slots = (struct as_slots){.limit = limit, .mask = size - 1, .spans = as_alloc_array(size, sizeof *slots->spans)};
+    *slots = (struct as_slots){
+        .limit = limit,
+        .mask = size - 1,
+        .starts = as_alloc_array(size, sizeof *slots->starts),
+        .ends = as_alloc_array(size, sizeof *slots->ends),
+    };
 }
 
 void as_slots_free(struct as_slots *slots)
 {
-    free(slots->spans);
-    slots->spans = NULL;
+    free(slots->starts);
+    free(slots->ends);
+    slots->starts = slots->ends = NULL;
 }
 
-/* Spans that cover `cycle`; `*first_end` is the earliest of their ends. */
-static uint32_t count_busy(const struct as_slots *slots, uint64_t cycle, uint64_t *first_end)
+/* A walk through time: how many starts and ends lie behind `cycle`. Those that end later and have not started later
+ * are under way. */
+struct sweep {
+    const struct as_slots *slots;
+    uint64_t cycle;
+    uint32_t starts, ends;
+};
+
+static uint64_t next_start(const struct sweep *sweep)
 {
-    uint32_t busy = 0;
-    for (uint32_t back = 0; back <= slots->mask; back++) {
-        const struct as_span *span = as_slots_last(slots, back);
-        if (span->end <= cycle)
-            break;
-        if (span->start > cycle)
-            continue;
-        busy++;
-        *first_end = span->end;
-    }
-    return busy;
+    const struct as_slots *slots = sweep->slots;
+    return sweep->starts ? slots->starts[(slots->tail - sweep->starts) & slots->mask] : UINT64_MAX;
 }
 
+static uint64_t next_end(const struct sweep *sweep)
+{
+    const struct as_slots *slots = sweep->slots;
+    return sweep->ends ? slots->ends[(slots->tail - sweep->ends) & slots->mask] : UINT64_MAX;
+}
+
+static bool is_full(const struct sweep *sweep)
+{
+    return sweep->ends >= sweep->starts + sweep->slots->limit;
+}
+
+static void advance(struct sweep *sweep, uint64_t cycle)
+{
+    sweep->cycle = cycle;
+    while (next_start(sweep) <= cycle)
+        sweep->starts--;
+    while (next_end(sweep) <= cycle)
+        sweep->ends--;
+}
+
+static struct sweep sweep_from(const struct as_slots *slots, uint64_t cycle)
+{
+    struct sweep sweep = {.slots = slots, .cycle = cycle};
+    while (sweep.ends <= slots->mask && slots->ends[(slots->tail - 1 - sweep.ends) & slots->mask] > cycle)
+        sweep.ends++;
+    while (sweep.starts <= slots->mask && slots->starts[(slots->tail - 1 - sweep.starts) & slots->mask] > cycle)
+        sweep.starts++;
+    return sweep;
+}
+
+/* The first cycle from which on a slot is free for as long as one is usually in use. */
 uint64_t as_slots_between(const struct as_slots *slots, uint64_t cycle)
 {
-    uint64_t first_end = 0;
-    while (count_busy(slots, cycle, &first_end) >= slots->limit)
-        cycle = first_end;
-    return cycle;
+    struct sweep sweep = sweep_from(slots, cycle);
+    for (;;) {
+        while (is_full(&sweep))
+            advance(&sweep, next_end(&sweep));
+        uint64_t free_from = sweep.cycle;
+        while (!is_full(&sweep)) {
+            uint64_t next = next_start(&sweep);
+            if (next >= free_from + slots->usual / 16)
+                return free_from;
+            advance(&sweep, next);
+        }
+    }
 }
 
 /* Makes room at the old end. Half at a time, so that most calls move nothing. */

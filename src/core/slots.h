@@ -17,40 +17,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct as_span {
-    uint64_t start, end; /* busy from start to before end */
-};
+enum { AS_SLOTS_MEMORY = 256 }; /* at least: more than loads and stores can be waiting */
 
 struct as_slots {
     uint32_t limit, mask, tail;
-    uint64_t asked;        /* latest cycle of a request */
-    struct as_span *spans; /* a ring, always full: ends ascend up to tail - 1 */
+    uint64_t usual;          /* how long one is in use, in 1/16 cycles: a running mean */
+    uint64_t asked;          /* latest cycle of a request */
+    uint64_t *starts, *ends; /* rings, always full, each ascending up to tail - 1 */
 };
 
 void as_slots_init(struct as_slots *slots, uint32_t limit);
 void as_slots_free(struct as_slots *slots);
 uint64_t as_slots_between(const struct as_slots *slots, uint64_t cycle); /* as_slots_admit for an earlier cycle */
 
-static inline struct as_span *as_slots_last(const struct as_slots *slots, uint32_t back)
-{
-    return &slots->spans[(slots->tail - 1 - back) & slots->mask];
-}
-
 /* Whether a slot is free at `cycle` that is not promised to someone who waits. */
 static inline bool as_slots_has_room(const struct as_slots *slots, uint64_t cycle)
 {
-    return as_slots_last(slots, slots->limit - 1)->end <= cycle;
+    return slots->ends[(slots->tail - slots->limit) & slots->mask] <= cycle;
 }
 
-/* The first cycle from `cycle` on at which a slot is free. In the order of time, that is when fewer than `limit` spans
- * end later: had there been a free slot before that, one of those who wait would have it. */
+/* The first cycle from `cycle` on at which a slot is free. In the order of time, that is when fewer than `limit` of
+ * them end later: had there been a free slot before that, one of those who wait would have it. */
 static inline uint64_t as_slots_admit(struct as_slots *slots, uint64_t cycle)
 {
     bool in_order = cycle >= slots->asked;
     slots->asked = in_order ? cycle : slots->asked;
     if (as_slots_has_room(slots, cycle))
         return cycle;
-    return in_order ? as_slots_last(slots, slots->limit - 1)->end : as_slots_between(slots, cycle);
+    return in_order ? slots->ends[(slots->tail - slots->limit) & slots->mask] : as_slots_between(slots, cycle);
+}
+
+/* Puts a time into its place in a ring whose last place is free; the oldest time is gone. */
+static inline void as_slots_sort_in(uint64_t *ring, uint32_t mask, uint32_t last, uint64_t time)
+{
+    uint32_t steps = 0;
+    for (; steps < mask && ring[(last - 1) & mask] > time; steps++, last--)
+        ring[last & mask] = ring[(last - 1) & mask];
+    ring[last & mask] = time;
 }
 
 /* A slot is in use from `start`, where as_slots_admit found one, to before `end`. */
@@ -58,11 +61,10 @@ static inline void as_slots_hold(struct as_slots *slots, uint64_t start, uint64_
 {
     if (end <= start)
         return;
+    slots->usual += end - start - slots->usual / 16;
+    as_slots_sort_in(slots->starts, slots->mask, slots->tail, start);
+    as_slots_sort_in(slots->ends, slots->mask, slots->tail, end);
     slots->tail++;
-    uint32_t back = 0;
-    for (; back < slots->mask && as_slots_last(slots, back + 1)->end > end; back++)
-        *as_slots_last(slots, back) = *as_slots_last(slots, back + 1);
-    *as_slots_last(slots, back) = (struct as_span){start, end};
 }
 
 enum { AS_BANKS_CYCLES = 256 };
@@ -99,6 +101,10 @@ static inline uint64_t as_banks_take(struct as_banks *banks, uint64_t cycle, uin
 }
 
 enum { AS_BUS_SPANS = 64 };
+
+struct as_span {
+    uint64_t start, end; /* busy from start to before end */
+};
 
 struct as_bus {
     uint64_t length; /* of every transfer; the unit is the owner's */
