@@ -1,24 +1,22 @@
-/* See oracle.h. One pass over the records, nothing per cycle: when an instruction commits in a later cycle than the one
- * before it, the cycles between are charged at once, and the group that committed before is settled, because only now
- * it is known how many it was. */
+/* See oracle.h. One pass over the records, nothing per cycle: for each group of records that commit together, the
+ * cycles since the commit before are charged at once, then the commit's own cycle to the members. A group that a
+ * batch's end may have cut is carried to the next batch. */
 #include "observe/oracle.h"
 
 #include "base/vec.h"
 
 #include <inttypes.h>
 
-/* Those that commit in one cycle; the cycle is shared when the next commits later. */
+/* The members of a commit group: a rep instruction once, however many iterations. */
 struct group {
-    uint64_t commit; /* 0: nothing committed yet */
-    uint32_t n, path;
-    bool mixed; /* members on other paths than `path` */
-    uint32_t ids[AS_GROUP_MAX], paths[AS_GROUP_MAX];
+    uint32_t n, ids[AS_GROUP_MAX], paths[AS_GROUP_MAX];
 };
 
 struct stream {
     struct as_oracle_thread thread;
-    struct group group;
-    struct as_pipe last; /* the record before the batch; all 0 where there is none */
+    struct as_pipe last;  /* the record before the batch; all 0 where there is none */
+    struct group carried; /* the group that it belongs to; its own cycle is not charged yet */
+    uint64_t continuing;  /* records that are no execution of their own */
     bool disordered;
     uint64_t crowded; /* a cycle in which more committed than can; 0: none */
 };
@@ -87,32 +85,6 @@ static inline void charge(struct as_oracle *oracle, struct stream *stream, const
     stream->thread.units[state] += units;
 }
 
-/* Groups on several paths, or of a size that does not divide a cycle. */
-static void settle_slowly(struct as_oracle *oracle, const struct group *group)
-{
-    for (uint32_t i = 0; i < group->n; i++) {
-        uint64_t share = as_share(AS_CYCLE_UNITS, group->n, i);
-        oracle->rows.data[group->ids[i]].units[AS_STATE_COMPUTING] += share;
-        row_at(&oracle->paths, group->paths[i])->units[AS_STATE_COMPUTING] += share;
-    }
-}
-
-static inline void settle(struct as_oracle *oracle, struct stream *stream)
-{
-    struct group *group = &stream->group;
-    if (group->n == 0)
-        return;
-    uint64_t share = oracle->shares[group->n];
-    stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
-    if (group->mixed || share == 0) {
-        settle_slowly(oracle, group);
-        return;
-    }
-    for (uint32_t i = 0; i < group->n; i++)
-        oracle->rows.data[group->ids[i]].units[AS_STATE_COMPUTING] += share;
-    row_at(&oracle->paths, group->path)->units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
-}
-
 /* What happened between two commits. `before` is the record of the earlier one, all 0 at a thread's start. */
 struct between {
     struct as_oracle *oracle;
@@ -151,40 +123,86 @@ static void charge_between(struct between *between)
     charge_until(between, pipe->commit, AS_STATE_STALLED, pipe);
 }
 
-static inline void start_group(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *before,
-                               const struct as_pipe *pipe)
+static void join(struct as_oracle *oracle, struct stream *stream, struct group *group, const struct as_pipe *pipe)
 {
-    struct group *group = &stream->group;
-    settle(oracle, stream);
-    if (pipe->commit > group->commit + 1)
-        charge_between(&(struct between){oracle, stream, before, pipe, group->commit + 1, pipe->commit});
-    group->commit = pipe->commit;
-    group->n = 1;
-    group->path = pipe->path;
-    group->mixed = false;
-    group->ids[0] = pipe->insn;
-    group->paths[0] = pipe->path;
-}
-
-static inline void join_group(struct stream *stream, uint32_t most, const struct as_pipe *pipe)
-{
-    struct group *group = &stream->group;
-    if (pipe->flags & AS_PIPE_CONTINUES && group->ids[group->n - 1] == pipe->insn)
+    uint64_t counts = !(pipe->flags & AS_PIPE_CONTINUES);
+    row_at(&oracle->rows, pipe->insn)->executions += counts;
+    row_at(&oracle->paths, pipe->path)->executions += counts;
+    stream->continuing += !counts;
+    if (pipe->flags & AS_PIPE_CONTINUES && group->n > 0 && group->ids[group->n - 1] == pipe->insn)
         return;
-    if (__builtin_expect(group->n == most, 0)) {
+    if (group->n == oracle->most) {
         stream->crowded = pipe->commit;
         return;
     }
     group->ids[group->n] = pipe->insn;
-    group->paths[group->n] = pipe->path;
-    group->mixed |= pipe->path != group->path;
-    group->n++;
+    group->paths[group->n++] = pipe->path;
+}
+
+/* Charges the cycle in which they commit, and forgets the group. */
+static void settle(struct as_oracle *oracle, struct stream *stream, struct group *group)
+{
+    if (group->n == 0)
+        return;
+    for (uint32_t i = 0; i < group->n; i++) {
+        uint64_t share = as_share(AS_CYCLE_UNITS, group->n, i);
+        oracle->rows.data[group->ids[i]].units[AS_STATE_COMPUTING] += share;
+        oracle->paths.data[group->paths[i]].units[AS_STATE_COMPUTING] += share;
+    }
+    stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+    group->n = 0;
+}
+
+/* The same for a whole group in the usual case: one path, no rep iterations, a size that divides a cycle. */
+static inline void settle_quickly(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
+                                  const struct as_pipe *end, uint64_t share)
+{
+    struct as_oracle_row *path = row_at(&oracle->paths, pipe->path);
+    path->executions += (uint64_t)(end - pipe);
+    path->units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+    stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+    for (; pipe < end; pipe++) {
+        struct as_oracle_row *row = row_at(&oracle->rows, pipe->insn);
+        row->executions++;
+        row->units[AS_STATE_COMPUTING] += share;
+    }
 }
 
 static inline bool out_of_order(const struct as_pipe *before, const struct as_pipe *pipe)
 {
     return (pipe->commit < before->commit) | (pipe->dispatch < before->dispatch) | (pipe->fetch < before->fetch) |
            (pipe->fetch > pipe->dispatch) | (pipe->dispatch > pipe->commit);
+}
+
+/* A group of records within a batch, and what was seen on the way to its end. */
+struct span {
+    const struct as_pipe *pipe, *end;
+    uint32_t odd; /* 0: one path, and no rep iterations */
+    bool disordered;
+};
+
+static inline struct span span_from(const struct as_pipe *pipe, const struct as_pipe *end)
+{
+    struct span span = {.pipe = pipe, .end = pipe + 1, .odd = pipe->flags & AS_PIPE_CONTINUES};
+    for (; span.end < end && span.end->commit == pipe->commit; span.end++) {
+        span.odd |= (span.end->path ^ pipe->path) | (span.end->flags & AS_PIPE_CONTINUES);
+        span.disordered |= out_of_order(span.end - 1, span.end);
+    }
+    return span;
+}
+
+/* One group, which the batch does not cut. */
+static inline void charge_group(struct as_oracle *oracle, struct stream *stream, const struct span *span)
+{
+    size_t n = (size_t)(span->end - span->pipe);
+    if (span->odd == 0 && n <= oracle->most && oracle->shares[n]) {
+        settle_quickly(oracle, stream, span->pipe, span->end, oracle->shares[n]);
+        return;
+    }
+    struct group group = {.n = 0};
+    for (const struct as_pipe *pipe = span->pipe; pipe < span->end; pipe++)
+        join(oracle, stream, &group, pipe);
+    settle(oracle, stream, &group);
 }
 
 static struct stream *stream_of(struct as_oracle *oracle, uint32_t number)
@@ -199,36 +217,50 @@ static struct stream *stream_of(struct as_oracle *oracle, uint32_t number)
 /* The thread is over; another one with its number may follow and starts at cycle 1 again. */
 static void end_stream(struct as_oracle *oracle, struct stream *stream)
 {
-    settle(oracle, stream);
-    stream->thread.cycles += stream->group.commit;
-    stream->group = (struct group){0};
+    settle(oracle, stream, &stream->carried);
+    stream->thread.cycles += stream->last.commit;
     stream->last = (struct as_pipe){0};
+}
+
+/* What belongs to the carried group. Returns the first record that does not. */
+static const struct as_pipe *charge_carried(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
+                                            const struct as_pipe *end)
+{
+    if (stream->carried.n == 0)
+        return pipe;
+    for (; pipe < end && pipe->commit == stream->last.commit; pipe++) {
+        join(oracle, stream, &stream->carried, pipe);
+        stream->disordered |= out_of_order(&stream->last, pipe);
+        stream->last = *pipe;
+    }
+    if (pipe < end)
+        settle(oracle, stream, &stream->carried);
+    return pipe;
 }
 
 static void observe(void *self, const struct as_pipe_batch *batch)
 {
     struct as_oracle *oracle = self;
     struct stream *stream = stream_of(oracle, batch->thread);
+    const struct as_pipe *end = batch->pipes + batch->n, *pipe = charge_carried(oracle, stream, batch->pipes, end);
     const struct as_pipe *before = &stream->last;
-    uint64_t continuing = 0;
-    bool disordered = false;
-    for (const struct as_pipe *pipe = batch->pipes, *end = pipe + batch->n; pipe < end; pipe++) {
-        uint64_t counts = !(pipe->flags & AS_PIPE_CONTINUES);
-        disordered |= out_of_order(before, pipe);
-        continuing += !counts;
-        row_at(&oracle->rows, pipe->insn)->executions += counts;
-        row_at(&oracle->paths, pipe->path)->executions += counts;
-        if (pipe->commit > stream->group.commit || stream->group.n == 0)
-            start_group(oracle, stream, before, pipe);
-        else
-            join_group(stream, oracle->most, pipe);
-        before = pipe;
+    while (pipe < end) {
+        struct span span = span_from(pipe, end);
+        stream->disordered |= span.disordered | out_of_order(before, pipe);
+        if (pipe->commit > before->commit + 1)
+            charge_between(&(struct between){oracle, stream, before, pipe, before->commit + 1, pipe->commit});
+        if (span.end == end)
+            break;
+        charge_group(oracle, stream, &span);
+        before = span.end - 1;
+        pipe = span.end;
     }
-    stream->last = *before;
-    stream->disordered |= disordered;
+    for (; pipe < end; pipe++)
+        join(oracle, stream, &stream->carried, pipe);
+    stream->last = end[-1];
     stream->thread.records += batch->n;
-    stream->thread.instructions += batch->n - continuing;
-    if (before->flags & AS_PIPE_LAST)
+    stream->thread.instructions = stream->thread.records - stream->continuing;
+    if (end[-1].flags & AS_PIPE_LAST)
         end_stream(oracle, stream);
 }
 
