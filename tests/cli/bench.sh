@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The bench works: it measures every kind of case once and writes what it printed. No goals here: those are for an idle
+# machine (bench/run).
+# plain-only: what it measures is the speed of an optimised build
+. "$(dirname "$0")/lib.sh"
+
+check "bench/run --smoke" "$SOURCE/bench/run" --smoke --build "$BUILD" --json "$TMP/results.json"
+results() { cat results.json; }
+check_json "the results are there" 'all(r["instructions"] > 10000 and r["qemu_seconds"] > 0 and r["stat_seconds"] > 0
+    and r["check_seconds"] > 0 and abs(r["ratio"] - r["stat_seconds"] / r["qemu_seconds"]) < 1e-6 for r in d["cases"])' results
+check_json "… of each kernel, of programs and of threads" \
+    '{"branches", "memory", "calls", "fp", "xz", "threads"} <= {r["name"] for r in d["cases"]}' results
+check_json "… and of memory" \
+    '[r["length"] for r in d["memory"][:3]] == [1, 4, 16] and all(2**20 < r["total"] < 2**30 and r["shared"] > 0 for r in d["memory"])' \
+    results
+check_json "no goals are judged" 'd["goals"] == []' results
+check "the table names the cases" grep -qE '^branches +x86_64 +1 ' <<<"$("$SOURCE/bench/run" --smoke --build "$BUILD" --json x.json branches)"
+check_status 2 "a build that is not there" "$SOURCE/bench/run" --build "$TMP/nowhere"
+# A goal that cannot be met is named, and the status says so.
+missed() { sed 's/^MAX_RATIO, MIN_MIPS, MAX_MEMORY = .*/MAX_RATIO, MIN_MIPS, MAX_MEMORY = 0.01, 0, 1/' "$SOURCE/bench/run" >impossible &&
+    python3 impossible --quick --repeat 1 --build "$BUILD" --json x.json md5sum; }
+check_status 1 "a missed goal is a failure" missed
+check "… and is named" grep -q '^missed: ratio of md5sum (x86_64): .* the limit is 0.01' <<<"$out"
+check_no_strays "no process is left"
