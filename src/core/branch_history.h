@@ -1,53 +1,44 @@
-/* Global history of branch outcomes, and its folds: a history of any length XORed down to a few bits, kept up to date
- * with each outcome by a shift and two XORs instead of being computed anew for each prediction.
+/* Global history of branch outcomes, and its folds: for each table of a predictor, a history of its own length XORed
+ * down to a few bits, kept up to date with each outcome instead of being computed anew for each prediction.
  *
- * The bits lie in a ring, the newest at `head`. Everything here is in the hot path of every branch, hence inline.
+ * A fold is a register of `width` bits that rotates by one for each outcome: the new one comes in at bit 0, the one
+ * that leaves the history is taken out where the rotations have brought it, at bit length % width. Index and tag have
+ * folds of different widths: outcomes as far apart as one is wide cancel there, but not in the other.
+ * Four tables are done at a time, in vectors that the compiler maps to what the machine has; lanes without a table
+ * compute nothing of use. Outcomes lie in a buffer that fills downwards, the newest at `head`; what is still needed
+ * moves to its end when it is full. All of it is in the hot path of every branch, hence inline.
  */
 #ifndef AS_CORE_BRANCH_HISTORY_H
 #define AS_CORE_BRANCH_HISTORY_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/machine.h"
 
-enum { AS_HISTORY_BITS = 1024 }; /* a power of two above the longest history that a machine may ask for */
+#include <math.h>
+#include <string.h>
+
+enum {
+    AS_HISTORY_LONGEST = 1000, /* that a machine may ask for */
+    AS_HISTORY_BUFFER = 8 * AS_HISTORY_LONGEST,
+    AS_HISTORY_LANES = 4,
+    AS_HISTORY_GROUPS = AS_TAGE_TABLES_MAX / AS_HISTORY_LANES
+};
+
+typedef uint32_t as_lanes __attribute__((vector_size(AS_HISTORY_LANES * sizeof(uint32_t)), may_alias));
+
+/* One fold of each table. */
+struct as_folds {
+    as_lanes value[AS_HISTORY_GROUPS];
+    as_lanes wrap[AS_HISTORY_GROUPS]; /* bit length % width */
+    as_lanes top[AS_HISTORY_GROUPS];  /* bit width: what is shifted there comes back at bit 0 */
+};
 
 struct as_branch_history {
+    struct as_folds index, tag;
+    uint32_t groups;
     uint32_t head;
-    uint8_t bits[AS_HISTORY_BITS];
+    uint32_t oldest[AS_TAGE_TABLES_MAX]; /* length - 1: the outcome that leaves next lies there behind the head */
+    int8_t bits[AS_HISTORY_BUFFER];      /* 0 or -1, which is all ones in a lane */
 };
-
-struct as_history_fold {
-    uint32_t value, mask;
-    uint8_t width;
-    uint8_t wrap; /* where the bit that leaves the history has come to lie */
-};
-
-static inline void as_history_fold_init(struct as_history_fold *fold, uint32_t length, uint32_t width)
-{
-    *fold =
-        (struct as_history_fold){.mask = (1u << width) - 1, .width = (uint8_t)width, .wrap = (uint8_t)(length % width)};
-}
-
-/* The folds first, the history after them: they need the bit that leaves. */
-static inline void as_history_fold_push(struct as_history_fold *fold, uint32_t bit, uint32_t leaves)
-{
-    uint32_t value = fold->value << 1 | bit;
-    value ^= leaves << fold->wrap;
-    value ^= value >> fold->width;
-    fold->value = value & fold->mask;
-}
-
-static inline uint32_t as_history_leaving(const struct as_branch_history *history, uint32_t length)
-{
-    return history->bits[(history->head + length - 1) % AS_HISTORY_BITS];
-}
-
-static inline void as_history_push(struct as_branch_history *history, uint32_t bit)
-{
-    history->head = (history->head - 1) % AS_HISTORY_BITS;
-    history->bits[history->head] = (uint8_t)bit;
-}
 
 /* Length of the history of table `index` of `count`: geometric, both ends exact, each longer than the one before. */
 static inline uint32_t as_history_length(uint32_t index, uint32_t count, uint32_t shortest, uint32_t longest)
@@ -60,10 +51,64 @@ static inline uint32_t as_history_length(uint32_t index, uint32_t count, uint32_
     return length > least ? length : least;
 }
 
+static inline void as_folds_init(struct as_folds *folds, uint32_t table, uint32_t length, uint32_t width)
+{
+    folds->wrap[table / AS_HISTORY_LANES][table % AS_HISTORY_LANES] = 1u << length % width;
+    folds->top[table / AS_HISTORY_LANES][table % AS_HISTORY_LANES] = 1u << width;
+}
+
+/* Tables are added in the order of their numbers. */
+static inline void as_history_add(struct as_branch_history *history, uint32_t table, uint32_t length,
+                                  uint32_t index_bits, uint32_t tag_bits)
+{
+    history->groups = table / AS_HISTORY_LANES + 1;
+    history->head = AS_HISTORY_BUFFER - AS_HISTORY_LONGEST;
+    history->oldest[table] = length - 1;
+    as_folds_init(&history->index, table, length, index_bits);
+    as_folds_init(&history->tag, table, length, tag_bits == index_bits ? tag_bits - 1 : tag_bits);
+}
+
+static inline void as_folds_push(struct as_folds *folds, uint32_t group, as_lanes enters, as_lanes leaves)
+{
+    as_lanes value = folds->value[group] << 1 ^ enters ^ (leaves & folds->wrap[group]);
+    as_lanes over = (as_lanes)((value & folds->top[group]) == folds->top[group]);
+    folds->value[group] = value ^ (over & (folds->top[group] | 1));
+}
+
+static inline void as_history_push(struct as_branch_history *history, bool bit)
+{
+    as_lanes enters = {bit, bit, bit, bit};
+    const int8_t *bits = &history->bits[history->head];
+    uint32_t groups = history->groups;
+    for (uint32_t group = 0; group < groups; group++) {
+        const uint32_t *oldest = &history->oldest[group * AS_HISTORY_LANES];
+        as_lanes leaves = {(uint32_t)bits[oldest[0]], (uint32_t)bits[oldest[1]], (uint32_t)bits[oldest[2]],
+                           (uint32_t)bits[oldest[3]]};
+        as_folds_push(&history->index, group, enters, leaves);
+        as_folds_push(&history->tag, group, enters, leaves);
+    }
+    if (history->head == 0) {
+        history->head = AS_HISTORY_BUFFER - AS_HISTORY_LONGEST;
+        memcpy(&history->bits[history->head], history->bits, AS_HISTORY_LONGEST);
+    }
+    history->bits[--history->head] = bit ? -1 : 0;
+}
+
 /* Spreads an address over 32 bits, so that any of them can serve as index or tag. */
 static inline uint32_t as_history_key(uint64_t address)
 {
     return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+/* Bit i: lane i of both is the same. */
+static inline uint32_t as_lanes_equal(as_lanes a, as_lanes b)
+{
+#ifdef __SSE2__
+    return (uint32_t)__builtin_ia32_movmskps((__attribute__((vector_size(16))) float)(a == b));
+#else
+    return (a[0] == b[0]) | (uint32_t)(a[1] == b[1]) << 1 | (uint32_t)(a[2] == b[2]) << 2 |
+           (uint32_t)(a[3] == b[3]) << 3;
+#endif
 }
 
 #endif

@@ -15,16 +15,10 @@ struct entry {
     uint8_t confidence, useful;
 };
 
-struct table {
-    struct entry *entries;
-    uint32_t length;
-    struct as_history_fold index, tag;
-};
-
 struct as_indirect {
     struct as_branch_history history;
     uint32_t count, log_entries, tag_bits, mask, tag_mask;
-    struct table tables[AS_TAGE_TABLES_MAX];
+    struct entry *tables[AS_TAGE_TABLES_MAX];
     uint32_t failed; /* searches for room in vain: usefulness is forgotten after some */
 };
 
@@ -39,12 +33,10 @@ struct as_indirect *as_indirect_new(const struct as_machine *machine)
     indirect->mask = (1u << indirect->log_entries) - 1;
     indirect->tag_mask = (1u << indirect->tag_bits) - 1;
     for (uint32_t i = 0; i < indirect->count; i++) {
-        struct table *table = &indirect->tables[i];
-        table->length =
+        uint32_t length =
             as_history_length(i, indirect->count, machine->predictor.tage_shortest, machine->predictor.tage_longest);
-        table->entries = as_alloc_array((size_t)indirect->mask + 1, sizeof *table->entries);
-        as_history_fold_init(&table->index, table->length, indirect->log_entries);
-        as_history_fold_init(&table->tag, table->length, indirect->tag_bits);
+        indirect->tables[i] = as_alloc_array((size_t)indirect->mask + 1, sizeof **indirect->tables);
+        as_history_add(&indirect->history, i, length, indirect->log_entries, indirect->tag_bits);
     }
     return indirect;
 }
@@ -54,7 +46,7 @@ void as_indirect_free(struct as_indirect *indirect)
     if (!indirect)
         return;
     for (uint32_t i = 0; i < indirect->count; i++)
-        free(indirect->tables[i].entries);
+        free(indirect->tables[i]);
     free(indirect);
 }
 
@@ -65,10 +57,10 @@ void as_indirect_predict(const struct as_indirect *indirect, uint64_t address, u
     lookup->provider = -1;
     lookup->target = base;
     for (int i = (int)indirect->count - 1; i >= 0; i--) {
-        const struct table *table = &indirect->tables[i];
-        lookup->index[i] = (key ^ table->index.value) & indirect->mask;
-        lookup->tag[i] = (uint16_t)((key >> 16 ^ table->tag.value) & indirect->tag_mask);
-        const struct entry *entry = &table->entries[lookup->index[i]];
+        int group = i / AS_HISTORY_LANES, lane = i % AS_HISTORY_LANES;
+        lookup->index[i] = (key ^ indirect->history.index.value[group][lane]) & indirect->mask;
+        lookup->tag[i] = (uint16_t)((key >> 16 ^ indirect->history.tag.value[group][lane]) & indirect->tag_mask);
+        const struct entry *entry = &indirect->tables[i][lookup->index[i]];
         if (entry->target && entry->tag == lookup->tag[i]) {
             lookup->provider = i;
             lookup->target = entry->target;
@@ -80,7 +72,7 @@ void as_indirect_predict(const struct as_indirect *indirect, uint64_t address, u
 static void allocate(struct as_indirect *indirect, const struct as_indirect_lookup *lookup, uint64_t target)
 {
     for (uint32_t i = (uint32_t)(lookup->provider + 1); i < indirect->count; i++) {
-        struct entry *entry = &indirect->tables[i].entries[lookup->index[i]];
+        struct entry *entry = &indirect->tables[i][lookup->index[i]];
         if (!entry->useful) {
             *entry = (struct entry){.target = target, .tag = lookup->tag[i]};
             return;
@@ -91,7 +83,7 @@ static void allocate(struct as_indirect *indirect, const struct as_indirect_look
     indirect->failed = 0;
     for (uint32_t i = 0; i < indirect->count; i++)
         for (uint32_t j = 0; j <= indirect->mask; j++)
-            indirect->tables[i].entries[j].useful = 0;
+            indirect->tables[i][j].useful = 0;
 }
 
 static void update_provider(struct entry *entry, uint64_t target)
@@ -112,17 +104,11 @@ void as_indirect_update(struct as_indirect *indirect, const struct as_indirect_l
     if (lookup->target != target && lookup->provider < (int)indirect->count - 1)
         allocate(indirect, lookup, target);
     if (lookup->provider >= 0)
-        update_provider(&indirect->tables[lookup->provider].entries[lookup->index[lookup->provider]], target);
+        update_provider(&indirect->tables[lookup->provider][lookup->index[lookup->provider]], target);
 }
 
 void as_indirect_push(struct as_indirect *indirect, bool bit)
 {
-    for (uint32_t i = 0; i < indirect->count; i++) {
-        struct table *table = &indirect->tables[i];
-        uint32_t leaves = as_history_leaving(&indirect->history, table->length);
-        as_history_fold_push(&table->index, bit, leaves);
-        as_history_fold_push(&table->tag, bit, leaves);
-    }
     as_history_push(&indirect->history, bit);
 }
 

@@ -88,38 +88,42 @@ static void push_history(struct as_predictor *predictor, bool bit)
         as_indirect_push(predictor->indirect, bit);
 }
 
-/* A taken transfer: both BTBs learn it. Sets where the target came from. */
-static uint64_t use_targets(struct as_predictor *predictor, const struct as_insn *insn, uint64_t next,
-                            struct as_prediction *prediction)
+/* A taken transfer: the BTBs learn it. Returns the target that they knew. What the first level has is not sought in the
+ * second, which has it too as a rule. */
+static inline uint64_t use_targets(struct as_predictor *predictor, const struct as_insn *insn, uint64_t next,
+                                   struct as_prediction *prediction)
 {
-    uint64_t known = as_btb_use(predictor->btb, insn->address, next);
-    if (predictor->fast)
-        prediction->fast = as_btb_use(predictor->fast, insn->address, next) == next;
-    return known;
+    if (predictor->fast && as_btb_use(predictor->fast, insn->address, next) == next) {
+        prediction->fast = true;
+        return next;
+    }
+    return as_btb_use(predictor->btb, insn->address, next);
 }
 
-static void predict_branch(struct as_predictor *predictor, const struct as_insn *insn, bool taken, uint64_t next,
-                           struct as_prediction *prediction)
+static struct as_prediction predict_branch(struct as_predictor *predictor, const struct as_insn *insn, bool taken,
+                                           uint64_t next)
 {
     struct as_tage_lookup lookup;
+    struct as_prediction prediction = {0};
     as_tage_predict(predictor->tage, insn->address, &lookup);
-    prediction->taken = lookup.taken;
-    prediction->target = lookup.taken ? insn->target : behind(insn);
-    prediction->mispredicted = lookup.taken != taken;
+    prediction.taken = lookup.taken;
+    prediction.target = lookup.taken ? insn->target : behind(insn);
+    prediction.mispredicted = lookup.taken != taken;
     if (taken) {
-        uint64_t known = use_targets(predictor, insn, next, prediction);
-        prediction->fast = prediction->fast && !prediction->mispredicted;
-        prediction->btb_miss = known != next && !prediction->fast && !prediction->mispredicted;
+        bool known = use_targets(predictor, insn, next, &prediction) == next;
+        prediction.fast &= lookup.taken;
+        prediction.btb_miss = !known & lookup.taken;
     }
     as_tage_update(predictor->tage, &lookup, taken);
     push_history(predictor, taken);
+    return prediction;
 }
 
 static void predict_direct(struct as_predictor *predictor, const struct as_insn *insn, uint64_t next,
                            struct as_prediction *prediction)
 {
     uint64_t known = use_targets(predictor, insn, next, prediction);
-    prediction->btb_miss = known != next && !prediction->fast;
+    prediction->btb_miss = known != next;
     prediction->target = next;
 }
 
@@ -148,14 +152,11 @@ static void predict_indirect(struct as_predictor *predictor, const struct as_ins
     prediction->fast = prediction->fast && !prediction->mispredicted;
 }
 
-struct as_prediction as_predictor_predict(struct as_predictor *predictor, const struct as_insn *insn, bool taken,
-                                          uint64_t next)
+static __attribute__((noinline)) struct as_prediction predict_other(struct as_predictor *predictor,
+                                                                    const struct as_insn *insn, uint64_t next)
 {
     struct as_prediction prediction = {.taken = true};
     switch (insn->class_) {
-    case AS_CLASS_BRANCH:
-        predict_branch(predictor, insn, taken, next, &prediction);
-        break;
     case AS_CLASS_JUMP:
     case AS_CLASS_CALL:
         predict_direct(predictor, insn, next, &prediction);
@@ -173,6 +174,14 @@ struct as_prediction as_predictor_predict(struct as_predictor *predictor, const 
     if (as_insn_is_call(insn))
         push_return(predictor, insn);
     return prediction;
+}
+
+struct as_prediction as_predictor_predict(struct as_predictor *predictor, const struct as_insn *insn, bool taken,
+                                          uint64_t next)
+{
+    /* By far the most frequent ones have the shortest way. */
+    return insn->class_ == AS_CLASS_BRANCH ? predict_branch(predictor, insn, taken, next)
+                                           : predict_other(predictor, insn, next);
 }
 
 uint64_t as_predictor_peek(const struct as_predictor *predictor, const struct as_insn *insn)

@@ -1,8 +1,11 @@
-/* See tage.h. Entries are as in hardware: a tag, a 3-bit counter, a 2-bit useful counter, a valid bit.
+/* See tage.h. Entries are as in hardware: a tag, a 3-bit counter, a 2-bit useful counter, a valid bit. All tables lie
+ * in one array, the bimodal one first; its 2-bit counters are the middle four values of three bits, so that every table
+ * is read in the same way. What depends on the program is computed rather than branched on: the host's own predictor
+ * would fail where the modelled one has work to do.
  *
  * An entry becomes more useful when it was right where the alternative was wrong, less when the other way round. New
  * entries go only where usefulness is 0. It ages in two ways: a search for room that finds none takes one off
- * everywhere it looked, and now and then all of it is halved.
+ * everywhere it looked, and when as many searches were made as there are entries all of it is halved.
  *
  * Not modelled: banks that bar two branches of one packet from the same row, and the delay between prediction and
  * training.
@@ -14,58 +17,57 @@
 
 #include <stdlib.h>
 
-enum { COUNTER_MAX = 7, WEAKLY_TAKEN = 4, USEFUL_MAX = 3, AGING_PERIOD = 1 << 18 };
-enum { TRUST_MAX = 15, TRUST_HALF = 8 }; /* of the alternative over a young entry */
+enum { WEAKLY_NOT_TAKEN = 3, WEAKLY_TAKEN = 4, COUNTER_MAX = 7, USEFUL_MAX = 3 };
+enum { VALID = 1 << 16, TAG_MASK = VALID | (VALID - 1) };
+enum { TRUST_MAX = 15, TRUST_HALF = 8 }; /* in the alternative over a young entry */
 
 struct entry {
-    uint16_t tag;
-    uint8_t counter; /* 0 to 7, taken from 4 on */
-    uint8_t useful : 2, valid : 1;
-};
-
-struct table {
-    struct entry *entries;
-    uint32_t mask, tag_mask, length;
-    uint32_t log_entries, tag_bits;
-    struct as_history_fold index, tag, tag_again; /* two folds of different width: periodic histories do not cancel */
+    uint32_t tag : 17; /* with VALID; 0: empty */
+    uint32_t counter : 3;
+    uint32_t useful : 2;
 };
 
 struct as_tage {
     struct as_branch_history history;
-    uint32_t count;
-    struct table tables[AS_TAGE_TABLES_MAX];
-    uint8_t *base; /* 2-bit counters, taken from 2 on */
-    uint32_t base_log, base_mask;
-    uint32_t trust; /* of the alternative where the provider is young */
+    as_lanes mask[AS_HISTORY_GROUPS], tag_mask[AS_HISTORY_GROUPS]; /* of each table … */
+    as_lanes first[AS_HISTORY_GROUPS];                             /* … and its first entry */
+    struct entry *entries;
+    size_t entries_count;
+    uint32_t tables; /* tagged ones */
+    uint32_t base_mask;
+    uint32_t trust;
     uint32_t random;
-    uint32_t updates;
+    size_t searches; /* for room, since the last aging */
+    uint64_t bits;   /* storage of the tagged tables */
 };
 
-static void table_init(struct table *table, const struct as_machine *machine, uint32_t i)
+/* Machines name the shortest history first. */
+static void add_table(struct as_tage *tage, const struct as_machine *machine, uint32_t i)
 {
-    table->log_entries = machine->predictor.tage_entries[i];
-    table->tag_bits = machine->predictor.tage_tag_bits[i];
-    table->length = as_history_length(i, machine->predictor.tage_tables, machine->predictor.tage_shortest,
-                                      machine->predictor.tage_longest);
-    table->mask = (1u << table->log_entries) - 1;
-    table->tag_mask = (1u << table->tag_bits) - 1;
-    table->entries = as_alloc_array((size_t)table->mask + 1, sizeof *table->entries);
-    as_history_fold_init(&table->index, table->length, table->log_entries);
-    as_history_fold_init(&table->tag, table->length, table->tag_bits);
-    as_history_fold_init(&table->tag_again, table->length, table->tag_bits - 1);
+    uint32_t from = tage->tables - 1 - i;
+    uint32_t log_entries = machine->predictor.tage_entries[from], tag_bits = machine->predictor.tage_tag_bits[from];
+    uint32_t length =
+        as_history_length(from, tage->tables, machine->predictor.tage_shortest, machine->predictor.tage_longest);
+    uint32_t group = i / AS_HISTORY_LANES, lane = i % AS_HISTORY_LANES;
+    tage->mask[group][lane] = (1u << log_entries) - 1;
+    tage->tag_mask[group][lane] = (1u << tag_bits) - 1;
+    tage->first[group][lane] = (uint32_t)tage->entries_count;
+    tage->entries_count += (size_t)1 << log_entries;
+    tage->bits += (uint64_t)(tag_bits + 3 + 2 + 1) << log_entries;
+    as_history_add(&tage->history, i, length, log_entries, tag_bits);
 }
 
 struct as_tage *as_tage_new(const struct as_machine *machine)
 {
     struct as_tage *tage = as_alloc(sizeof *tage);
-    tage->count = machine->predictor.tage_tables;
-    tage->base_log = machine->predictor.base_entries;
-    tage->base_mask = (1u << tage->base_log) - 1;
-    tage->base = as_alloc_array((size_t)tage->base_mask + 1, 1);
+    tage->tables = machine->predictor.tage_tables;
+    tage->entries_count = (size_t)1 << machine->predictor.base_entries;
+    tage->base_mask = (uint32_t)tage->entries_count - 1;
+    for (uint32_t i = 0; i < tage->tables; i++)
+        add_table(tage, machine, i);
+    tage->entries = as_alloc_array(tage->entries_count, sizeof *tage->entries);
     for (uint32_t i = 0; i <= tage->base_mask; i++)
-        tage->base[i] = 1; /* weakly not taken */
-    for (uint32_t i = 0; i < tage->count; i++)
-        table_init(&tage->tables[i], machine, i);
+        tage->entries[i].counter = WEAKLY_NOT_TAKEN;
     tage->trust = TRUST_HALF;
     tage->random = 0x2545f491;
     return tage;
@@ -75,64 +77,77 @@ void as_tage_free(struct as_tage *tage)
 {
     if (!tage)
         return;
-    for (uint32_t i = 0; i < tage->count; i++)
-        free(tage->tables[i].entries);
-    free(tage->base);
+    free(tage->entries);
     free(tage);
 }
 
-/* From the longest history down; stops at the second hit, below which nothing is needed. */
-static void find_hits(const struct as_tage *tage, uint32_t key, struct as_tage_lookup *lookup)
+/* The tags of four entries. */
+static inline as_lanes load_tags(const struct entry *entries, as_lanes at)
 {
-    lookup->provider = lookup->alternative = -1;
-    for (int i = (int)tage->count - 1; i >= 0; i--) {
-        const struct table *table = &tage->tables[i];
-        uint32_t index = (key ^ table->index.value) & table->mask;
-        uint32_t tag = (key >> 16 ^ table->tag.value ^ table->tag_again.value << 1) & table->tag_mask;
-        const struct entry *entry = &table->entries[index];
-        lookup->index[i] = index;
-        lookup->tag[i] = (uint16_t)tag;
-        if (entry->tag != tag || !entry->valid)
-            continue;
-        if (lookup->provider >= 0) {
-            lookup->alternative = i;
-            return;
-        }
-        lookup->provider = i;
-    }
+    uint32_t word[AS_HISTORY_LANES];
+    for (int i = 0; i < AS_HISTORY_LANES; i++)
+        memcpy(&word[i], &entries[at[i]], sizeof word[i]);
+    return (as_lanes){word[0], word[1], word[2], word[3]} & TAG_MASK;
 }
 
-static inline struct entry *entry_of(const struct as_tage *tage, const struct as_tage_lookup *lookup, int table)
+/* Bit i: table i has the branch. The bimodal table has them all. */
+static inline uint32_t find_hits(const struct as_tage *tage, uint64_t address, struct as_tage_lookup *lookup)
 {
-    return &tage->tables[table].entries[lookup->index[table]];
+    uint32_t key = as_history_key(address), hits = 1u << AS_TAGE_BASE;
+    uint32_t groups = tage->history.groups;
+    const struct entry *entries = tage->entries;
+    as_lanes low = {key, key, key, key}, high = low >> 16;
+    lookup->entry[AS_TAGE_BASE] = (uint32_t)(address >> 1) & tage->base_mask;
+    for (uint32_t group = 0; group < groups; group++) {
+        as_lanes entry = ((low ^ tage->history.index.value[group]) & tage->mask[group]) + tage->first[group];
+        as_lanes tag = ((high ^ tage->history.tag.value[group]) & tage->tag_mask[group]) | VALID;
+        *(as_lanes *)&lookup->entry[group * AS_HISTORY_LANES] = entry;
+        *(as_lanes *)&lookup->tag[group * AS_HISTORY_LANES] = tag;
+        hits |= as_lanes_equal(load_tags(entries, entry), tag) << (group * AS_HISTORY_LANES);
+    }
+    return hits;
 }
 
 void as_tage_predict(const struct as_tage *tage, uint64_t address, struct as_tage_lookup *lookup)
 {
-    lookup->base = (uint32_t)(address >> 1) & tage->base_mask;
-    find_hits(tage, as_history_key(address), lookup);
-    lookup->alternative_taken = lookup->alternative >= 0
-                                    ? entry_of(tage, lookup, lookup->alternative)->counter >= WEAKLY_TAKEN
-                                    : tage->base[lookup->base] >= 2;
-    lookup->taken = lookup->provider_taken = lookup->alternative_taken;
-    lookup->young = false;
-    if (lookup->provider < 0)
-        return;
-    const struct entry *entry = entry_of(tage, lookup, lookup->provider);
-    lookup->provider_taken = entry->counter >= WEAKLY_TAKEN;
-    lookup->young = entry->useful == 0 && (entry->counter == WEAKLY_TAKEN || entry->counter == WEAKLY_TAKEN - 1);
-    lookup->taken = lookup->young && tage->trust >= TRUST_HALF ? lookup->alternative_taken : lookup->provider_taken;
+    uint32_t hits = find_hits(tage, address, lookup);
+    uint32_t provider = (uint32_t)__builtin_ctz(hits);
+    uint32_t alternative = (uint32_t)__builtin_ctz((hits & (hits - 1)) | 1u << AS_TAGE_BASE);
+    struct entry entry = tage->entries[lookup->entry[provider]];
+    bool provider_taken = entry.counter >= WEAKLY_TAKEN;
+    bool alternative_taken = tage->entries[lookup->entry[alternative]].counter >= WEAKLY_TAKEN;
+    bool weak = (entry.counter == WEAKLY_TAKEN) | (entry.counter == WEAKLY_NOT_TAKEN);
+    bool young = weak & (entry.useful == 0) & (provider != AS_TAGE_BASE);
+    bool doubted = young & (tage->trust >= TRUST_HALF);
+    lookup->provider = provider;
+    lookup->alternative = alternative;
+    lookup->provider_taken = provider_taken;
+    lookup->alternative_taken = alternative_taken;
+    lookup->young = young;
+    lookup->taken = provider_taken ^ (doubted & (provider_taken ^ alternative_taken));
 }
 
-static inline void count_to(uint8_t *counter, bool up, uint8_t most)
+static inline uint32_t counted(uint32_t counter, bool up, uint32_t least, uint32_t most)
 {
-    if (up)
-        *counter = (uint8_t)(*counter + (*counter < most));
-    else
-        *counter = (uint8_t)(*counter - (*counter > 0));
+    return counter + (up & (counter < most)) - (!up & (counter > least));
 }
 
-static inline uint32_t next_random(struct as_tage *tage)
+/* The bimodal counters have two bits: 2 to 5. */
+static inline uint32_t counter_limit(uint32_t table, bool taken)
+{
+    uint32_t less = 2 * (table == AS_TAGE_BASE);
+    return taken ? COUNTER_MAX - less : less;
+}
+
+static inline void count_branch(struct as_tage *tage, const struct as_tage_lookup *lookup, uint32_t table, bool taken)
+{
+    struct entry *entry = &tage->entries[lookup->entry[table]];
+    uint32_t limit = counter_limit(table, taken);
+    entry->counter =
+        (taken ? entry->counter + (entry->counter < limit) : entry->counter - (entry->counter > limit)) & 7;
+}
+
+static uint32_t next_random(struct as_tage *tage)
 {
     uint32_t x = tage->random;
     x ^= x << 13;
@@ -141,91 +156,75 @@ static inline uint32_t next_random(struct as_tage *tage)
     return tage->random = x;
 }
 
+static void age(struct as_tage *tage)
+{
+    tage->searches = 0;
+    for (size_t i = 0; i < tage->entries_count; i++)
+        tage->entries[i].useful >>= 1;
+}
+
 /* One entry with a longer history than the provider's. Starting now and then a table further up keeps branches that are
  * allocated together from pushing each other out. */
-static void allocate(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
+static __attribute__((noinline)) void allocate(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
 {
-    int first = lookup->provider + 1, count = (int)tage->count;
-    uint32_t dice = next_random(tage);
-    int start = first + (first + 1 < count && (dice & 1)) + (first + 2 < count && (dice & 3) == 3);
-    for (int i = start; i < count; i++) {
-        struct entry *entry = entry_of(tage, lookup, i);
+    if (++tage->searches > tage->entries_count)
+        age(tage);
+    uint32_t longer = lookup->provider == AS_TAGE_BASE ? tage->tables : lookup->provider, dice = next_random(tage);
+    uint32_t skip = (longer > 1 && (dice & 1)) + (longer > 2 && (dice & 3) == 3);
+    for (uint32_t i = longer - skip; i-- > 0;) {
+        struct entry *entry = &tage->entries[lookup->entry[i]];
         if (entry->useful == 0) {
-            *entry = (struct entry){
-                .tag = lookup->tag[i], .counter = taken ? WEAKLY_TAKEN : WEAKLY_TAKEN - 1, .useful = 0, .valid = 1};
+            *entry =
+                (struct entry){.tag = lookup->tag[i] & TAG_MASK, .counter = taken ? WEAKLY_TAKEN : WEAKLY_NOT_TAKEN};
             return;
         }
     }
-    for (int i = first; i < count; i++) {
-        struct entry *entry = entry_of(tage, lookup, i);
-        entry->useful -= entry->useful > 0;
+    for (uint32_t i = 0; i < longer; i++) {
+        struct entry *entry = &tage->entries[lookup->entry[i]];
+        entry->useful = counted(entry->useful, false, 0, USEFUL_MAX) & 3;
     }
 }
 
-static void age(struct as_tage *tage)
+static __attribute__((noinline)) void learn(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
 {
-    for (uint32_t i = 0; i < tage->count; i++)
-        for (uint32_t j = 0; j <= tage->tables[i].mask; j++)
-            tage->tables[i].entries[j].useful >>= 1;
-}
-
-static void update_provider(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
-{
-    struct entry *entry = entry_of(tage, lookup, lookup->provider);
+    struct entry *entry = &tage->entries[lookup->entry[lookup->provider]];
     bool differ = lookup->provider_taken != lookup->alternative_taken, right = lookup->provider_taken == taken;
-    if (lookup->young && differ)
-        tage->trust = right ? tage->trust - (tage->trust > 0) : tage->trust + (tage->trust < TRUST_MAX);
+    if (lookup->young & differ)
+        tage->trust = counted(tage->trust, !right, 0, TRUST_MAX);
     /* While the entry has proved nothing, what it stands before keeps learning. */
-    if (entry->useful == 0) {
-        if (lookup->alternative >= 0)
-            count_to(&entry_of(tage, lookup, lookup->alternative)->counter, taken, COUNTER_MAX);
-        else
-            count_to(&tage->base[lookup->base], taken, 3);
-    }
-    count_to(&entry->counter, taken, COUNTER_MAX);
-    if (differ && right)
-        entry->useful += entry->useful < USEFUL_MAX;
-    else if (differ)
-        entry->useful -= entry->useful > 0;
+    if (entry->useful == 0 && lookup->provider != AS_TAGE_BASE)
+        count_branch(tage, lookup, lookup->alternative, taken);
+    count_branch(tage, lookup, lookup->provider, taken);
+    if (differ && lookup->provider != AS_TAGE_BASE)
+        entry->useful = counted(entry->useful, right, 0, USEFUL_MAX) & 3;
 }
 
 void as_tage_update(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
 {
     /* A young provider that was right needs no longer history, even where the alternative was believed instead. */
-    bool search = lookup->taken != taken && !(lookup->young && lookup->provider_taken == taken);
-    if (search && lookup->provider < (int)tage->count - 1)
+    bool search = (lookup->taken != taken) & !(lookup->young & (lookup->provider_taken == taken));
+    if (search && lookup->provider > 0 && tage->tables > 0)
         allocate(tage, lookup, taken);
-    if (lookup->provider >= 0)
-        update_provider(tage, lookup, taken);
-    else
-        count_to(&tage->base[lookup->base], taken, 3);
-    if (++tage->updates == AGING_PERIOD) {
-        tage->updates = 0;
-        age(tage);
-    }
+    /* Most branches have nothing to teach: all that know them agree and are sure. */
+    struct entry provider = tage->entries[lookup->entry[lookup->provider]];
+    struct entry alternative = tage->entries[lookup->entry[lookup->alternative]];
+    bool sure = (provider.counter == counter_limit(lookup->provider, taken)) &
+                (alternative.counter == counter_limit(lookup->alternative, taken));
+    if (!sure)
+        learn(tage, lookup, taken);
 }
 
 void as_tage_push(struct as_tage *tage, bool bit)
 {
-    for (uint32_t i = 0; i < tage->count; i++) {
-        struct table *table = &tage->tables[i];
-        uint32_t leaves = as_history_leaving(&tage->history, table->length);
-        as_history_fold_push(&table->index, bit, leaves);
-        as_history_fold_push(&table->tag, bit, leaves);
-        as_history_fold_push(&table->tag_again, bit, leaves);
-    }
     as_history_push(&tage->history, bit);
 }
 
 uint64_t as_tage_table_bits(const struct as_tage *tage)
 {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < tage->count; i++)
-        bits += (uint64_t)(tage->tables[i].tag_bits + 3 + 2 + 1) << tage->tables[i].log_entries;
-    return bits;
+    return tage->bits;
 }
 
 uint64_t as_tage_base_bits(const struct as_tage *tage)
 {
-    return UINT64_C(2) << tage->base_log;
+    return 2 * ((uint64_t)tage->base_mask + 1);
 }

@@ -8,12 +8,13 @@
 
 #include "core/machine.h"
 
-/* What a prediction was made of: as_tage_update needs it back. */
+/* What a prediction was made of: as_tage_update needs it back. Table 0 has the longest history; the bimodal table comes
+ * last. */
+enum { AS_TAGE_BASE = AS_TAGE_TABLES_MAX };
 struct as_tage_lookup {
-    uint32_t base;                      /* index into the bimodal table */
-    uint32_t index[AS_TAGE_TABLES_MAX]; /* filled from the longest history down to the alternative's */
-    uint16_t tag[AS_TAGE_TABLES_MAX];
-    int provider, alternative; /* tables; -1: the bimodal one */
+    uint32_t entry[AS_TAGE_TABLES_MAX + 1] __attribute__((aligned(16))); /* place in each table … */
+    uint32_t tag[AS_TAGE_TABLES_MAX] __attribute__((aligned(16)));       /* … and tag there */
+    uint32_t provider, alternative;                                      /* tables */
     bool provider_taken, alternative_taken;
     bool young; /* the provider's entry has proved nothing yet */
     bool taken; /* the prediction */
