@@ -39,16 +39,24 @@ AS_CPU_ENTRY(on_block, as_on_block)
 AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)
 
+/* The thread may be too far ahead, or has no lane yet. */
+static __attribute__((noinline)) void check_and_push(unsigned vcpu, uintptr_t block, void *cpu)
+{
+    struct as_wire_lane *lane = as_lane_check(vcpu);
+    lane->cpu = cpu;
+    as_lane_push(lane, block >> COUNT_BITS);
+}
+
+/* Everything rare is a last call, so that no register has to be saved for it. */
 void as_on_block(unsigned vcpu, void *userdata, void *cpu)
 {
     uintptr_t block = (uintptr_t)userdata;
     struct as_wire_lane *lane = as_lane_of[vcpu];
     lane->instructions += block & ((1u << COUNT_BITS) - 1);
-    if (__builtin_expect(lane->instructions >= lane->check_at, 0)) {
-        lane = as_lane_check(vcpu);
-        lane->cpu = cpu;
-    }
-    as_lane_push(lane, block >> COUNT_BITS);
+    if (__builtin_expect(lane->instructions >= lane->check_at, 0))
+        check_and_push(vcpu, block, cpu);
+    else
+        as_lane_push(lane, block >> COUNT_BITS);
 }
 
 static void push_event(struct as_wire_lane *lane, enum as_wire_event event, uint32_t number)

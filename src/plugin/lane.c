@@ -80,7 +80,7 @@ static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
     atomic_store(&lane->activity, before);
 }
 
-void as_lane_turn_chunk(struct as_wire_lane *lane)
+static void turn_chunk(struct as_wire_lane *lane)
 {
     as_lane_publish(lane);
     uint64_t position = lane->chunk_position + AS_WIRE_CHUNK;
@@ -95,6 +95,12 @@ void as_lane_turn_chunk(struct as_wire_lane *lane)
     lane->chunk = next;
     atomic_signal_fence(memory_order_seq_cst);
     lane->chunk_position = position;
+}
+
+void as_lane_push_slowly(struct as_wire_lane *lane, uint64_t word)
+{
+    turn_chunk(lane);
+    as_lane_append(lane, word);
 }
 
 void as_lane_publish(struct as_wire_lane *lane)

@@ -28,8 +28,8 @@ extern struct as_wire_lane *as_lane_of[AS_PLUGIN_VCPUS];
 extern struct as_wire_lane as_lane_unclaimed;
 
 void as_lane_setup(void);
-struct as_wire_lane *as_lane_mine(void); /* of the calling thread; NULL: none */
-void as_lane_turn_chunk(struct as_wire_lane *lane);
+struct as_wire_lane *as_lane_mine(void);                            /* of the calling thread; NULL: none */
+void as_lane_push_slowly(struct as_wire_lane *lane, uint64_t word); /* the chunk is full */
 struct as_wire_lane *as_lane_check(unsigned vcpu); /* claims the vcpu's lane, or holds the thread back if it is ahead */
 struct as_wire_lane *as_lane_claim(bool is_code);
 void as_lane_publish(struct as_wire_lane *lane);
@@ -39,14 +39,21 @@ void as_lane_leave_syscall(struct as_wire_lane *lane);
 void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent);
 _Noreturn void as_plugin_die(const char *message);
 
-static inline void as_lane_push(struct as_wire_lane *lane, uint64_t word)
+/* There must be room in the chunk. */
+static inline void as_lane_append(struct as_wire_lane *lane, uint64_t word)
 {
-    if (__builtin_expect(lane->write == lane->chunk_end, 0))
-        as_lane_turn_chunk(lane);
     uint64_t *at = lane->write;
     *at = word;
     atomic_signal_fence(memory_order_release); /* a killed writer's last word counts: it must be there first */
     lane->write = at + 1;
+}
+
+static inline void as_lane_push(struct as_wire_lane *lane, uint64_t word)
+{
+    if (__builtin_expect(lane->write == lane->chunk_end, 0))
+        as_lane_push_slowly(lane, word);
+    else
+        as_lane_append(lane, word);
 }
 
 #endif
