@@ -59,7 +59,7 @@ struct as_core {
     uint64_t fetch_next; /* the next packet cannot start before */
     uint64_t packet_cycle, packet_block, packet_line;
     uint32_t packet_slots;
-    uint64_t n_insns, n_packets, n_branches, n_loads, n_stores, n_uops;
+    uint64_t n_insns, n_packets, n_loads, n_stores, n_uops;
     uint64_t n_int_writes, n_fp_writes;
     struct ring buffer;  /* dispatch by instruction: fetch buffer */
     struct ring targets; /* commit by packet: fetch target queue */
@@ -67,7 +67,8 @@ struct as_core {
 
     /* dispatch */
     uint64_t last_dispatch, hold_dispatch;
-    struct ring width, rob, int_regs, fp_regs, load_queue, store_queue, branches;
+    struct ring width, rob, int_regs, fp_regs, load_queue, store_queue;
+    struct as_occupancy *branches; /* unresolved ones: they resolve out of order */
 
     /* issue */
     struct class_info classes[AS_CLASS_COUNT];
@@ -138,7 +139,8 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->fp_regs = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
     core->load_queue = ring_new(machine->back.load_queue);
     core->store_queue = ring_new(machine->back.store_queue);
-    core->branches = ring_new(machine->front.max_branches);
+    core->branches = as_alloc(sizeof *core->branches);
+    core->branches->size = machine->front.max_branches;
     core->commit_width = ring_new(machine->back.commit_width);
     for (int i = 0; i < AS_QUEUE_COUNT; i++) {
         core->queues[i] = as_alloc(sizeof *core->queues[i]);
@@ -164,9 +166,8 @@ void as_core_free(struct as_core *core)
 {
     if (!core)
         return;
-    struct ring *rings[] = {&core->buffer,   &core->targets,     &core->width,      &core->rob,
-                            &core->int_regs, &core->fp_regs,     &core->load_queue, &core->store_queue,
-                            &core->branches, &core->commit_width};
+    struct ring *rings[] = {&core->buffer,  &core->targets,    &core->width,       &core->rob,         &core->int_regs,
+                            &core->fp_regs, &core->load_queue, &core->store_queue, &core->commit_width};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
         free(rings[i]->cycles);
     for (int i = 0; i < AS_QUEUE_COUNT; i++) {
@@ -175,6 +176,7 @@ void as_core_free(struct as_core *core)
     }
     for (int i = 0; i < AS_UNIT_COUNT; i++)
         free(core->unit_calendar[i]);
+    free(core->branches);
     as_predictor_free(core->predictor);
     as_memory_free(core->memory);
     free(core);
@@ -273,7 +275,7 @@ static uint64_t dispatch(struct as_core *core, const struct needs *needs, uint64
     if (needs->load)
         cycle = room_at(&core->load_queue, core->n_loads, cycle);
     if (needs->branch)
-        cycle = room_at(&core->branches, core->n_branches, cycle);
+        cycle = as_occupancy_free_at(core->branches, cycle);
     if (needs->queued)
         cycle = as_occupancy_free_at(core->queues[needs->queue], cycle);
     if (needs->store) {
@@ -467,10 +469,20 @@ struct passage {
     uint64_t dispatched;
 };
 
+/* Atomics wait until they are the oldest, the cycle after the commit before, and every store before them has drained.
+ */
+static uint64_t oldest_and_drained(const struct as_core *core, uint64_t ready)
+{
+    return later(later(ready, core->last_commit + 1), core->last_drain);
+}
+
 static struct uop_times run_load(struct passage *p, const struct as_uop *uop, uint64_t ready)
 {
     struct as_core *core = p->core;
     const struct as_insn *insn = p->op->insn;
+    bool locked = (insn->flags & AS_INSN_LOCKED) != 0;
+    if (locked)
+        ready = oldest_and_drained(core, ready);
     struct uop_times times = {.issue = issue(core, AS_CLASS_LOAD, ready, p->pipe)};
     uint64_t known = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     const struct as_core_access *access;
@@ -484,6 +496,7 @@ static struct uop_times run_load(struct passage *p, const struct as_uop *uop, ui
         if (!all)
             break;
     }
+    times.done += locked ? core->machine->atomic_latency : 0;
     return times;
 }
 
@@ -512,14 +525,13 @@ static struct uop_times run_store(struct passage *p, const struct as_uop *uop, u
     return times;
 }
 
-/* Atomics wait until they are the oldest and every store before them has drained, then own their line. */
+/* A read-modify-write that the memory unit carries out, once it owns the line. */
 static struct uop_times run_atomic(struct passage *p, uint64_t ready)
 {
     struct as_core *core = p->core;
     uint32_t at = 0;
     const struct as_core_access *access = next_access(p->op, &at, AS_ACCESS_LOAD | AS_ACCESS_STORE);
-    ready = later(later(ready, core->last_commit), core->last_drain);
-    struct uop_times times = {.issue = issue(core, AS_CLASS_LOAD, ready, p->pipe)};
+    struct uop_times times = {.issue = issue(core, AS_CLASS_LOAD, oldest_and_drained(core, ready), p->pipe)};
     times.done = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     if (access) {
         struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, times.done, access->address, access->size);
@@ -548,7 +560,7 @@ static struct uop_times run_fence(struct passage *p, uint64_t ready)
 {
     struct as_core *core = p->core;
     uint32_t flags = p->op->insn->flags;
-    struct uop_times times = {.issue = later(ready, core->last_commit)};
+    struct uop_times times = {.issue = later(ready, core->last_commit + 1)};
     times.done = times.issue + 1;
     if (flags & AS_INSN_FENCE_STORE) {
         times.done = later(times.done, core->last_drain);
@@ -562,7 +574,6 @@ static struct uop_times run_fence(struct passage *p, uint64_t ready)
 static struct uop_times run_uop(struct passage *p, const struct as_uop *uop, uint64_t ready)
 {
     struct as_core *core = p->core;
-    const struct as_insn *insn = p->op->insn;
     enum as_class class_ = (enum as_class)uop->class_;
     switch (class_) {
     case AS_CLASS_LOAD:
@@ -580,8 +591,6 @@ static struct uop_times run_uop(struct passage *p, const struct as_uop *uop, uin
     default:
         break;
     }
-    if (insn->flags & AS_INSN_LOCKED && class_ != AS_CLASS_INT)
-        ready = later(ready, core->last_commit);
     struct uop_times times = {.issue = issue(core, class_, ready, p->pipe)};
     times.done = times.issue + core->classes[class_].latency;
     return times;
@@ -639,7 +648,7 @@ static struct uop_times pass_uop(struct passage *p, uint8_t index, uint8_t n, co
     if (needs.load)
         ring_set(&core->load_queue, core->n_loads++, attempt->commit);
     if (needs.branch)
-        ring_set(&core->branches, core->n_branches++, times.done);
+        as_occupancy_take(core->branches, times.done);
     core->n_uops++;
     return times;
 }
@@ -735,8 +744,8 @@ static void predict(struct as_core *core, const struct as_op *op, struct as_pipe
         core->packet_open = false;
     } else if (op->taken) {
         core->counters.btb_misses += prediction.btb_miss;
-        core->fetch_next =
-            pipe->fetch + 1 + machine->front.taken_bubble + (prediction.btb_miss ? machine->front.btb_miss_bubble : 0);
+        core->fetch_next = pipe->fetch + 1 + (prediction.fast ? 0 : machine->front.taken_bubble) +
+                           (prediction.btb_miss ? machine->front.btb_miss_bubble : 0);
         core->packet_open = false;
     }
 }
@@ -762,6 +771,8 @@ static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *p
         core->previous->address + core->previous->length != op->insn->address ||
         !as_insn_fuses(core->previous, op->insn))
         return false;
+    if (pipe->fetch + core->machine->front.depth > core->previous_dispatch)
+        return false; /* it was not there when the compare was decoded */
     pipe->dispatch = core->previous_dispatch;
     pipe->issue = core->previous_issue;
     pipe->done = core->previous_done;
