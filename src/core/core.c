@@ -769,6 +769,7 @@ static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *p
     if (!core->machine->back.fuse || !core->previous || op->insn->class_ != AS_CLASS_BRANCH ||
         !(core->previous->flags & AS_INSN_FUSE_FIRST) ||
         core->previous->address + core->previous->length != op->insn->address ||
+        pipe->fetch + core->machine->front.depth > core->previous_dispatch || /* it came too late to decode with it */
         !as_insn_fuses(core->previous, op->insn))
         return false;
     if (pipe->fetch + core->machine->front.depth > core->previous_dispatch)
