@@ -26,7 +26,8 @@ struct as_uncore {
 };
 
 struct as_memory {
-    uint32_t line_shift, page_shift, core;
+    uint32_t line_shift, page_shift;
+    uint32_t core;               /* its number: what coherence will know it by */
     uint64_t line_mask;          /* bytes of a line - 1 */
     uint64_t line_tag, page_tag; /* of the process */
     struct as_uncore *uncore;

@@ -80,6 +80,20 @@ static void holds_as_many_of_a_set_as_ways(void **state)
     }
 }
 
+/* The place of a line that was flushed is the first to be filled, though it was the last to be used. */
+static void fills_what_is_empty_first(void **state)
+{
+    struct bed bed = bed_open(bed_machine());
+    uint64_t cycle = 1;
+    for (uint64_t i = 0; i < L1_WAYS; i++)
+        cycle = bed_load(&bed, cycle, BASE + i * L1_STRIDE);
+    cycle = bed_ask(&bed, AS_MEMORY_FLUSH, cycle, BASE + (L1_WAYS - 1) * L1_STRIDE).done;
+    cycle = bed_load(&bed, cycle, BASE + L1_WAYS * L1_STRIDE);
+    for (uint64_t i = 0; i < L1_WAYS - 1; i++)
+        assert_int_equal(bed_ask(&bed, AS_MEMORY_LOAD, cycle, BASE + i * L1_STRIDE).events, 0);
+    bed_close(&bed);
+}
+
 /* ---- misses ---- */
 
 static void has_as_many_misses_as_mshrs(void **state)
@@ -206,6 +220,19 @@ static void prefetches_into_the_level_that_says_so(void **state)
     bed_close(&bed);
 }
 
+/* A prefetch into L1 that finds a prefetched line in the LLC is not the first use of it. */
+static void leaves_the_first_use_to_the_program(void **state)
+{
+    struct as_machine machine = bed_machine();
+    machine.memory.llc.next_line = true;
+    struct bed bed = bed_open(machine);
+    uint64_t t = bed_warm_page(&bed, BASE);
+    bed_load(&bed, t, BASE);
+    bed_ask(&bed, AS_MEMORY_PREFETCH, t + 1000, BASE + BED_LINE);
+    assert_int_equal(bed_count(&bed).llc_prefetches, 1);
+    bed_close(&bed);
+}
+
 /* ---- software, banks ---- */
 
 static void obeys_software(void **state)
@@ -264,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replaces_the_least_recently_used),
         cmocka_unit_test(holds_as_many_of_a_set_as_ways),
+        cmocka_unit_test(fills_what_is_empty_first),
         cmocka_unit_test(has_as_many_misses_as_mshrs),
         cmocka_unit_test(merges_misses_of_a_line),
         cmocka_unit_test(does_not_delay_what_is_earlier),
@@ -272,6 +300,7 @@ int main(void)
         cmocka_unit_test(waits_for_a_prefetch_under_way),
         cmocka_unit_test(prefetches_only_with_a_free_mshr),
         cmocka_unit_test(prefetches_into_the_level_that_says_so),
+        cmocka_unit_test(leaves_the_first_use_to_the_program),
         cmocka_unit_test(obeys_software),
         cmocka_unit_test(has_one_access_a_bank_and_cycle),
         cmocka_unit_test(has_banks_in_the_last_level),

@@ -58,7 +58,9 @@ static void does_without_l2(void **state)
 /* A fetch that hits costs nothing beyond the pipeline's own stages; one that misses waits for its line. */
 static void fetches_code(void **state)
 {
-    struct bed bed = bed_open(bed_machine());
+    struct as_machine machine = bed_machine();
+    machine.memory.l1i.latency = 3;
+    struct bed bed = bed_open(machine);
     as_memory_fetch(bed.memory, 1, BASE + BED_LINE);
     uint64_t t = 10000, latency = bed.machine.memory.l1i.latency;
     struct as_memory_answer answer = as_memory_fetch(bed.memory, t, BASE);
@@ -185,8 +187,10 @@ static void flushes_a_line_everywhere(void **state)
     assert_int_equal(bed_count(&bed).dram_writes, 0); /* clean */
     assert_true(as_memory_access(other, AS_MEMORY_LOAD, t + 2000, BASE, 8).events & AS_EVENT_ST_LLC);
     assert_true(bed_ask(&bed, AS_MEMORY_LOAD, t + 3000, BASE).events & AS_EVENT_LLC_HIT);
+    as_memory_fetch(bed.memory, t + 3500, BASE);
     bed_ask(&bed, AS_MEMORY_STORE, t + 4000, BASE);
     bed_ask(&bed, AS_MEMORY_FLUSH, t + 5000, BASE + 63);
+    assert_true(as_memory_fetch(bed.memory, t + 5500, BASE).events & AS_EVENT_DR_L1);
     assert_int_equal(bed_count(&bed).dram_writes, 1);
     bed_ask(&bed, AS_MEMORY_FLUSH, t + 6000, BASE);
     assert_int_equal(bed_count(&bed).dram_writes, 1);

@@ -66,6 +66,31 @@ static void caches_page_tables_by_line(void **state)
     bed_close(&bed);
 }
 
+/* At page 0 all indices are 0: the tables are still different lines. */
+static void keeps_the_tables_apart(void **state)
+{
+    struct bed bed = bed_open(small_tlbs());
+    as_memory_translate(bed.memory, 1, 0);
+    assert_int_equal(bed_count(&bed).dram_reads, LEVELS);
+    bed_close(&bed);
+}
+
+/* A page that is used between any two others stays, for data and for code. */
+static void replaces_the_least_recently_used(void **state)
+{
+    struct bed bed = bed_open(small_tlbs());
+    uint64_t cycle = 10000;
+    for (uint64_t page = 0; page < 20; page++) {
+        bed_load(&bed, cycle += 1000, BASE);
+        as_memory_fetch(bed.memory, cycle, BASE);
+        bed_load(&bed, cycle += 1000, BASE + page * (BED_PAGE + BED_LINE));
+        as_memory_fetch(bed.memory, cycle, BASE + page * (BED_PAGE + BED_LINE));
+    }
+    assert_int_equal(bed_count(&bed).dtlb_misses, 20);
+    assert_int_equal(bed_count(&bed).itlb_misses, 20);
+    bed_close(&bed);
+}
+
 static void finds_old_pages_in_the_second_level(void **state)
 {
     struct bed bed = bed_open(small_tlbs());
@@ -224,6 +249,8 @@ int main(void)
         cmocka_unit_test(knows_as_many_pages_as_entries),
         cmocka_unit_test(takes_one_access_a_level),
         cmocka_unit_test(caches_page_tables_by_line),
+        cmocka_unit_test(keeps_the_tables_apart),
+        cmocka_unit_test(replaces_the_least_recently_used),
         cmocka_unit_test(finds_old_pages_in_the_second_level),
         cmocka_unit_test(waits_for_a_walk_under_way),
         cmocka_unit_test(walks_as_many_as_there_are_walkers),
