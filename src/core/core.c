@@ -162,6 +162,11 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     return core;
 }
 
+void as_core_set_process(struct as_core *core, uint32_t process)
+{
+    as_memory_set_process(core->memory, process);
+}
+
 void as_core_free(struct as_core *core)
 {
     if (!core)
@@ -517,7 +522,14 @@ static struct uop_times run_store(struct passage *p, const struct as_uop *uop, u
             machine->units[AS_UNIT_STORE].latency;
         known = early < known ? early : known; /* the address goes ahead of the data */
     }
+    const uint64_t page = machine->memory.page;
     struct as_memory_answer answer = translate(core, known, access->address);
+    if (access->address / page != (access->address + access->size - 1) / page) {
+        struct as_memory_answer second = translate(core, known, access->address + access->size - 1);
+        answer.done = later(answer.done, second.done);
+        answer.events |= second.events;
+        answer.fault |= second.fault;
+    }
     p->pipe->events |= answer.events;
     p->attempt->fault |= answer.fault;
     times.done = later(times.done, answer.done);

@@ -34,6 +34,8 @@ typedef const struct as_insn *as_code_at(void *context, uint64_t address);
 struct as_core;
 struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t number,
                             as_code_at *code_at, void *code_context);
+/* Processes do not share lines and pages, though their addresses are the same. */
+void as_core_set_process(struct as_core *core, uint32_t process);
 void as_core_free(struct as_core *core);
 
 /* Fills all of `pipe` but path and thread. */

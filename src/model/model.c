@@ -170,6 +170,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
         own->model = model;
     }
     own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
+    as_core_set_process(own->core, thread->process);
     own->image = thread->image->number;
     thread->user = own;
     catch_up(model, own);
