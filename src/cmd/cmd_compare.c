@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/compare.h"
+#include "cmd/compare_traces.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
@@ -19,6 +20,7 @@ struct compare_options {
     uint64_t period, seed, top;
     double rate;
     struct as_strlist set, observers;
+    struct as_trace_options traces;
 };
 
 static const struct as_option options_table[] = {
@@ -84,6 +86,23 @@ static const struct as_option options_table[] = {
      .value = "FILE[,ARG]",
      .help =
          "Load an observer of your own from a shared object (include/assay/observer.h); may be given several times."},
+    {.name = "konata",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, traces.konata),
+     .value = "FILE",
+     .help = "Write the pipeline stages of every instruction to FILE, for the Konata viewer (Kanata 0004)."},
+    {.name = "o3pipeview",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, traces.o3pipeview),
+     .value = "FILE",
+     .help = "Write the same to FILE as gem5's O3PipeView, which Konata and gem5's own viewer read."},
+    {.name = "cycle-trace",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, traces.cycles),
+     .value = "FILE",
+     .help =
+         "Write the commit stage cycle by cycle to FILE, 64 bytes for each cycle in which it changes, so that other "
+         "samplers can be run on it."},
     AS_RUN_OPTIONS(struct compare_options, run),
     {.name = NULL},
 };
@@ -98,6 +117,7 @@ struct run {
     size_t n_samplers;
     AS_VEC(struct as_sampling *) samplings;
     AS_VEC(struct as_loaded_observer) loaded;
+    struct as_traces *traces;
     struct as_output output;
     struct as_progress progress;
 };
@@ -188,6 +208,9 @@ static bool set_up(struct run *run, struct as_error *err)
     if (!run->oracle)
         return false;
     as_fanout_add(run->fanout, &as_oracle_observer, run->oracle, false);
+    run->traces = as_traces_open(&run->options->traces, as_model_run_info(run->model), run->fanout, err);
+    if (!run->traces)
+        return false;
     double rate = run->options->rate;
     uint64_t period = rate > 0 ? (uint64_t)(run->machine.frequency / rate) : run->options->period;
     return add_sampling(run, period ? period : 1, err) && add_sweep(run, err) && load_observers(run, err);
@@ -259,6 +282,8 @@ static int run_model(struct run *run, char **argv)
     compare.n_samplings = run->samplings.len;
     int failed = show(run, &compare, own_text, crashed);
     free(own_text);
+    if (!as_traces_finish(run->traces, &err))
+        failed = as_cli_fail(&as_command_compare, &err);
     int status = as_run_report(&compare.result.engine, &run->options->run);
     return failed ? failed : status;
 }
@@ -267,6 +292,7 @@ static void clean_up(struct run *run)
 {
     if (run->fanout)
         as_fanout_free(run->fanout);
+    as_traces_free(run->traces);
     for (size_t i = 0; i < run->loaded.len; i++)
         as_observer_unload(&run->loaded.data[i]);
     as_vec_free(&run->loaded);

@@ -1,0 +1,118 @@
+/* See trace_observer.h. Keeps a stream for each guest thread and hands it the records; the formats do the rest. */
+#include "observe/trace_format.h"
+
+#include "base/vec.h"
+
+struct stream {
+    bool opened;
+    void *self; /* the format's; NULL: not written */
+    FILE *out;
+};
+
+struct as_trace_texts {
+    const struct as_run_info *run;
+    AS_VEC(char *) texts; /* by instruction id; NULL: not asked for yet */
+};
+
+struct as_trace {
+    const struct as_trace_format *format;
+    const struct as_run_info *run;
+    struct as_trace_files files;
+    struct as_trace_texts texts;
+    AS_VEC(struct stream) streams; /* by thread number */
+};
+
+struct as_trace *as_trace_new(const struct as_trace_format *format, const struct as_run_info *run,
+                              const struct as_trace_files *files)
+{
+    struct as_trace *trace = as_alloc(sizeof *trace);
+    trace->format = format;
+    trace->run = run;
+    trace->files = *files;
+    trace->texts.run = run;
+    return trace;
+}
+
+void as_trace_free(struct as_trace *trace)
+{
+    if (!trace)
+        return;
+    for (size_t i = 0; i < trace->streams.len; i++)
+        if (trace->streams.data[i].self)
+            trace->format->free(trace->streams.data[i].self);
+    for (size_t i = 0; i < trace->texts.texts.len; i++)
+        free(trace->texts.texts.data[i]);
+    as_vec_free(&trace->texts.texts);
+    as_vec_free(&trace->streams);
+    free(trace);
+}
+
+uint64_t as_trace_address(const struct as_run_info *run, uint32_t insn)
+{
+    const struct as_insn *known = run->insn(run->context, insn);
+    return known ? known->address : 0;
+}
+
+const char *as_trace_text(struct as_trace_texts *texts, uint32_t insn)
+{
+    while (texts->texts.len <= insn)
+        *as_vec_push(&texts->texts) = NULL;
+    char **text = &texts->texts.data[insn];
+    if (!*text) {
+        char line[160];
+        const struct as_insn *known = texts->run->insn(texts->run->context, insn);
+        *text = as_strdup(known ? as_insn_text(known, line, sizeof line) : "?");
+    }
+    return *text;
+}
+
+static struct stream *stream_of(struct as_trace *trace, uint32_t thread)
+{
+    while (trace->streams.len <= thread)
+        *as_vec_push(&trace->streams) = (struct stream){0};
+    struct stream *stream = &trace->streams.data[thread];
+    if (!stream->opened) {
+        stream->opened = true;
+        stream->out = trace->files.open(trace->files.context, thread);
+        struct as_trace_target target = {
+            .run = trace->run, .texts = &trace->texts, .out = stream->out, .thread = thread};
+        stream->self = stream->out ? trace->format->start(&target) : NULL;
+    }
+    return stream;
+}
+
+static void observe(void *self, const struct as_pipe_batch *batch)
+{
+    struct as_trace *trace = self;
+    struct stream *stream = stream_of(trace, batch->thread);
+    if (!stream->self || ferror(stream->out)) /* whoever owns the file will see the error too */
+        return;
+    trace->format->add(stream->self, batch->pipes, batch->n);
+    if (batch->pipes[batch->n - 1].flags & AS_PIPE_LAST)
+        trace->format->end(stream->self);
+}
+
+static void finish(void *self, FILE *out)
+{
+    struct as_trace *trace = self;
+    stream_of(trace, 1); /* a trace without instructions is one too */
+    for (size_t i = 0; i < trace->streams.len; i++) {
+        struct stream *stream = &trace->streams.data[i];
+        if (stream->self && !ferror(stream->out))
+            trace->format->end(stream->self);
+    }
+}
+
+static void release(void *self)
+{
+    as_trace_free(self);
+}
+
+const struct as_observer as_trace_observer = {
+    .version = AS_OBSERVER_VERSION,
+    .record_size = sizeof(struct as_pipe),
+    .name = "trace",
+    .batch = observe,
+    .finish = finish,
+    .free = release,
+};
