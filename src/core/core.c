@@ -53,7 +53,8 @@ struct as_core {
     struct as_memory *memory;
     as_code_at *code_at;
     void *code_context;
-    uint64_t offset; /* the machine's time is ours plus this */
+    uint64_t offset;                              /* the machine's time is ours plus this */
+    uint32_t line_shift, block_shift, page_shift; /* of addresses to lines, fetch blocks and pages */
 
     /* fetch */
     uint64_t fetch_next; /* the next packet cannot start before */
@@ -130,6 +131,9 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->code_at = code_at;
     core->code_context = code_context;
     core->fetch_next = 1;
+    core->line_shift = (uint32_t)__builtin_ctz(machine->memory.line);
+    core->block_shift = (uint32_t)__builtin_ctz(machine->front.fetch_bytes);
+    core->page_shift = (uint32_t)__builtin_ctz(machine->memory.page);
     core->packet_block = core->packet_line = UINT64_MAX;
     core->buffer = ring_new(machine->front.fetch_buffer);
     core->targets = ring_new(machine->front.fetch_targets);
@@ -220,16 +224,16 @@ static void open_packet(struct as_core *core, const struct as_insn *insn, uint64
     uint64_t target_free = ring_before(&core->targets, core->n_packets);
     if (target_free >= cycle)
         cycle = target_free + 1;
-    for (uint64_t line = insn->address / machine->memory.line; line <= last_byte / machine->memory.line; line++) {
+    for (uint64_t line = insn->address >> core->line_shift; line <= last_byte >> core->line_shift; line++) {
         if (line == core->packet_line)
             continue;
-        struct as_memory_answer answer = fetch_line(core, cycle, line * machine->memory.line);
+        struct as_memory_answer answer = fetch_line(core, cycle, line << core->line_shift);
         cycle = later(cycle, answer.done);
         pipe->events |= answer.events;
         core->packet_line = line;
     }
     core->packet_cycle = cycle;
-    core->packet_block = insn->address / machine->front.fetch_bytes;
+    core->packet_block = insn->address >> core->block_shift;
     core->packet_slots = machine->front.fetch_width;
     core->packet_open = true;
     core->fetch_next = cycle + 1;
@@ -242,10 +246,9 @@ static void fetch(struct as_core *core, const struct as_insn *insn, struct as_pi
     const struct as_machine *machine = core->machine;
     uint64_t room = ring_before(&core->buffer, core->n_insns);
     uint64_t not_before = room > machine->front.depth - 1 ? room - (machine->front.depth - 1) : 0;
-    uint64_t last_line = (insn->address + insn->length - 1) / machine->memory.line;
-    if (!core->packet_open || core->packet_slots == 0 ||
-        insn->address / machine->front.fetch_bytes != core->packet_block || last_line != core->packet_line ||
-        not_before > core->packet_cycle)
+    uint64_t last_line = (insn->address + insn->length - 1) >> core->line_shift;
+    if (!core->packet_open || core->packet_slots == 0 || insn->address >> core->block_shift != core->packet_block ||
+        last_line != core->packet_line || not_before > core->packet_cycle)
         open_packet(core, insn, not_before, pipe);
     core->packet_slots--;
     pipe->fetch = core->packet_cycle;
@@ -522,10 +525,10 @@ static struct uop_times run_store(struct passage *p, const struct as_uop *uop, u
             machine->units[AS_UNIT_STORE].latency;
         known = early < known ? early : known; /* the address goes ahead of the data */
     }
-    const uint64_t page = machine->memory.page;
+    uint64_t last_byte = access->address + access->size - 1;
     struct as_memory_answer answer = translate(core, known, access->address);
-    if (access->address / page != (access->address + access->size - 1) / page) {
-        struct as_memory_answer second = translate(core, known, access->address + access->size - 1);
+    if (access->address >> core->page_shift != last_byte >> core->page_shift) {
+        struct as_memory_answer second = translate(core, known, last_byte);
         answer.done = later(answer.done, second.done);
         answer.events |= second.events;
         answer.fault |= second.fault;

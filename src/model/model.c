@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-enum { MAX_ACCESSES = 4096, MAX_THREADS = UINT16_MAX };
+enum { MAX_ACCESSES = 4096, AHEAD = 12 };
 
 struct model_thread {
     struct as_core *core;
@@ -240,6 +240,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         if (!own->batch)
             own->batch = as_fanout_take(model->fanout);
         struct as_pipe *pipe = &own->batch[own->n++];
+        __builtin_prefetch(pipe + AHEAD, 1); /* an observer on another core has had these lines */
         as_core_execute(own->core, &op, pipe);
         pipe->path = path;
         pipe->thread = (uint16_t)thread->number;
