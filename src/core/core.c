@@ -339,15 +339,16 @@ static uint8_t *wait_slot(struct as_core *core, uint64_t address)
     return &core->waits[(address >> 1 ^ address >> 11) % WAIT_TABLE];
 }
 
-/* The youngest store that the load overlaps and that has not drained by `cycle`, or NULL. */
+/* The youngest older store that the load overlaps and that has not drained by `cycle`, or NULL. (An instruction that is
+ * tried again finds the store of its first try: not an older one.) */
 static const struct store *find_store(struct as_core *core, const struct as_core_access *access, uint64_t cycle)
 {
     const struct store *found = NULL;
     uint64_t end = access->address + access->size;
     for (uint64_t granule = access->address / 8; granule <= (end - 1) / 8; granule++) {
         const struct store *store = store_slot(core, granule);
-        if (store->granule == granule && store->drained > cycle && store->address < end &&
-            access->address < store->end && (!found || store->number > found->number))
+        if (store->granule == granule && store->drained > cycle && store->number < core->n_stores &&
+            store->address < end && access->address < store->end && (!found || store->number > found->number))
             found = store;
     }
     return found;
@@ -369,22 +370,20 @@ static struct load_result load(struct as_core *core, const struct as_insn *insn,
     if (!machine->back.memory_speculation || (machine->back.dependence_predictor && *waits))
         cycle = later(cycle, core->stores_known);
     const struct store *store = find_store(core, access, cycle);
-    if (store) {
-        struct load_result result = {.violated = store->address_known > cycle ? store->address_known : 0};
+    if (store && store->address_known <= cycle) {
         bool covers = store->address <= access->address && access->address + access->size <= store->end;
-        if (result.violated)
-            *waits = 1;
         pipe->events |= AS_EVENT_FORWARDED;
         core->counters.forwards++;
         if (covers)
-            result.done = later(cycle, store->data_known) + machine->back.forward_latency;
-        else
-            result.done = later(cycle, store->drained) + machine->memory.l1d.latency;
-        return result;
+            return (struct load_result){.done = later(cycle, store->data_known) + machine->back.forward_latency};
+        return (struct load_result){.done = later(cycle, store->drained) + machine->memory.l1d.latency};
     }
+    if (store)
+        *waits = 1; /* it takes what the cache has, and is caught */
     struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, cycle, access->address, access->size);
     pipe->events |= answer.events;
-    return (struct load_result){.done = answer.done, .fault = answer.fault};
+    return (struct load_result){
+        .done = answer.done, .violated = store ? store->address_known : 0, .fault = answer.fault};
 }
 
 static void note_store(struct as_core *core, const struct as_core_access *access, uint64_t address_known,
@@ -787,8 +786,6 @@ static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *p
         pipe->fetch + core->machine->front.depth > core->previous_dispatch || /* it came too late to decode with it */
         !as_insn_fuses(core->previous, op->insn))
         return false;
-    if (pipe->fetch + core->machine->front.depth > core->previous_dispatch)
-        return false; /* it was not there when the compare was decoded */
     pipe->dispatch = core->previous_dispatch;
     pipe->issue = core->previous_issue;
     pipe->done = core->previous_done;
