@@ -133,8 +133,7 @@ static bool complain_unknown(const struct parse *parse, const char *name)
     return false;
 }
 
-/* Decimal with an optional power of 1000, or hexadecimal; nothing before or behind. */
-static bool read_u64(const char *text, uint64_t *value)
+bool as_cli_read_u64(const char *text, uint64_t *value)
 {
     static const char letters[] = "kMGT";
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -158,7 +157,7 @@ static bool store_u64(const struct parse *parse, const struct as_option *option,
     uint64_t value;
     const char *name = option->name;
     unsigned long long min = option->min, max = option->max;
-    if (!read_u64(text, &value))
+    if (!as_cli_read_u64(text, &value))
         as_cli_usage(parse->command, "--%s=%s: not a number like 1000, 10k, 5M, 2G or 0x10", name, text);
     else if (value < min)
         as_cli_usage(parse->command, "--%s=%s: must be at least %llu", name, text, min);

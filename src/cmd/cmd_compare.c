@@ -9,6 +9,7 @@
 #include "cmd/run_options.h"
 #include "observe/observer_load.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,14 @@ struct run {
     struct as_progress progress;
 };
 
+static bool is_chosen(const struct run *run, const struct as_sampler *sampler)
+{
+    for (size_t i = 0; i < run->n_samplers; i++)
+        if (run->samplers[i] == sampler)
+            return true;
+    return false;
+}
+
 static bool choose_samplers(struct run *run, struct as_error *err)
 {
     if (!run->options->samplers) {
@@ -137,8 +146,8 @@ static bool choose_samplers(struct run *run, struct as_error *err)
             ok = as_error_set_status(
                 err, AS_EXIT_USAGE,
                 "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, tip", name);
-        else if (run->n_samplers == AS_SAMPLER_COUNT)
-            ok = as_error_set_status(err, AS_EXIT_USAGE, "a sampler is named twice");
+        else if (is_chosen(run, sampler))
+            ok = as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
         else
             run->samplers[run->n_samplers++] = sampler;
     }
@@ -162,12 +171,13 @@ static bool add_sampling(struct run *run, uint64_t period, struct as_error *err)
 
 static bool add_sweep(struct run *run, struct as_error *err)
 {
-    char *copy = run->options->sweep ? as_strdup(run->options->sweep) : NULL, *rest = NULL, *end;
+    char *copy = run->options->sweep ? as_strdup(run->options->sweep) : NULL, *rest = NULL;
     bool ok = true;
     for (char *word = copy ? strtok_r(copy, ",", &rest) : NULL; word && ok; word = strtok_r(NULL, ",", &rest)) {
-        unsigned long long period = strtoull(word, &end, 10);
-        ok = *end == 0 && period > 0 ? add_sampling(run, period, err)
-                                     : as_error_set_status(err, AS_EXIT_USAGE, "--sweep: '%s' is no period", word);
+        uint64_t period;
+        ok = as_cli_read_u64(word, &period) && period > 0
+                 ? add_sampling(run, period, err)
+                 : as_error_set_status(err, AS_EXIT_USAGE, "--sweep: '%s' is no period", word);
     }
     free(copy);
     return ok;
@@ -178,8 +188,10 @@ static bool load_machine(struct run *run, struct as_error *err)
     if (!as_machine_load(run->options->core, &run->machine, err))
         return false;
     for (size_t i = 0; i < run->options->set.len; i++)
-        if (!as_machine_set(&run->machine, run->options->set.data[i], err))
+        if (!as_machine_set(&run->machine, run->options->set.data[i], err)) {
+            err->status = AS_EXIT_USAGE;
             return false;
+        }
     return true;
 }
 
@@ -192,6 +204,20 @@ static bool load_observers(struct run *run, struct as_error *err)
         *as_vec_push(&run->loaded) = loaded;
         as_fanout_add(run->fanout, loaded.ops, loaded.self, true);
     }
+    return true;
+}
+
+/* The period asked for, in cycles. */
+static bool choose_period(const struct run *run, uint64_t *period, struct as_error *err)
+{
+    double rate = run->options->rate, cycles = run->machine.frequency / rate;
+    *period = run->options->period;
+    if (isnan(rate))
+        return true;
+    if (!(rate > 0) || cycles > 1e18)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be more than 0 and give a sample now and then",
+                                   rate);
+    *period = cycles >= 1 ? (uint64_t)cycles : 1;
     return true;
 }
 
@@ -211,9 +237,9 @@ static bool set_up(struct run *run, struct as_error *err)
     run->traces = as_traces_open(&run->options->traces, as_model_run_info(run->model), run->fanout, err);
     if (!run->traces)
         return false;
-    double rate = run->options->rate;
-    uint64_t period = rate > 0 ? (uint64_t)(run->machine.frequency / rate) : run->options->period;
-    return add_sampling(run, period ? period : 1, err) && add_sweep(run, err) && load_observers(run, err);
+    uint64_t period;
+    return choose_period(run, &period, err) && add_sampling(run, period, err) && add_sweep(run, err) &&
+           load_observers(run, err);
 }
 
 static void tick(void *context)
@@ -288,29 +314,31 @@ static int run_model(struct run *run, char **argv)
     return failed ? failed : status;
 }
 
-static void clean_up(struct run *run)
+/* Returns how many observers have crashed, in the end too. */
+static size_t clean_up(struct run *run)
 {
-    if (run->fanout)
-        as_fanout_free(run->fanout);
+    size_t crashed = as_fanout_free(run->fanout);
     as_traces_free(run->traces);
     for (size_t i = 0; i < run->loaded.len; i++)
         as_observer_unload(&run->loaded.data[i]);
     as_vec_free(&run->loaded);
     as_vec_free(&run->samplings);
     as_model_free(run->model);
+    return crashed;
 }
 
 static int run_compare(int argc, char **argv)
 {
     struct compare_options options = {
-        .run = AS_RUN_OPTIONS_DEFAULT, .core = "boom-tip", .period = 1009, .seed = 1, .top = 10};
+        .run = AS_RUN_OPTIONS_DEFAULT, .core = "boom-tip", .period = 1009, .rate = NAN, .seed = 1, .top = 10};
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_compare, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     struct run run = {.options = &options};
     int status = rest < argc ? run_model(&run, argv + rest) : as_cli_usage(&as_command_compare, "no program given");
-    clean_up(&run);
+    if (clean_up(&run) && status == AS_EXIT_OK)
+        status = AS_EXIT_FAILURE;
     as_strlist_free(&options.set);
     as_strlist_free(&options.observers);
     return status;

@@ -200,6 +200,10 @@ void as_compare_json(const struct as_compare *compare, struct as_json *json)
     as_json_double(json, "mips", (double)result->instructions / result->engine.seconds / 1e6);
     as_json_bool(json, "complete", !result->engine.stopped && !result->engine.interrupted && !result->engine.signal);
     as_json_i64(json, "exit_status", result->engine.exit_status);
+    if (result->engine.signal && !result->engine.stopped)
+        as_json_i64(json, "signal", result->engine.signal);
+    else
+        as_json_null(json, "signal");
     as_json_u64(json, "period", schedule->period);
     as_json_bool(json, "random", schedule->random);
     json_stack(json, compare);

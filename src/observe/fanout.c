@@ -317,13 +317,16 @@ static void free_member(struct member *member)
     pthread_cond_destroy(&member->more);
 }
 
-void as_fanout_free(struct as_fanout *fanout)
+size_t as_fanout_free(struct as_fanout *fanout)
 {
+    size_t crashed = 0;
     if (!fanout)
-        return;
+        return 0;
     as_fanout_finish(fanout);
-    for (size_t i = 0; i < fanout->members.len; i++)
+    for (size_t i = 0; i < fanout->members.len; i++) {
         free_member(&fanout->members.data[i]);
+        crashed += fanout->members.data[i].crashed;
+    }
     for (size_t i = 0; i < fanout->idle.len; i++)
         free(fanout->idle.data[i]);
     pthread_cond_destroy(&fanout->room);
@@ -332,4 +335,5 @@ void as_fanout_free(struct as_fanout *fanout)
     as_vec_free(&fanout->idle);
     free(fanout->ring);
     free(fanout);
+    return crashed;
 }

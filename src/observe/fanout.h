@@ -42,6 +42,7 @@ void as_fanout_finish(struct as_fanout *fanout);
  * Names of the crashed ones: as_fanout_crashed. */
 size_t as_fanout_report(struct as_fanout *fanout, FILE *out);
 bool as_fanout_crashed(const struct as_fanout *fanout, size_t index);
-void as_fanout_free(struct as_fanout *fanout); /* finishes first if need be */
+/* Finishes first if need be. Returns how many observers have crashed in all, in their free too. */
+size_t as_fanout_free(struct as_fanout *fanout);
 
 #endif
