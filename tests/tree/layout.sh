@@ -25,3 +25,7 @@ check_same "engine knows neither native nor core nor cmd" "" "$(includes engine 
 check_same "native knows neither engine nor core nor cmd" "" "$(includes native engine plugin count core cmd)"
 check_same "plugin knows no command" "" "$(includes plugin native count core cmd)"
 check_same "count knows neither native nor cmd" "" "$(includes count plugin native cmd)"
+check_same "core includes base and isa alone" "" "$(includes core symbol engine plugin native count observe sampler model cmd)"
+check_same "observe includes base alone" "" "$(includes observe symbol engine plugin native count core sampler model cmd)"
+check_same "sampler includes base and observe alone" "" "$(includes sampler symbol engine plugin native count core model cmd)"
+check_same "model knows neither native nor cmd" "" "$(includes model plugin native sampler cmd)"
