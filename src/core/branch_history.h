@@ -2,11 +2,12 @@
  * down to a few bits, kept up to date with each outcome instead of being computed anew for each prediction.
  *
  * A fold is a register of `width` bits that rotates by one for each outcome: the new one comes in at bit 0, the one
- * that leaves the history is taken out where the rotations have brought it, at bit length % width. Index and tag have
- * folds of different widths: outcomes as far apart as one is wide cancel there, but not in the other.
- * Four tables are done at a time, in vectors that the compiler maps to what the machine has; lanes without a table
- * compute nothing of use. Outcomes lie in a buffer that fills downwards, the newest at `head`; what is still needed
- * moves to its end when it is full. All of it is in the hot path of every branch, hence inline.
+ * that leaves the history is taken out where the rotations have brought it, at bit length % width. Histories that are
+ * nearly constant (a long loop's) differ in the place of a bit alone, of which a fold keeps the remainder: the index
+ * has one fold and the tag two, all of different widths, so that together they tell all places apart. Four tables are
+ * done at a time, in vectors that the compiler maps to what the machine has; lanes without a table compute nothing of
+ * use. Outcomes lie in a buffer that fills downwards, the newest at `head`; what is still needed moves to its end when
+ * it is full. All of it is in the hot path of every branch, hence inline.
  */
 #ifndef AS_CORE_BRANCH_HISTORY_H
 #define AS_CORE_BRANCH_HISTORY_H
@@ -33,7 +34,7 @@ struct as_folds {
 };
 
 struct as_branch_history {
-    struct as_folds index, tag;
+    struct as_folds index, tag, again;
     uint32_t groups;
     uint32_t head;
     uint32_t oldest[AS_TAGE_TABLES_MAX]; /* length - 1: the outcome that leaves next lies there behind the head */
@@ -65,7 +66,9 @@ static inline void as_history_add(struct as_branch_history *history, uint32_t ta
     history->head = AS_HISTORY_BUFFER - AS_HISTORY_LONGEST;
     history->oldest[table] = length - 1;
     as_folds_init(&history->index, table, length, index_bits);
-    as_folds_init(&history->tag, table, length, tag_bits == index_bits ? tag_bits - 1 : tag_bits);
+    tag_bits -= tag_bits == index_bits;
+    as_folds_init(&history->tag, table, length, tag_bits);
+    as_folds_init(&history->again, table, length, tag_bits - 1 - (tag_bits - 1 == index_bits));
 }
 
 static inline void as_folds_push(struct as_folds *folds, uint32_t group, as_lanes enters, as_lanes leaves)
@@ -86,6 +89,7 @@ static inline void as_history_push(struct as_branch_history *history, bool bit)
                            (uint32_t)bits[oldest[3]]};
         as_folds_push(&history->index, group, enters, leaves);
         as_folds_push(&history->tag, group, enters, leaves);
+        as_folds_push(&history->again, group, enters, leaves);
     }
     if (history->head == 0) {
         history->head = AS_HISTORY_BUFFER - AS_HISTORY_LONGEST;
@@ -98,6 +102,19 @@ static inline void as_history_push(struct as_branch_history *history, bool bit)
 static inline uint32_t as_history_key(uint64_t address)
 {
     return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+/* Index and tag of four tables for the branch with this key, before they are cut to each table's size. */
+static inline as_lanes as_history_index(const struct as_branch_history *history, uint32_t group, as_lanes key)
+{
+    return key ^ history->index.value[group];
+}
+
+static inline as_lanes as_history_tag(const struct as_branch_history *history, uint32_t group, as_lanes key)
+{
+    as_lanes again = history->again.value[group];
+    return key >> 16 ^ history->tag.value[group] ^ again ^
+           again << 3; /* twice, or both folds' bits could change roles */
 }
 
 /* Bit i: lane i of both is the same. */

@@ -96,11 +96,11 @@ static inline uint32_t find_hits(const struct as_tage *tage, uint64_t address, s
     uint32_t key = as_history_key(address), hits = 1u << AS_TAGE_BASE;
     uint32_t groups = tage->history.groups;
     const struct entry *entries = tage->entries;
-    as_lanes low = {key, key, key, key}, high = low >> 16;
+    as_lanes keys = {key, key, key, key};
     lookup->entry[AS_TAGE_BASE] = (uint32_t)(address >> 1) & tage->base_mask;
     for (uint32_t group = 0; group < groups; group++) {
-        as_lanes entry = ((low ^ tage->history.index.value[group]) & tage->mask[group]) + tage->first[group];
-        as_lanes tag = ((high ^ tage->history.tag.value[group]) & tage->tag_mask[group]) | VALID;
+        as_lanes entry = (as_history_index(&tage->history, group, keys) & tage->mask[group]) + tage->first[group];
+        as_lanes tag = (as_history_tag(&tage->history, group, keys) & tage->tag_mask[group]) | VALID;
         *(as_lanes *)&lookup->entry[group * AS_HISTORY_LANES] = entry;
         *(as_lanes *)&lookup->tag[group * AS_HISTORY_LANES] = tag;
         hits |= as_lanes_equal(load_tags(entries, entry), tag) << (group * AS_HISTORY_LANES);
@@ -208,8 +208,8 @@ void as_tage_update(struct as_tage *tage, const struct as_tage_lookup *lookup, b
     /* Most branches have nothing to teach: all that know them agree and are sure. */
     struct entry provider = tage->entries[lookup->entry[lookup->provider]];
     struct entry alternative = tage->entries[lookup->entry[lookup->alternative]];
-    bool sure = (provider.counter == counter_limit(lookup->provider, taken)) &
-                (alternative.counter == counter_limit(lookup->alternative, taken));
+    bool sure = provider.counter == counter_limit(lookup->provider, taken) &&
+                alternative.counter == counter_limit(lookup->alternative, taken);
     if (!sure)
         learn(tage, lookup, taken);
 }
