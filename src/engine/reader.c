@@ -188,6 +188,20 @@ static bool parent_is_read(const struct as_reader *reader, uint32_t parent, uint
            atomic_load(&lane->consumed) >= (origin & ((UINT64_C(1) << 48) - 1));
 }
 
+/* Whether everything that the process did in programs before this one has been read. Its lanes are sealed. */
+static bool program_before_is_read(const struct as_reader *reader, uint32_t process, uint32_t image)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        uint32_t state = atomic_load(&lane->state);
+        if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && !lane->is_code && lane->process == process &&
+            lane->image < image)
+            return false;
+    }
+    return true;
+}
+
 /* A thread that executes another program stays the same thread, alone in its process. */
 static uint32_t number_thread(struct as_reader *reader, struct as_process *process, uint32_t image)
 {
@@ -212,7 +226,8 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
         return START_CORRUPT;
     struct as_process *process = find_process(reader, (uint32_t)words[0]);
     const struct as_image *image = as_code_table_find_image(&reader->code, lane->image);
-    if (!process || !image || !parent_is_read(reader, (uint32_t)words[3], words[4]))
+    if (!process || !image || !parent_is_read(reader, (uint32_t)words[3], words[4]) ||
+        !program_before_is_read(reader, process->number, lane->image))
         return START_WAITS;
     struct as_stream *stream = as_alloc(sizeof *stream);
     stream->thread = (struct as_thread){.number = number_thread(reader, process, lane->image),

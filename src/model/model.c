@@ -28,6 +28,7 @@ struct as_model {
     struct as_model_result total; /* of threads that ended */
     struct as_map leader_set;
     AS_VEC(uint64_t) leaders;
+    AS_VEC(bool) executed_blocks, executed_insns; /* by number */
     uint64_t last_leader;
 };
 
@@ -75,6 +76,8 @@ void as_model_free(struct as_model *model)
     }
     as_vec_free(&model->threads);
     as_vec_free(&model->leaders);
+    as_vec_free(&model->executed_blocks);
+    as_vec_free(&model->executed_insns);
     as_map_free(&model->leader_set);
     as_call_tracker_free(model->calls);
     as_engine_free(model->engine);
@@ -87,10 +90,28 @@ const struct as_run_info *as_model_run_info(const struct as_model *model)
     return &model->info;
 }
 
+/* Code counts as known when it has been executed. The engine knows more, but how much more depends on how far QEMU has
+ * run ahead: not the same in every run. */
 static const struct as_insn *code_at(void *context, uint64_t address)
 {
     const struct model_thread *thread = context;
-    return as_engine_insn_at(thread->model->engine, thread->image, address);
+    const struct as_model *model = thread->model;
+    const struct as_insn *insn = as_engine_insn_at(model->engine, thread->image, address);
+    return insn && insn->id < model->executed_insns.len && model->executed_insns.data[insn->id] ? insn : NULL;
+}
+
+static void note_executed(struct as_model *model, const struct as_block *block)
+{
+    if (block->index < model->executed_blocks.len && model->executed_blocks.data[block->index])
+        return;
+    while (model->executed_blocks.len <= block->index)
+        *as_vec_push(&model->executed_blocks) = false;
+    model->executed_blocks.data[block->index] = true;
+    for (uint32_t i = 0; i < block->n; i++) {
+        while (model->executed_insns.len <= block->insns[i]->id)
+            *as_vec_push(&model->executed_insns) = false;
+        model->executed_insns.data[block->insns[i]->id] = true;
+    }
 }
 
 /* The thread that is behind, of those that run; UINT64_MAX where none does. */
@@ -228,6 +249,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     struct as_access next;
     bool has_next = as_accesses_next(&all, &next);
     uint32_t path = as_call_tracker_begin(model->calls, thread, exec);
+    note_executed(model, exec->block);
     for (uint32_t i = exec->first; i < exec->end; i++) {
         bool last = i == exec->end - 1;
         const struct as_insn *insn = exec->block->insns[i];
