@@ -26,7 +26,8 @@ enum entry_flag {
     ENTRY_COMMITTING = 1 << 0,
     ENTRY_VALID = 1 << 1,
     ENTRY_MISPREDICTED = 1 << 2,
-    ENTRY_FLUSHES = 1 << 3
+    ENTRY_FLUSHES = 1 << 3,
+    ENTRY_CONTINUES = 1 << 4, /* a further iteration of a rep instruction, not an instruction of its own */
 };
 
 struct token {
@@ -102,7 +103,8 @@ static uint64_t trouble_of(const struct as_pipe *pipe)
 static void add_entry(struct cycles *self, struct token *token, const struct as_pipe *pipe, bool commits)
 {
     uint64_t address = as_trace_address(self->target.run, pipe->insn);
-    token->entries[token->valid++] = address << 8 | trouble_of(pipe) | ENTRY_VALID | (commits ? ENTRY_COMMITTING : 0);
+    token->entries[token->valid++] = address << 8 | trouble_of(pipe) | ENTRY_VALID | (commits ? ENTRY_COMMITTING : 0) |
+                                     (pipe->flags & AS_PIPE_CONTINUES ? ENTRY_CONTINUES : 0);
     token->committed += commits;
 }
 

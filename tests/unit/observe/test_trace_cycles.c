@@ -204,7 +204,7 @@ static void check_token(const struct token *token, const struct token *before)
 {
     unsigned valid = 0, committing = 0;
     for (int k = 0; k < ENTRIES; k++) {
-        assert_int_equal(token->entries[k] & 0xf0, 0);
+        assert_int_equal(token->entries[k] & 0xe0, 0);
         valid += (unsigned)(token->entries[k] >> 1) & 1;
         committing += (unsigned)token->entries[k] & 1;
         if (k >= (int)token->valid)
@@ -226,13 +226,18 @@ static void test_tokens(void **state)
 {
     for (uint64_t seed = 1; seed <= 24; seed++) {
         struct trace_bed bed;
-        size_t committed = 0;
+        size_t committed = 0, instructions = 0, want = 0;
         trace_records(&bed, seed, 1 + (uint32_t)seed % 8, seed & 1);
         for (size_t i = 0; i < trace_read.n; i++) {
             check_token(&trace_read.tokens[i], i > 0 ? &trace_read.tokens[i - 1] : NULL);
             assert_int_equal(trace_read.tokens[i].cycle, trace_read.tokens[i].core_cycle);
             committed += trace_read.tokens[i].committed;
+            for (int k = 0; k < ENTRIES; k++)
+                instructions += (trace_read.tokens[i].entries[k] & (1 | 16)) == 1;
         }
+        for (size_t i = 0; i < RECORDS; i++)
+            want += !(pipes[i].flags & AS_PIPE_CONTINUES);
+        assert_int_equal(instructions, want);
         assert_int_equal(committed, entries_of_records());
         assert_int_equal(trace_read.tokens[0].cycle, 1);
         assert_int_equal(trace_read.tokens[trace_read.n - 1].cycle, pipes[RECORDS - 1].commit);
