@@ -86,6 +86,7 @@ struct ending {
     uint64_t next;                /* where the thread went on, or would have without a signal; 0 unknown */
     bool fault;                   /* the instruction at `next` raised a signal and did not complete */
     bool syscall;                 /* a system call follows */
+    bool signal;                  /* a handler follows */
     const struct as_block *block; /* the block at `next`, where one follows */
 };
 
@@ -223,11 +224,37 @@ static void tell(struct as_stream *stream, struct as_block_exec *exec)
     stream->sink->block(stream->context, &stream->thread, exec);
 }
 
+/* QEMU 7 can leave a block's callbacks armed, and then reports what it does itself to deliver signals as accesses of
+ * that block: it saves the FP state in the frame, which begins with three words of two bytes at a multiple of 64, and
+ * reads segment descriptors. Returns how many words are the block's own. */
+static size_t without_frame(const struct as_block *block, const uint64_t *words, size_t n)
+{
+    static const struct {
+        uint64_t offset, size_shift;
+    } beginning[] = {{0, 1}, {2, 1}, {4, 1}, {8, 3}};
+    enum { LENGTH = sizeof beginning / sizeof *beginning, ALIGNMENT = 64 };
+    for (size_t i = 0; i + LENGTH <= n; i++) {
+        uint32_t index = word_index(words[i]), alike = 0;
+        if (words[i] % ALIGNMENT != 0 || (index < block->n && block->insns[index]->flags & AS_INSN_BULK_MEM))
+            continue;
+        uint64_t base = words[i] & ~(UINT64_C(7) << AS_WIRE_SIZE_SHIFT);
+        while (alike < LENGTH &&
+               words[i + alike] == (AS_WIRE_STORE | beginning[alike].size_shift << AS_WIRE_SIZE_SHIFT |
+                                    (base + beginning[alike].offset)))
+            alike++;
+        if (alike == LENGTH)
+            return i;
+    }
+    return n;
+}
+
 static void finish_block(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
 {
     struct as_block *block = stream->block;
     if (!block)
         return;
+    if (ending->signal)
+        n = without_frame(block, words, n);
     struct as_block_exec exec = {.block = block,
                                  .continues = stream->continues,
                                  .next = ending->next,
@@ -313,7 +340,7 @@ static struct ending ending_by(uint64_t word, const uint64_t *operands)
     case AS_WIRE_SYSCALL:
         return (struct ending){.syscall = true};
     case AS_WIRE_SIGNAL:
-        return (struct ending){.next = operands[0], .fault = word >> AS_WIRE_SYNCHRONOUS_BIT & 1};
+        return (struct ending){.next = operands[0], .fault = word >> AS_WIRE_SYNCHRONOUS_BIT & 1, .signal = true};
     case AS_WIRE_DEATH:
         return (struct ending){.next = operands[0], .fault = operands[0] && as_wire_is_fault((uint32_t)word)};
     default:

@@ -340,6 +340,41 @@ static void test_asynchronous_in_a_loop(void **state)
            "1205[0,4) t >0\n");
 }
 
+static void frame(uint64_t place)
+{
+    bed_store(&bed, 0, place, 2);
+    bed_store(&bed, 0, place + 2, 2);
+    bed_store(&bed, 0, place + 4, 2);
+    bed_store(&bed, 0, place + 8, 8);
+    bed_load(&bed, 0, 0x4000802028, 4);
+}
+
+/* QEMU saves the FP registers in a signal's frame and reports that as the block's accesses: they are not. */
+static void test_signal_frame_is_not_accessed(void **state)
+{
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    frame(0x7ffa40);
+    frame(0x7fefc0); /* two signals at once */
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    for (size_t split = 0; split <= bed.words.len; split++)
+        bed_expect(&bed, "1031[0,1) >1031 =2\nsignal 10 1031\n",
+                   &(struct bed_run){.split = split, .finish = true, .count_words = true});
+}
+
+/* The same words without a signal, or elsewhere, are what they seem to be. */
+static void test_no_signal_frame(void **state)
+{
+    const struct bed_run run = {.finish = true, .count_words = true};
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    frame(0x7ffa40);
+    bed_expect(&bed, "1031[0,1) >0 =7\n", &run);
+    as_vec_clear(&bed.words);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    frame(0x7ffa48);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    bed_expect(&bed, "1031[0,1) >1031 =7\nsignal 10 1031\n", &run);
+}
+
 static void test_signal_after_a_system_call(void **state)
 {
     bed_run_block(&bed, SYSCALL);
@@ -513,6 +548,8 @@ int main(void)
         TEST(test_fault_at_the_target),
         TEST(test_asynchronous),
         TEST(test_asynchronous_in_a_loop),
+        TEST(test_signal_frame_is_not_accessed),
+        TEST(test_no_signal_frame),
         TEST(test_signal_after_a_system_call),
         TEST(test_self_modified),
         TEST(test_self_modified_later),
