@@ -41,6 +41,12 @@ struct store {
     uint64_t address_known, data_known, drained;
 };
 
+/* A committed store on its way to the cache. */
+struct pending {
+    uint64_t address, commit, number; /* `number`: its struct store's */
+    uint32_t size;                    /* 0: it wrote nothing (sc) */
+};
+
 /* What the machine makes of a class. */
 struct class_info {
     uint8_t unit, queue;
@@ -83,6 +89,9 @@ struct as_core {
     uint8_t waits[WAIT_TABLE];
     uint64_t stores_known;                /* all older stores have their addresses */
     uint64_t load_barrier, store_barrier; /* loads, all accesses may not start before */
+    struct pending *pending;              /* by store, a ring: those from n_drained to n_stores */
+    uint64_t pending_mask, n_drained;
+    uint64_t next_drain; /* cycle in which the first of them starts; UINT64_MAX: there is none */
     uint64_t last_drain_start, last_drain;
     uint32_t drains_in_cycle;
 
@@ -143,6 +152,9 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->fp_regs = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
     core->load_queue = ring_new(machine->back.load_queue);
     core->store_queue = ring_new(machine->back.store_queue);
+    core->pending_mask = core->store_queue.mask;
+    core->pending = as_alloc_array(core->pending_mask + 1, sizeof *core->pending);
+    core->next_drain = UINT64_MAX;
     core->branches = as_alloc(sizeof *core->branches);
     core->branches->size = machine->front.max_branches;
     core->commit_width = ring_new(machine->back.commit_width);
@@ -186,6 +198,7 @@ void as_core_free(struct as_core *core)
     for (int i = 0; i < AS_UNIT_COUNT; i++)
         free(core->unit_calendar[i]);
     free(core->branches);
+    free(core->pending);
     as_predictor_free(core->predictor);
     as_memory_free(core->memory);
     free(core);
@@ -199,19 +212,95 @@ static struct as_memory_answer in_core_time(const struct as_core *core, struct a
     return answer;
 }
 
+static struct store *store_slot(struct as_core *core, uint64_t granule)
+{
+    return &core->stores[(granule ^ granule >> 10) % STORE_TABLE];
+}
+
+/* ---- draining ----
+ *
+ * Committed stores leave the store queue in order, `store_drain` a cycle. That is long after younger loads have asked
+ * the cache, so it is put off until something asks for a later cycle, or needs to know when it happened. */
+
+/* When the first pending store can start. */
+static uint64_t drain_start(const struct as_core *core)
+{
+    uint64_t start = later(core->pending[core->n_drained & core->pending_mask].commit + 1, core->last_drain_start);
+    if (start == core->last_drain_start && core->drains_in_cycle >= core->machine->back.store_drain)
+        start++;
+    return later(start, core->last_drain);
+}
+
+static void note_drained(struct as_core *core, const struct pending *pending)
+{
+    uint64_t end = pending->address + pending->size, first = pending->address / 8;
+    for (uint64_t granule = first; granule <= (end - 1) / 8 && granule - first < 16; granule++) {
+        struct store *store = store_slot(core, granule);
+        if (store->granule == granule && store->number == pending->number && store->address == pending->address)
+            store->drained = core->last_drain;
+    }
+}
+
+static void drain_one(struct as_core *core)
+{
+    const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
+    uint64_t freed = pending->commit;
+    if (pending->size) {
+        uint64_t start = core->next_drain;
+        core->drains_in_cycle = start == core->last_drain_start ? core->drains_in_cycle + 1 : 1;
+        core->last_drain_start = start;
+        struct as_memory_answer answer =
+            in_core_time(core, as_memory_access(core->memory, AS_MEMORY_STORE, start + core->offset, pending->address,
+                                                pending->size));
+        core->last_drain = freed = later(start, answer.done);
+        note_drained(core, pending);
+    }
+    ring_set(&core->store_queue, core->n_drained++, freed);
+    core->next_drain = core->n_drained < core->n_stores ? drain_start(core) : UINT64_MAX;
+}
+
+/* All that start by `cycle`. */
+static inline void drain_until(struct as_core *core, uint64_t cycle)
+{
+    while (core->next_drain <= cycle)
+        drain_one(core);
+}
+
+/* The first n of all, whenever they do. */
+static inline void drain_first(struct as_core *core, uint64_t n)
+{
+    while (core->n_drained < n)
+        drain_one(core);
+}
+
+static void put_off_drain(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number)
+{
+    if (core->n_stores - core->n_drained > core->pending_mask)
+        drain_one(core);
+    core->pending[core->n_stores & core->pending_mask] = (struct pending){
+        .address = access ? access->address : 0, .size = access ? access->size : 0, .commit = commit, .number = number};
+    if (core->n_drained == core->n_stores++)
+        core->next_drain = drain_start(core);
+}
+
+/* ---- what asks the memory ---- */
+
 static struct as_memory_answer access_memory(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
                                              uint64_t address, uint32_t size)
 {
+    drain_until(core, cycle);
     return in_core_time(core, as_memory_access(core->memory, kind, cycle + core->offset, address, size));
 }
 
 static struct as_memory_answer fetch_line(struct as_core *core, uint64_t cycle, uint64_t address)
 {
+    drain_until(core, cycle);
     return in_core_time(core, as_memory_fetch(core->memory, cycle + core->offset, address));
 }
 
 static struct as_memory_answer translate(struct as_core *core, uint64_t cycle, uint64_t address)
 {
+    drain_until(core, cycle);
     return in_core_time(core, as_memory_translate(core->memory, cycle + core->offset, address));
 }
 
@@ -287,6 +376,8 @@ static uint64_t dispatch(struct as_core *core, const struct needs *needs, uint64
     if (needs->queued)
         cycle = as_occupancy_free_at(core->queues[needs->queue], cycle);
     if (needs->store) {
+        if (core->n_stores >= core->store_queue.limit)
+            drain_first(core, core->n_stores - core->store_queue.limit + 1);
         uint64_t with_store = room_at(&core->store_queue, core->n_stores, cycle);
         if (with_store > cycle)
             pipe->events |= AS_EVENT_DR_SQ;
@@ -329,11 +420,6 @@ static uint64_t issue(struct as_core *core, enum as_class class_, uint64_t cycle
 
 /* ---- memory ---- */
 
-static struct store *store_slot(struct as_core *core, uint64_t granule)
-{
-    return &core->stores[(granule ^ granule >> 10) % STORE_TABLE];
-}
-
 static uint8_t *wait_slot(struct as_core *core, uint64_t address)
 {
     return &core->waits[(address >> 1 ^ address >> 11) % WAIT_TABLE];
@@ -369,6 +455,7 @@ static struct load_result load(struct as_core *core, const struct as_insn *insn,
     cycle = later(later(cycle, core->load_barrier), core->store_barrier);
     if (!machine->back.memory_speculation || (machine->back.dependence_predictor && *waits))
         cycle = later(cycle, core->stores_known);
+    drain_until(core, cycle);
     const struct store *store = find_store(core, access, cycle);
     if (store && store->address_known <= cycle) {
         bool covers = store->address <= access->address && access->address + access->size <= store->end;
@@ -376,6 +463,8 @@ static struct load_result load(struct as_core *core, const struct as_insn *insn,
         core->counters.forwards++;
         if (covers)
             return (struct load_result){.done = later(cycle, store->data_known) + machine->back.forward_latency};
+        while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
+            drain_one(core);
         return (struct load_result){.done = later(cycle, store->drained) + machine->memory.l1d.latency};
     }
     if (store)
@@ -400,26 +489,6 @@ static void note_store(struct as_core *core, const struct as_core_access *access
                                                     .data_known = data_known,
                                                     .drained = UINT64_MAX};
     core->stores_known = later(core->stores_known, address_known);
-}
-
-/* A committed store leaves the store queue in order, `store_drain` a cycle. */
-static void drain_store(struct as_core *core, const struct as_core_access *access, uint64_t commit)
-{
-    uint64_t start = later(commit + 1, core->last_drain_start);
-    if (start == core->last_drain_start && core->drains_in_cycle >= core->machine->back.store_drain)
-        start++;
-    start = later(start, core->last_drain);
-    core->drains_in_cycle = start == core->last_drain_start ? core->drains_in_cycle + 1 : 1;
-    core->last_drain_start = start;
-    struct as_memory_answer answer = access_memory(core, AS_MEMORY_STORE, start, access->address, access->size);
-    core->last_drain = later(start, answer.done);
-    uint64_t end = access->address + access->size;
-    for (uint64_t granule = access->address / 8; granule <= (end - 1) / 8 && granule - access->address / 8 < 16;
-         granule++) {
-        struct store *store = store_slot(core, granule);
-        if (store->granule == granule && store->address == access->address && store->drained == UINT64_MAX)
-            store->drained = core->last_drain;
-    }
 }
 
 /* ---- one instruction ---- */
@@ -478,8 +547,9 @@ struct passage {
 
 /* Atomics wait until they are the oldest, the cycle after the commit before, and every store before them has drained.
  */
-static uint64_t oldest_and_drained(const struct as_core *core, uint64_t ready)
+static uint64_t oldest_and_drained(struct as_core *core, uint64_t ready)
 {
+    drain_first(core, core->n_stores);
     return later(later(ready, core->last_commit + 1), core->last_drain);
 }
 
@@ -535,7 +605,8 @@ static struct uop_times run_store(struct passage *p, const struct as_uop *uop, u
     p->pipe->events |= answer.events;
     p->attempt->fault |= answer.fault;
     times.done = later(times.done, answer.done);
-    note_store(core, access, later(known, answer.done), times.done);
+    /* The virtual address decides what passes what: a load from here waits for the same translation. */
+    note_store(core, access, known, times.done);
     return times;
 }
 
@@ -577,6 +648,7 @@ static struct uop_times run_fence(struct passage *p, uint64_t ready)
     struct uop_times times = {.issue = later(ready, core->last_commit + 1)};
     times.done = times.issue + 1;
     if (flags & AS_INSN_FENCE_STORE) {
+        drain_first(core, core->n_stores);
         times.done = later(times.done, core->last_drain);
         core->store_barrier = times.done;
     }
@@ -697,19 +769,16 @@ static void pass(struct as_core *core, const struct as_op *op, struct as_pipe *p
     attempt->done = last;
 }
 
-/* Stores of the instruction drain after its commit; their store queue entries are free then. */
+/* Stores of the instruction drain after its commit. */
 static void drain(struct as_core *core, const struct as_op *op, uint64_t commit)
 {
     uint32_t at = 0;
-    const struct as_core_access *access;
+    uint64_t number = core->n_stores;
     for (uint8_t i = 0; i < op->insn->n_uops; i++) {
         uint8_t class_ = op->insn->uops[i].class_;
         if (class_ != AS_CLASS_STORE && class_ != AS_CLASS_ATOMIC)
             continue;
-        access = next_access(op, &at, AS_ACCESS_STORE);
-        if (access)
-            drain_store(core, access, commit);
-        ring_set(&core->store_queue, core->n_stores++, access ? core->last_drain : commit);
+        put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), commit, number);
     }
 }
 
@@ -879,6 +948,7 @@ uint64_t as_core_time(const struct as_core *core)
 
 void as_core_wait_until(struct as_core *core, uint64_t time)
 {
+    drain_first(core, core->n_stores); /* in the time that they belong to */
     if (time > as_core_time(core))
         core->offset = time - core->last_commit;
 }
