@@ -93,13 +93,16 @@ static const char *const event_names[] = {
 /* What the viewer shows when the mouse is over it. */
 static void write_details(FILE *out, const struct event *event)
 {
+    const char *before = "";
     if (!event->events && !(event->flags & AS_PIPE_SERIALISED))
         return;
     fprintf(out, "L\t%" PRIu64 "\t1\t", event->id);
     for (size_t i = 0; i < sizeof event_names / sizeof *event_names; i++)
-        if (event->events >> i & 1)
-            fprintf(out, "%s ", event_names[i]);
-    fputs(event->flags & AS_PIPE_SERIALISED ? "serialised\n" : "\n", out);
+        if (event->events >> i & 1) {
+            fprintf(out, "%s%s", before, event_names[i]);
+            before = ", ";
+        }
+    fprintf(out, "%s\n", !(event->flags & AS_PIPE_SERIALISED) ? "" : *before ? ", serialised" : "serialised");
 }
 
 static void write_cycle(struct konata *self, uint64_t cycle)
