@@ -51,26 +51,34 @@ static inline void as_occupancy_step(struct as_occupancy *occupancy)
     *leaves = 0;
 }
 
-/* The first cycle from `cycle` on at which an entry is free. Cycles asked for never decrease. */
-static inline uint64_t as_occupancy_free_at(struct as_occupancy *occupancy, uint64_t cycle)
+/* Frees what left before `cycle`. */
+static inline void as_occupancy_advance(struct as_occupancy *occupancy, uint64_t cycle)
 {
-    if (cycle - occupancy->cursor >= AS_CALENDAR_SPAN && cycle > occupancy->cursor) {
-        memset(occupancy->leaves, 0, sizeof occupancy->leaves);
-        occupancy->used = 0;
+    for (uint32_t steps = 0; occupancy->cursor < cycle && steps < AS_CALENDAR_SPAN; steps++)
+        as_occupancy_step(occupancy);
+    if (occupancy->cursor < cycle)
         occupancy->cursor = cycle;
-    }
-    while (occupancy->cursor < cycle)
-        as_occupancy_step(occupancy);
-    while (occupancy->used >= occupancy->size)
-        as_occupancy_step(occupancy);
-    return occupancy->cursor;
 }
 
-/* Takes an entry until `leave`. One that stays longer than the span counts as leaving at its end. */
-static inline void as_occupancy_take(struct as_occupancy *occupancy, uint64_t leave)
+/* The first cycle from `cycle` on at which an entry is free. Cycles asked for never decrease. As long as there is room,
+ * nobody looks at who has left. */
+static inline uint64_t as_occupancy_free_at(struct as_occupancy *occupancy, uint64_t cycle)
+{
+    if (occupancy->used < occupancy->size)
+        return cycle;
+    as_occupancy_advance(occupancy, cycle);
+    while (occupancy->used >= occupancy->size)
+        as_occupancy_step(occupancy);
+    return occupancy->cursor > cycle ? occupancy->cursor : cycle;
+}
+
+/* Takes an entry in cycle `now`, until `leave`. One that stays longer than the span counts as leaving at its end. */
+static inline void as_occupancy_take(struct as_occupancy *occupancy, uint64_t now, uint64_t leave)
 {
     if (leave - occupancy->cursor >= AS_CALENDAR_SPAN)
-        leave = leave < occupancy->cursor ? occupancy->cursor : occupancy->cursor + AS_CALENDAR_SPAN - 1;
+        as_occupancy_advance(occupancy, now);
+    if (leave - occupancy->cursor >= AS_CALENDAR_SPAN)
+        leave = occupancy->cursor + AS_CALENDAR_SPAN - 1;
     occupancy->leaves[leave % AS_CALENDAR_SPAN]++;
     occupancy->used++;
 }

@@ -357,20 +357,26 @@ static inline uint64_t room_at(const struct ring *ring, uint64_t n, uint64_t cyc
     return free_at >= cycle && n >= ring->limit ? free_at + 1 : cycle;
 }
 
-/* The cycle in which a micro-operation enters the ROB. */
+/* The first cycle in which the one `limit` before number n has gone. */
+static inline uint64_t gone_at(const struct ring *ring, uint64_t n)
+{
+    return n < ring->limit ? 0 : ring->cycles[(n - ring->limit) & ring->mask] + 1;
+}
+
+/* The cycle in which a micro-operation enters the ROB. The constraints that do not depend on the one before are joined
+ * first: the time of the one before is what this waits for. */
 static uint64_t dispatch(struct as_core *core, const struct needs *needs, uint64_t not_before, struct as_pipe *pipe)
 {
-    uint64_t cycle = later(later(not_before, core->last_dispatch), core->hold_dispatch);
-    cycle = room_at(&core->width, core->n_uops, cycle);
-    cycle = room_at(&core->rob, core->n_uops, cycle);
-    if (needs->serialise && core->last_commit >= cycle)
-        cycle = core->last_commit + 1;
+    uint64_t room = later(gone_at(&core->width, core->n_uops), gone_at(&core->rob, core->n_uops));
     if (needs->int_write)
-        cycle = room_at(&core->int_regs, core->n_int_writes, cycle);
+        room = later(room, gone_at(&core->int_regs, core->n_int_writes));
     if (needs->fp_write)
-        cycle = room_at(&core->fp_regs, core->n_fp_writes, cycle);
+        room = later(room, gone_at(&core->fp_regs, core->n_fp_writes));
     if (needs->load)
-        cycle = room_at(&core->load_queue, core->n_loads, cycle);
+        room = later(room, gone_at(&core->load_queue, core->n_loads));
+    uint64_t cycle = later(later(room, not_before), later(core->last_dispatch, core->hold_dispatch));
+    if (needs->serialise)
+        cycle = later(cycle, core->last_commit + 1);
     if (needs->branch)
         cycle = as_occupancy_free_at(core->branches, cycle);
     if (needs->queued)
@@ -725,7 +731,7 @@ static struct uop_times pass_uop(struct passage *p, uint8_t index, uint8_t n, co
         ready = later(ready, uop_done[__builtin_ctz(after)]);
     struct uop_times times = run_uop(p, uop, ready);
     if (needs.queued)
-        as_occupancy_take(core->queues[needs.queue], times.issue);
+        as_occupancy_take(core->queues[needs.queue], p->dispatched, times.issue);
     attempt->commit = commit_uop(core, times.done);
     if (needs.int_write)
         ring_set(&core->int_regs, core->n_int_writes++, attempt->commit);
@@ -734,7 +740,7 @@ static struct uop_times pass_uop(struct passage *p, uint8_t index, uint8_t n, co
     if (needs.load)
         ring_set(&core->load_queue, core->n_loads++, attempt->commit);
     if (needs.branch)
-        as_occupancy_take(core->branches, times.done);
+        as_occupancy_take(core->branches, p->dispatched, times.done);
     core->n_uops++;
     return times;
 }
