@@ -62,7 +62,8 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     bool ok = as_reader_run(reader, err);
     result->stopped = reader->region.over;
     result->interrupted = !result->stopped && !atomic_load(&engine->child.ended);
-    if (result->stopped || result->interrupted || !ok)
+    if (result->stopped || result->interrupted || !ok ||
+        as_child_interrupts()) /* whoever ends us wants all of it ended */
         as_reader_kill_all(reader);
     else
         result->left_running = as_reader_count_alive(reader);
