@@ -234,6 +234,11 @@ ended
 check_same "Assay terminated" 143 "$status"
 check_no_strays "Assay terminated: its program ends too" 2
 
+begin -o counts -- sh -c 'sleep 100 & echo >ready; wait'
+kill -TERM "$job"
+ended
+check_no_strays "Assay terminated: the whole tree ends" 2
+
 begin --json -o counts -- sh -c "$spin"
 kill -KILL "$job"
 ended
