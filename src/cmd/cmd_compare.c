@@ -319,7 +319,7 @@ static size_t clean_up(struct run *run)
 {
     size_t crashed = as_fanout_free(run->fanout);
     as_traces_free(run->traces);
-    for (size_t i = 0; i < run->loaded.len; i++)
+    for (size_t i = 0; i < run->loaded.len && !crashed; i++) /* not one that crashed: see there */
         as_observer_unload(&run->loaded.data[i]);
     as_vec_free(&run->loaded);
     as_vec_free(&run->samplings);
