@@ -24,6 +24,8 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     result->untraced = reader->untraced;
     result->disagreements = reader->disagreements;
     snprintf(result->first_untraced, sizeof result->first_untraced, "%s", reader->first_untraced);
+    if (result->stopped)
+        return; /* that it was killed was our doing */
     if (WIFSIGNALED(child->wait_status)) {
         result->signal = WTERMSIG(child->wait_status);
         result->exit_status = 128 + result->signal;
