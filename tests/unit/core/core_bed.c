@@ -153,16 +153,17 @@ void core_bed_each_warm(const struct core_bed *bed, void (*touch)(void *context,
 struct warming {
     struct as_core *core;
     struct as_pipe pipe;
+    struct as_insn insn; /* the core looks back at the last one */
 };
 
-static void execute(struct warming *warming, const struct as_insn *insn, const struct as_core_access *access)
+static void execute(struct warming *warming, struct as_insn insn, const struct as_core_access *access)
 {
+    warming->insn = insn;
     struct as_op op = {
-        .insn = insn, .next = insn->address + insn->length, .accesses = access, .n_accesses = access != NULL};
+        .insn = &warming->insn, .next = insn.address + insn.length, .accesses = access, .n_accesses = access != NULL};
     as_core_execute(warming->core, &op, &warming->pipe);
 }
 
-/* One at a time: each is followed by a flush, so that nothing waits for a free MSHR and no prefetch is dropped. */
 static void warm_line(void *context, bool code, uint64_t address)
 {
     struct warming *warming = context;
@@ -173,7 +174,7 @@ static void warm_line(void *context, bool code, uint64_t address)
                            .class_ = code ? AS_CLASS_INT : AS_CLASS_LOAD,
                            .flags = code ? 0 : AS_INSN_LOAD};
     insn.uops[0] = (struct as_uop){.class_ = insn.class_, .mem = AS_UOP_NO_MEM};
-    execute(warming, &insn, code ? NULL : &access);
+    execute(warming, insn, code ? NULL : &access);
 }
 
 static void make_system_call(struct warming *warming)
@@ -184,7 +185,7 @@ static void make_system_call(struct warming *warming)
                            .class_ = AS_CLASS_SYSTEM,
                            .flags = AS_INSN_SERIALISES | AS_INSN_FLUSHES};
     insn.uops[0] = (struct as_uop){.class_ = AS_CLASS_SYSTEM, .mem = AS_UOP_NO_MEM};
-    execute(warming, &insn, NULL);
+    execute(warming, insn, NULL);
 }
 
 void core_bed_run(struct core_bed *bed)
