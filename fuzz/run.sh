@@ -29,5 +29,6 @@ $CLANG $flags "fuzz/fuzz_$target.c" $parts -o "$dir/fuzz_$target.$$" || exit 2
 mv "$dir/fuzz_$target.$$" "$dir/fuzz_$target"
 seeds=()
 [ -d "fuzz/corpus/$target" ] && seeds=("fuzz/corpus/$target")
-exec "$dir/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+# libFuzzer ends with 77 by itself when it finds something, which means "skipped" here.
+exec "$dir/fuzz_$target" -error_exitcode=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$dir/$target-" "$@" "$dir/$target" "${seeds[@]}"

@@ -17,6 +17,11 @@ void as_log_set_level(enum as_log_level most)
     atomic_store(&shown, (int)most);
 }
 
+bool as_log_shows(enum as_log_level level)
+{
+    return (int)level <= atomic_load(&shown);
+}
+
 /* What cannot be written to stderr cannot be told anywhere else either. */
 static void write_all(const char *text, size_t length)
 {

@@ -1,5 +1,6 @@
 /* assay script: the record stream as text, for eyes and for tests. */
 #include "base/json.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
@@ -54,6 +55,7 @@ static const struct as_option options_table[] = {
 struct script {
     const struct script_options *options;
     uint32_t class_mask; /* 0: all */
+    uint64_t matched;    /* instructions printed */
     struct as_output output;
     FILE *out;            /* output.file */
     struct as_json *json; /* NULL: text */
@@ -176,6 +178,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         as_space_find(thread->image->space, done.insn->address, &done.location);
         if (!wants_insn(script, done.insn, &done.location))
             continue;
+        script->matched++;
         if (script->json)
             print_insn_json(script, &done);
         else
@@ -339,6 +342,8 @@ static int run_program(struct script *script, char **argv)
     bool ok = as_engine_run(engine, &sink, script, &result, &err);
     int failed = finish_output(script);
     int status = ok ? as_run_report(&result, &options->run) : as_cli_fail(&as_command_script, &err);
+    if (options->symbol && ok && script->matched == 0)
+        as_log_warn("no instruction of '%s' was executed", options->symbol);
     as_engine_free(engine);
     return failed ? failed : status;
 }

@@ -50,7 +50,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct stat_options, check),
      .help = "Record every access too and hold the decoder against it: what an instruction was seen to access counts, "
-             "and 'disagreements' says for how many static instructions that is not what the decoder says. Slower."},
+             "and 'disagreements' says for how many blocks of code that is not what the decoder says. Slower."},
     AS_RUN_OPTIONS(struct stat_options, run),
     {.name = NULL},
 };
@@ -461,6 +461,8 @@ static int run_stat(int argc, char **argv)
     enum as_parse parsed = as_cli_parse(&as_command_stat, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    if (options.calls > 100)
+        return as_cli_usage(&as_command_stat, "--calls takes a percentage, 0 to 100");
     if (rest >= argc)
         return as_cli_usage(&as_command_stat, "no program given");
     return run_program(&options, argv + rest);

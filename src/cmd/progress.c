@@ -1,6 +1,8 @@
 /* See progress.h. */
 #include "cmd/progress.h"
 
+#include "base/log.h"
+
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +18,8 @@ static double now(void)
 
 void as_progress_start(struct as_progress *progress, uint64_t goal)
 {
-    *progress = (struct as_progress){.on = isatty(STDERR_FILENO), .started = now(), .goal = goal};
+    *progress =
+        (struct as_progress){.on = isatty(STDERR_FILENO) && as_log_shows(AS_LOG_NOTE), .started = now(), .goal = goal};
     progress->next = progress->started + FIRST_AFTER_SECONDS;
 }
 

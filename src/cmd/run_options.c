@@ -34,6 +34,10 @@ static void note_region(const struct as_engine_result *result, const struct as_r
 int as_run_report(const struct as_engine_result *result, const struct as_run_options *options)
 {
     note_region(result, options);
+    if (options->to && result->region_reached && !result->stopped)
+        as_log_warn("the program never reached '%s' after that: it was measured to its end", options->to);
+    if (result->signal == SIGILL && !result->stopped)
+        as_log_note("QEMU knows x86-64 up to AVX2: a program built for newer instructions ends like this");
     if (result->untraced)
         as_log_note("%u executed program%s ran untraced (the first: %s)", result->untraced,
                     result->untraced == 1 ? "" : "s", result->first_untraced);
@@ -41,7 +45,7 @@ int as_run_report(const struct as_engine_result *result, const struct as_run_opt
         as_log_note("%u process%s of the program still run%s, untraced from here on", result->left_running,
                     result->left_running == 1 ? "" : "es", result->left_running == 1 ? "s" : "");
     if (result->disagreements)
-        as_log_debug("%u static instructions accessed memory in another way than the decoder says; counted as seen",
+        as_log_debug("%u blocks of code accessed memory in another way than the decoder says; counted as seen",
                      result->disagreements);
     if (result->interrupted)
         as_log_warn("interrupted: this is what ran until then");

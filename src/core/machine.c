@@ -150,8 +150,21 @@ static bool set_one(struct as_machine *changed, char *assignment, struct as_erro
                         as_field_allowed(field, allowed, sizeof allowed), field->meaning);
 }
 
+/* What a file could not hold cannot be set either. */
+static bool check_assignment(const char *assignment, struct as_error *err)
+{
+    for (const char *at = assignment; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
+            return as_error_set(err, "byte 0x%02x in '%.*s' is no text", byte, SHOWN, assignment);
+    }
+    return true;
+}
+
 bool as_machine_set(struct as_machine *machine, const char *assignment, struct as_error *err)
 {
+    if (!check_assignment(assignment, err))
+        return false;
     struct as_machine *changed = as_alloc(sizeof *changed);
     char *copy = as_strdup(assignment), *next = copy;
     bool ok = true;

@@ -33,6 +33,16 @@ static uint32_t operand_size(const struct as_insn *insn, uint8_t kind)
     return size;
 }
 
+/* QEMU performs some scalar operands wider than they are (a fused multiply-add's, for one): what is beyond an operand
+ * that is the only one of its kind is not the program's. */
+static bool is_beyond(const struct as_insn *insn, const struct as_access *access, const struct as_access *piece)
+{
+    return piece->index == access->index && piece->kind == access->kind &&
+           !(insn->flags & (AS_INSN_MULTI_MEM | AS_INSN_BULK_MEM | AS_INSN_ATOMIC)) &&
+           piece->address == access->address + access->size && access->size == operand_size(insn, access->kind) &&
+           as_insn_count_accesses(insn, access->kind) == 1;
+}
+
 static bool joins(const struct as_insn *insn, const struct as_access *access, const struct as_access *piece)
 {
     if (piece->index != access->index || insn->flags & AS_INSN_MULTI_MEM)
@@ -79,9 +89,11 @@ static bool next_reported(struct as_accesses *accesses, struct as_access *access
         const struct as_insn *insn = exec->block->insns[access->index];
         while (accesses->next < exec->n_words) {
             struct as_access piece = unpack(exec->words[accesses->next]);
-            if (!joins(insn, access, &piece))
+            bool beyond = is_beyond(insn, access, &piece);
+            if (!beyond && !joins(insn, access, &piece))
                 break;
-            join(access, &piece);
+            if (!beyond)
+                join(access, &piece);
             accesses->next++;
         }
         if (settle_kind(insn, access))

@@ -24,6 +24,7 @@ void as_code_table_free(struct as_code_table *table)
     as_vec_free(&table->gists);
     as_vec_free(&table->blocks);
     as_map_free(&table->insn_chains);
+    as_map_free(&table->latest);
     as_map_free(&table->block_chains);
 }
 
@@ -54,8 +55,8 @@ static uint64_t chain_key(uint32_t image, uint64_t address)
 
 const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, uint32_t image, uint64_t address)
 {
-    const uint64_t *chain = as_map_get(&table->insn_chains, chain_key(image, address));
-    const struct as_code_insn *code = chain ? (const void *)(uintptr_t)*chain : NULL;
+    const uint64_t *latest = as_map_get(&table->latest, chain_key(image, address));
+    const struct as_code_insn *code = latest ? (const void *)(uintptr_t)*latest : NULL;
     return code && code->image == image ? &code->insn : NULL;
 }
 
@@ -73,14 +74,27 @@ static uint32_t add_to_pages(struct as_code_table *table, struct as_code_insn *c
     return id;
 }
 
+static bool is_same(const struct as_code_insn *code, const struct as_image *image, uint64_t address,
+                    const uint8_t *bytes, size_t length)
+{
+    return code->image == image->number && code->insn.address == address && code->insn.length == length &&
+           memcmp(code->insn.bytes, bytes, length) == 0;
+}
+
 static struct as_code_insn *find_insn(struct as_code_table *table, const struct as_image *image, uint64_t address,
                                       const uint8_t *bytes, size_t length)
 {
-    uint64_t *chain = as_map_put(&table->insn_chains, chain_key(image->number, address));
+    uint64_t key = chain_key(image->number, address);
+    uint64_t *latest = as_map_put(&table->latest, key);
+    struct as_code_insn *last = (void *)(uintptr_t)*latest;
+    if (last && is_same(last, image, address, bytes, length))
+        return last;
+    uint64_t *chain = as_map_put(&table->insn_chains, key ^ as_hash_bytes(bytes, length));
     for (struct as_code_insn *known = (void *)(uintptr_t)*chain; known; known = known->next_alike)
-        if (known->image == image->number && known->insn.length == length &&
-            memcmp(known->insn.bytes, bytes, length) == 0)
+        if (is_same(known, image, address, bytes, length)) {
+            *latest = (uint64_t)(uintptr_t)known;
             return known;
+        }
     struct as_code_insn *code = as_alloc(sizeof *code);
     as_insn_decode(image->arch, address, bytes, length, &code->insn);
     code->insn.length = (uint8_t)length; /* QEMU's word counts where the decoder knows no such instruction */
@@ -88,7 +102,7 @@ static struct as_code_insn *find_insn(struct as_code_table *table, const struct 
     code->insn.id = add_to_pages(table, code);
     code->image = image->number;
     code->next_alike = (void *)(uintptr_t)*chain;
-    *chain = (uint64_t)(uintptr_t)code;
+    *chain = *latest = (uint64_t)(uintptr_t)code;
     return code;
 }
 
@@ -146,13 +160,17 @@ static void sum_up(struct as_block *block)
 
 static bool holds_landmark(const struct as_image *image, const struct as_block *block)
 {
-    return image->from - block->address < block->end - block->address ||
-           image->to - block->address < block->end - block->address;
+    for (uint32_t i = 0; (image->from.n || image->to.n) && i < block->n; i++)
+        if (as_landmarks_have(&image->from, block->insns[i]->address) ||
+            as_landmarks_have(&image->to, block->insns[i]->address))
+            return true;
+    return false;
 }
 
 static struct as_block *intern_block(struct as_code_table *table, const struct as_image *image, struct as_block *block)
 {
-    uint64_t *chain = as_map_put(&table->block_chains, chain_key(block->image, block->address));
+    uint64_t key = chain_key(block->image, as_hash_bytes(block->insns, block->n * sizeof block->insns[0]));
+    uint64_t *chain = as_map_put(&table->block_chains, key);
     for (struct as_block *known = (void *)(uintptr_t)*chain; known; known = known->next_alike)
         if (known->image == block->image && known->n == block->n &&
             memcmp(known->insns, block->insns, block->n * sizeof block->insns[0]) == 0) {
@@ -231,6 +249,21 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
     return true;
 }
 
+/* Each module can have a function of that name (the loader has its own _exit): all of them count, unless the name is
+ * limited to a module. */
+static void find_landmark(struct as_image *image, struct as_landmarks *landmarks, const char *name, const char *module)
+{
+    if (!name || landmarks->n == sizeof landmarks->at / sizeof *landmarks->at)
+        return;
+    char *qualified = strchr(name, ':') ? as_strdup(name) : as_format("%s:%s", module, name);
+    uint64_t entry = as_space_resolve(image->space, qualified);
+    if (!entry) /* C++ names have colons of their own */
+        entry = as_space_resolve(image->space, name);
+    free(qualified);
+    if (entry && !as_landmarks_have(landmarks, entry))
+        landmarks->at[landmarks->n++] = entry;
+}
+
 bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words, size_t n)
 {
     if (n < 5 || words[n - 1] >> 56 != 0)
@@ -239,9 +272,7 @@ bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words
     if (!image)
         return false;
     as_space_map(image->space, words[1], words[2], words[3], (const char *)&words[4]);
-    if (table->from && !image->from)
-        image->from = as_space_resolve(image->space, table->from);
-    if (table->to && !image->to)
-        image->to = as_space_resolve(image->space, table->to);
+    find_landmark(image, &image->from, table->from, (const char *)&words[4]);
+    find_landmark(image, &image->to, table->to, (const char *)&words[4]);
     return true;
 }

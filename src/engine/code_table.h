@@ -32,7 +32,8 @@ struct as_code_table {
     struct as_code_insn **insn_pages[AS_CODE_PAGES]; /* by as_insn.id; pages never move, so observers on other threads
                                                         can read what was there when their batch was handed over */
     size_t n_insns;
-    struct as_map insn_chains, block_chains;
+    struct as_map insn_chains, block_chains; /* by what they are: place and bytes, place and instructions */
+    struct as_map latest;                    /* instruction by place: the one translated last */
     const char *from, *to, *debug_path;
 };
 

@@ -15,12 +15,26 @@
 #include "isa/linear.h"
 #include "symbol/space.h"
 
+/* Where a function of some name begins: each mapped module can have one. */
+struct as_landmarks {
+    uint64_t at[16];
+    size_t n;
+};
+
+static inline bool as_landmarks_have(const struct as_landmarks *landmarks, uint64_t address)
+{
+    for (size_t i = 0; i < landmarks->n; i++)
+        if (landmarks->at[i] == address)
+            return true;
+    return false;
+}
+
 /* A program image: what one execve brought into memory. Forked children share their parent's. */
 struct as_image {
     uint32_t number; /* 1, 2 … */
     enum as_arch arch;
     struct as_space *space;
-    uint64_t from, to; /* entries of the options' functions; 0 as long as no mapped module has them */
+    struct as_landmarks from, to; /* entries of the options' functions */
 };
 
 /* Whether the bytes of an instruction do not tell what it accesses: nothing, once, or many times. */
@@ -165,7 +179,7 @@ struct as_engine_result {
     uint32_t processes, threads;
     uint32_t untraced;      /* programs that were executed outside QEMU */
     uint32_t left_running;  /* processes still alive when the program ended; they go on untraced */
-    uint32_t disagreements; /* static instructions whose accesses are not what the decoder says */
+    uint32_t disagreements; /* blocks of code whose accesses are not what the decoder says */
     char first_untraced[256];
 };
 

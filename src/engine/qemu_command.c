@@ -1,6 +1,7 @@
 /* Two things need care. A comma in a path ends it in QEMU's option syntax unless doubled. And the environment is the
  * program's, but QEMU itself is a program that the dynamic loader starts: LD_* variables meant for the program must not
- * act on QEMU, so they are taken out and handed over with -E, which cannot carry a comma (then they stay).
+ * act on QEMU, nor must QEMU_* ones, so they are taken out and handed over with -E, which cannot carry a comma (then
+ * they stay). QEMU turns the order of the environment round; so do we.
  */
 #include "engine/qemu_command.h"
 
@@ -62,9 +63,10 @@ static char *program_path(struct as_qemu_command *command, const char *path)
     return asprintf(&safe, "./%s", path) < 0 ? NULL : keep(command, safe);
 }
 
-static bool concerns_loader(const char *variable)
+static bool steers_qemu(const char *variable)
 {
-    return strncmp(variable, "LD_", 3) == 0 && strchr(variable, '=') && !strchr(variable, ',');
+    return (strncmp(variable, "LD_", 3) == 0 || strncmp(variable, "QEMU_", 5) == 0) && strchr(variable, '=') &&
+           !strchr(variable, ',');
 }
 
 bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu_setup *setup,
@@ -87,8 +89,8 @@ bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu
         out[n++] = "-L";
         out[n++] = (char *)setup->sysroot;
     }
-    for (size_t i = 0; i < n_env; i++) {
-        if (concerns_loader(envp[i])) {
+    for (size_t i = n_env; i-- > 0;) {
+        if (steers_qemu(envp[i])) {
             out[n++] = "-E";
             out[n++] = envp[i];
         } else {

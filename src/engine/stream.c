@@ -141,7 +141,7 @@ static void start_at_from(struct as_stream *stream, struct as_block_exec *exec)
 {
     struct as_region *region = stream->region;
     for (uint32_t i = exec->first; i < exec->end && region->waits_for_from; i++)
-        if (exec->block->insns[i]->address == stream->thread.image->from) {
+        if (as_landmarks_have(&stream->thread.image->from, exec->block->insns[i]->address)) {
             region->waits_for_from = false;
             exec->first = i;
             exec->continues = false;
@@ -165,7 +165,7 @@ static void stop_at_to(struct as_stream *stream, struct as_block_exec *exec, uin
 {
     struct as_region *region = stream->region;
     for (uint32_t i = after; i < exec->end && region->has_to; i++)
-        if (exec->block->insns[i]->address == stream->thread.image->to) {
+        if (as_landmarks_have(&stream->thread.image->to, exec->block->insns[i]->address)) {
             exec->end = i;
             region->over = true;
         }

@@ -73,8 +73,8 @@ void bed_set_landmarks(struct bed *bed, uint64_t from, uint64_t to)
 {
     bed_free(bed);
     bed_init(bed);
-    bed->code.images.data[0]->from = from;
-    bed->code.images.data[0]->to = to;
+    bed->code.images.data[0]->from = (struct as_landmarks){.at = {from}, .n = from != 0};
+    bed->code.images.data[0]->to = (struct as_landmarks){.at = {to}, .n = to != 0};
     bed->region.waits_for_from = from != 0;
     bed->region.has_to = to != 0;
     bed_add_code(bed);

@@ -2,6 +2,8 @@
  * compared with what the running kernel makes of them. argv[1] is the interpreter for those (show_args). */
 #include "engine/program.h"
 
+#include "unit.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -222,7 +224,7 @@ static void test_unreadable(void **state)
     struct image image = good_image();
     const char *path = put("unreadable", &image, sizeof image, 0111);
     if (access(path, R_OK) == 0)
-        skip(); /* root reads everything */
+        unit_skip("root reads everything");
     expect_failure(path, AS_EXIT_CANNOT_RUN, "cannot be read");
 }
 
