@@ -1,25 +1,18 @@
 /* See progress.h. */
 #include "cmd/progress.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FIRST_AFTER_SECONDS = 2 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 void as_progress_start(struct as_progress *progress, uint64_t goal)
 {
-    *progress =
-        (struct as_progress){.on = isatty(STDERR_FILENO) && as_log_shows(AS_LOG_NOTE), .started = now(), .goal = goal};
+    *progress = (struct as_progress){
+        .on = isatty(STDERR_FILENO) && as_log_shows(AS_LOG_NOTE), .started = as_clock_seconds(), .goal = goal};
     progress->next = progress->started + FIRST_AFTER_SECONDS;
 }
 
@@ -27,7 +20,7 @@ void as_progress_update(struct as_progress *progress, uint64_t instructions)
 {
     if (!progress->on)
         return;
-    double time = now();
+    double time = as_clock_seconds();
     if (time < progress->next)
         return;
     double rate = (double)instructions / (time - progress->started);

@@ -2,7 +2,7 @@
  * ends, so memory follows the code, not the run or the number of threads that come and go. */
 #include "count/counts.h"
 
-#include "base/map.h"
+#include "count/targets.h"
 
 struct tally {
     uint64_t runs, taken;
@@ -22,9 +22,7 @@ struct as_counter {
     AS_VEC(const struct as_block *) blocks; /* by index, those that ran */
     AS_VEC(uint64_t) runs;                  /* whole runs by block index, of threads that ended */
     AS_VEC(uint64_t *) singles; /* by block index: NULL or executions apart from whole runs, by instruction */
-    struct as_map indirect;     /* targets that are in indirect_list */
-    AS_VEC(uint64_t) indirect_list;
-    uint64_t last_indirect;
+    struct as_targets indirect; /* where indirect calls went */
 };
 
 void as_counts_add(struct as_counts *to, const struct as_counts *from)
@@ -70,8 +68,7 @@ void as_counter_free(struct as_counter *counter)
     as_vec_free(&counter->blocks);
     as_vec_free(&counter->runs);
     as_vec_free(&counter->singles);
-    as_vec_free(&counter->indirect_list);
-    as_map_free(&counter->indirect);
+    as_targets_free(&counter->indirect);
     free(counter);
 }
 
@@ -159,18 +156,6 @@ static void count_part(struct as_counter *counter, struct thread_state *state, c
     state->extra.taken += exec->taken;
 }
 
-static void note_indirect(struct as_counter *counter, uint32_t image, uint64_t target)
-{
-    uint64_t key = (uint64_t)image << 48 | (target & ((UINT64_C(1) << 48) - 1));
-    if (key == counter->last_indirect)
-        return;
-    counter->last_indirect = key;
-    uint64_t *known = as_map_put(&counter->indirect, key);
-    if (!*known)
-        *as_vec_push(&counter->indirect_list) = key;
-    *known = 1;
-}
-
 static void grow_tallies(struct as_counter *counter, struct thread_state *state, const struct as_block *block)
 {
     while (state->tallies.len <= block->index)
@@ -197,8 +182,8 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     if (tally->runs++ == 0)
         counter->blocks.data[block->index] = block;
     tally->taken += exec->taken;
-    if (block->last_class == AS_CLASS_CALL_INDIRECT && exec->next)
-        note_indirect(counter, block->image, exec->next);
+    if (block->last_class == AS_CLASS_CALL_INDIRECT)
+        as_targets_note(&counter->indirect, block->image, exec->next);
     if (__builtin_expect(block->flags & (AS_BLOCK_VARIES | AS_BLOCK_DISAGREES), 0)) {
         tally->as_seen += (block->flags & AS_BLOCK_DISAGREES) != 0;
         count_accesses(&state->extra, exec, !(block->flags & AS_BLOCK_DISAGREES));
@@ -282,8 +267,8 @@ struct as_counts as_counter_total(const struct as_counter *counter)
 
 const uint64_t *as_counter_indirect_targets(const struct as_counter *counter, size_t *n)
 {
-    *n = counter->indirect_list.len;
-    return counter->indirect_list.data;
+    *n = counter->indirect.list.len;
+    return counter->indirect.list.data;
 }
 
 uint64_t as_counter_executions(const struct as_counter *counter, const struct as_block *block, uint32_t index)

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "count/targets.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,18 +23,13 @@ static int compare_addresses(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint64_t entry_key(uint32_t image, uint64_t address)
-{
-    return (uint64_t)image << 48 | (address & ((UINT64_C(1) << 48) - 1));
-}
-
 static void gather_entries(struct gathering *all)
 {
     for (size_t i = 0; i < as_engine_count_blocks(all->engine); i++) {
         const struct as_block *block = as_engine_block(all->engine, i);
         const struct as_insn *last = block->insns[block->n - 1];
         if (last->class_ == AS_CLASS_CALL && as_counter_executions(all->counter, block, block->n - 1))
-            *as_vec_push(&all->entries) = entry_key(block->image, last->target);
+            *as_vec_push(&all->entries) = as_target_key(block->image, last->target);
     }
     size_t n;
     const uint64_t *seen = as_counter_indirect_targets(all->counter, &n);
@@ -46,7 +42,7 @@ static void gather_entries(struct gathering *all)
 /* The nearest called address at or below, or the address itself. */
 static uint64_t entry_before(const struct gathering *all, uint32_t image, uint64_t address)
 {
-    uint64_t key = entry_key(image, address);
+    uint64_t key = as_target_key(image, address);
     size_t low = 0, high = all->entries.len;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -56,7 +52,7 @@ static uint64_t entry_before(const struct gathering *all, uint32_t image, uint64
             high = middle;
     }
     bool found = low > 0 && all->entries.data[low - 1] >> 48 == image;
-    return found ? all->entries.data[low - 1] & ((UINT64_C(1) << 48) - 1) : address;
+    return found ? as_target_address(all->entries.data[low - 1]) : address;
 }
 
 static void name_function(const struct gathering *all, const struct as_image *image, uint64_t address,

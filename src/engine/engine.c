@@ -1,19 +1,12 @@
 /* A run: start the child, read until it is over, say how it ended. */
 #include "engine/engine.h"
 
+#include "base/clock.h"
 #include "engine/launch.h"
 #include "engine/reader.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void fill_result(struct as_engine_result *result, const struct as_reader *reader, const struct as_child *child)
 {
@@ -45,7 +38,7 @@ struct as_engine *as_engine_start(const struct as_engine_options *options, struc
 {
     struct as_engine *engine = as_alloc(sizeof *engine);
     engine->options = options;
-    engine->started = now();
+    engine->started = as_clock_seconds();
     if (!as_child_start(&engine->child, options, err)) {
         free(engine);
         return NULL;
@@ -71,7 +64,7 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
         result->left_running = as_reader_count_alive(reader);
     atomic_store(&reader->wire->detached, 1);
     as_reader_end_threads(reader);
-    result->seconds = now() - engine->started;
+    result->seconds = as_clock_seconds() - engine->started;
     as_child_wait(&engine->child);
     fill_result(result, reader, &engine->child);
     if (ok && !result->started && reader->refusal[0])

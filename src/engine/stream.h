@@ -45,9 +45,12 @@ struct as_stream {
     AS_VEC(uint64_t) interrupted_reps; /* for each handler that runs: the rep_address to go on with, or 0 */
 };
 
-/* Consumes words, as many as make whole records, and returns how many; 0 when a record is not complete yet. SIZE_MAX:
- * an unknown block, which means that the code lanes have to be read first (what was before it is consumed: *done). */
-enum as_stream_status { AS_STREAM_OK, AS_STREAM_NEEDS_CODE, AS_STREAM_CORRUPT };
+enum as_stream_status {
+    AS_STREAM_OK,
+    AS_STREAM_NEEDS_CODE, /* an unknown block comes next: the code lanes have to be read first */
+    AS_STREAM_CORRUPT,
+};
+/* Consumes words, as many as make whole records, and says in *done how many that were. */
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done);
 void as_stream_finish(struct as_stream *stream); /* the thread executes nothing more */
 void as_stream_free(struct as_stream *stream);

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "count/targets.h"
 #include "symbol/blocks.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ static uint32_t cut_image(struct as_groups *groups, const struct as_model *model
     const uint64_t *leaders = as_model_leaders(model, &n_leaders);
     for (size_t i = 0; i < n_leaders; i++)
         if (leaders[i] >> 48 == image)
-            as_blocks_add_leader(blocks, leaders[i] & ((UINT64_C(1) << 48) - 1));
+            as_blocks_add_leader(blocks, as_target_address(leaders[i]));
     as_blocks_finish(blocks);
     for (uint32_t id = 0; id < n; id++) {
         if (as_engine_insn_image(engine, id) != image)

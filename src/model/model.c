@@ -2,8 +2,8 @@
  * go out in batches, one thread's at a time. */
 #include "model/model.h"
 
-#include "base/map.h"
 #include "base/vec.h"
+#include "count/targets.h"
 
 enum { MAX_ACCESSES = 4096, AHEAD = 12 };
 
@@ -26,10 +26,8 @@ struct as_model {
     AS_VEC(struct model_thread *) threads; /* by number - 1 */
     uint64_t instructions;
     struct as_model_result total; /* of threads that ended */
-    struct as_map leader_set;
-    AS_VEC(uint64_t) leaders;
+    struct as_targets leaders;
     AS_VEC(bool) executed_blocks, executed_insns; /* by number */
-    uint64_t last_leader;
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -75,10 +73,9 @@ void as_model_free(struct as_model *model)
         free(model->threads.data[i]);
     }
     as_vec_free(&model->threads);
-    as_vec_free(&model->leaders);
+    as_targets_free(&model->leaders);
     as_vec_free(&model->executed_blocks);
     as_vec_free(&model->executed_insns);
-    as_map_free(&model->leader_set);
     as_call_tracker_free(model->calls);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
@@ -228,18 +225,6 @@ static uint32_t take_accesses(struct as_accesses *all, struct as_access *next, b
     return n;
 }
 
-static void note_leader(struct as_model *model, const struct as_block_exec *exec)
-{
-    uint64_t key = (uint64_t)exec->block->image << 48 | (exec->next & ((UINT64_C(1) << 48) - 1));
-    if (key == model->last_leader || !exec->next)
-        return;
-    model->last_leader = key;
-    uint64_t *known = as_map_put(&model->leader_set, key);
-    if (!*known)
-        *as_vec_push(&model->leaders) = key;
-    *known = 1;
-}
-
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_model *model = context;
@@ -270,7 +255,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
             publish(model, own, thread->number);
     }
     if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
-        note_leader(model, exec);
+        as_targets_note(&model->leaders, exec->block->image, exec->next);
     model->instructions += as_block_exec_count(exec);
     as_call_tracker_end(model->calls, thread, exec);
 }
@@ -345,8 +330,8 @@ const struct as_call_tracker *as_model_calls(const struct as_model *model)
 
 const uint64_t *as_model_leaders(const struct as_model *model, size_t *n)
 {
-    *n = model->leaders.len;
-    return model->leaders.data;
+    *n = model->leaders.list.len;
+    return model->leaders.list.data;
 }
 
 bool as_model_locate(const struct as_model *model, uint32_t id, struct as_location *location)

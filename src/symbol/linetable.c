@@ -35,7 +35,8 @@ static uint64_t take(struct reader *r, size_t bytes)
     return value;
 }
 
-static uint64_t take_uleb(struct reader *r)
+/* The bits of a LEB128 number; its last byte, and how many bits there were. */
+static uint64_t take_leb(struct reader *r, uint64_t *last, unsigned *bits)
 {
     uint64_t value = 0, byte;
     unsigned shift = 0;
@@ -45,19 +46,23 @@ static uint64_t take_uleb(struct reader *r)
             value |= (byte & 0x7f) << shift;
         shift += 7;
     } while ((byte & 0x80) != 0 && !r->bad);
+    *last = byte;
+    *bits = shift;
     return value;
+}
+
+static uint64_t take_uleb(struct reader *r)
+{
+    uint64_t last;
+    unsigned bits;
+    return take_leb(r, &last, &bits);
 }
 
 static int64_t take_sleb(struct reader *r)
 {
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-    do {
-        byte = take(r, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) != 0 && !r->bad);
+    uint64_t byte;
+    unsigned shift;
+    uint64_t value = take_leb(r, &byte, &shift);
     if (shift < 64 && (byte & 0x40) != 0)
         value |= ~(uint64_t)0 << shift;
     return (int64_t)value;
