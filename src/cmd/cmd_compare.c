@@ -4,8 +4,8 @@
 #include "cmd/commands.h"
 #include "cmd/compare.h"
 #include "cmd/compare_traces.h"
+#include "cmd/modelled.h"
 #include "cmd/output.h"
-#include "cmd/progress.h"
 #include "cmd/run_options.h"
 #include "observe/observer_load.h"
 
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct compare_options {
     struct as_run_options run;
@@ -39,7 +40,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, core),
      .value = "NAME|FILE",
-     .help = "The machine to model: a name (default boom-tip) or the path of a machine file."},
+     .help = "The machine to model: a name (default boom-tip) or the path of a machine file; several, separated by "
+             "commas, are compared: the program runs once on each."},
     {.name = "set",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct compare_options, set),
@@ -108,101 +110,111 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
+/* One machine of those asked for. */
 struct run {
     const struct compare_options *options;
-    struct as_machine machine;
-    struct as_model *model;
-    struct as_fanout *fanout;
-    struct as_oracle *oracle;
-    const struct as_sampler *samplers[AS_SAMPLER_COUNT];
-    size_t n_samplers;
-    AS_VEC(struct as_sampling *) samplings;
+    struct as_modelled modelled;
     AS_VEC(struct as_loaded_observer) loaded;
     struct as_traces *traces;
-    struct as_output output;
-    struct as_progress progress;
+    char *own_text; /* what the user's observers have to say */
+    size_t crashed; /* of them */
+    struct as_compare compare;
 };
 
-static bool is_chosen(const struct run *run, const struct as_sampler *sampler)
+/* All of them, in the order asked for. */
+struct comparison {
+    const struct compare_options *options;
+    const struct as_sampler *samplers[AS_SAMPLER_COUNT];
+    size_t n_samplers;
+    struct as_output output;
+    char **cores;
+    size_t n_cores;
+    struct run *runs;
+};
+
+static bool is_chosen(const struct comparison *all, const struct as_sampler *sampler)
 {
-    for (size_t i = 0; i < run->n_samplers; i++)
-        if (run->samplers[i] == sampler)
+    for (size_t i = 0; i < all->n_samplers; i++)
+        if (all->samplers[i] == sampler)
             return true;
     return false;
 }
 
-static bool choose_samplers(struct run *run, struct as_error *err)
+static bool choose_sampler(struct comparison *all, const char *name, struct as_error *err)
 {
-    if (!run->options->samplers) {
-        memcpy(run->samplers, as_samplers, sizeof as_samplers);
-        run->n_samplers = AS_SAMPLER_COUNT;
+    const struct as_sampler *sampler = as_sampler_find(name);
+    if (!sampler)
+        return as_error_set_status(
+            err, AS_EXIT_USAGE, "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, tip",
+            name);
+    if (is_chosen(all, sampler))
+        return as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
+    all->samplers[all->n_samplers++] = sampler;
+    return true;
+}
+
+static bool choose_samplers(struct comparison *all, struct as_error *err)
+{
+    if (!all->options->samplers) {
+        memcpy(all->samplers, as_samplers, sizeof as_samplers);
+        all->n_samplers = AS_SAMPLER_COUNT;
         return true;
     }
-    char *copy = as_strdup(run->options->samplers), *rest = NULL;
-    bool ok = true;
-    for (char *name = strtok_r(copy, ",", &rest); name && ok; name = strtok_r(NULL, ",", &rest)) {
-        const struct as_sampler *sampler = as_sampler_find(name);
-        if (!sampler)
-            ok = as_error_set_status(
-                err, AS_EXIT_USAGE,
-                "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, tip", name);
-        else if (is_chosen(run, sampler))
-            ok = as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
-        else
-            run->samplers[run->n_samplers++] = sampler;
-    }
-    if (ok && run->n_samplers == 0)
-        ok = as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
-    free(copy);
+    size_t n;
+    char **names = as_split_commas(all->options->samplers, &n);
+    bool ok = n > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
+    for (size_t i = 0; i < n && ok; i++)
+        ok = choose_sampler(all, names[i], err);
+    as_split_free(names);
     return ok;
 }
 
-static bool add_sampling(struct run *run, uint64_t period, struct as_error *err)
+static bool choose_cores(struct comparison *all, struct as_error *err)
 {
-    struct as_schedule schedule = {.period = period, .random = run->options->random, .seed = run->options->seed};
-    struct as_sampling *sampling =
-        as_sampling_new(as_model_run_info(run->model), &schedule, run->samplers, run->n_samplers, err);
-    if (!sampling)
-        return false;
-    *as_vec_push(&run->samplings) = sampling;
-    as_fanout_add(run->fanout, &as_sampling_observer, sampling, false);
+    const struct compare_options *options = all->options;
+    all->cores = as_split_commas(options->core, &all->n_cores);
+    all->runs = as_alloc_array(all->n_cores ? all->n_cores : 1, sizeof *all->runs);
+    if (all->n_cores == 0)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--core names none");
+    if (all->n_cores > 1 && (options->traces.konata || options->traces.o3pipeview || options->traces.cycles))
+        return as_error_set_status(err, AS_EXIT_USAGE, "a pipeline trace is of one machine; --core names %zu",
+                                   all->n_cores);
     return true;
 }
 
-static bool add_sweep(struct run *run, struct as_error *err)
+/* ---- one run ---- */
+
+static bool add_sampling(const struct comparison *all, struct run *run, uint64_t period, struct as_error *err)
 {
-    char *copy = run->options->sweep ? as_strdup(run->options->sweep) : NULL, *rest = NULL;
+    struct as_schedule schedule = {.period = period, .random = all->options->random, .seed = all->options->seed};
+    return as_modelled_sample(&run->modelled, &schedule, all->samplers, all->n_samplers, err);
+}
+
+static bool add_sweep(const struct comparison *all, struct run *run, struct as_error *err)
+{
+    if (!all->options->sweep)
+        return true;
+    size_t n;
+    char **words = as_split_commas(all->options->sweep, &n);
     bool ok = true;
-    for (char *word = copy ? strtok_r(copy, ",", &rest) : NULL; word && ok; word = strtok_r(NULL, ",", &rest)) {
+    for (size_t i = 0; i < n && ok; i++) {
         uint64_t period;
-        ok = as_cli_read_u64(word, &period) && period > 0
-                 ? add_sampling(run, period, err)
-                 : as_error_set_status(err, AS_EXIT_USAGE, "--sweep: '%s' is no period", word);
+        ok = as_cli_read_u64(words[i], &period) && period > 0
+                 ? add_sampling(all, run, period, err)
+                 : as_error_set_status(err, AS_EXIT_USAGE, "--sweep: '%s' is no period", words[i]);
     }
-    free(copy);
+    as_split_free(words);
     return ok;
-}
-
-static bool load_machine(struct run *run, struct as_error *err)
-{
-    if (!as_machine_load(run->options->core, &run->machine, err))
-        return false;
-    for (size_t i = 0; i < run->options->set.len; i++)
-        if (!as_machine_set(&run->machine, run->options->set.data[i], err)) {
-            err->status = AS_EXIT_USAGE;
-            return false;
-        }
-    return true;
 }
 
 static bool load_observers(struct run *run, struct as_error *err)
 {
     for (size_t i = 0; i < run->options->observers.len; i++) {
         struct as_loaded_observer loaded;
-        if (!as_observer_load(run->options->observers.data[i], as_model_run_info(run->model), &loaded, err))
+        if (!as_observer_load(run->options->observers.data[i], as_model_run_info(run->modelled.model), &loaded, err))
             return false;
         *as_vec_push(&run->loaded) = loaded;
-        as_fanout_add(run->fanout, loaded.ops, loaded.self, true);
+        as_fanout_add(run->modelled.fanout, loaded.ops, loaded.self, true);
     }
     return true;
 }
@@ -210,7 +222,7 @@ static bool load_observers(struct run *run, struct as_error *err)
 /* The period asked for, in cycles. */
 static bool choose_period(const struct run *run, uint64_t *period, struct as_error *err)
 {
-    double rate = run->options->rate, cycles = run->machine.frequency / rate;
+    double rate = run->options->rate, cycles = run->modelled.machine.frequency / rate;
     *period = run->options->period;
     if (isnan(rate))
         return true;
@@ -221,110 +233,120 @@ static bool choose_period(const struct run *run, uint64_t *period, struct as_err
     return true;
 }
 
-static bool set_up(struct run *run, struct as_error *err)
+static bool set_up(const struct comparison *all, struct run *run, const char *core, struct as_error *err)
 {
-    struct as_fanout_options fanout = AS_FANOUT_DEFAULTS;
-    fanout.batch = AS_MODEL_BATCH;
-    if (!choose_samplers(run, err) || !load_machine(run, err) ||
-        !as_output_open(&run->output, run->options->output, err))
-        return false;
-    run->model = as_model_new(&run->machine);
-    run->fanout = as_fanout_new(&fanout);
-    run->oracle = as_oracle_new(as_model_run_info(run->model), err);
-    if (!run->oracle)
-        return false;
-    as_fanout_add(run->fanout, &as_oracle_observer, run->oracle, false);
-    run->traces = as_traces_open(&run->options->traces, as_model_run_info(run->model), run->fanout, err);
-    if (!run->traces)
-        return false;
+    struct as_modelled *modelled = &run->modelled;
     uint64_t period;
-    return choose_period(run, &period, err) && add_sampling(run, period, err) && add_sweep(run, err) &&
-           load_observers(run, err);
+    run->options = all->options;
+    if (!as_modelled_open(modelled, core, &run->options->set, err))
+        return false;
+    run->traces = as_traces_open(&run->options->traces, as_model_run_info(modelled->model), modelled->fanout, err);
+    return run->traces && choose_period(run, &period, err) && add_sampling(all, run, period, err) &&
+           add_sweep(all, run, err) && load_observers(run, err);
 }
 
-static void tick(void *context)
-{
-    struct run *run = context;
-    as_progress_update(&run->progress, as_model_progress(run->model));
-}
-
-/* `own_text` is what the user's observers have to say. */
-static int show(struct run *run, struct as_compare *compare, const char *own_text, size_t crashed)
-{
-    struct as_error err = AS_ERROR_INIT;
-    as_groups_make(&compare->groups, run->model);
-    as_oracle_profile(run->oracle, &compare->truth);
-    if (run->options->json) {
-        struct as_json *json = as_json_new(run->output.file);
-        as_compare_json(compare, json);
-        if (!as_json_finish(json) && !run->output.path)
-            return as_cli_stdout_failed();
-    } else {
-        as_compare_text(compare, run->output.file);
-    }
-    if (own_text && *own_text)
-        fprintf(run->options->json ? stderr : run->output.file, "\n%s", own_text);
-    as_groups_free(&compare->groups);
-    as_profile_free(&compare->truth);
-    if (!as_output_finish(&run->output, &err))
-        return as_cli_fail(&as_command_compare, &err);
-    return crashed ? AS_EXIT_FAILURE : AS_EXIT_OK;
-}
-
-/* The observers finish; what they write is kept for later. Returns how many have crashed. */
-static size_t report_observers(struct run *run, char **text)
+/* The observers finish; what they write is kept for later. */
+static void report_observers(struct run *run)
 {
     size_t size = 0;
-    FILE *memory = open_memstream(text, &size);
-    size_t crashed = as_fanout_report(run->fanout, memory ? memory : stderr);
+    FILE *memory = open_memstream(&run->own_text, &size);
+    run->crashed = as_fanout_report(run->modelled.fanout, memory ? memory : stderr);
     if (memory)
         fclose(memory);
-    return crashed;
 }
 
-static int run_model(struct run *run, char **argv)
+static bool run_once(struct run *run, char **argv, struct as_error *err)
 {
-    struct as_error err = AS_ERROR_INIT;
-    struct as_compare compare = {.argv = argv, .machine = &run->machine, .top = run->options->top};
+    struct as_modelled *modelled = &run->modelled;
     struct as_engine_options engine = as_run_engine_options(&run->options->run, argv);
     engine.stdout_to_stderr = run->options->json && !run->options->output;
-    engine.tick = tick;
-    engine.tick_context = run;
-    char *own_text = NULL;
-    bool ok = set_up(run, &err);
-    as_progress_start(&run->progress, run->options->run.max);
-    ok = ok && as_model_run(run->model, &engine, run->fanout, &compare.result, &err);
-    size_t crashed = ok ? report_observers(run, &own_text) : 0;
-    ok = ok && as_oracle_check(run->oracle, &err);
-    as_progress_end(&run->progress);
-    if (!ok) {
-        free(own_text);
-        as_output_drop(&run->output);
-        return as_cli_fail(&as_command_compare, &err);
-    }
-    compare.model = run->model;
-    compare.oracle = run->oracle;
-    compare.samplings = run->samplings.data;
-    compare.n_samplings = run->samplings.len;
-    int failed = show(run, &compare, own_text, crashed);
-    free(own_text);
-    if (!as_traces_finish(run->traces, &err))
-        failed = as_cli_fail(&as_command_compare, &err);
-    int status = as_run_report(&compare.result.engine, &run->options->run);
-    return failed ? failed : status;
+    if (!as_modelled_run(modelled, engine, err))
+        return false;
+    report_observers(run);
+    if (!as_oracle_check(modelled->oracle, err))
+        return false;
+    run->compare = (struct as_compare){
+        .argv = argv,
+        .machine = &modelled->machine,
+        .model = modelled->model,
+        .result = modelled->result,
+        .oracle = modelled->oracle,
+        .samplings = modelled->samplings.data,
+        .n_samplings = modelled->samplings.len,
+        .top = run->options->top,
+    };
+    as_groups_make(&run->compare.groups, modelled->model);
+    as_oracle_profile(modelled->oracle, &run->compare.truth);
+    return true;
 }
 
-/* Returns how many observers have crashed, in the end too. */
-static size_t clean_up(struct run *run)
+/* Frees what is left when the run is over and shown. Returns how many observers have crashed, in the end too. */
+static size_t end_run(struct run *run)
 {
-    size_t crashed = as_fanout_free(run->fanout);
+    as_groups_free(&run->compare.groups);
+    as_profile_free(&run->compare.truth);
+    free(run->own_text);
+    size_t crashed = as_modelled_free(&run->modelled);
     as_traces_free(run->traces);
     for (size_t i = 0; i < run->loaded.len && !crashed; i++) /* not one that crashed: see there */
         as_observer_unload(&run->loaded.data[i]);
     as_vec_free(&run->loaded);
-    as_vec_free(&run->samplings);
-    as_model_free(run->model);
     return crashed;
+}
+
+/* ---- all of them ---- */
+
+static int show(struct comparison *all)
+{
+    struct as_error err = AS_ERROR_INIT;
+    const struct as_compare **compares = as_alloc_array(all->n_cores, sizeof(struct as_compare *));
+    size_t crashed = 0;
+    int status = AS_EXIT_OK;
+    for (size_t i = 0; i < all->n_cores; i++)
+        compares[i] = &all->runs[i].compare;
+    if (all->options->json) {
+        struct as_json *json = as_json_new(all->output.file);
+        as_compare_json(compares, all->n_cores, json);
+        if (!as_json_finish(json) && !all->output.path)
+            status = as_cli_stdout_failed();
+    } else {
+        as_compare_text(compares, all->n_cores, all->output.file);
+    }
+    for (size_t i = 0; i < all->n_cores; i++) {
+        crashed += all->runs[i].crashed;
+        if (all->runs[i].own_text && *all->runs[i].own_text)
+            fprintf(all->options->json ? stderr : all->output.file, "\n%s", all->runs[i].own_text);
+    }
+    free(compares);
+    if (status == AS_EXIT_OK && !as_output_finish(&all->output, &err))
+        status = as_cli_fail(&as_command_compare, &err);
+    return status == AS_EXIT_OK && crashed ? AS_EXIT_FAILURE : status;
+}
+
+static int run_all(struct comparison *all, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    bool ok = choose_samplers(all, &err) && choose_cores(all, &err);
+    for (size_t i = 0; i < all->n_cores && ok; i++) /* all of them first: no run is lost to a wrong name */
+        ok = set_up(all, &all->runs[i], all->cores[i], &err);
+    ok = ok && as_output_open(&all->output, all->options->output, &err);
+    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* a file: every run reads it from here */
+    for (size_t i = 0; i < all->n_cores && ok; i++) {
+        if (i > 0 && input >= 0)
+            lseek(STDIN_FILENO, input, SEEK_SET);
+        ok = run_once(&all->runs[i], argv, &err);
+    }
+    if (!ok) {
+        as_output_drop(&all->output);
+        return as_cli_fail(&as_command_compare, &err);
+    }
+    int failed = show(all), status = AS_EXIT_OK;
+    for (size_t i = 0; i < all->n_cores; i++) {
+        if (!as_traces_finish(all->runs[i].traces, &err))
+            failed = as_cli_fail(&as_command_compare, &err);
+        status = as_run_report(&all->runs[i].compare.result.engine, &all->options->run);
+    }
+    return failed ? failed : status;
 }
 
 static int run_compare(int argc, char **argv)
@@ -335,10 +357,15 @@ static int run_compare(int argc, char **argv)
     enum as_parse parsed = as_cli_parse(&as_command_compare, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    struct run run = {.options = &options};
-    int status = rest < argc ? run_model(&run, argv + rest) : as_cli_usage(&as_command_compare, "no program given");
-    if (clean_up(&run) && status == AS_EXIT_OK)
+    struct comparison all = {.options = &options};
+    int status = rest < argc ? run_all(&all, argv + rest) : as_cli_usage(&as_command_compare, "no program given");
+    size_t crashed = 0;
+    for (size_t i = 0; i < all.n_cores; i++)
+        crashed += end_run(&all.runs[i]);
+    if (crashed && status == AS_EXIT_OK)
         status = AS_EXIT_FAILURE;
+    free(all.runs);
+    as_split_free(all.cores);
     as_strlist_free(&options.set);
     as_strlist_free(&options.observers);
     return status;
@@ -356,6 +383,7 @@ const struct as_command as_command_compare = {
     .options = options_table,
     .examples = "  assay compare -- ./prog\n"
                 "  assay compare --core zen4-like --max 100M --json -- ./prog > compare.json\n"
-                "  assay compare --sweep 100,1000,10000 -- ./prog\n",
+                "  assay compare --sweep 100,1000,10000 -- ./prog\n"
+                "  assay compare --core boom-tip,golden-cove-like,zen4-like -- ./prog\n",
     .run = run_compare,
 };

@@ -24,7 +24,8 @@ struct as_compare {
     uint64_t top; /* rows */
 };
 
-void as_compare_json(const struct as_compare *compare, struct as_json *json);
-void as_compare_text(const struct as_compare *compare, FILE *out);
+/* n machines, at least one: all about the first of them, and how the others compare with it. */
+void as_compare_json(const struct as_compare *const *compares, size_t n, struct as_json *json);
+void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *out);
 
 #endif

@@ -124,7 +124,10 @@ static void json_stack(struct as_json *json, const struct as_compare *compare)
     for (int i = 0; i < AS_STACK_COUNT; i++)
         as_json_double(json, as_stack_part_name((enum as_stack_part)i), share(stack.units[i], total));
     as_json_end(json);
-    as_json_string(json, "class", as_intensity_name(as_stack_intensity(&stack)));
+    if (total)
+        as_json_string(json, "class", as_intensity_name(as_stack_intensity(&stack)));
+    else
+        as_json_null(json, "class");
     as_json_object(json, "states");
     for (int i = 0; i < AS_STATE_COUNT; i++)
         as_json_double(json, as_state_name((enum as_state)i),
@@ -178,8 +181,31 @@ static void json_sweep(struct as_json *json, const struct as_compare *compare)
     as_json_end(json);
 }
 
-void as_compare_json(const struct as_compare *compare, struct as_json *json)
+static void json_cores(struct as_json *json, const struct as_compare *const *compares, size_t n)
 {
+    if (n < 2)
+        return;
+    as_json_array(json, "cores");
+    for (size_t i = 0; i < n; i++) {
+        const struct as_compare *compare = compares[i];
+        as_json_object(json, NULL);
+        as_json_string(json, "core", compare->machine->name);
+        as_json_double(json, "frequency", compare->machine->frequency);
+        as_json_u64(json, "instructions", compare->result.instructions);
+        as_json_u64(json, "cycles", compare->result.cycles);
+        as_json_double(json, "ipc", share(compare->result.instructions, compare->result.cycles));
+        as_json_u64(json, "period", as_sampling_schedule(compare->samplings[0])->period);
+        json_stack(json, compare);
+        json_samplers(json, compare, compare->samplings[0]);
+        json_sweep(json, compare);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+void as_compare_json(const struct as_compare *const *compares, size_t n, struct as_json *json)
+{
+    const struct as_compare *compare = compares[0];
     const struct as_model_result *result = &compare->result;
     const struct as_schedule *schedule = as_sampling_schedule(compare->samplings[0]);
     as_json_object(json, NULL);
@@ -209,6 +235,7 @@ void as_compare_json(const struct as_compare *compare, struct as_json *json)
     json_stack(json, compare);
     json_samplers(json, compare, compare->samplings[0]);
     json_sweep(json, compare);
+    json_cores(json, compares, n);
     json_counters(json, &result->counters);
     json_rows(json, compare);
     as_json_end(json);
@@ -245,6 +272,8 @@ static void text_samplers(FILE *out, const struct as_compare *compare, const str
 static void text_stack(FILE *out, const struct as_compare *compare)
 {
     struct as_stack stack = as_stack_of(compare->oracle, as_model_run_info(compare->model));
+    if (as_stack_total(&stack) == 0)
+        return;
     fprintf(out, "\nWhere the cycles went (%s-intensive):\n", as_intensity_name(as_stack_intensity(&stack)));
     for (int i = 0; i < AS_STACK_COUNT; i++)
         fprintf(out, "  %-14s %6.2f %%\n", as_stack_part_name((enum as_stack_part)i),
@@ -280,8 +309,28 @@ static void text_rows(FILE *out, const struct as_compare *compare)
     free(rows);
 }
 
-void as_compare_text(const struct as_compare *compare, FILE *out)
+static void text_cores(FILE *out, const struct as_compare *const *compares, size_t n)
 {
+    size_t n_results;
+    const struct as_sampling_result *results = as_sampling_results(compares[0]->samplings[0], &n_results);
+    fprintf(out, "\nThe machines, and the samplers' errors by instruction on them:\n%-18s %12s %6s", "machine",
+            "cycles", "IPC");
+    for (size_t s = 0; s < n_results; s++)
+        fprintf(out, " %9s", results[s].sampler->name);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_compare *compare = compares[i];
+        results = as_sampling_results(compare->samplings[0], &n_results);
+        fprintf(out, "\n%-18s %12" PRIu64 " %6.2f", compare->machine->name, compare->result.cycles,
+                share(compare->result.instructions, compare->result.cycles));
+        for (size_t s = 0; s < n_results; s++)
+            text_percent(out, error_of(compare, &results[s], 0));
+    }
+    fputc('\n', out);
+}
+
+void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *out)
+{
+    const struct as_compare *compare = compares[0];
     const struct as_model_result *result = &compare->result;
     const struct as_schedule *schedule = as_sampling_schedule(compare->samplings[0]);
     fprintf(out, "\n'%s' on %s: %" PRIu64 " instructions, %" PRIu64 " cycles, IPC %.2f%s\n", compare->argv[0],
@@ -298,6 +347,8 @@ void as_compare_text(const struct as_compare *compare, FILE *out)
         text_samplers(out, compare, compare->samplings[i]);
     }
     text_rows(out, compare);
+    if (n > 1)
+        text_cores(out, compares, n);
     fprintf(out, "\n%.3f seconds, %.1f MIPS (modelled core; every cycle and every instruction accounted for)\n",
             result->engine.seconds, (double)result->instructions / result->engine.seconds / 1e6);
 }

@@ -117,6 +117,21 @@ holds "a seed gives the same samples, another gives others" '
 check_json "--top" 'len(d["rows"]) == 3' compare --json --top 3 --max 20k -- "$demo" 1
 check_json "--top 0" 'd["rows"] == []' compare --json --top 0 --max 20k -- "$demo" 1
 
+# ---- several machines -----------------------------------------------------------------------------------------------
+check "two machines" compare --json -o both.json --max 600k --core boom-tip,zen4-like -- "$demo" 2
+check "the second alone" compare --json -o second.json --max 600k --core zen4-like -- "$demo" 2
+holds "each is what it is alone" '
+    d[0]["core"] == "boom-tip" and [c["core"] for c in d[0]["cores"]] == ["boom-tip", "zen4-like"]
+    and all(c[key] == other[key] for c, other in zip(d[0]["cores"], d[1:]) for key in c)' both.json first.json second.json
+check "as text" compare --max 20k --core boom-tip,zen4-like -o both.txt -- "$demo" 1
+check_same "a line for each" 2 "$(sed -n '/^The machines/,$p' both.txt | grep -c '^boom-tip\|^zen4-like')"
+printf 'one two three\n' >words
+check "a program that reads its input" compare --core boom-tip,boom-tea --json -o words.json -- wc -w <words
+holds "… reads it on each machine" 'd["cores"][0]["instructions"] == d["cores"][1]["instructions"]' words.json
+check_fails 2 'no machine .nope' "nothing runs when the second is wrong" compare --core boom-tip,nope -- "$demo" 1
+check_fails 2 'names none' "no machine" compare --core , -- "$demo" 1
+check_fails 2 'of one machine' "a trace of two machines" compare --core boom-tip,boom-tea --konata k -- "$demo" 1
+
 # ---- machines -------------------------------------------------------------------------------------------------------
 for core in $cores; do
     for program in "$demo" $riscv; do

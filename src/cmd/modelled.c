@@ -1,0 +1,86 @@
+/* See modelled.h. */
+#include "cmd/modelled.h"
+
+#include <string.h>
+
+static bool load_machine(struct as_machine *machine, const char *core, const struct as_strlist *set,
+                         struct as_error *err)
+{
+    if (!as_machine_load(core, machine, err))
+        return false;
+    for (size_t i = 0; set && i < set->len; i++)
+        if (!as_machine_set(machine, set->data[i], err)) {
+            err->status = AS_EXIT_USAGE;
+            return false;
+        }
+    return true;
+}
+
+bool as_modelled_open(struct as_modelled *modelled, const char *core, const struct as_strlist *set,
+                      struct as_error *err)
+{
+    struct as_fanout_options fanout = AS_FANOUT_DEFAULTS;
+    fanout.batch = AS_MODEL_BATCH;
+    if (!load_machine(&modelled->machine, core, set, err))
+        return false;
+    modelled->model = as_model_new(&modelled->machine);
+    modelled->fanout = as_fanout_new(&fanout);
+    modelled->oracle = as_oracle_new(as_model_run_info(modelled->model), err);
+    if (!modelled->oracle)
+        return false;
+    as_fanout_add(modelled->fanout, &as_oracle_observer, modelled->oracle, false);
+    return true;
+}
+
+bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *schedule,
+                        const struct as_sampler *const *samplers, size_t n, struct as_error *err)
+{
+    struct as_sampling *sampling = as_sampling_new(as_model_run_info(modelled->model), schedule, samplers, n, err);
+    if (!sampling)
+        return false;
+    *as_vec_push(&modelled->samplings) = sampling;
+    as_fanout_add(modelled->fanout, &as_sampling_observer, sampling, false);
+    return true;
+}
+
+static void tick(void *context)
+{
+    struct as_modelled *modelled = context;
+    as_progress_update(&modelled->progress, as_model_progress(modelled->model));
+}
+
+bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
+{
+    engine.tick = tick;
+    engine.tick_context = modelled;
+    as_progress_start(&modelled->progress, engine.max);
+    bool ok = as_model_run(modelled->model, &engine, modelled->fanout, &modelled->result, err);
+    as_progress_end(&modelled->progress);
+    return ok;
+}
+
+size_t as_modelled_free(struct as_modelled *modelled)
+{
+    size_t crashed = as_fanout_free(modelled->fanout); /* which frees the observers */
+    as_vec_free(&modelled->samplings);
+    as_model_free(modelled->model);
+    return crashed;
+}
+
+char **as_split_commas(const char *list, size_t *n)
+{
+    char *copy = as_strdup(list), *rest = NULL;
+    char **words = as_alloc_array(strlen(list) / 2 + 2, sizeof *words);
+    *n = 0;
+    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+        words[(*n)++] = as_strdup(word);
+    free(copy);
+    return words;
+}
+
+void as_split_free(char **words)
+{
+    for (char **word = words; word && *word; word++)
+        free(*word);
+    free(words);
+}

@@ -1,0 +1,39 @@
+/* A run in the model with the Oracle and samplers watching: what the verbs that run programs in the model share.
+ *
+ * Calls: open, sample and other observers added to `fanout`, run, read; free in any case.
+ */
+#ifndef AS_CMD_MODELLED_H
+#define AS_CMD_MODELLED_H
+
+#include "base/vec.h"
+#include "cmd/cli.h"
+#include "cmd/progress.h"
+#include "model/model.h"
+#include "observe/oracle.h"
+#include "sampler/sampling.h"
+
+struct as_modelled {
+    struct as_machine machine;
+    struct as_model *model;
+    struct as_fanout *fanout;
+    struct as_oracle *oracle;
+    AS_VEC(struct as_sampling *) samplings;
+    struct as_model_result result;
+    struct as_progress progress;
+};
+
+/* `core` is a name or a file; `set` are changes to it (KEY=VALUE), NULL: none. `modelled` must be all 0. */
+bool as_modelled_open(struct as_modelled *modelled, const char *core, const struct as_strlist *set,
+                      struct as_error *err) AS_MUST_CHECK;
+bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *schedule,
+                        const struct as_sampler *const *samplers, size_t n, struct as_error *err) AS_MUST_CHECK;
+/* The engine's tick belongs to the progress line. */
+bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;
+/* Returns how many observers have crashed in all. */
+size_t as_modelled_free(struct as_modelled *modelled);
+
+/* The words of a list that is separated by commas; empty words are none. The caller frees both. */
+char **as_split_commas(const char *list, size_t *n);
+void as_split_free(char **words);
+
+#endif
