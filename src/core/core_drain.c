@@ -1,0 +1,62 @@
+/* Draining: committed stores leave the store queue in order, `store_drain` a cycle. That is long after younger loads
+ * have asked the cache, so it is put off until something asks for a later cycle, or needs to know when it happened. */
+#include "core/core_internal.h"
+
+/* When the first pending store can start. */
+static uint64_t drain_start(const struct as_core *core)
+{
+    uint64_t start = later(core->pending[core->n_drained & core->pending_mask].commit + 1, core->last_drain_start);
+    if (start == core->last_drain_start && core->drains_in_cycle >= core->machine->back.store_drain)
+        start++;
+    return later(start, core->last_drain);
+}
+
+static void note_drained(struct as_core *core, const struct pending *pending)
+{
+    uint64_t end = pending->address + pending->size, first = pending->address / 8;
+    for (uint64_t granule = first; granule <= (end - 1) / 8 && granule - first < 16; granule++) {
+        struct store *store = store_slot(core, granule);
+        if (store->granule == granule && store->number == pending->number && store->address == pending->address)
+            store->drained = core->last_drain;
+    }
+}
+
+void as_core_drain_one(struct as_core *core)
+{
+    const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
+    uint64_t freed = pending->commit;
+    if (pending->size) {
+        uint64_t start = core->next_drain;
+        core->drains_in_cycle = start == core->last_drain_start ? core->drains_in_cycle + 1 : 1;
+        core->last_drain_start = start;
+        struct as_memory_answer answer =
+            in_core_time(core, as_memory_access(core->memory, AS_MEMORY_STORE, start + core->offset, pending->address,
+                                                pending->size));
+        core->last_drain = freed = later(start, answer.done);
+        note_drained(core, pending);
+    }
+    ring_set(&core->store_queue, core->n_drained++, freed);
+    core->next_drain = core->n_drained < core->n_stores ? drain_start(core) : UINT64_MAX;
+}
+
+static void put_off_drain(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number)
+{
+    if (core->n_stores - core->n_drained > core->pending_mask)
+        as_core_drain_one(core);
+    core->pending[core->n_stores & core->pending_mask] = (struct pending){
+        .address = access ? access->address : 0, .size = access ? access->size : 0, .commit = commit, .number = number};
+    if (core->n_drained == core->n_stores++)
+        core->next_drain = drain_start(core);
+}
+
+void as_core_put_off_drains(struct as_core *core, const struct as_op *op, uint64_t commit)
+{
+    uint32_t at = 0;
+    uint64_t number = core->n_stores;
+    for (uint8_t i = 0; i < op->insn->n_uops; i++) {
+        uint8_t class_ = op->insn->uops[i].class_;
+        if (class_ != AS_CLASS_STORE && class_ != AS_CLASS_ATOMIC)
+            continue;
+        put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), commit, number);
+    }
+}
