@@ -27,7 +27,7 @@ static bool is_executable(const char *path)
 
 static bool search_path(const char *name, char found[PATH_MAX])
 {
-    const char *path = getenv("PATH");
+    const char *path = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin"; /* as shells do */
     while (path && *path) {
         size_t length = strcspn(path, ":");
         if (snprintf(found, PATH_MAX, "%.*s/%s", (int)length, path, name) < PATH_MAX && is_executable(found))

@@ -59,7 +59,7 @@ static void ask_hypervisor(char *name, size_t size)
     memcpy(text, words, sizeof words);
     for (char *at = text; *at; at++)
         *at = isprint((unsigned char)*at) ? *at : '?';
-    snprintf(name, size, "%s", text);
+    snprintf(name, size, "%s", strcmp(text, "KVMKVMKVM") == 0 ? "KVM" : text);
 #else
     (void)size;
     name[0] = 0;
