@@ -113,7 +113,7 @@ static void find_hints(struct as_block *block)
     uint32_t n = 0;
     for (uint32_t i = 0; i < block->n; i++)
         n += (block->insns[i]->flags & (AS_INSN_PREFETCH | AS_INSN_CACHE_FLUSH)) != 0;
-    if (n == 0 || block->insns[0]->arch != AS_ARCH_X86_64)
+    if (n == 0)
         return;
     block->flags |= AS_BLOCK_HINTS;
     block->hints = as_alloc_array(n, sizeof *block->hints);

@@ -29,12 +29,12 @@
 
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 1,
+    AS_WIRE_VERSION = 2,
     AS_WIRE_LANES = 4096,     /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,     /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 16 * 4096, /* words: 512 KiB a lane, touched only where the lane is used */
     AS_WIRE_SYSCALL_ARGS = 6,
-    AS_WIRE_REGISTERS = 16,
+    AS_WIRE_REGISTERS = 32, /* of x86-64 the first sixteen; what follows them there means nothing */
 };
 
 #define AS_WIRE_ADDRESS_BITS 48

@@ -2,15 +2,15 @@
  * point must be worked out from the registers.
  *
  * Within a block, each integer register is followed as a linear form of the registers' values at the block's start, for
- * as long as the code adds, moves and scales; anything else makes it unknown. x86-64 only: RV64GC has no such
- * instructions.
+ * as long as the code adds, moves and scales; anything else makes it unknown. linear.c has what the architectures
+ * share, x86_linear.c and rv64_linear.c what their instructions do (RISC-V's prefetches are Zicbop's).
  */
 #ifndef AS_ISA_LINEAR_H
 #define AS_ISA_LINEAR_H
 
 #include "assay/insn.h"
 
-enum { AS_LINEAR_REGISTERS = 16 };
+enum { AS_LINEAR_REGISTERS = 32 }; /* x86-64 uses the first sixteen */
 
 struct as_linear {
     bool known;
@@ -24,5 +24,13 @@ void as_linear_step(const struct as_insn *insn, struct as_linear registers[AS_LI
 struct as_linear as_linear_address(const struct as_insn *insn, unsigned mem,
                                    const struct as_linear registers[AS_LINEAR_REGISTERS]);
 uint64_t as_linear_value(const struct as_linear *form, const uint64_t values[AS_LINEAR_REGISTERS]);
+
+/* For the architectures' own parts. */
+extern const struct as_linear as_linear_unknown;
+struct as_linear as_linear_constant(uint64_t value);
+struct as_linear as_linear_sum(const struct as_linear *a, uint64_t scale,
+                               const struct as_linear *b); /* a + scale * b */
+void as_x86_linear_step(const struct as_insn *insn, struct as_linear registers[AS_LINEAR_REGISTERS]);
+void as_rv_linear_step(const struct as_insn *insn, struct as_linear registers[AS_LINEAR_REGISTERS]);
 
 #endif

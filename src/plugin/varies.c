@@ -63,12 +63,25 @@ bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size)
     return arch == AS_ARCH_X86_64 ? x86_varies(bytes, size) : riscv_varies(bytes, size);
 }
 
-bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size)
+static bool x86_hints(const uint8_t *bytes, size_t size)
 {
     enum { ESCAPE = 0x0f, PREFETCH = 0x18, PREFETCHW = 0x0d, GROUP15 = 0xae, CLWB = 6 };
     size_t prefixes = prefix_length(bytes, size);
-    if (arch != AS_ARCH_X86_64 || size - prefixes < 3 || bytes[prefixes] != ESCAPE)
+    if (size - prefixes < 3 || bytes[prefixes] != ESCAPE)
         return false;
     uint8_t opcode = bytes[prefixes + 1], modrm = bytes[prefixes + 2];
     return opcode == PREFETCH || opcode == PREFETCHW || (opcode == GROUP15 && (modrm >> 3 & 7) >= CLWB);
+}
+
+/* Zicbop's prefetches are an ori to x0; the line operations of Zicbom and Zicboz have an opcode of their own. */
+static bool riscv_hints(const uint8_t *bytes, size_t size)
+{
+    enum { ORI_TO_X0 = 0x6013, LINE_OPERATION = 0x200f, SHAPE = 0x7fff };
+    uint32_t shape = size == 4 ? (uint32_t)(bytes[0] | bytes[1] << 8) & SHAPE : 0;
+    return shape == ORI_TO_X0 || shape == LINE_OPERATION;
+}
+
+bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    return arch == AS_ARCH_X86_64 ? x86_hints(bytes, size) : riscv_hints(bytes, size);
 }

@@ -8,8 +8,8 @@
  * holds that). Without a decoder, because it runs in QEMU at every translation. */
 bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size);
 
-/* Whether it is a prefetch or a cache-line flush, which QEMU reports no access of. True for all that the x86-64 decoder
- * marks AS_INSN_PREFETCH or AS_INSN_CACHE_FLUSH, and for some more. */
+/* Whether it is a prefetch or a cache-line flush, which QEMU reports no access of. True for all that the decoders
+ * mark AS_INSN_PREFETCH or AS_INSN_CACHE_FLUSH, and for some more. */
 bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size);
 
 #endif

@@ -247,6 +247,22 @@ static void test_hints(void **state)
     expect("0 load 5000 8; 3 load 5040 8"); /* without registers there are none */
 }
 
+/* Zicbop's prefetches, as far as the block adds, subtracts and shifts; what comes out of memory is not known. */
+static void test_riscv_hints(void **state)
+{
+    enum { A0 = 10, A1 = 11 };
+    const uint64_t registers[AS_WIRE_REGISTERS] = {[A0] = 0x9000, [A1] = 0x100};
+    bed.image = 2;
+    /* addi a0, a0, 64; slli t0, a1, 3; add t0, t0, a0; prefetch.r 32(t0); sub a2, a0, a1; mv a3, a2;
+       prefetch.w 0(a3); lui a4, 0x12345; prefetch.r 64(a4); ld a0, 0(a0); prefetch.r 0(a0); slliw a1, a1, 1;
+       prefetch.r 0(a1) */
+    bed_block(&bed, BLOCK,
+              "13 05 05 04, 93 92 35 00, aa 92, 13 e0 12 02, 33 06 b5 40, b2 86, "
+              "13 e0 36 00, 37 57 34 12, 13 60 17 04, 08 61, 13 60 15 00, 9b 95 15 00, 13 e0 15 00");
+    access_word(LOAD, 9, 0x9040, 8);
+    expect_part(0, 13, registers, "3 prefetch 9860 1; 6 prefetch 8f40 1; 8 prefetch 12345040 1; 9 load 9040 8");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -254,7 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_wide),    TEST(test_page_crossing), TEST(test_not_joined), TEST(test_bulk),
         TEST(test_atomics), TEST(test_riscv),         TEST(test_elements),   TEST(test_addresses),
-        TEST(test_cut),     TEST(test_foreign_words), TEST(test_hints),
+        TEST(test_cut),     TEST(test_foreign_words), TEST(test_hints),      TEST(test_riscv_hints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
