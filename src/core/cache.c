@@ -115,6 +115,15 @@ struct as_fill as_cache_miss(struct as_cache *cache, uint64_t cycle, uint64_t li
     return fill;
 }
 
+struct as_fill as_cache_miss_ideally(struct as_cache *cache, uint64_t cycle, uint64_t line)
+{
+    struct as_fill fill = {.done = cycle + cache->hit, .source = cache->level};
+    place(cache, line, fill.done);
+    if (cache->next_line)
+        prefetch_behind(cache, cycle + cache->latency, line);
+    return fill;
+}
+
 struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t line, enum as_request kind)
 {
     cache->accesses++;
@@ -123,6 +132,8 @@ struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t
     uint32_t slot = as_tags_search(&cache->tags, line);
     if (slot != AS_TAGS_NONE)
         return as_cache_hit(cache, slot, cycle, line, kind);
+    if (cache->perfect && kind == AS_REQUEST_DEMAND)
+        return as_cache_miss_ideally(cache, cycle, line);
     uint64_t accepted;
     return as_cache_miss(cache, cycle, line, kind, &accepted);
 }

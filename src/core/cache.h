@@ -33,6 +33,7 @@ struct as_cache {
     uint32_t hit;     /* of a hit: the same, except where the pipeline has counted it already (L1I) */
     uint8_t level;    /* enum as_source of its hits */
     bool next_line;
+    bool perfect;          /* demands that miss are hits while this is set: see as_memory_set_ideal */
     uint64_t page_mask;    /* lines of a page - 1 */
     struct as_cache *next; /* the level below, or … */
     struct as_dram *dram;  /* … memory */
@@ -55,6 +56,8 @@ struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t
 struct as_fill as_cache_hit(struct as_cache *cache, uint32_t slot, uint64_t cycle, uint64_t line, enum as_request kind);
 struct as_fill as_cache_miss(struct as_cache *cache, uint64_t cycle, uint64_t line, enum as_request kind,
                              uint64_t *accepted);
+/* A miss as if a prefetch had brought the line in time: it is there, and the prefetcher goes on behind it. */
+struct as_fill as_cache_miss_ideally(struct as_cache *cache, uint64_t cycle, uint64_t line);
 /* Fetches a line that is absent where an MSHR is free at `cycle`. */
 void as_cache_prefetch(struct as_cache *cache, uint64_t cycle, uint64_t line);
 

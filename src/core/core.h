@@ -26,6 +26,17 @@ struct as_op {
     const struct as_core_access *accesses;
     uint32_t n_accesses;
     bool taken, continues;
+    uint32_t ideal; /* events that do not happen to it: AS_CORE_IDEAL */
+};
+
+/* The events that can be made not to happen, as if their causes had been removed. For the caches' and TLBs' see
+ * as_memory_set_ideal. FL_MB: the branch is predicted right. FL_EX: its flush, or its page fault, does not happen.
+ * FL_MO: the load waits for the store instead of passing it. DR_SQ: there is room for the store. DIVIDE: a unit is
+ * free. */
+enum {
+    AS_CORE_IDEAL = AS_EVENT_DR_L1 | AS_EVENT_DR_TLB | AS_EVENT_DR_SQ | AS_EVENT_FL_MB | AS_EVENT_FL_EX |
+                    AS_EVENT_FL_MO | AS_EVENT_ST_L1 | AS_EVENT_ST_TLB | AS_EVENT_ST_LLC | AS_EVENT_BANK |
+                    AS_EVENT_DIVIDE,
 };
 
 /* The static instruction at an address of the thread's image, NULL where no code is known: for the wrong path. */

@@ -83,6 +83,8 @@ void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pip
     if (!op->next)
         return;
     struct as_prediction prediction = as_predictor_predict(core->predictor, op->insn, op->taken, op->next);
+    if (core->ideal & AS_EVENT_FL_MB)
+        prediction.mispredicted = false;
     core->counters.branches++;
     pipe->flags |= op->taken ? AS_PIPE_TAKEN : 0;
     if (prediction.mispredicted) {

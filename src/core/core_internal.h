@@ -51,6 +51,7 @@ struct as_core {
     as_code_at *code_at;
     void *code_context;
     uint64_t offset;                              /* the machine's time is ours plus this */
+    uint32_t ideal;                               /* of the instruction at hand */
     uint32_t line_shift, block_shift, page_shift; /* of addresses to lines, fetch blocks and pages */
 
     /* fetch */
@@ -171,7 +172,7 @@ static inline uint64_t issue(struct as_core *core, enum as_class class_, uint64_
         for (uint32_t i = 1; i < core->machine->units[unit].count; i++)
             if (free_at[i] < free_at[best])
                 best = i;
-        if (free_at[best] > cycle) {
+        if (free_at[best] > cycle && !(core->ideal & AS_EVENT_DIVIDE)) {
             pipe->events |= AS_EVENT_DIVIDE;
             cycle = free_at[best];
         }

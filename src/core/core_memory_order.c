@@ -57,6 +57,8 @@ static struct load_result load(struct as_core *core, const struct as_insn *insn,
         cycle = later(cycle, core->stores_known);
     drain_until(core, cycle);
     const struct store *store = find_store(core, access, cycle);
+    if (store && core->ideal & AS_EVENT_FL_MO)
+        cycle = later(cycle, store->address_known);
     if (store && store->address_known <= cycle) {
         bool covers = store->address <= access->address && access->address + access->size <= store->end;
         pipe->events |= AS_EVENT_FORWARDED;

@@ -35,6 +35,7 @@ struct as_memory {
     struct as_walker walker;
     bool has_l2;
     uint32_t flush_latency;
+    uint32_t ideal; /* enum as_event */
     struct as_cache l1d, l1i, l2;
 };
 
@@ -129,6 +130,20 @@ static inline uint64_t page_of(const struct as_memory *memory, uint64_t address)
     return (address & ADDRESS_MASK) >> memory->page_shift | memory->page_tag;
 }
 
+void as_memory_set_ideal(struct as_memory *memory, uint32_t events)
+{
+    memory->ideal = events;
+}
+
+static struct as_translation translate_data(struct as_memory *memory, uint64_t cycle, uint64_t address)
+{
+    uint64_t page = page_of(memory, address);
+    if (__builtin_expect(memory->ideal != 0, 0))
+        return as_tlb_translate_ideally(&memory->dtlb, &memory->walker, cycle, page, AS_TOUCH_DATA,
+                                        memory->ideal & AS_EVENT_ST_TLB, memory->ideal & AS_EVENT_FL_EX);
+    return as_tlb_translate(&memory->dtlb, &memory->walker, cycle, page, AS_TOUCH_DATA);
+}
+
 /* ---- L1 ---- */
 
 static uint32_t fill_events(struct as_fill fill)
@@ -140,6 +155,34 @@ static uint32_t fill_events(struct as_fill fill)
         [AS_SOURCE_DRAM] = AS_EVENT_ST_L1 | AS_EVENT_ST_LLC,
     };
     return events[fill.source] | (fill.prefetched ? AS_EVENT_PREFETCHED : 0);
+}
+
+/* The same where an L1 miss (`no_l1`) or an LLC miss does not happen. A line that others have asked for and that is on
+ * its way is there for this access alone. */
+static struct as_memory_answer load_ideally(struct as_memory *memory, struct as_cache *l1, uint64_t cycle,
+                                            uint64_t line, bool no_l1)
+{
+    struct as_cache *llc = &memory->uncore->llc;
+    uint64_t accepted, at_most = cycle + memory->flush_latency; /* L1, L2 and LLC, one after the other */
+    uint32_t slot = as_tags_find(&l1->tags, line);
+    struct as_fill fill;
+    llc->perfect = (memory->ideal & AS_EVENT_ST_LLC) != 0;
+    if (slot != AS_TAGS_NONE)
+        fill = as_cache_hit(l1, slot, cycle, line, AS_REQUEST_DEMAND);
+    else if (no_l1)
+        fill = as_cache_miss_ideally(l1, cycle, line);
+    else
+        fill = as_cache_miss(l1, cycle, line, AS_REQUEST_DEMAND, &accepted);
+    if (llc->perfect && fill.source == AS_SOURCE_DRAM) {
+        fill.done = fill.done < at_most ? fill.done : at_most;
+        fill.source = AS_SOURCE_LLC;
+    }
+    llc->perfect = false;
+    if (no_l1) {
+        fill.done = cycle + l1->hit;
+        fill.source = AS_SOURCE_L1;
+    }
+    return (struct as_memory_answer){.done = fill.done, .events = fill_events(fill)};
 }
 
 /* A line that is absent, on its way, or used for the first time after a prefetch. */
@@ -167,17 +210,19 @@ static struct as_memory_answer store_slowly(struct as_cache *l1, uint64_t cycle,
 static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
     struct as_cache *l1 = &memory->l1d;
-    struct as_translation translation =
-        as_tlb_translate(&memory->dtlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_DATA);
+    struct as_translation translation = translate_data(memory, cycle, address);
     uint32_t events = translation.missed ? AS_EVENT_ST_TLB : 0;
     if (translation.fault)
         return (struct as_memory_answer){.done = translation.done, .events = events, .fault = true};
     l1->accesses++;
     cycle = translation.done;
-    if (l1->banks.limited)
+    if (l1->banks.limited && !(memory->ideal & AS_EVENT_BANK))
         cycle = as_banks_take(&l1->banks, cycle, address >> BANK_BYTES_SHIFT);
     events |= cycle > translation.done ? AS_EVENT_BANK : 0;
-    struct as_memory_answer answer = load_slowly(l1, cycle, line_of(memory, address));
+    uint64_t line = line_of(memory, address);
+    struct as_memory_answer answer = memory->ideal
+                                         ? load_ideally(memory, l1, cycle, line, memory->ideal & AS_EVENT_ST_L1)
+                                         : load_slowly(l1, cycle, line);
     answer.events |= events;
     return answer;
 }
@@ -305,7 +350,7 @@ struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memor
     }
     l1->accesses++;
     as_tags_touch(&l1->tags, slot);
-    if (l1->banks.limited) {
+    if (l1->banks.limited && !(memory->ideal & AS_EVENT_BANK)) {
         uint64_t wait = as_banks_take(&l1->banks, cycle, address >> BANK_BYTES_SHIFT) - cycle;
         answer.done += wait;
         answer.events = wait ? AS_EVENT_BANK : 0;
@@ -315,8 +360,7 @@ struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memor
 
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
-    struct as_translation translation =
-        as_tlb_translate(&memory->dtlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_DATA);
+    struct as_translation translation = translate_data(memory, cycle, address);
     return (struct as_memory_answer){
         .done = translation.done,
         .events = translation.missed ? AS_EVENT_ST_TLB : 0,
@@ -336,13 +380,15 @@ static __attribute__((noinline)) struct as_memory_answer fetch_slowly(struct as_
 {
     struct as_cache *l1 = &memory->l1i;
     struct as_translation translation =
-        as_tlb_translate(&memory->itlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_CODE);
+        as_tlb_translate_ideally(&memory->itlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_CODE,
+                                 memory->ideal & AS_EVENT_DR_TLB, false);
     uint64_t line = line_of(memory, address);
     l1->accesses++;
     cycle = translation.done;
     if (l1->banks.limited)
         cycle = as_banks_take(&l1->banks, cycle, line);
-    struct as_memory_answer answer = load_slowly(l1, cycle, line);
+    struct as_memory_answer answer =
+        memory->ideal & AS_EVENT_DR_L1 ? load_ideally(memory, l1, cycle, line, true) : load_slowly(l1, cycle, line);
     answer.events = fetch_events(answer.events) | (translation.missed ? AS_EVENT_DR_TLB : 0);
     return answer;
 }

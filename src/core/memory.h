@@ -25,6 +25,11 @@ void as_memory_free(struct as_memory *memory); /* before its uncore */
  * of one process share theirs. */
 void as_memory_set_process(struct as_memory *memory, uint32_t process);
 
+/* From now on these events do not happen to accesses of this core, as if their causes had been removed: ST_L1, ST_TLB,
+ * ST_LLC, DR_L1, DR_TLB, BANK, and FL_EX (pages need no fault). A line that would have missed is there as if a prefetch
+ * had brought it in time: it costs no time and no bandwidth. 0, the start: the real machine. */
+void as_memory_set_ideal(struct as_memory *memory, uint32_t events);
+
 enum as_memory_kind {
     AS_MEMORY_LOAD,
     AS_MEMORY_STORE, /* a committed store that drains, translated when it executed: done is when the cache has taken it

@@ -115,3 +115,30 @@ struct as_translation as_tlb_translate(struct as_tlb *tlb, struct as_walker *wal
         insert(&tlb->tags, page, cycle, translation.done);
     return translation;
 }
+
+static struct as_translation translate_at_once(struct as_tlb *tlb, struct as_walker *walker, uint64_t cycle,
+                                               uint64_t page, enum as_touch touch)
+{
+    struct as_translation translation = {.done = cycle};
+    uint32_t slot = as_tags_find(&tlb->tags, page);
+    if (slot != AS_TAGS_NONE) {
+        as_tags_touch(&tlb->tags, slot);
+        return translation;
+    }
+    translation.fault = faults(walker, page, touch);
+    if (!translation.fault)
+        insert(&tlb->tags, page, cycle, cycle);
+    return translation;
+}
+
+struct as_translation as_tlb_translate_ideally(struct as_tlb *tlb, struct as_walker *walker, uint64_t cycle,
+                                               uint64_t page, enum as_touch touch, bool no_miss, bool no_fault)
+{
+    struct as_translation translation = no_miss ? translate_at_once(tlb, walker, cycle, page, touch)
+                                                : as_tlb_translate(tlb, walker, cycle, page, touch);
+    if (translation.fault && no_fault && touch == AS_TOUCH_DATA) { /* the page counts as handled now */
+        translation.fault = false;
+        insert(&tlb->tags, page, cycle, translation.done);
+    }
+    return translation;
+}

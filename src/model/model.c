@@ -28,6 +28,9 @@ struct as_model {
     struct as_model_result total; /* of threads that ended */
     struct as_targets leaders;
     AS_VEC(bool) executed_blocks, executed_insns; /* by number */
+    as_ideal_of *ideal_of;
+    void *ideal_context;
+    AS_VEC(uint32_t) ideals; /* by instruction; only with ideal_of */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -76,6 +79,7 @@ void as_model_free(struct as_model *model)
     as_targets_free(&model->leaders);
     as_vec_free(&model->executed_blocks);
     as_vec_free(&model->executed_insns);
+    as_vec_free(&model->ideals);
     as_call_tracker_free(model->calls);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
@@ -97,6 +101,19 @@ static const struct as_insn *code_at(void *context, uint64_t address)
     return insn && insn->id < model->executed_insns.len && model->executed_insns.data[insn->id] ? insn : NULL;
 }
 
+void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context)
+{
+    model->ideal_of = ideal_of;
+    model->ideal_context = context;
+}
+
+static void note_ideal(struct as_model *model, const struct as_insn *insn)
+{
+    while (model->ideals.len <= insn->id)
+        *as_vec_push(&model->ideals) = 0;
+    model->ideals.data[insn->id] = model->ideal_of(model->ideal_context, model, insn);
+}
+
 static void note_executed(struct as_model *model, const struct as_block *block)
 {
     if (block->index < model->executed_blocks.len && model->executed_blocks.data[block->index])
@@ -107,6 +124,8 @@ static void note_executed(struct as_model *model, const struct as_block *block)
     for (uint32_t i = 0; i < block->n; i++) {
         while (model->executed_insns.len <= block->insns[i]->id)
             *as_vec_push(&model->executed_insns) = false;
+        if (model->ideal_of && !model->executed_insns.data[block->insns[i]->id])
+            note_ideal(model, block->insns[i]);
         model->executed_insns.data[block->insns[i]->id] = true;
     }
 }
@@ -243,7 +262,8 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
                            .accesses = accesses,
                            .n_accesses = take_accesses(&all, &next, &has_next, i, accesses),
                            .taken = last && exec->taken,
-                           .continues = i == exec->first && exec->continues};
+                           .continues = i == exec->first && exec->continues,
+                           .ideal = model->ideal_of ? model->ideals.data[insn->id] : 0};
         if (!own->batch)
             own->batch = as_fanout_take(model->fanout);
         struct as_pipe *pipe = &own->batch[own->n++];

@@ -21,6 +21,11 @@ void as_model_free(struct as_model *model);
 
 const struct as_run_info *as_model_run_info(const struct as_model *model);
 
+/* Events that do not happen to an instruction (AS_CORE_IDEAL), asked once for each, when it is first executed. */
+typedef uint32_t as_ideal_of(void *context, const struct as_model *model, const struct as_insn *insn);
+/* Before the run. Without it all is as on the real machine. */
+void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context);
+
 struct as_model_result {
     struct as_engine_result engine;
     uint64_t instructions;  /* iterations of rep instructions are none */
