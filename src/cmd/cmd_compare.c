@@ -238,7 +238,7 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
     struct as_modelled *modelled = &run->modelled;
     uint64_t period;
     run->options = all->options;
-    if (!as_modelled_open(modelled, core, &run->options->set, err))
+    if (!as_modelled_open(modelled, core, &run->options->set, err) || !as_modelled_watch(modelled, err))
         return false;
     run->traces = as_traces_open(&run->options->traces, as_model_run_info(modelled->model), modelled->fanout, err);
     return run->traces && choose_period(run, &period, err) && add_sampling(all, run, period, err) &&

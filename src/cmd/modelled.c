@@ -25,6 +25,11 @@ bool as_modelled_open(struct as_modelled *modelled, const char *core, const stru
         return false;
     modelled->model = as_model_new(&modelled->machine);
     modelled->fanout = as_fanout_new(&fanout);
+    return true;
+}
+
+bool as_modelled_watch(struct as_modelled *modelled, struct as_error *err)
+{
     modelled->oracle = as_oracle_new(as_model_run_info(modelled->model), err);
     if (!modelled->oracle)
         return false;

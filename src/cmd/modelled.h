@@ -22,9 +22,12 @@ struct as_modelled {
     struct as_progress progress;
 };
 
-/* `core` is a name or a file; `set` are changes to it (KEY=VALUE), NULL: none. `modelled` must be all 0. */
+/* `core` is a name or a file; `set` are changes to it (KEY=VALUE), NULL: none. `modelled` must be all 0. Nobody
+ * watches yet. */
 bool as_modelled_open(struct as_modelled *modelled, const char *core, const struct as_strlist *set,
                       struct as_error *err) AS_MUST_CHECK;
+/* The Oracle watches. */
+bool as_modelled_watch(struct as_modelled *modelled, struct as_error *err) AS_MUST_CHECK;
 bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *schedule,
                         const struct as_sampler *const *samplers, size_t n, struct as_error *err) AS_MUST_CHECK;
 /* The engine's tick belongs to the progress line. */

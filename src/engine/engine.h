@@ -157,6 +157,7 @@ struct as_engine_options {
     uint64_t skip, max;     /* instructions: leave out the first, stop after (0: no limit) */
     const char *from, *to;  /* functions: start when reached, stop when reached */
     bool stdout_to_stderr;  /* the program's standard output goes to standard error */
+    bool discard_stdout;    /* … goes nowhere */
     bool no_follow;         /* programs that the program executes run untraced */
     bool blocks_only;       /* leave out the accesses that the code tells: much faster, as_accesses then sees few */
     const char *debug_path; /* see struct as_space_options */

@@ -128,11 +128,15 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
 }
 
 /* In the forked child; does not return. */
-static _Noreturn void become_qemu(const struct as_qemu_command *command, bool stdout_to_stderr, int failure)
+static _Noreturn void become_qemu(const struct as_qemu_command *command, const struct as_engine_options *options,
+                                  int failure)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     personality(ADDR_NO_RANDOMIZE);
-    if (stdout_to_stderr)
+    int nowhere = options->discard_stdout ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+    else if (options->stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execve(command->argv[0], command->argv, command->envp);
     int why = errno;
@@ -141,8 +145,8 @@ static _Noreturn void become_qemu(const struct as_qemu_command *command, bool st
     _exit(127);
 }
 
-static bool spawn(struct as_child *child, const struct as_qemu_command *command, bool stdout_to_stderr,
-                  struct as_error *err)
+static bool spawn(struct as_child *child, const struct as_qemu_command *command,
+                  const struct as_engine_options *options, struct as_error *err)
 {
     int ends[2], why;
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -150,7 +154,7 @@ static bool spawn(struct as_child *child, const struct as_qemu_command *command,
     fflush(NULL);
     child->pid = fork();
     if (child->pid == 0)
-        become_qemu(command, stdout_to_stderr, ends[1]);
+        become_qemu(command, options, ends[1]);
     int fork_failure = errno;
     close(ends[1]);
     ssize_t got = child->pid > 0 ? read(ends[0], &why, sizeof why) : 0;
@@ -213,7 +217,7 @@ bool as_child_start(struct as_child *child, const struct as_engine_options *opti
         as_error_set(err, "out of memory");
         goto out;
     }
-    ok = spawn(child, &command, options->stdout_to_stderr, err);
+    ok = spawn(child, &command, options, err);
     if (ok) {
         catch_signals(child->pid);
         ok = start_reaper(child, err);
