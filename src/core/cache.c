@@ -72,16 +72,15 @@ static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cyc
 
 void as_cache_prefetch(struct as_cache *cache, uint64_t cycle, uint64_t line)
 {
-    if (!as_slots_has_room(&cache->mshrs, cycle))
-        return;
     cache->prefetches++;
-    fetch(cache, cycle - cache->latency, cycle, line, AS_REQUEST_PREFETCH);
+    fetch(cache, cycle - cache->latency, as_slots_admit(&cache->mshrs, cycle), line, AS_REQUEST_PREFETCH);
 }
 
 static void prefetch_behind(struct as_cache *cache, uint64_t cycle, uint64_t line)
 {
     line++;
-    if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE)
+    if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE &&
+        as_slots_has_room(&cache->mshrs, cycle))
         as_cache_prefetch(cache, cycle, line);
 }
 

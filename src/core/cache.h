@@ -58,7 +58,8 @@ struct as_fill as_cache_miss(struct as_cache *cache, uint64_t cycle, uint64_t li
                              uint64_t *accepted);
 /* A miss as if a prefetch had brought the line in time: it is there, and the prefetcher goes on behind it. */
 struct as_fill as_cache_miss_ideally(struct as_cache *cache, uint64_t cycle, uint64_t line);
-/* Fetches a line that is absent where an MSHR is free at `cycle`. */
+/* Fetches a line that is absent, as soon as an MSHR is free: a program's own prefetch waits for one as a load does, and
+ * only the prefetcher's are dropped. */
 void as_cache_prefetch(struct as_cache *cache, uint64_t cycle, uint64_t line);
 
 /* The line leaves; returns whether it was there and dirty. */
