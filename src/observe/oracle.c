@@ -4,16 +4,18 @@
 #include "observe/oracle.h"
 
 #include "base/vec.h"
+#include "observe/oracle_table.h"
 
 #include <inttypes.h>
 
 /* The members of a commit group: a rep instruction once, however many iterations. */
 struct group {
-    uint32_t n, ids[AS_GROUP_MAX], paths[AS_GROUP_MAX];
+    uint32_t n, ids[AS_GROUP_MAX], paths[AS_GROUP_MAX], events[AS_GROUP_MAX];
 };
 
 struct stream {
     struct as_oracle_thread thread;
+    struct as_oracle_table rows;
     struct as_pipe last;  /* the record before the batch; all 0 where there is none */
     struct group carried; /* the group that it belongs to; its own cycle is not charged yet */
     uint64_t continuing;  /* records that are no execution of their own */
@@ -21,18 +23,17 @@ struct stream {
     uint64_t crowded; /* a cycle in which more committed than can; 0: none */
 };
 
-struct rows {
-    struct as_oracle_row *data;
-    size_t len, cap;
-};
-
 struct as_oracle {
-    struct rows rows, paths;
-    AS_VEC(struct stream) streams; /* by thread number */
+    struct as_oracle_table paths, merged; /* the rows of threads that have none of their own any more */
+    AS_VEC(struct stream) streams;        /* by thread number */
     AS_VEC(struct as_oracle_thread) threads;
+    struct as_thread_limit limit;
+    struct as_stall_lengths unexplained;
     uint64_t shares[AS_GROUP_MAX + 1]; /* of a cycle, by the size of the group */
+    uint32_t kept, shown;              /* events */
     uint32_t most;                     /* that can commit in a cycle */
     bool finished;
+    struct as_oracle_rows all_rows, all_paths; /* once it is finished */
 };
 
 struct as_oracle *as_oracle_new(const struct as_run_info *run, struct as_error *err)
@@ -45,43 +46,56 @@ struct as_oracle *as_oracle_new(const struct as_run_info *run, struct as_error *
     }
     struct as_oracle *oracle = as_alloc(sizeof *oracle);
     oracle->most = most;
+    as_oracle_set_events(oracle, AS_EVENTS_TEA, AS_EVENTS_TEA);
     for (uint32_t n = 1; n <= AS_GROUP_MAX; n++)
         oracle->shares[n] = AS_CYCLE_UNITS % n == 0 ? AS_CYCLE_UNITS / n : 0;
     return oracle;
+}
+
+void as_oracle_set_events(struct as_oracle *oracle, uint32_t kept, uint32_t shown)
+{
+    oracle->kept = kept;
+    oracle->shown = shown;
 }
 
 void as_oracle_free(struct as_oracle *oracle)
 {
     if (!oracle)
         return;
-    free(oracle->rows.data);
-    free(oracle->paths.data);
+    for (size_t i = 0; i < oracle->streams.len; i++)
+        as_oracle_table_free(&oracle->streams.data[i].rows);
+    as_oracle_table_free(&oracle->paths);
+    as_oracle_table_free(&oracle->merged);
+    free(oracle->all_rows.data);
+    free(oracle->all_paths.data);
+    as_stall_free(&oracle->unexplained);
     as_vec_free(&oracle->streams);
     as_vec_free(&oracle->threads);
     free(oracle);
 }
 
-static void grow(struct rows *rows, uint32_t index)
+/* Charges units to a row, and to its component. */
+static inline void charge_row(struct as_oracle_table *table, uint32_t id, enum as_state state, uint32_t events,
+                              uint64_t units)
 {
-    size_t len = (size_t)index + 1;
-    as_vec_reserve((void **)&rows->data, &rows->cap, len, sizeof *rows->data);
-    memset(rows->data + rows->len, 0, (len - rows->len) * sizeof *rows->data);
-    rows->len = len;
+    struct as_oracle_page *page = as_oracle_page_at(table, id);
+    struct as_oracle_row *row = &page->rows[id % AS_PAGE_ROWS];
+    row->units[state] += units;
+    if (events == 0)
+        row->base += units;
+    else
+        as_oracle_part_add(table, page, id, events, units, 0);
 }
 
-static inline struct as_oracle_row *row_at(struct rows *rows, uint32_t index)
-{
-    if (__builtin_expect(index >= rows->len, 0))
-        grow(rows, index);
-    return &rows->data[index];
-}
-
+/* The vector is the instruction's own, complete: as it is when it has committed. For cycles behind a flush that is the
+ * flusher's, which the hardware would keep in a register. */
 static inline void charge(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
                           enum as_state state, uint64_t cycles)
 {
     uint64_t units = cycles * AS_CYCLE_UNITS;
-    row_at(&oracle->rows, pipe->insn)->units[state] += units;
-    row_at(&oracle->paths, pipe->path)->units[state] += units;
+    uint32_t events = pipe->events & oracle->kept;
+    charge_row(&stream->rows, pipe->insn, state, events, units);
+    charge_row(&oracle->paths, pipe->path, state, events, units);
     stream->thread.units[state] += units;
 }
 
@@ -91,6 +105,7 @@ struct between {
     struct stream *stream;
     const struct as_pipe *before, *pipe;
     uint64_t from, to; /* cycles not charged yet */
+    uint64_t stalled;  /* of those that are */
 };
 
 /* Charges up to, not including, cycle `end`. */
@@ -100,6 +115,7 @@ static void charge_until(struct between *between, uint64_t end, enum as_state st
     if (between->from >= end)
         return;
     charge(between->oracle, between->stream, to_whom, state, end - between->from);
+    between->stalled += state == AS_STATE_STALLED ? end - between->from : 0;
     between->from = end;
 }
 
@@ -121,21 +137,35 @@ static void charge_between(struct between *between)
     }
     charge_empty_until(between, pipe->dispatch);
     charge_until(between, pipe->commit, AS_STATE_STALLED, pipe);
+    if (between->stalled && !(pipe->events & between->oracle->shown))
+        as_stall_note(&between->oracle->unexplained, pipe->insn, between->stalled);
+}
+
+/* One more record of a row: how often it was executed, and met its events. */
+static inline void count_record(struct as_oracle_table *table, uint32_t id, uint32_t events, bool continues)
+{
+    struct as_oracle_page *page = as_oracle_page_at(table, id);
+    page->rows[id % AS_PAGE_ROWS].executions += !continues;
+    page->continued[id % AS_PAGE_ROWS] += continues;
+    if (events)
+        as_oracle_part_add(table, page, id, events, 0, 1);
 }
 
 static void join(struct as_oracle *oracle, struct stream *stream, struct group *group, const struct as_pipe *pipe)
 {
-    uint64_t counts = !(pipe->flags & AS_PIPE_CONTINUES);
-    row_at(&oracle->rows, pipe->insn)->executions += counts;
-    row_at(&oracle->paths, pipe->path)->executions += counts;
-    stream->continuing += !counts;
-    if (pipe->flags & AS_PIPE_CONTINUES && group->n > 0 && group->ids[group->n - 1] == pipe->insn)
+    bool continues = pipe->flags & AS_PIPE_CONTINUES;
+    uint32_t events = pipe->events & oracle->kept;
+    count_record(&stream->rows, pipe->insn, events, continues);
+    count_record(&oracle->paths, pipe->path, events, continues);
+    stream->continuing += continues;
+    if (continues && group->n > 0 && group->ids[group->n - 1] == pipe->insn)
         return;
     if (group->n == oracle->most) {
         stream->crowded = pipe->commit;
         return;
     }
     group->ids[group->n] = pipe->insn;
+    group->events[group->n] = events;
     group->paths[group->n++] = pipe->path;
 }
 
@@ -146,8 +176,8 @@ static void settle(struct as_oracle *oracle, struct stream *stream, struct group
         return;
     for (uint32_t i = 0; i < group->n; i++) {
         uint64_t share = as_share(AS_CYCLE_UNITS, group->n, i);
-        oracle->rows.data[group->ids[i]].units[AS_STATE_COMPUTING] += share;
-        oracle->paths.data[group->paths[i]].units[AS_STATE_COMPUTING] += share;
+        charge_row(&stream->rows, group->ids[i], AS_STATE_COMPUTING, group->events[i], share);
+        charge_row(&oracle->paths, group->paths[i], AS_STATE_COMPUTING, group->events[i], share);
     }
     stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
     group->n = 0;
@@ -157,14 +187,26 @@ static void settle(struct as_oracle *oracle, struct stream *stream, struct group
 static inline void settle_quickly(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
                                   const struct as_pipe *end, uint64_t share)
 {
-    struct as_oracle_row *path = row_at(&oracle->paths, pipe->path);
-    path->executions += (uint64_t)(end - pipe);
-    path->units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+    uint32_t path = pipe->path;
+    struct as_oracle_page *path_page = as_oracle_page_at(&oracle->paths, path);
+    struct as_oracle_row *path_row = &path_page->rows[path % AS_PAGE_ROWS];
+    path_row->executions += (uint64_t)(end - pipe);
+    path_row->units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+    path_row->base += AS_CYCLE_UNITS;
     stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
     for (; pipe < end; pipe++) {
-        struct as_oracle_row *row = row_at(&oracle->rows, pipe->insn);
+        struct as_oracle_page *page = as_oracle_page_at(&stream->rows, pipe->insn);
+        struct as_oracle_row *row = &page->rows[pipe->insn % AS_PAGE_ROWS];
+        uint32_t events = pipe->events & oracle->kept;
         row->executions++;
         row->units[AS_STATE_COMPUTING] += share;
+        if (events == 0) {
+            row->base += share;
+            continue;
+        }
+        as_oracle_part_add(&stream->rows, page, pipe->insn, events, share, 1);
+        as_oracle_part_add(&oracle->paths, path_page, path, events, share, 1);
+        path_row->base -= share;
     }
 }
 
@@ -214,12 +256,26 @@ static struct stream *stream_of(struct as_oracle *oracle, uint32_t number)
     return &oracle->streams.data[number];
 }
 
+/* A thread's rows go to those that are shared. */
+static void merge_rows(struct as_oracle *oracle, uint32_t number)
+{
+    if (number >= oracle->streams.len)
+        return;
+    struct stream *stream = &oracle->streams.data[number];
+    as_oracle_table_merge(&oracle->merged, &stream->rows);
+    as_oracle_table_free(&stream->rows);
+    stream->thread.merged = true;
+}
+
 /* The thread is over; another one with its number may follow and starts at cycle 1 again. */
 static void end_stream(struct as_oracle *oracle, struct stream *stream)
 {
     settle(oracle, stream, &stream->carried);
     stream->thread.cycles += stream->last.commit;
+    uint64_t cycles = stream->last.commit;
     stream->last = (struct as_pipe){0};
+    if (!oracle->finished)
+        merge_rows(oracle, as_thread_limit_end(&oracle->limit, stream->thread.number, cycles));
 }
 
 /* What belongs to the carried group. Returns the first record that does not. */
@@ -248,7 +304,7 @@ static void observe(void *self, const struct as_pipe_batch *batch)
         struct span span = span_from(pipe, end);
         stream->disordered |= span.disordered | out_of_order(before, pipe);
         if (pipe->commit > before->commit + 1)
-            charge_between(&(struct between){oracle, stream, before, pipe, before->commit + 1, pipe->commit});
+            charge_between(&(struct between){oracle, stream, before, pipe, before->commit + 1, pipe->commit, 0});
         if (span.end == end)
             break;
         charge_group(oracle, stream, &span);
@@ -275,7 +331,10 @@ static void finish(void *self, FILE *out)
         end_stream(oracle, stream);
         if (stream->thread.records > 0)
             *as_vec_push(&oracle->threads) = stream->thread;
+        as_oracle_table_add(&stream->rows, &oracle->all_rows);
     }
+    as_oracle_table_add(&oracle->merged, &oracle->all_rows);
+    as_oracle_table_add(&oracle->paths, &oracle->all_paths);
 }
 
 static void *create(const struct as_run_info *run, const char *argument)
@@ -315,14 +374,14 @@ uint64_t as_oracle_row_units(const struct as_oracle_row *row)
 
 const struct as_oracle_row *as_oracle_rows(const struct as_oracle *oracle, size_t *n)
 {
-    *n = oracle->rows.len;
-    return oracle->rows.data;
+    *n = oracle->all_rows.len;
+    return oracle->all_rows.data;
 }
 
 const struct as_oracle_row *as_oracle_paths(const struct as_oracle *oracle, size_t *n)
 {
-    *n = oracle->paths.len;
-    return oracle->paths.data;
+    *n = oracle->all_paths.len;
+    return oracle->all_paths.data;
 }
 
 const struct as_oracle_thread *as_oracle_threads(const struct as_oracle *oracle, size_t *n)
@@ -348,12 +407,62 @@ struct as_oracle_thread as_oracle_total(const struct as_oracle *oracle)
 void as_oracle_profile(const struct as_oracle *oracle, struct as_profile *profile)
 {
     *profile = (struct as_profile){0};
-    for (size_t id = oracle->rows.len; id-- > 0;) {
-        const struct as_oracle_row *row = &oracle->rows.data[id];
+    for (size_t id = oracle->all_rows.len; id-- > 0;) {
+        const struct as_oracle_row *row = &oracle->all_rows.data[id];
         as_profile_add(profile, (uint32_t)id, sum(row->units));
         for (int state = 0; state < AS_STATE_COUNT; state++)
             profile->states[state] += row->units[state];
     }
+}
+
+static const struct as_oracle_table *table_of(const struct as_oracle *oracle, uint32_t thread)
+{
+    static const struct as_oracle_table none;
+    if (thread == AS_NO_THREAD)
+        return &oracle->merged;
+    return thread < oracle->streams.len ? &oracle->streams.data[thread].rows : &none;
+}
+
+const struct as_oracle_row *as_oracle_thread_row(const struct as_oracle *oracle, uint32_t thread, uint32_t id)
+{
+    const struct as_oracle_row *row = as_oracle_row_find(table_of(oracle, thread), id);
+    return row && (row->executions || sum(row->units)) ? row : NULL;
+}
+
+struct as_pics as_oracle_pics(const struct as_oracle *oracle)
+{
+    struct as_pics pics = {0};
+    for (size_t i = 0; i < oracle->streams.len; i++)
+        as_oracle_table_pics(&oracle->streams.data[i].rows, &pics);
+    as_oracle_table_pics(&oracle->merged, &pics);
+    as_pics_sort(&pics);
+    return pics;
+}
+
+struct as_pics as_oracle_thread_pics(const struct as_oracle *oracle, uint32_t thread)
+{
+    struct as_pics pics = {0};
+    as_oracle_table_pics(table_of(oracle, thread), &pics);
+    as_pics_sort(&pics);
+    return pics;
+}
+
+struct as_pics as_oracle_path_pics(const struct as_oracle *oracle)
+{
+    struct as_pics pics = {0};
+    as_oracle_table_pics(&oracle->paths, &pics);
+    as_pics_sort(&pics);
+    return pics;
+}
+
+uint32_t as_oracle_events(const struct as_oracle *oracle)
+{
+    return oracle->kept;
+}
+
+const struct as_stall_lengths *as_oracle_unexplained(const struct as_oracle *oracle)
+{
+    return &oracle->unexplained;
 }
 
 static bool check_streams(const struct as_oracle *oracle, struct as_error *err)
@@ -367,6 +476,8 @@ static bool check_streams(const struct as_oracle *oracle, struct as_error *err)
             return as_error_set(err,
                                 "Oracle: more than %" PRIu32 " instructions of thread %zu commit in cycle %" PRIu64,
                                 oracle->most, i, stream->crowded);
+        if (!as_oracle_table_check(&stream->rows, "instruction", err))
+            return false;
         if (sum(thread->units) != thread->cycles * AS_CYCLE_UNITS)
             return as_error_set(err, "Oracle: thread %zu ran %" PRIu64 " cycles, but %.6f were charged", i,
                                 thread->cycles, (double)sum(thread->units) / (double)AS_CYCLE_UNITS);
@@ -375,7 +486,7 @@ static bool check_streams(const struct as_oracle *oracle, struct as_error *err)
 }
 
 /* Rows and threads are added up on different ways: each state must agree. */
-static bool check_rows(const struct rows *rows, const char *what, const struct as_oracle_thread *total,
+static bool check_rows(const struct as_oracle_rows *rows, const char *what, const struct as_oracle_thread *total,
                        struct as_error *err)
 {
     struct as_oracle_row sums = {0};
@@ -395,6 +506,8 @@ static bool check_rows(const struct rows *rows, const char *what, const struct a
 bool as_oracle_check(const struct as_oracle *oracle, struct as_error *err)
 {
     struct as_oracle_thread total = as_oracle_total(oracle);
-    return check_streams(oracle, err) && check_rows(&oracle->rows, "instruction", &total, err) &&
-           check_rows(&oracle->paths, "call path", &total, err);
+    return check_streams(oracle, err) && as_oracle_table_check(&oracle->merged, "instruction", err) &&
+           as_oracle_table_check(&oracle->paths, "call path", err) &&
+           check_rows(&oracle->all_rows, "instruction", &total, err) &&
+           check_rows(&oracle->all_paths, "call path", &total, err);
 }

@@ -47,17 +47,11 @@ void as_profile_free(struct as_profile *profile)
     *profile = (struct as_profile){0};
 }
 
-static uint32_t group_of(const struct as_grouping *grouping, uint32_t id)
-{
-    uint32_t group = id < grouping->n ? grouping->of[id] : grouping->count;
-    return group < grouping->count ? group : grouping->count;
-}
-
 uint64_t *as_profile_group(const struct as_profile *profile, const struct as_grouping *grouping)
 {
     uint64_t *sums = as_alloc_array((size_t)grouping->count + 1, sizeof *sums);
     for (size_t id = 0; id < profile->n; id++)
-        sums[group_of(grouping, (uint32_t)id)] += profile->units[id];
+        sums[as_grouping_of(grouping, (uint32_t)id)] += profile->units[id];
     return sums;
 }
 
@@ -122,7 +116,8 @@ double as_agreement_error(const struct as_agreement *agreement, const struct as_
     uint64_t right = agreement->same;
     for (size_t i = 0; grouping && i < agreement->pairs.cap; i++) {
         const struct as_map_slot *slot = &agreement->pairs.slots[i];
-        if (slot->used && group_of(grouping, (uint32_t)(slot->key >> 32)) == group_of(grouping, (uint32_t)slot->key))
+        if (slot->used &&
+            as_grouping_of(grouping, (uint32_t)(slot->key >> 32)) == as_grouping_of(grouping, (uint32_t)slot->key))
             right += slot->value;
     }
     return missing(right, agreement->total);

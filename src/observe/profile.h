@@ -22,6 +22,12 @@ struct as_grouping {
     uint32_t count;
 };
 
+static inline uint32_t as_grouping_of(const struct as_grouping *grouping, uint32_t id)
+{
+    uint32_t group = id < grouping->n ? grouping->of[id] : grouping->count;
+    return group < grouping->count ? group : grouping->count;
+}
+
 struct as_profile {
     uint64_t *units; /* by id */
     size_t n, cap;

@@ -1,0 +1,73 @@
+/* The Oracle's books: rows by number (static instruction or call path) with their components by events.
+ *
+ * Rows stand in pages that are made when they are first used, so that a thread costs what it executes, not what the
+ * program has. A component is found by a chain from its row, the one used last in front: instructions meet few
+ * combinations of events, and the same ones again.
+ */
+#ifndef AS_OBSERVE_ORACLE_TABLE_H
+#define AS_OBSERVE_ORACLE_TABLE_H
+
+#include "base/vec.h"
+#include "observe/oracle.h"
+
+enum { AS_PAGE_SHIFT = 5, AS_PAGE_ROWS = 1 << AS_PAGE_SHIFT };
+
+struct as_oracle_part {
+    uint32_t events, next; /* the next one's number + 1; 0: none */
+    uint64_t units, count;
+};
+
+struct as_oracle_page {
+    struct as_oracle_row rows[AS_PAGE_ROWS];
+    uint64_t continued[AS_PAGE_ROWS]; /* records that were no execution of their own */
+    uint32_t first[AS_PAGE_ROWS];     /* as `next` */
+};
+
+struct as_oracle_table {
+    struct as_oracle_page **pages;
+    size_t n_pages, cap;
+    AS_VEC(struct as_oracle_part) parts;
+};
+
+struct as_oracle_page *as_oracle_page_make(struct as_oracle_table *table, uint32_t id);
+struct as_oracle_part *as_oracle_part_find(struct as_oracle_table *table, uint32_t *first, uint32_t events);
+void as_oracle_table_merge(struct as_oracle_table *into, const struct as_oracle_table *from);
+void as_oracle_table_free(struct as_oracle_table *table);
+
+/* Appends the table's components; as_pics_sort is the caller's. */
+void as_oracle_table_pics(const struct as_oracle_table *table, struct as_pics *pics);
+/* Adds its rows to those of an array, which grows. */
+struct as_oracle_rows {
+    struct as_oracle_row *data;
+    size_t len, cap;
+};
+void as_oracle_table_add(const struct as_oracle_table *table, struct as_oracle_rows *rows);
+/* Whether the components of each row are its time. `what` is for the message. */
+bool as_oracle_table_check(const struct as_oracle_table *table, const char *what, struct as_error *err) AS_MUST_CHECK;
+
+static inline struct as_oracle_page *as_oracle_page_at(struct as_oracle_table *table, uint32_t id)
+{
+    size_t number = id >> AS_PAGE_SHIFT;
+    if (__builtin_expect(number < table->n_pages && table->pages[number], 1))
+        return table->pages[number];
+    return as_oracle_page_make(table, id);
+}
+
+/* NULL where there is none. */
+static inline const struct as_oracle_row *as_oracle_row_find(const struct as_oracle_table *table, uint32_t id)
+{
+    size_t number = id >> AS_PAGE_SHIFT;
+    return number < table->n_pages && table->pages[number] ? &table->pages[number]->rows[id % AS_PAGE_ROWS] : NULL;
+}
+
+/* Charges units to a component, which met its events `count` more times. Not for events 0: those are the row's `base`.
+ */
+static inline void as_oracle_part_add(struct as_oracle_table *table, struct as_oracle_page *page, uint32_t id,
+                                      uint32_t events, uint64_t units, uint64_t count)
+{
+    struct as_oracle_part *part = as_oracle_part_find(table, &page->first[id % AS_PAGE_ROWS], events);
+    part->units += units;
+    part->count += count;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* See pics.h. */
+#include "observe/pics.h"
+
+#include "base/vec.h"
+
+#include <math.h>
+
+const struct as_grouping as_grouping_program = {0};
+
+void as_pics_push(struct as_pics *pics, const struct as_pics_entry *entry)
+{
+    *as_vec_push(pics) = *entry;
+}
+
+static uint64_t key_of(const struct as_pics_entry *entry)
+{
+    return (uint64_t)entry->id << 32 | entry->events;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t left = key_of(a), right = key_of(b);
+    return (left > right) - (left < right);
+}
+
+void as_pics_sort(struct as_pics *pics)
+{
+    if (pics->len == 0)
+        return;
+    qsort(pics->data, pics->len, sizeof *pics->data, compare_keys);
+    size_t last = 0;
+    for (size_t i = 1; i < pics->len; i++) {
+        if (key_of(&pics->data[i]) != key_of(&pics->data[last])) {
+            pics->data[++last] = pics->data[i];
+            continue;
+        }
+        pics->data[last].units += pics->data[i].units;
+        pics->data[last].count += pics->data[i].count;
+    }
+    pics->len = last + 1;
+}
+
+void as_pics_free(struct as_pics *pics)
+{
+    as_vec_free(pics);
+}
+
+const struct as_pics_entry *as_pics_find(const struct as_pics *pics, uint32_t id, size_t *n)
+{
+    size_t low = 0, high = pics->len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pics->data[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*n = 0; low + *n < pics->len && pics->data[low + *n].id == id;)
+        ++*n;
+    return pics->data + low;
+}
+
+uint64_t as_pics_total(const struct as_pics *pics)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < pics->len; i++)
+        total += pics->data[i].units;
+    return total;
+}
+
+struct as_pics as_pics_fold(const struct as_pics *pics, uint32_t mask, const struct as_grouping *grouping)
+{
+    struct as_pics folded = {0};
+    as_vec_reserve((void **)&folded.data, &folded.cap, pics->len + 1, sizeof *folded.data);
+    for (size_t i = 0; i < pics->len; i++) {
+        struct as_pics_entry entry = pics->data[i];
+        entry.events &= mask;
+        entry.id = grouping ? as_grouping_of(grouping, entry.id) : entry.id;
+        folded.data[folded.len++] = entry;
+    }
+    as_pics_sort(&folded);
+    return folded;
+}
+
+double as_pics_error(const struct as_pics *a, const struct as_pics *b)
+{
+    uint64_t total_a = as_pics_total(a), total_b = as_pics_total(b);
+    if (total_a == 0 || total_b == 0)
+        return NAN;
+    unsigned __int128 whole = (unsigned __int128)total_a * total_b, same = 0;
+    for (size_t i = 0, j = 0; i < a->len && j < b->len;) {
+        uint64_t left = key_of(&a->data[i]), right = key_of(&b->data[j]);
+        if (left == right) {
+            unsigned __int128 in_a = (unsigned __int128)a->data[i].units * total_b;
+            unsigned __int128 in_b = (unsigned __int128)b->data[j].units * total_a;
+            same += in_a < in_b ? in_a : in_b;
+        }
+        i += left <= right;
+        j += right <= left;
+    }
+    return (double)((long double)(whole - same) / (long double)whole);
+}
+
+/* ---- tallies ---- */
+
+static struct as_pics_entry *entry_of(struct as_tally *tally, uint32_t id, uint32_t events)
+{
+    uint64_t *number = as_map_put(&tally->index, (uint64_t)id << 32 | events);
+    if (*number == 0) {
+        as_pics_push(&tally->entries, &(struct as_pics_entry){.id = id, .events = events});
+        *number = tally->entries.len;
+    }
+    return &tally->entries.data[*number - 1];
+}
+
+void as_tally_add(struct as_tally *tally, uint32_t id, uint32_t events, uint64_t units)
+{
+    struct as_pics_entry *entry = entry_of(tally, id, events);
+    entry->units += units;
+    entry->count++;
+}
+
+void as_tally_merge(struct as_tally *into, const struct as_tally *from)
+{
+    for (size_t i = 0; i < from->entries.len; i++) {
+        const struct as_pics_entry *add = &from->entries.data[i];
+        struct as_pics_entry *entry = entry_of(into, add->id, add->events);
+        entry->units += add->units;
+        entry->count += add->count;
+    }
+}
+
+void as_tally_free(struct as_tally *tally)
+{
+    as_map_free(&tally->index);
+    as_pics_free(&tally->entries);
+    *tally = (struct as_tally){0};
+}
+
+/* ---- sums ---- */
+
+/* Pearson's correlation, in one pass from sums: long double holds the squares of 1e9 events to a part in 1e9. */
+struct pearson {
+    long double x, y, xx, yy, xy;
+    size_t n;
+};
+
+static void add_point(struct pearson *sums, uint64_t count, uint64_t units)
+{
+    long double x = (long double)count, y = (long double)units / (long double)AS_CYCLE_UNITS;
+    sums->x += x;
+    sums->y += y;
+    sums->xx += x * x;
+    sums->yy += y * y;
+    sums->xy += x * y;
+    sums->n++;
+}
+
+static double correlation(const struct pearson *sums)
+{
+    long double n = (long double)sums->n;
+    long double spread_x = n * sums->xx - sums->x * sums->x, spread_y = n * sums->yy - sums->y * sums->y;
+    long double tiny = 1e-12L;
+    if (sums->n < 3 || spread_x <= tiny * n * sums->xx || spread_y <= tiny * n * sums->yy)
+        return NAN;
+    double r = (double)((n * sums->xy - sums->x * sums->y) / sqrtl(spread_x * spread_y));
+    return r > 1 ? 1 : r < -1 ? -1 : r;
+}
+
+struct as_event_sum as_pics_event(const struct as_pics *pics, uint32_t bit)
+{
+    struct as_event_sum sum = {0};
+    struct pearson sums = {0};
+    for (size_t i = 0, next; i < pics->len; i = next) {
+        uint64_t count = 0, units = 0;
+        bool met = false;
+        for (next = i; next < pics->len && pics->data[next].id == pics->data[i].id; next++)
+            if (pics->data[next].events & bit) {
+                met = true;
+                count += pics->data[next].count;
+                units += pics->data[next].units;
+            }
+        if (!met)
+            continue;
+        add_point(&sums, count, units);
+        sum.count += count;
+        sum.units += units;
+    }
+    sum.instructions = sums.n;
+    sum.correlation = correlation(&sums);
+    return sum;
+}
+
+struct as_combined_sum as_pics_combined(const struct as_pics *pics)
+{
+    struct as_combined_sum sum = {0};
+    for (size_t i = 0; i < pics->len; i++) {
+        const struct as_pics_entry *entry = &pics->data[i];
+        bool any = entry->events, combined = entry->events & (entry->events - 1);
+        uint32_t leaves = as_events_leaves(entry->events);
+        bool independent = leaves & (leaves - 1);
+        sum.met += any ? entry->count : 0;
+        sum.units += any ? entry->units : 0;
+        sum.combined += any && combined ? entry->count : 0;
+        sum.combined_units += any && combined ? entry->units : 0;
+        sum.independent += any && independent ? entry->count : 0;
+        sum.independent_units += any && independent ? entry->units : 0;
+    }
+    return sum;
+}

@@ -1,0 +1,26 @@
+/* How many threads that have ended keep books of their own: those that ran longest. The books of the others are added
+ * to one for all of them, so that a program that starts threads without end does not fill the memory.
+ *
+ * The Oracle and the samplers of a run hear of the same ends in the same order, and keep the same threads. */
+#ifndef AS_OBSERVE_THREAD_LIMIT_H
+#define AS_OBSERVE_THREAD_LIMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { AS_THREADS_KEPT = 64 };
+#define AS_NO_THREAD UINT32_MAX
+
+struct as_thread_limit {
+    struct as_ended_thread {
+        uint32_t number;
+        uint64_t cycles;
+    } kept[AS_THREADS_KEPT];
+    size_t n;
+};
+
+/* A thread has ended after so many cycles; again, if its number is used again. Returns the thread whose books are to be
+ * given up, or AS_NO_THREAD. */
+uint32_t as_thread_limit_end(struct as_thread_limit *limit, uint32_t number, uint64_t cycles);
+
+#endif
