@@ -98,6 +98,8 @@ void as_core_free(struct as_core *core)
 
 static bool flushes(const struct as_core *core, const struct as_insn *insn)
 {
+    if (core->ideal & AS_EVENT_FL_EX)
+        return false;
     return insn->class_ == AS_CLASS_SYSTEM || (insn->flags & AS_INSN_FLUSHES && core->machine->back.flag_flush);
 }
 
@@ -136,7 +138,7 @@ static void try_again(struct as_core *core, const struct as_op *op, struct as_pi
     struct attempt second = {0};
     as_core_pass(core, op, pipe, &second);
     pipe->flags |= AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
-    pipe->events |= events | (first->fault ? AS_EVENT_FL_EX : AS_EVENT_FL_MO);
+    pipe->events |= events | (first->fault ? AS_EVENT_FL_EX : 0) | (first->violated ? AS_EVENT_FL_MO : 0);
     pipe->exception = second.dispatch > head ? (uint32_t)(second.dispatch - head) : 0;
     pipe->first_try = head - first->dispatch < UINT16_MAX ? (uint16_t)(head - first->dispatch) : UINT16_MAX;
     core->counters.order_violations += first->violated != 0;
@@ -151,6 +153,10 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
     const struct as_insn *insn = op->insn;
     *pipe = (struct as_pipe){.insn = insn->id, .uops = insn->n_uops ? insn->n_uops : 1};
     uint64_t before = core->last_commit;
+    if (__builtin_expect(op->ideal != core->ideal, 0)) {
+        core->ideal = op->ideal;
+        as_memory_set_ideal(core->memory, op->ideal);
+    }
     as_core_fetch(core, insn, pipe);
     if (!fuse(core, op, pipe)) {
         struct attempt attempt = {0};

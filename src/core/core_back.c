@@ -31,13 +31,14 @@ static uint64_t dispatch(struct as_core *core, const struct needs *needs, uint64
         cycle = as_occupancy_free_at(core->branches, cycle);
     if (needs->queued)
         cycle = as_occupancy_free_at(core->queues[needs->queue], cycle);
-    if (needs->store) {
+    if (needs->store && !(core->ideal & AS_EVENT_DR_SQ)) {
         if (core->n_stores >= core->store_queue.limit)
             drain_first(core, core->n_stores - core->store_queue.limit + 1);
-        uint64_t with_store = room_at(&core->store_queue, core->n_stores, cycle);
-        if (with_store > cycle)
+        uint64_t room_for_store = gone_at(&core->store_queue, core->n_stores);
+        /* It was next and the queue was full, whatever else may have been full as well. */
+        if (room_for_store > later(later(not_before, core->last_dispatch), gone_at(&core->width, core->n_uops)))
             pipe->events |= AS_EVENT_DR_SQ;
-        cycle = with_store;
+        cycle = later(cycle, room_for_store);
     }
     core->last_dispatch = cycle;
     ring_set(&core->width, core->n_uops, cycle);
