@@ -103,7 +103,7 @@ double as_pics_error(const struct as_pics *a, const struct as_pics *b)
 
 /* ---- tallies ---- */
 
-static struct as_pics_entry *entry_of(struct as_tally *tally, uint32_t id, uint32_t events)
+static struct as_pics_entry *entry_of(struct as_pics_tally *tally, uint32_t id, uint32_t events)
 {
     uint64_t *number = as_map_put(&tally->index, (uint64_t)id << 32 | events);
     if (*number == 0) {
@@ -113,14 +113,14 @@ static struct as_pics_entry *entry_of(struct as_tally *tally, uint32_t id, uint3
     return &tally->entries.data[*number - 1];
 }
 
-void as_tally_add(struct as_tally *tally, uint32_t id, uint32_t events, uint64_t units)
+void as_pics_tally_add(struct as_pics_tally *tally, uint32_t id, uint32_t events, uint64_t units)
 {
     struct as_pics_entry *entry = entry_of(tally, id, events);
     entry->units += units;
     entry->count++;
 }
 
-void as_tally_merge(struct as_tally *into, const struct as_tally *from)
+void as_pics_tally_merge(struct as_pics_tally *into, const struct as_pics_tally *from)
 {
     for (size_t i = 0; i < from->entries.len; i++) {
         const struct as_pics_entry *add = &from->entries.data[i];
@@ -130,11 +130,11 @@ void as_tally_merge(struct as_tally *into, const struct as_tally *from)
     }
 }
 
-void as_tally_free(struct as_tally *tally)
+void as_pics_tally_free(struct as_pics_tally *tally)
 {
     as_map_free(&tally->index);
     as_pics_free(&tally->entries);
-    *tally = (struct as_tally){0};
+    *tally = (struct as_pics_tally){0};
 }
 
 /* ---- sums ---- */

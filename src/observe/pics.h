@@ -44,13 +44,13 @@ extern const struct as_grouping as_grouping_program; /* everything is group 0 */
 double as_pics_error(const struct as_pics *a, const struct as_pics *b);
 
 /* Adds up as it goes: for whoever charges single samples. All 0 is an empty one. */
-struct as_tally {
+struct as_pics_tally {
     struct as_map index; /* id << 32 | events to the number of the entry */
     struct as_pics entries;
 };
-void as_tally_add(struct as_tally *tally, uint32_t id, uint32_t events, uint64_t units);
-void as_tally_merge(struct as_tally *into, const struct as_tally *from);
-void as_tally_free(struct as_tally *tally);
+void as_pics_tally_add(struct as_pics_tally *tally, uint32_t id, uint32_t events, uint64_t units);
+void as_pics_tally_merge(struct as_pics_tally *into, const struct as_pics_tally *from);
+void as_pics_tally_free(struct as_pics_tally *tally);
 
 /* ---- what they say in sum ---- */
 
