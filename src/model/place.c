@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool read_hex(const char *text, uint64_t *value)
