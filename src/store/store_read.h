@@ -1,0 +1,150 @@
+/* Reading a profile, from anyone: the file is never trusted and never changed.
+ *
+ * as_store_open checks that it is a profile of a version that is known, whole and sound, and loads the short tables.
+ * The code and the call paths are loaded when they are first needed (as_store_load). Whatever is loaded is consistent:
+ * numbers that it refers to exist, or are AS_STORE_NONE. Arrays and strings stay valid until as_store_close, unless
+ * said otherwise. One thread owns a store. Another process may replace the file meanwhile: the store keeps the one it
+ * opened.
+ */
+#ifndef AS_STORE_READ_H
+#define AS_STORE_READ_H
+
+#include "store/store.h"
+
+struct as_store;
+
+struct as_store *as_store_open(const char *path, struct as_error *err) AS_MUST_CHECK;
+void as_store_close(struct as_store *store); /* NULL: nothing */
+const char *as_store_file_name(const struct as_store *store);
+int as_store_version(const struct as_store *store); /* of the file, before it was migrated */
+
+/* ---- loaded with the file ---- */
+
+const char *as_store_meta(const struct as_store *store, const char *key);               /* NULL: not there */
+bool as_store_meta_u64(const struct as_store *store, const char *key, uint64_t *value); /* false: no number */
+double as_store_meta_double(const struct as_store *store, const char *key);             /* NAN: no number */
+const struct as_store_pair *as_store_meta_all(const struct as_store *store, size_t *n); /* by key */
+const struct as_store_pair *as_store_machine(const struct as_store *store, size_t *n);  /* by key */
+const char *const *as_store_arguments(const struct as_store *store, size_t *n);
+const char *const *as_store_environment(const struct as_store *store, size_t *n);
+const struct as_store_thread *as_store_threads(const struct as_store *store, size_t *n); /* by number */
+const struct as_store_series *as_store_series(const struct as_store *store, size_t *n);
+const struct as_store_event *as_store_events(const struct as_store *store, size_t *n); /* by bit */
+const struct as_store_state *as_store_states(const struct as_store *store, size_t *n);
+const struct as_store_stack *as_store_stacks(const struct as_store *store, size_t *n); /* as added */
+const struct as_store_estimate *as_store_estimates(const struct as_store *store, size_t *n);
+const struct as_store_counter *as_store_counters(const struct as_store *store, size_t *n); /* by name */
+const struct as_store_quality *as_store_quality(const struct as_store *store, size_t *n);  /* as added */
+const struct as_store_run *as_store_runs(const struct as_store *store, size_t *n);         /* by number */
+
+/* The series of that name; NULL: the one the file names as its first choice, or else its first. NONE: there is none. */
+uint32_t as_store_find_series(const struct as_store *store, const char *name);
+/* NAN: not there. */
+double as_store_estimate_of(const struct as_store *store, uint32_t series, const char *measure,
+                            const char *granularity);
+/* "ST-L1+ST-TLB", "base" for 0; bits without a name as "bit 40". */
+const char *as_store_events_name(const struct as_store *store, uint64_t events, char *text, size_t size);
+
+/* ---- loaded when needed ---- */
+
+enum as_store_part {
+    AS_STORE_CODE = 1,  /* modules, files, functions, blocks, inlined calls, places of instructions */
+    AS_STORE_CALLS = 2, /* paths (and the code) */
+};
+bool as_store_load(struct as_store *store, unsigned parts, struct as_error *err) AS_MUST_CHECK; /* again: free */
+
+/* After as_store_load. */
+const struct as_store_module *as_store_modules(const struct as_store *store, size_t *n);
+const char *const *as_store_files(const struct as_store *store, size_t *n);
+const struct as_store_function *as_store_functions(const struct as_store *store, size_t *n);
+const struct as_store_block *as_store_blocks(const struct as_store *store, size_t *n);
+const struct as_store_inline *as_store_inlines(const struct as_store *store, size_t *n);
+const struct as_store_place *as_store_places(const struct as_store *store, size_t *n); /* by instruction */
+const struct as_store_path *as_store_paths(const struct as_store *store, size_t *n);   /* parents before children */
+
+/* The instructions of a function by address, or all by number (NONE), with bytes and text, which are valid during the
+ * call only. `each` returns false to stop. */
+typedef bool as_store_each_insn(void *context, uint32_t instruction, const struct as_store_insn *insn);
+bool as_store_instructions(struct as_store *store, uint32_t function, as_store_each_insn *each, void *context,
+                           struct as_error *err) AS_MUST_CHECK;
+/* One of them; valid until the next call. */
+const struct as_store_insn *as_store_instruction(struct as_store *store, uint32_t instruction,
+                                                 struct as_error *err) AS_MUST_CHECK;
+
+/* ---- times ---- */
+
+enum as_store_level {
+    AS_STORE_BY_PROGRAM, /* one row */
+    AS_STORE_BY_THREAD,
+    AS_STORE_BY_MODULE,
+    AS_STORE_BY_FUNCTION,
+    AS_STORE_BY_FILE,
+    AS_STORE_BY_LINE,
+    AS_STORE_BY_BLOCK,
+    AS_STORE_BY_INSTRUCTION,
+};
+
+enum as_store_split {
+    AS_STORE_WHOLE,     /* no parts */
+    AS_STORE_BY_EVENTS, /* parts by event mask */
+    AS_STORE_BY_STATE,  /* parts by state */
+};
+
+/* The filters are arrays by number, true for what counts; NULL: everything does. What has no number (an instruction in
+ * no function, say) counts only where there is no filter. */
+struct as_store_query {
+    uint32_t series;
+    enum as_store_level level;
+    enum as_store_split split;
+    const bool *threads, *modules, *functions;
+    uint32_t function; /* only this one, quickly; NONE: all */
+    uint64_t events;   /* only time with at least one of these; 0: all. Samples are those of the components then */
+};
+#define AS_STORE_QUERY_INIT                                                                                            \
+    {                                                                                                                  \
+        .series = 0, .level = AS_STORE_BY_FUNCTION, .function = AS_STORE_NONE                                          \
+    }
+
+struct as_store_row_part {
+    uint64_t key; /* event mask, or state */
+    uint64_t units, samples;
+};
+
+struct as_store_row {
+    uint32_t id; /* at the level of the query: thread, module, function, file, block, instruction; NONE: in none */
+    /* What all its instructions have in common, else NONE (line 0, address 0). */
+    uint32_t module, function, file, line;
+    uint64_t address; /* of an instruction, block, function; else the first instruction's that has time */
+    uint64_t units, samples, executions;
+    const struct as_store_row_part *parts; /* most time first */
+    size_t n_parts;
+};
+
+struct as_store_rows {
+    struct as_store_row *rows; /* most time first; then by address */
+    size_t n;
+    uint64_t total;   /* units of the series in the threads that count, other filters aside: what shares are of */
+    uint64_t units;   /* of the rows */
+    uint64_t samples; /* of the rows */
+    struct as_store_row_part *parts;
+};
+
+bool as_store_query(struct as_store *store, const struct as_store_query *query, struct as_store_rows *rows,
+                    struct as_error *err) AS_MUST_CHECK;
+void as_store_rows_free(struct as_store_rows *rows);
+
+/* Times of paths, by path, then instruction; threads that count are added up. The caller frees. */
+struct as_store_path_time *as_store_path_times(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
+                                               struct as_error *err) AS_MUST_CHECK;
+
+/* Self and total of each path, and of each function (recursion counted once), from path times. By number; the caller
+ * frees with as_store_totals_free. */
+struct as_store_totals {
+    uint64_t *path_self, *path_total;
+    uint64_t *function_self, *function_total;
+};
+bool as_store_totals(struct as_store *store, uint32_t series, const bool *threads, struct as_store_totals *totals,
+                     struct as_error *err) AS_MUST_CHECK;
+void as_store_totals_free(struct as_store_totals *totals);
+
+#endif

@@ -1,0 +1,310 @@
+/* Times by function, line, instruction …: one pass over the rows of a series, added up here. SQL does no more than find
+ * the rows: it knows no names, and what a profile can make it do is bounded by the rows that it has. */
+#include "store/store_internal.h"
+#include "store/store_sql.h"
+
+/* The rows of a series, or those of one function's instructions; in the same order. */
+static const char *const time_sql[] = {
+    "SELECT instruction, thread, 0, units, samples, executions FROM times WHERE series = ?1",
+    "SELECT t.instruction, t.thread, 0, t.units, t.samples, t.executions FROM instructions i CROSS JOIN times t"
+    " ON t.series = ?1 AND t.instruction = i.id WHERE i.function = ?2",
+};
+static const char *const component_sql[] = {
+    "SELECT instruction, thread, events, units, samples, 0 FROM components WHERE series = ?1",
+    "SELECT t.instruction, t.thread, t.events, t.units, t.samples, 0 FROM instructions i CROSS JOIN components t"
+    " ON t.series = ?1 AND t.instruction = i.id WHERE i.function = ?2",
+};
+static const char *const state_sql[] = {
+    "SELECT instruction, thread, state, units, 0, 0 FROM state_times WHERE series = ?1",
+    "SELECT t.instruction, t.thread, t.state, t.units, 0, 0 FROM instructions i CROSS JOIN state_times t"
+    " ON t.series = ?1 AND t.instruction = i.id WHERE i.function = ?2",
+};
+
+struct cell {
+    uint32_t instruction, thread;
+    uint64_t key, units, samples, executions;
+};
+
+/* A part of a row while it is added up. */
+struct part {
+    uint32_t row;
+    struct as_store_row_part part;
+};
+
+struct sum {
+    struct as_store *store;
+    const struct as_store_query *query;
+    struct as_map by_key; /* what the level groups by, to a row */
+    AS_VEC(struct as_store_row) rows;
+    struct as_map masks;   /* key of a part to a small number */
+    struct as_map by_part; /* row << 32 | small number, to a part */
+    AS_VEC(struct part) parts;
+    uint64_t total;
+};
+
+/* ---- which row ---- */
+
+static bool counts(const bool *filter, uint32_t number)
+{
+    return !filter || (number != AS_STORE_NONE && filter[number]);
+}
+
+static bool place_counts(const struct as_store_query *query, const struct as_store_place *place)
+{
+    return counts(query->modules, place->module) && counts(query->functions, place->function) &&
+           (query->function == AS_STORE_NONE || query->function == place->function);
+}
+
+static uint32_t id_at(enum as_store_level level, const struct cell *cell, const struct as_store_place *place)
+{
+    switch (level) {
+    case AS_STORE_BY_THREAD:
+        return cell->thread;
+    case AS_STORE_BY_MODULE:
+        return place->module;
+    case AS_STORE_BY_FUNCTION:
+        return place->function;
+    case AS_STORE_BY_FILE:
+    case AS_STORE_BY_LINE:
+        return place->file;
+    case AS_STORE_BY_BLOCK:
+        return place->block;
+    case AS_STORE_BY_INSTRUCTION:
+        return cell->instruction;
+    case AS_STORE_BY_PROGRAM:
+    default:
+        return 0;
+    }
+}
+
+/* Code of no function (of no block) is a row for each module. */
+static uint64_t key_at(enum as_store_level level, uint32_t id, const struct as_store_place *place)
+{
+    if (level == AS_STORE_BY_LINE)
+        return (uint64_t)id << 32 | (id == AS_STORE_NONE ? place->module : place->line);
+    return id == AS_STORE_NONE ? (uint64_t)id << 32 | place->module : id;
+}
+
+static uint64_t address_at(const struct sum *sum, uint32_t id, const struct as_store_place *place)
+{
+    if (id != AS_STORE_NONE && sum->query->level == AS_STORE_BY_FUNCTION)
+        return sum->store->functions.data[id].address;
+    if (id != AS_STORE_NONE && sum->query->level == AS_STORE_BY_BLOCK)
+        return sum->store->blocks.data[id].address;
+    return place->address;
+}
+
+static void meet(uint32_t *common, uint32_t other)
+{
+    if (*common != other)
+        *common = AS_STORE_NONE;
+}
+
+static uint32_t row_of(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+{
+    uint32_t id = id_at(sum->query->level, cell, place);
+    uint64_t *index = as_map_put(&sum->by_key, key_at(sum->query->level, id, place));
+    if (*index == 0) {
+        *as_vec_push(&sum->rows) = (struct as_store_row){.id = id,
+                                                         .module = place->module,
+                                                         .function = place->function,
+                                                         .file = place->file,
+                                                         .line = place->line,
+                                                         .address = address_at(sum, id, place)};
+        *index = sum->rows.len;
+        return (uint32_t)(*index - 1);
+    }
+    struct as_store_row *row = &sum->rows.data[*index - 1];
+    if (row->file != place->file || row->line != place->line)
+        row->line = 0;
+    meet(&row->module, place->module);
+    meet(&row->function, place->function);
+    meet(&row->file, place->file);
+    return (uint32_t)(*index - 1);
+}
+
+/* ---- adding up ---- */
+
+/* Sums that leave 64 bits stay at their end. */
+static void add_to(uint64_t *sum, uint64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = UINT64_MAX;
+}
+
+static void add_time(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+{
+    struct as_store_row *row = &sum->rows.data[row_of(sum, cell, place)];
+    add_to(&row->units, cell->units);
+    add_to(&row->samples, cell->samples);
+    add_to(&row->executions, cell->executions);
+}
+
+static void add_part(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+{
+    uint32_t row = row_of(sum, cell, place);
+    uint64_t *mask = as_map_put(&sum->masks, cell->key);
+    if (*mask == 0)
+        *mask = sum->masks.len;
+    uint64_t *index = as_map_put(&sum->by_part, (uint64_t)row << 32 | *mask);
+    if (*index == 0) {
+        *as_vec_push(&sum->parts) = (struct part){.row = row, .part = {.key = cell->key}};
+        *index = sum->parts.len;
+    }
+    struct as_store_row_part *part = &sum->parts.data[*index - 1].part;
+    add_to(&part->units, cell->units);
+    add_to(&part->samples, cell->samples);
+}
+
+static bool get_cell(const struct as_store *store, sqlite3_stmt *statement, struct cell *cell)
+{
+    return as_store_get(statement, "wwuuuu", &cell->instruction, &cell->thread, &cell->key, &cell->units,
+                        &cell->samples, &cell->executions) &&
+           cell->instruction < store->places.len && cell->thread < store->threads.len;
+}
+
+/* Calls `use` for each cell of the series that counts. */
+static bool each_cell(struct sum *sum, const char *const sql[2],
+                      void (*use)(struct sum *, const struct cell *, const struct as_store_place *),
+                      struct as_error *err)
+{
+    struct as_store *store = sum->store;
+    const struct as_store_query *query = sum->query;
+    bool narrow = query->function != AS_STORE_NONE;
+    struct cell cell;
+    int more;
+    sqlite3_stmt *statement = as_store_prepare(store, sql[narrow], err);
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, query->series);
+    if (narrow)
+        sqlite3_bind_int64(statement, 2, query->function);
+    while ((more = as_store_step(store, statement, err)) > 0) {
+        if (!get_cell(store, statement, &cell)) {
+            as_store_damaged(store, err, "a time of series %u makes no sense", query->series);
+            more = -1;
+            break;
+        }
+        const struct as_store_place *place = &store->places.data[cell.instruction];
+        if (counts(query->threads, cell.thread) && place_counts(query, place))
+            use(sum, &cell, place);
+    }
+    sqlite3_finalize(statement);
+    return more == 0;
+}
+
+static void add_matching_part(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+{
+    if (sum->query->events && !(cell->key & sum->query->events))
+        return;
+    if (sum->query->events)
+        add_time(sum, cell, place);
+    if (sum->query->split == AS_STORE_BY_EVENTS)
+        add_part(sum, cell, place);
+}
+
+/* What shares are of: all of the series in the threads that count. */
+static bool add_total(struct sum *sum, struct as_error *err)
+{
+    sqlite3_stmt *statement = as_store_prepare(sum->store, "SELECT thread, units FROM times WHERE series = ?1", err);
+    uint32_t thread;
+    uint64_t units;
+    int more;
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, sum->query->series);
+    while ((more = as_store_step(sum->store, statement, err)) > 0) {
+        if (!as_store_get(statement, "wu", &thread, &units) || thread >= sum->store->threads.len) {
+            as_store_damaged(sum->store, err, "a time of series %u makes no sense", sum->query->series);
+            more = -1;
+            break;
+        }
+        if (counts(sum->query->threads, thread))
+            add_to(&sum->total, units);
+    }
+    sqlite3_finalize(statement);
+    return more == 0;
+}
+
+static bool add_all(struct sum *sum, struct as_error *err)
+{
+    const struct as_store_query *query = sum->query;
+    if (!add_total(sum, err))
+        return false;
+    if (!query->events && !each_cell(sum, time_sql, add_time, err))
+        return false;
+    if ((query->events || query->split == AS_STORE_BY_EVENTS) && !each_cell(sum, component_sql, add_matching_part, err))
+        return false;
+    return query->split != AS_STORE_BY_STATE || each_cell(sum, state_sql, add_part, err);
+}
+
+/* ---- the result ---- */
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    if (x->part.units != y->part.units)
+        return x->part.units > y->part.units ? -1 : 1;
+    return x->part.key < y->part.key ? -1 : x->part.key > y->part.key;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct as_store_row *x = a, *y = b;
+    if (x->units != y->units)
+        return x->units > y->units ? -1 : 1;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Parts in the order of their rows, in one array; then the rows may move. */
+static void hand_out(struct sum *sum, struct as_store_rows *rows)
+{
+    qsort(sum->parts.data, sum->parts.len, sizeof *sum->parts.data, compare_parts);
+    rows->parts = as_alloc_array(sum->parts.len, sizeof *rows->parts);
+    for (size_t i = 0; i < sum->parts.len; i++) {
+        struct as_store_row *row = &sum->rows.data[sum->parts.data[i].row];
+        rows->parts[i] = sum->parts.data[i].part;
+        if (row->n_parts++ == 0)
+            row->parts = &rows->parts[i];
+    }
+    rows->rows = sum->rows.data;
+    rows->n = sum->rows.len;
+    rows->total = sum->total;
+    sum->rows.data = NULL;
+    for (size_t i = 0; i < rows->n; i++) {
+        add_to(&rows->units, rows->rows[i].units);
+        add_to(&rows->samples, rows->rows[i].samples);
+    }
+    qsort(rows->rows, rows->n, sizeof *rows->rows, compare_rows);
+}
+
+bool as_store_query(struct as_store *store, const struct as_store_query *query, struct as_store_rows *rows,
+                    struct as_error *err)
+{
+    struct sum sum = {.store = store, .query = query};
+    *rows = (struct as_store_rows){0};
+    if (query->series >= store->series.len)
+        return as_error_set(err, "%s has no series %u", store->path, query->series);
+    bool ok = as_store_load(store, AS_STORE_CODE, err) && add_all(&sum, err);
+    if (ok)
+        hand_out(&sum, rows);
+    free(sum.rows.data);
+    free(sum.parts.data);
+    as_map_free(&sum.by_key);
+    as_map_free(&sum.masks);
+    as_map_free(&sum.by_part);
+    return ok;
+}
+
+void as_store_rows_free(struct as_store_rows *rows)
+{
+    free(rows->rows);
+    free(rows->parts);
+    *rows = (struct as_store_rows){0};
+}

@@ -1,0 +1,60 @@
+/* Writing a profile.
+ *
+ * The file appears under its name when it is committed, whole, in place of an older profile, or not at all: until then
+ * it has no name (O_TMPFILE) and whoever is killed leaves nothing behind. Where the file system cannot do that, it is
+ * FILE.<pid>.partial, locked; what a killed run left is removed by the next one that writes the same FILE. Readers of
+ * the old file keep reading the old file.
+ *
+ * Errors stick: add what there is to add, and commit says what went wrong first. All in one thread.
+ */
+#ifndef AS_STORE_WRITE_H
+#define AS_STORE_WRITE_H
+
+#include "store/store.h"
+
+struct as_store_writer;
+
+/* Before the program runs, so that a run is not lost to a wrong path. Refuses what it must not replace: directories,
+ * devices, files that are no profiles, files that cannot be written, profiles that another process is changing. */
+struct as_store_writer *as_store_writer_open(const char *path, struct as_error *err) AS_MUST_CHECK;
+bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err) AS_MUST_CHECK; /* frees, whatever */
+void as_store_writer_abort(
+    struct as_store_writer *writer); /* frees; nothing appears, an old file stays. NULL: nothing */
+bool as_store_writer_failed(const struct as_store_writer *writer); /* adding more is in vain */
+
+/* A value of a key that was added before is replaced; without a value (NULL) nothing is added. */
+void as_store_add_meta(struct as_store_writer *writer, const char *key, const char *value);
+void as_store_add_meta_u64(struct as_store_writer *writer, const char *key, uint64_t value);
+void as_store_add_meta_double(struct as_store_writer *writer, const char *key, double value);
+void as_store_add_machine(struct as_store_writer *writer, const char *key, const char *value);
+void as_store_add_counter(struct as_store_writer *writer, const char *name, uint64_t value);
+void as_store_add_quality(struct as_store_writer *writer, const char *key, double value, const char *text);
+
+/* In their order. */
+void as_store_add_argument(struct as_store_writer *writer, const char *value);    /* argv[0] first */
+void as_store_add_environment(struct as_store_writer *writer, const char *value); /* "NAME=value" */
+
+/* These return the number of what was added. What they refer to must have been added before. */
+uint32_t as_store_add_thread(struct as_store_writer *writer, const struct as_store_thread *thread);
+uint32_t as_store_add_module(struct as_store_writer *writer, const struct as_store_module *module);
+uint32_t as_store_add_file(struct as_store_writer *writer, const char *path);
+uint32_t as_store_add_function(struct as_store_writer *writer, const struct as_store_function *function);
+uint32_t as_store_add_block(struct as_store_writer *writer, const struct as_store_block *block);
+uint32_t as_store_add_inline(struct as_store_writer *writer, const struct as_store_inline *inlined);
+uint32_t as_store_add_instruction(struct as_store_writer *writer, const struct as_store_insn *insn);
+uint32_t as_store_add_series(struct as_store_writer *writer, const struct as_store_series *series);
+uint32_t as_store_add_state(struct as_store_writer *writer, const struct as_store_state *state);
+uint32_t as_store_add_path(struct as_store_writer *writer, const struct as_store_path *path);
+
+void as_store_add_event(struct as_store_writer *writer, const struct as_store_event *event);
+void as_store_add_stack(struct as_store_writer *writer, const struct as_store_stack *stack);
+void as_store_add_estimate(struct as_store_writer *writer, const struct as_store_estimate *estimate);
+void as_store_add_run(struct as_store_writer *writer, const struct as_store_run *run);
+
+/* Added up where the same key comes again; quickest in the order of series, instruction (path), thread. */
+void as_store_add_time(struct as_store_writer *writer, const struct as_store_time *time);
+void as_store_add_component(struct as_store_writer *writer, const struct as_store_component *component);
+void as_store_add_state_time(struct as_store_writer *writer, const struct as_store_state_time *time);
+void as_store_add_path_time(struct as_store_writer *writer, const struct as_store_path_time *time);
+
+#endif
