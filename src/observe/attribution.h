@@ -33,11 +33,12 @@ enum as_state {
 };
 const char *as_state_name(enum as_state state); /* "computing" … as in JSON */
 
-/* One cycle's charge: equal shares to n instructions, oldest first. */
+/* One cycle's charge: equal shares to n instructions, oldest first, each with the events that it met. */
 struct as_attribution {
     enum as_state state;
     uint32_t n;
     uint32_t ids[AS_GROUP_MAX];
+    uint32_t events[AS_GROUP_MAX]; /* the whole vector, as it is at commit; whoever charges it masks it */
 };
 
 /* The share of number i among n. The shares of 0 … n-1 add up to total. */

@@ -12,7 +12,7 @@ static enum as_verdict take(const struct as_query *query, struct as_attribution 
         return AS_SAMPLE_WAITS;
     if (next == as_window_start(window))
         return AS_SAMPLE_DROPPED; /* nothing has committed yet */
-    return as_sample_one(sample, AS_STATE_UNKNOWN, as_window_at(window, next - 1)->insn);
+    return as_sample_one(sample, AS_STATE_UNKNOWN, as_window_at(window, next - 1));
 }
 
 const struct as_sampler as_sampler_lci = {

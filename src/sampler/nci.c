@@ -2,16 +2,16 @@
  * the sampled cycle, or of the next that does. Time behind a flush goes to the one that comes after it. */
 #include "sampler/sampler.h"
 
-static enum as_verdict take(const struct as_query *query, struct as_attribution *sample)
+enum as_verdict as_nci_take(const struct as_query *query, struct as_attribution *sample)
 {
     uint64_t head;
     if (!as_query_head(query, &head))
         return as_query_waits(query);
-    return as_sample_one(sample, AS_STATE_UNKNOWN, as_window_at(query->window, head)->insn);
+    return as_sample_one(sample, AS_STATE_UNKNOWN, as_window_at(query->window, head));
 }
 
 const struct as_sampler as_sampler_nci = {
     .name = "nci",
     .stands_for = "Intel PEBS",
-    .take = take,
+    .take = as_nci_take,
 };

@@ -4,8 +4,9 @@
 #include <string.h>
 
 const struct as_sampler *const as_samplers[AS_SAMPLER_COUNT] = {
-    &as_sampler_software, &as_sampler_dispatch, &as_sampler_lci, &as_sampler_nci,
-    &as_sampler_nci_ilp,  &as_sampler_tip_ilp,  &as_sampler_tip,
+    &as_sampler_software, &as_sampler_dispatch, &as_sampler_lci,     &as_sampler_nci,
+    &as_sampler_nci_ilp,  &as_sampler_tip_ilp,  &as_sampler_tip,     &as_sampler_ris,
+    &as_sampler_ibs,      &as_sampler_spe,      &as_sampler_nci_tea, &as_sampler_tea,
 };
 
 const struct as_sampler *as_sampler_find(const char *name)

@@ -14,12 +14,14 @@ struct sample {
 /* How far somebody who answers has come. */
 struct reader {
     uint64_t cursor;   /* see as_query */
+    uint64_t busy;     /* likewise */
     uint64_t answered; /* samples of the thread */
     uint64_t carried;  /* cycles of dropped samples, for the next one */
     bool waits;        /* for the next batch */
 };
 
 struct stream {
+    uint32_t thread;
     struct as_window window;
     uint64_t next_cycle;       /* of the next sample; 0: the thread has not started */
     uint64_t taken, forgotten; /* samples put into the queue, and out of it again */
@@ -35,6 +37,9 @@ struct as_sampling {
     AS_VEC(struct stream *) streams; /* by thread number; NULL where there is none */
     struct as_sampling_result *results;
     size_t n;
+    AS_VEC(struct as_pics_tally *) tallies; /* by thread number: one for each sampler; NULL where there are none */
+    struct as_pics_tally *merged;           /* of threads that have none of their own any more */
+    struct as_thread_limit limit;
 };
 
 struct as_sampling *as_sampling_new(const struct as_run_info *run, const struct as_schedule *schedule,
@@ -52,9 +57,26 @@ struct as_sampling *as_sampling_new(const struct as_run_info *run, const struct 
     sampling->schedule = *schedule;
     sampling->n = n;
     sampling->results = as_alloc_array(n, sizeof *sampling->results);
-    for (size_t i = 0; i < n; i++)
+    sampling->merged = as_alloc_array(n, sizeof *sampling->merged);
+    for (size_t i = 0; i < n; i++) {
         sampling->results[i].sampler = samplers[i];
+        sampling->results[i].events = samplers[i]->events;
+    }
     return sampling;
+}
+
+void as_sampling_set_events(struct as_sampling *sampling, uint32_t events)
+{
+    for (size_t i = 0; i < sampling->n; i++)
+        if (sampling->results[i].sampler->any_events)
+            sampling->results[i].events = events;
+}
+
+static void free_tallies(const struct as_sampling *sampling, struct as_pics_tally *tallies)
+{
+    for (size_t i = 0; tallies && i < sampling->n; i++)
+        as_pics_tally_free(&tallies[i]);
+    free(tallies);
 }
 
 static void free_stream(struct stream *stream)
@@ -76,6 +98,10 @@ void as_sampling_free(struct as_sampling *sampling)
         as_profile_free(&sampling->results[i].profile);
         as_agreement_free(&sampling->results[i].agreement);
     }
+    for (size_t i = 0; i < sampling->tallies.len; i++)
+        free_tallies(sampling, sampling->tallies.data[i]);
+    free_tallies(sampling, sampling->merged);
+    as_vec_free(&sampling->tallies);
     as_vec_free(&sampling->streams);
     free(sampling->results);
     free(sampling);
@@ -88,6 +114,7 @@ static struct stream *stream_of(struct as_sampling *sampling, uint32_t thread)
     struct stream **stream = &sampling->streams.data[thread];
     if (!*stream) {
         *stream = as_alloc(sizeof **stream);
+        (*stream)->thread = thread;
         (*stream)->next_cycle = as_schedule_cycle(&sampling->schedule, thread, 1);
         (*stream)->readers = as_alloc_array(sampling->n, sizeof *(*stream)->readers);
     }
@@ -101,9 +128,28 @@ static struct sample *sample_at(struct stream *stream, uint64_t number)
 
 /* ---- answers ---- */
 
-static void charge(struct as_sampling_result *result, struct reader *reader, const struct sample *sample,
+/* The tallies of a thread, one for each sampler. */
+static struct as_pics_tally *tallies_of(struct as_sampling *sampling, uint32_t thread)
+{
+    while (sampling->tallies.len <= thread)
+        *as_vec_push(&sampling->tallies) = NULL;
+    struct as_pics_tally **tallies = &sampling->tallies.data[thread];
+    if (!*tallies)
+        *tallies = as_alloc_array(sampling->n, sizeof **tallies);
+    return *tallies;
+}
+
+static void tally(struct as_pics_tally *tally, uint32_t events, const struct as_attribution *said, uint64_t cycles)
+{
+    for (uint32_t i = 0; i < said->n; i++)
+        as_pics_tally_add(tally, said->ids[i], said->events[i] & events, as_share(cycles * AS_CYCLE_UNITS, said->n, i));
+}
+
+static void charge(struct as_sampling *sampling, struct stream *stream, size_t index, const struct sample *sample,
                    enum as_verdict verdict, const struct as_attribution *said)
 {
+    struct as_sampling_result *result = &sampling->results[index];
+    struct reader *reader = &stream->readers[index];
     uint64_t cycles = sample->cycles + reader->carried;
     if (verdict == AS_SAMPLE_DROPPED) {
         result->dropped++;
@@ -113,30 +159,35 @@ static void charge(struct as_sampling_result *result, struct reader *reader, con
     result->samples++;
     reader->carried = 0;
     as_profile_charge(&result->profile, said, cycles);
+    if (result->sampler->events)
+        tally(&tallies_of(sampling, stream->thread)[index], result->events, said, cycles);
     as_agreement_add(&result->agreement, said, &sample->truth, cycles);
 }
 
 static struct as_query query_of(const struct as_sampling *sampling, struct stream *stream, struct reader *reader,
                                 uint64_t cycle)
 {
-    return (struct as_query){
-        .window = &stream->window, .run = &sampling->run, .cycle = cycle, .cursor = &reader->cursor};
+    return (struct as_query){.window = &stream->window,
+                             .run = &sampling->run,
+                             .cycle = cycle,
+                             .cursor = &reader->cursor,
+                             .busy = &reader->busy};
 }
 
 /* Lets a sampler answer as many samples as it can whose truth is known. */
 static void answer(struct as_sampling *sampling, struct stream *stream, size_t index)
 {
     struct reader *reader = &stream->readers[index];
-    struct as_sampling_result *result = &sampling->results[index];
+    const struct as_sampler *sampler = sampling->results[index].sampler;
     while (!reader->waits && reader->answered < stream->truth.answered) {
         struct sample *sample = sample_at(stream, reader->answered);
         struct as_query query = query_of(sampling, stream, reader, sample->cycle);
         struct as_attribution said;
-        enum as_verdict verdict = result->sampler->take(&query, &said);
+        enum as_verdict verdict = sampler->take(&query, &said);
         reader->waits = verdict == AS_SAMPLE_WAITS;
         if (reader->waits)
             return;
-        charge(result, reader, sample, verdict, &said);
+        charge(sampling, stream, index, sample, verdict, &said);
         reader->answered++;
     }
 }
@@ -192,6 +243,18 @@ static void stop_waiting(struct as_sampling *sampling, struct stream *stream)
         stream->readers[i].waits = false;
 }
 
+/* A thread's tallies go to those that are shared. */
+static void merge_tallies(struct as_sampling *sampling, uint32_t thread)
+{
+    if (thread >= sampling->tallies.len || !sampling->tallies.data[thread])
+        return;
+    struct as_pics_tally *tallies = sampling->tallies.data[thread];
+    for (size_t i = 0; i < sampling->n; i++)
+        as_pics_tally_merge(&sampling->merged[i], &tallies[i]);
+    free_tallies(sampling, tallies);
+    sampling->tallies.data[thread] = NULL;
+}
+
 static void end_stream(struct as_sampling *sampling, uint32_t thread)
 {
     free_stream(sampling->streams.data[thread]);
@@ -212,10 +275,12 @@ static void observe(void *self, const struct as_pipe_batch *batch)
         take_sample(sampling, stream, batch->thread);
         answer_all(sampling, stream);
     }
-    if (stream->window.ended)
-        end_stream(sampling, batch->thread);
-    else
+    if (!stream->window.ended) {
         as_window_close(&stream->window);
+        return;
+    }
+    end_stream(sampling, batch->thread);
+    merge_tallies(sampling, as_thread_limit_end(&sampling->limit, batch->thread, last_commit));
 }
 
 static void finish(void *self, FILE *out)
@@ -255,4 +320,33 @@ const struct as_sampling_result *as_sampling_results(const struct as_sampling *s
 const struct as_schedule *as_sampling_schedule(const struct as_sampling *sampling)
 {
     return &sampling->schedule;
+}
+
+static void add_entries(struct as_pics *pics, const struct as_pics_tally *tally)
+{
+    for (size_t i = 0; i < tally->entries.len; i++)
+        as_pics_push(pics, &tally->entries.data[i]);
+}
+
+struct as_pics as_sampling_pics(const struct as_sampling *sampling, size_t index)
+{
+    struct as_pics pics = {0};
+    for (size_t i = 0; i < sampling->tallies.len; i++)
+        if (sampling->tallies.data[i])
+            add_entries(&pics, &sampling->tallies.data[i][index]);
+    add_entries(&pics, &sampling->merged[index]);
+    as_pics_sort(&pics);
+    return pics;
+}
+
+struct as_pics as_sampling_thread_pics(const struct as_sampling *sampling, size_t index, uint32_t thread)
+{
+    struct as_pics pics = {0};
+    const struct as_pics_tally *tallies = sampling->merged;
+    if (thread != AS_NO_THREAD)
+        tallies = thread < sampling->tallies.len ? sampling->tallies.data[thread] : NULL;
+    if (tallies)
+        add_entries(&pics, &tallies[index]);
+    as_pics_sort(&pics);
+    return pics;
 }

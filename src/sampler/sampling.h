@@ -8,7 +8,8 @@
 #define AS_SAMPLER_SAMPLING_H
 
 #include "base/error.h"
-#include "observe/profile.h"
+#include "observe/pics.h"
+#include "observe/thread_limit.h"
 #include "sampler/sampler.h"
 #include "sampler/schedule.h"
 
@@ -16,6 +17,7 @@ struct as_sampling_result {
     const struct as_sampler *sampler;
     uint64_t samples; /* that were charged */
     uint64_t dropped; /* that were not: their cycles are in the next one, or lost at a thread's end */
+    uint32_t events;  /* that it records; 0: none, and no stacks */
     struct as_profile profile;
     struct as_agreement agreement;
 };
@@ -26,10 +28,17 @@ struct as_sampling *as_sampling_new(const struct as_run_info *run, const struct 
                                     const struct as_sampler *const *samplers, size_t n,
                                     struct as_error *err) AS_MUST_CHECK;
 void as_sampling_free(struct as_sampling *sampling);
+/* Before the first batch: the events of samplers that can be given others (as_sampler.any_events). */
+void as_sampling_set_events(struct as_sampling *sampling, uint32_t events);
 extern const struct as_observer as_sampling_observer; /* its self is the as_sampling; its finish writes nothing */
 
 /* After finish. */
 const struct as_sampling_result *as_sampling_results(const struct as_sampling *sampling, size_t *n);
 const struct as_schedule *as_sampling_schedule(const struct as_sampling *sampling);
+
+/* What sampler number `index` says: cycle stacks, of all threads and of one of them. Threads are kept apart as the
+ * Oracle keeps them; AS_NO_THREAD: those that are not. Empty where it records no events. The caller frees. */
+struct as_pics as_sampling_pics(const struct as_sampling *sampling, size_t index);
+struct as_pics as_sampling_thread_pics(const struct as_sampling *sampling, size_t index, uint32_t thread);
 
 #endif

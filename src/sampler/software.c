@@ -10,7 +10,7 @@ static enum as_verdict take(const struct as_query *query, struct as_attribution 
     *query->cursor = next;
     if (next == window->end)
         return as_query_waits(query);
-    return as_sample_one(sample, AS_STATE_UNKNOWN, as_window_at(window, next)->insn);
+    return as_sample_one(sample, AS_STATE_UNKNOWN, as_window_at(window, next));
 }
 
 const struct as_sampler as_sampler_software = {

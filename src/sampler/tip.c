@@ -6,7 +6,7 @@
 
 /* The offending instruction register: the last one committed, or the one whose exception emptied the ROB. */
 struct oir {
-    uint32_t address;
+    uint32_t address, events;
     bool exception, flush, mispredicted;
 };
 
@@ -14,12 +14,13 @@ static struct oir oir_at(const struct as_query *query, uint64_t head)
 {
     const struct as_pipe *next = as_window_at(query->window, head);
     if (query->cycle >= as_tries_of(next).fault)
-        return (struct oir){.address = next->insn, .exception = true};
+        return (struct oir){.address = next->insn, .events = next->events, .exception = true};
     if (head == as_window_start(query->window))
         return (struct oir){0}; /* as after a reset */
     const struct as_pipe *last = as_window_at(query->window, head - 1);
     return (struct oir){
         .address = last->insn,
+        .events = last->events,
         .flush = last->flags & AS_PIPE_FLUSHES,
         .mispredicted = last->flags & AS_PIPE_MISPREDICTED,
     };
@@ -31,10 +32,11 @@ static bool in_rob(const struct as_pipe *pipe, uint64_t cycle)
     return cycle >= pipe->dispatch || (cycle >= tries.first && cycle < tries.fault);
 }
 
-static void set_entry(struct as_tip_sample *sample, uint64_t position, uint32_t address)
+static void set_entry(struct as_tip_sample *sample, uint64_t position, uint32_t address, uint32_t events)
 {
     uint32_t bank = (uint32_t)(position % sample->banks);
     sample->address[bank] = address;
+    sample->events[bank] = events;
     sample->valid |= 1u << bank;
 }
 
@@ -45,7 +47,7 @@ static bool copy_entries(const struct as_window *window, uint64_t head, uint64_t
 {
     const struct as_pipe *before = as_window_at(window, head);
     sample->oldest = (uint32_t)(head % sample->banks);
-    set_entry(sample, head, before->insn);
+    set_entry(sample, head, before->insn, before->events);
     if (before->dispatch > cycle)
         return true; /* its first try: what stood behind that is not in the records */
     for (uint64_t position = head + 1; position < head + sample->banks; position++) {
@@ -56,7 +58,7 @@ static bool copy_entries(const struct as_window *window, uint64_t head, uint64_t
             return true;
         /* Of a rep instruction that commits several iterations in the cycle, one counts. */
         if (!(committing && pipe->flags & AS_PIPE_CONTINUES && pipe->insn == before->insn))
-            set_entry(sample, position, pipe->insn);
+            set_entry(sample, position, pipe->insn, pipe->events);
         before = pipe;
     }
     return true;
@@ -79,7 +81,7 @@ enum as_verdict as_tip_hardware(const struct as_query *query, struct as_tip_samp
     sample->flush = oir.flush;
     sample->mispredicted = oir.mispredicted;
     if (oir.exception || oir.flush || oir.mispredicted) {
-        set_entry(sample, 0, oir.address);
+        set_entry(sample, 0, oir.address, oir.events);
         return AS_SAMPLE_TAKEN;
     }
     /* Drained: the flags stay as they are now, the addresses are those of the cycle in which the ROB is filled again.
@@ -107,19 +109,24 @@ static enum as_state state_of(const struct as_tip_sample *sample)
 void as_tip_software(const struct as_tip_sample *sample, bool ilp, struct as_attribution *attribution)
 {
     if (sample->stalled || !ilp) {
-        as_sample_one(attribution, state_of(sample), sample->address[sample->oldest]);
+        attribution->state = state_of(sample);
+        attribution->n = 1;
+        attribution->ids[0] = sample->address[sample->oldest];
+        attribution->events[0] = sample->events[sample->oldest];
         return;
     }
     attribution->state = AS_STATE_COMPUTING;
     attribution->n = 0;
     for (uint32_t i = 0; i < sample->banks; i++) {
         uint32_t bank = (sample->oldest + i) % sample->banks;
-        if (sample->valid >> bank & 1)
-            attribution->ids[attribution->n++] = sample->address[bank];
+        if (!(sample->valid >> bank & 1))
+            continue;
+        attribution->ids[attribution->n] = sample->address[bank];
+        attribution->events[attribution->n++] = sample->events[bank];
     }
 }
 
-static enum as_verdict take(const struct as_query *query, struct as_attribution *attribution)
+enum as_verdict as_tip_take(const struct as_query *query, struct as_attribution *attribution)
 {
     struct as_tip_sample sample;
     enum as_verdict verdict = as_tip_hardware(query, &sample);
@@ -131,5 +138,5 @@ static enum as_verdict take(const struct as_query *query, struct as_attribution 
 const struct as_sampler as_sampler_tip = {
     .name = "tip",
     .stands_for = "time-proportional instruction profiling, as proposed by Gottschall et al.",
-    .take = take,
+    .take = as_tip_take,
 };

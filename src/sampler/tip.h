@@ -1,4 +1,6 @@
-/* TIP's sample: what the hardware of the paper's Figure A.6 puts into its registers, and what software makes of it.
+/* TIP's sample: what the hardware of the paper's Figure A.6 puts into its registers, and what software makes of it. TEA
+ * (Figure B.4) adds the signature vectors to it and waits with a sample of a stalled or drained cycle until the
+ * instruction commits, so that its vector is complete: a record's vector is always that one.
  *
  * The two halves share nothing but this struct. Ids stand for addresses. One entry of the ROB is one instruction here;
  * the entry of the instruction at position p of its thread is in bank p mod `banks`.
@@ -11,6 +13,7 @@
 struct as_tip_sample {
     uint32_t banks;
     uint32_t address[AS_GROUP_MAX]; /* by bank */
+    uint32_t events[AS_GROUP_MAX];  /* by bank: the signature vectors, for TEA */
     uint32_t valid;                 /* bit b: address[b] counts */
     uint32_t oldest;                /* bank of the oldest entry */
     bool stalled;                   /* nothing committed in the sampled cycle */

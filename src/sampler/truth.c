@@ -9,9 +9,9 @@ static enum as_verdict empty(const struct as_query *query, uint64_t next, struct
         const struct as_pipe *last = as_window_at(query->window, next - 1);
         enum as_state state = as_state_behind(last);
         if (state != AS_STATE_DRAINED)
-            return as_sample_one(truth, state, last->insn);
+            return as_sample_one(truth, state, last);
     }
-    return as_sample_one(truth, AS_STATE_DRAINED, as_window_at(query->window, next)->insn);
+    return as_sample_one(truth, AS_STATE_DRAINED, as_window_at(query->window, next));
 }
 
 enum as_verdict as_truth_take(const struct as_query *query, struct as_attribution *truth)
@@ -26,8 +26,8 @@ enum as_verdict as_truth_take(const struct as_query *query, struct as_attributio
     }
     struct as_tries tries = as_tries_of(pipe);
     if (query->cycle >= pipe->dispatch || (query->cycle >= tries.first && query->cycle < tries.fault))
-        return as_sample_one(truth, AS_STATE_STALLED, pipe->insn);
+        return as_sample_one(truth, AS_STATE_STALLED, pipe);
     if (query->cycle >= tries.fault)
-        return as_sample_one(truth, AS_STATE_EXCEPTION, pipe->insn);
+        return as_sample_one(truth, AS_STATE_EXCEPTION, pipe);
     return empty(query, head, truth);
 }

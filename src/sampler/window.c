@@ -57,8 +57,10 @@ bool as_window_group(const struct as_window *window, uint64_t position, struct a
         if (pipe->commit != commit)
             return true;
         bool same = pipe->flags & AS_PIPE_CONTINUES && group->n > 0 && group->ids[group->n - 1] == pipe->insn;
-        if (!same && group->n < AS_GROUP_MAX)
-            group->ids[group->n++] = pipe->insn;
+        if (same || group->n == AS_GROUP_MAX)
+            continue;
+        group->ids[group->n] = pipe->insn;
+        group->events[group->n++] = pipe->events;
     }
     return window->ended;
 }

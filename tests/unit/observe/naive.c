@@ -113,17 +113,20 @@ static struct naive_answer software(const struct naive_run *run, uint64_t cycle)
     return nobody();
 }
 
+/* When what followed `pipe` was squashed; 0: it was not. */
+static uint64_t squash_cycle(const struct as_pipe *pipe)
+{
+    if (pipe->flags & AS_PIPE_MISPREDICTED)
+        return pipe->done;
+    return pipe->flags & AS_PIPE_FLUSHES && !twice(pipe) ? pipe->commit : 0;
+}
+
 /* Whether wrong-path instructions behind `pipe` are dispatched in the cycle: at full width, one cycle after another. */
 static bool wrong_dispatch_in(const struct naive_run *run, const struct as_pipe *pipe, uint64_t cycle)
 {
-    uint64_t end;
-    if (pipe->flags & AS_PIPE_MISPREDICTED)
-        end = pipe->done;
-    else if (pipe->flags & AS_PIPE_FLUSHES && !twice(pipe))
-        end = pipe->commit;
-    else
+    uint64_t at = pipe->dispatch + pipe->wrong_delay, end = squash_cycle(pipe);
+    if (end == 0)
         return false;
-    uint64_t at = pipe->dispatch + pipe->wrong_delay;
     for (uint32_t left = pipe->wrong_path; left > 0 && at < end; at++) {
         if (at == cycle)
             return true;
@@ -132,17 +135,36 @@ static bool wrong_dispatch_in(const struct naive_run *run, const struct as_pipe 
     return false;
 }
 
-static struct naive_answer dispatched(const struct naive_run *run, uint64_t cycle)
+/* … are fetched: from the cycle after it until the last of them that came so far was dispatched. Where none was, they
+ * are fetched until they are squashed. */
+static bool wrong_fetch_in(const struct naive_run *run, const struct as_pipe *pipe, uint64_t cycle)
+{
+    if (squash_cycle(pipe) == 0 || cycle <= pipe->fetch || cycle >= squash_cycle(pipe))
+        return false;
+    bool any = false;
+    for (uint64_t at = pipe->dispatch; at < squash_cycle(pipe); at++) {
+        any |= wrong_dispatch_in(run, pipe, at);
+        if (at >= cycle && wrong_dispatch_in(run, pipe, at))
+            return true;
+    }
+    return !any;
+}
+
+/* The first that passes a stage after the cycle. */
+static struct naive_answer tagged(const struct naive_run *run, uint64_t cycle, bool at_fetch)
 {
     for (cycle++; cycle <= naive_cycles(run); cycle++) {
         for (size_t i = 0; i < run->n; i++)
-            if (run->pipes[i].dispatch == cycle)
-                return one(AS_STATE_UNKNOWN, i);
+            if ((at_fetch ? run->pipes[i].fetch : run->pipes[i].dispatch) == cycle) {
+                struct naive_answer answer = one(AS_STATE_UNKNOWN, i);
+                answer.busy = run->pipes[i].commit;
+                return answer;
+            }
         for (size_t i = 0; i < run->n; i++)
-            if (wrong_dispatch_in(run, &run->pipes[i], cycle))
-                return nobody();
+            if ((at_fetch ? wrong_fetch_in : wrong_dispatch_in)(run, &run->pipes[i], cycle))
+                return (struct naive_answer){.state = AS_STATE_UNKNOWN, .busy = squash_cycle(&run->pipes[i])};
     }
-    return nobody();
+    return (struct naive_answer){.state = AS_STATE_UNKNOWN, .busy = UINT64_MAX};
 }
 
 static struct naive_answer oldest(struct naive_answer answer)
@@ -151,18 +173,25 @@ static struct naive_answer oldest(struct naive_answer answer)
     return answer;
 }
 
+bool naive_has_one_tag(const char *name)
+{
+    return strcmp(name, "ibs") == 0 || strcmp(name, "spe") == 0 || strcmp(name, "ris") == 0;
+}
+
 struct naive_answer naive_sampler(const char *name, const struct naive_run *run, uint64_t cycle)
 {
     if (strcmp(name, "software") == 0)
         return software(run, cycle);
-    if (strcmp(name, "dispatch") == 0)
-        return dispatched(run, cycle);
+    if (strcmp(name, "dispatch") == 0 || strcmp(name, "ibs") == 0 || strcmp(name, "spe") == 0)
+        return tagged(run, cycle, false);
+    if (strcmp(name, "ris") == 0)
+        return tagged(run, cycle, true);
     if (strcmp(name, "lci") == 0)
         return lci(run, cycle);
-    if (strcmp(name, "nci") == 0)
+    if (strcmp(name, "nci") == 0 || strcmp(name, "nci-tea") == 0)
         return oldest(next_group(run, cycle));
     if (strcmp(name, "nci+ilp") == 0)
         return next_group(run, cycle);
     struct naive_answer truth = naive_oracle(run, cycle);
-    return strcmp(name, "tip") == 0 ? truth : oldest(truth);
+    return strcmp(name, "tip-ilp") == 0 ? oldest(truth) : truth;
 }

@@ -5,6 +5,7 @@
 
 #include "observe/attribution.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct naive_run {
@@ -17,12 +18,14 @@ struct naive_run {
 struct naive_answer {
     enum as_state state;
     size_t n, at[AS_GROUP_MAX];
+    uint64_t busy; /* of a sampler that tags: the cycle in which the tag is free again */
 };
 
 uint64_t naive_cycles(const struct naive_run *run); /* the last commit */
 struct naive_answer naive_oracle(const struct naive_run *run, uint64_t cycle);
 
-/* By the sampler's name. */
+/* By the sampler's name, each sample by itself: that a tag may be in use is the caller's to know. */
 struct naive_answer naive_sampler(const char *name, const struct naive_run *run, uint64_t cycle);
+bool naive_has_one_tag(const char *name);
 
 #endif

@@ -123,6 +123,23 @@ static bool fuse(struct pipe_gen *gen, const struct as_pipe *before, struct toy 
     return true;
 }
 
+/* Most meet nothing, some one event, some several: few combinations for each instruction, as in life. A hash, so that
+ * the rest of a seed's stream does not depend on it. */
+static uint32_t events_of(uint32_t insn, size_t number)
+{
+    uint32_t hash = (insn * 7919u + (uint32_t)number % 5) * 2654435761u;
+    switch (hash >> 29) {
+    case 0:
+        return 1u << (hash >> 20) % 16;
+    case 1:
+        return 1u << (hash >> 20) % 16 | 1u << (hash >> 12) % 16;
+    case 2:
+        return hash >> 8 & 0xffff;
+    default:
+        return 0;
+    }
+}
+
 void pipe_gen_fill(struct pipe_gen *gen, struct as_pipe *pipes, size_t n)
 {
     struct toy toy = {.fetch = 1 + pipe_gen_below(gen, 5)};
@@ -139,6 +156,8 @@ void pipe_gen_fill(struct pipe_gen *gen, struct as_pipe *pipes, size_t n)
         next_record(gen, &toy, pipe);
         pipe->flags |= again ? AS_PIPE_CONTINUES : 0;
     }
+    for (size_t i = 0; i < n; i++)
+        pipes[i].events = events_of(pipes[i].insn, i);
     pipes[n - 1].flags |= AS_PIPE_LAST;
 }
 

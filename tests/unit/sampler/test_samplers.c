@@ -1,5 +1,5 @@
 /* Every sampler against its naive definition, on random runs, cycle for cycle and for sparse samples: profiles, numbers
- * of samples, and both errors at three granularities. */
+ * of samples, both errors at three granularities, and the stacks of those that record events. */
 #include "unit.h"
 
 #include "naive.h"
@@ -39,6 +39,7 @@ static uint32_t group_at(int which, uint32_t id)
 /* What a sampler's result should be. */
 struct expected {
     uint64_t samples, dropped, units[STATICS];
+    struct as_pics pics;
     double right[LEVELS], total;
 };
 
@@ -55,10 +56,11 @@ static double overlap(const struct naive_run *run, const struct naive_answer *a,
     return sum;
 }
 
-static void expect(struct expected *expected, const char *name, const struct naive_run *run,
+static void expect(struct expected *expected, const struct as_sampling_result *result, const struct naive_run *run,
                    const struct as_schedule *schedule, uint32_t thread)
 {
-    uint64_t before = 0, cycles = 0;
+    const char *name = result->sampler->name;
+    uint64_t before = 0, cycles = 0, busy = 0;
     for (uint64_t k = 1;; k++) {
         uint64_t now = as_schedule_cycle(schedule, thread, k);
         if (now > naive_cycles(run))
@@ -66,12 +68,22 @@ static void expect(struct expected *expected, const char *name, const struct nai
         cycles += now - before;
         before = now;
         struct naive_answer answer = naive_sampler(name, run, now), truth = naive_oracle(run, now);
+        if (now < busy)
+            answer.n = 0;
+        else if (naive_has_one_tag(name))
+            busy = answer.busy;
         expected->dropped += answer.n == 0;
         if (answer.n == 0)
             continue;
         uint64_t units = cycles * AS_CYCLE_UNITS;
         for (size_t i = 0; i < answer.n; i++)
             expected->units[run->pipes[answer.at[i]].insn] += units / answer.n + (i < units % answer.n);
+        for (size_t i = 0; result->events && i < answer.n; i++)
+            as_pics_push(&expected->pics,
+                         &(struct as_pics_entry){.id = run->pipes[answer.at[i]].insn,
+                                                 .events = run->pipes[answer.at[i]].events & result->events,
+                                                 .units = units / answer.n + (i < units % answer.n),
+                                                 .count = 1});
         for (int which = 0; which < LEVELS; which++)
             expected->right[which] += (double)cycles * overlap(run, &answer, &truth, which);
         expected->total += (double)cycles;
@@ -99,6 +111,32 @@ static void compare(const struct as_sampling_result *result, const struct expect
     }
 }
 
+static void same_pics(const struct as_pics *a, const struct as_pics *b)
+{
+    assert_int_equal(a->len, b->len);
+    if (a->len)
+        assert_memory_equal(a->data, b->data, a->len * sizeof *a->data);
+}
+
+/* All threads' stacks, and that they are the sum of each one's. */
+static void compare_pics(const struct as_sampling *sampling, size_t index, struct expected *expected)
+{
+    struct as_pics said = as_sampling_pics(sampling, index), sum = {0};
+    as_pics_sort(&expected->pics);
+    same_pics(&said, &expected->pics);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        struct as_pics one = as_sampling_thread_pics(sampling, index, t);
+        for (size_t i = 0; i < one.len; i++)
+            as_pics_push(&sum, &one.data[i]);
+        as_pics_free(&one);
+    }
+    as_pics_sort(&sum);
+    same_pics(&said, &sum);
+    as_pics_free(&sum);
+    as_pics_free(&said);
+    as_pics_free(&expected->pics);
+}
+
 static void run_random(uint64_t seed, const struct as_schedule *schedule)
 {
     struct pipe_gen gen = {
@@ -113,6 +151,7 @@ static void run_random(uint64_t seed, const struct as_schedule *schedule)
     struct as_run_info run = pipe_gen_run(&gen);
     struct as_error err = AS_ERROR_INIT;
     struct as_sampling *sampling = as_sampling_new(&run, schedule, as_samplers, AS_SAMPLER_COUNT, &err);
+    as_sampling_set_events(sampling, seed % 4 ? AS_EVENTS_TEA : AS_EVENTS_ALL);
     for (uint32_t t = 0; t < THREADS; t++) {
         pipe_gen_fill(&gen, pipes[t], RECORDS);
         if (seed % 2)
@@ -129,9 +168,10 @@ static void run_random(uint64_t seed, const struct as_schedule *schedule)
         struct expected expected = {0};
         for (uint32_t t = 0; t < THREADS; t++) {
             struct naive_run naive = {pipes[t], RECORDS, gen.width};
-            expect(&expected, results[i].sampler->name, &naive, schedule, t);
+            expect(&expected, &results[i], &naive, schedule, t);
         }
         compare(&results[i], &expected);
+        compare_pics(sampling, i, &expected);
     }
     as_sampling_free(sampling);
 }
@@ -175,24 +215,52 @@ static void truth_every_cycle(void **state)
             assert_int_equal(as_truth_take(&query, &truth), AS_SAMPLE_TAKEN);
             assert_int_equal(truth.state, want.state);
             assert_int_equal(truth.n, want.n);
-            for (size_t i = 0; i < want.n; i++)
+            for (size_t i = 0; i < want.n; i++) {
                 assert_int_equal(truth.ids[i], pipes[want.at[i]].insn);
+                assert_int_equal(truth.events[i], pipes[want.at[i]].events);
+            }
         }
     }
 }
 
-/* Sampled every cycle, TIP is the Oracle: the same units for each instruction and state. */
+/* Unit for unit. Counts differ: executions there, samples here. */
+static void same_stacks(const struct as_oracle *oracle, const struct as_sampling *sampling, uint32_t events)
+{
+    struct as_pics all = as_oracle_pics(oracle), golden = as_pics_fold(&all, events, NULL);
+    struct as_pics said = as_sampling_pics(sampling, 1);
+    size_t at = 0;
+    for (size_t i = 0; i < golden.len; i++) {
+        if (golden.data[i].units == 0)
+            continue;
+        assert_true(at < said.len);
+        assert_int_equal(golden.data[i].id, said.data[at].id);
+        assert_int_equal(golden.data[i].events, said.data[at].events);
+        assert_int_equal(golden.data[i].units, said.data[at].units);
+        at++;
+    }
+    assert_int_equal(at, said.len);
+    assert_true(as_pics_error(&golden, &said) == 0);
+    as_pics_free(&all);
+    as_pics_free(&golden);
+    as_pics_free(&said);
+}
+
+/* Sampled every cycle, TIP is the Oracle: the same units for each instruction and state. And TEA is the golden stacks.
+ */
 static void tip_every_cycle_is_the_oracle(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
+        uint32_t events = seed % 2 ? AS_EVENTS_TEA : AS_EVENTS_ALL;
         struct pipe_gen gen = {
             .random = seed, .width = 1 + seed % 8, .fuse = seed % 2, .statics = 500, .paths = 5, .trouble = 8};
         static struct as_pipe pipes[5000];
         struct as_run_info run = pipe_gen_run(&gen);
         struct as_error err = AS_ERROR_INIT;
         struct as_oracle *oracle = as_oracle_new(&run, &err);
-        const struct as_sampler *tip = as_sampler_find("tip");
-        struct as_sampling *sampling = as_sampling_new(&run, &(struct as_schedule){.period = 1}, &tip, 1, &err);
+        const struct as_sampler *samplers[] = {as_sampler_find("tip"), as_sampler_find("tea")};
+        struct as_sampling *sampling = as_sampling_new(&run, &(struct as_schedule){.period = 1}, samplers, 2, &err);
+        as_sampling_set_events(sampling, events);
+        as_oracle_set_events(oracle, AS_EVENTS_ALL, AS_EVENTS_TEA);
         pipe_gen_fill(&gen, pipes, 5000);
         pipe_gen_feed(&gen, &as_oracle_observer, oracle, 0, pipes, 5000, 300);
         pipe_gen_feed(&gen, &as_sampling_observer, sampling, 0, pipes, 5000, 300);
@@ -209,6 +277,7 @@ static void tip_every_cycle_is_the_oracle(void **state)
         assert_memory_equal(result->profile.states, truth.states, sizeof truth.states);
         assert_true(as_profile_error(&result->profile, &truth, NULL) == 0);
         assert_true(as_agreement_error(&result->agreement, NULL) == 0);
+        same_stacks(oracle, sampling, events);
         as_profile_free(&truth);
         as_sampling_free(sampling);
         as_oracle_free(oracle);
@@ -314,7 +383,8 @@ static void bad_options_are_refused(void **state)
 
 static void names(void **state)
 {
-    static const char *const expected[] = {"software", "dispatch", "lci", "nci", "nci+ilp", "tip-ilp", "tip"};
+    static const char *const expected[] = {"software", "dispatch", "lci", "nci", "nci+ilp", "tip-ilp",
+                                           "tip",      "ris",      "ibs", "spe", "nci-tea", "tea"};
     for (int i = 0; i < AS_SAMPLER_COUNT; i++) {
         assert_string_equal(as_samplers[i]->name, expected[i]);
         assert_ptr_equal(as_sampler_find(expected[i]), as_samplers[i]);

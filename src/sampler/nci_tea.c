@@ -1,0 +1,11 @@
+/* NCI-TEA: the next committing instruction with its signature vector. Right about the events of the wrong instruction
+ * wherever a flush emptied the pipeline. */
+#include "sampler/sampler.h"
+
+const struct as_sampler as_sampler_nci_tea = {
+    .name = "nci-tea",
+    .stands_for = "Intel PEBS, if it recorded TEA's events",
+    .events = AS_EVENTS_TEA,
+    .any_events = true,
+    .take = as_nci_take,
+};
