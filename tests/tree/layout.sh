@@ -31,3 +31,4 @@ check_same "core includes base and isa alone" "" "$(includes core symbol engine 
 check_same "observe includes base alone" "" "$(includes observe symbol engine plugin native count core sampler model cmd)"
 check_same "sampler includes base and observe alone" "" "$(includes sampler symbol engine plugin native count core model cmd)"
 check_same "model knows neither native nor cmd" "" "$(includes model plugin native sampler cmd)"
+check_same "watch includes base and isa alone" "" "$(includes watch symbol engine plugin native count core observe sampler model store perfdata cmd)"

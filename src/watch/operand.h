@@ -1,0 +1,37 @@
+/* Data addresses from saved registers: what a decoded instruction is about to access, or what it has accessed when it
+ * is the one that just completed.
+ *
+ * Forwards that is plain arithmetic. Backwards the instruction may have overwritten its own address registers; where
+ * the change is known (stack and string instructions) it is undone, where it is not, there is no address.
+ */
+#ifndef AS_WATCH_OPERAND_H
+#define AS_WATCH_OPERAND_H
+
+#include "assay/insn.h"
+
+enum { AS_MACHINE_REGISTERS = 32 };
+
+/* The registers of a stopped thread, numbered as in struct as_insn (x86: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15). */
+struct as_machine_state {
+    uint64_t value[AS_MACHINE_REGISTERS];
+    uint64_t ip, flags;
+    uint64_t segment[3]; /* bases of fs [1] and gs [2] */
+    bool knows_segments; /* without them thread-local operands have no address */
+    uint32_t known;      /* bit i: value[i] is known */
+};
+
+enum as_operand_fit {
+    AS_OPERAND_KNOWN,
+    AS_OPERAND_UNKNOWN /* needs a register that was overwritten, a vector register, or a segment base not at hand */
+};
+
+/* The address of memory operand `mem` when `state` is that before `insn`. */
+enum as_operand_fit as_operand_before(const struct as_insn *insn, unsigned mem, const struct as_machine_state *state,
+                                      uint64_t *address);
+/* The same when `state` is that right after it. */
+enum as_operand_fit as_operand_after(const struct as_insn *insn, unsigned mem, const struct as_machine_state *state,
+                                     uint64_t *address);
+
+bool as_insn_writes(const struct as_insn *insn, uint8_t reg);
+
+#endif

@@ -1,0 +1,119 @@
+/* Hardware watchpoints of the threads of this process, over the kernel's breakpoint events: four debug registers a
+ * thread on x86, which trap the thread that touches the watched bytes.
+ *
+ * A watch has a table of threads, each with AS_WATCH_SLOTS slots; a slot is one kernel event and thereby one debug
+ * register, taken when the slot is first armed and given back when the thread leaves. Any thread may arm, move and
+ * disarm the slots of any other. A trap runs `on_trap` in a signal handler on the thread that trapped, on a separate
+ * stack if the thread entered itself.
+ *
+ * Each arming has a generation. What an event has counted is compared with what was counted when it was armed, so a
+ * trap that was under way while its slot was moved or disarmed is counted (`stray`) and not delivered; after
+ * as_watch_disarm or as_watch_move has returned AS_WATCH_OK no call for that generation comes or is running any more
+ * (save for the caller's own, when it is on_trap that disarms).
+ *
+ * Nothing waits: whoever comes while a slot is being changed or its trap is being handled gets AS_WATCH_BUSY. All but
+ * new and free may be called in signal handlers, on_trap included. What the kernel does not deliver: accesses that it
+ * makes itself on behalf of the program (read(2) into the watched bytes).
+ */
+#ifndef AS_WATCH_WATCH_H
+#define AS_WATCH_WATCH_H
+
+#include "base/error.h"
+#include "watch/cause.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <ucontext.h>
+
+enum { AS_WATCH_SLOTS = 4 };
+
+/* x86 can watch stores or both, not loads alone: AS_WATCH_LOAD arms both and drops traps whose instruction is known to
+ * store only (`filtered`); with an unknown cause it is delivered. Needs `decode`. */
+enum as_watch_access { AS_WATCH_STORE = 1, AS_WATCH_LOAD, AS_WATCH_BOTH };
+
+enum as_watch_result {
+    AS_WATCH_OK,
+    AS_WATCH_BUSY,   /* being changed or handled: try again, or let it be */
+    AS_WATCH_STALE,  /* that arming is over: moved, disarmed, fired once, or its thread left */
+    AS_WATCH_FULL,   /* all slots of the thread are armed, or there is no room for another thread */
+    AS_WATCH_TAKEN,  /* somebody else (a debugger) has the debug registers: ENOSPC */
+    AS_WATCH_GONE,   /* no such thread any more: ESRCH */
+    AS_WATCH_REFUSED /* not allowed, no descriptors left, or a bad address: as_watch_errno tells */
+};
+
+/* One arming of one slot. */
+struct as_watch_ref {
+    uint32_t thread; /* in the table */
+    uint32_t slot;
+    uint64_t generation;
+};
+
+struct as_watch_trap {
+    struct as_watch_ref ref;
+    uint64_t address; /* watched */
+    uint8_t length, access;
+    bool once;
+    uint64_t data;             /* as given when armed */
+    uint64_t hits;             /* accesses since the trap before: 1, more where the thread had the signal blocked */
+    bool exact;                /* the context is that of the access; false where the signal was blocked at that time */
+    uint64_t ip;               /* behind the access, where exact */
+    const ucontext_t *context; /* registers of the thread */
+    struct as_cause cause;     /* with `decode`, where exact */
+};
+
+struct as_watch_options {
+    size_t max_threads; /* 0: 1024 */
+    int signal;  /* 0: SIGTRAP from the kernel's sigtrap events, and where it lacks them (before 5.13) SIGRTMAX - 1;
+                    any other: that signal, sent through the event's descriptor */
+    bool decode; /* find the instruction */
+    void (*on_trap)(void *context, const struct as_watch_trap *trap);
+    void *context;
+};
+
+/* What happened since the watch was made. */
+struct as_watch_counts {
+    uint64_t armed, moved, disarmed;
+    uint64_t delivered, filtered;
+    uint64_t stray;    /* signals that came after their slot was moved or disarmed */
+    uint64_t foreign;  /* the same signal from elsewhere, handed to the handler that was there before */
+    uint64_t reopened; /* moves that had to close and open, because the kernel would not modify */
+};
+
+/* One watch at a time in a process: the signal is the process's. NULL and one line in `err` where breakpoint events
+ * cannot be had. */
+struct as_watch *as_watch_new(const struct as_watch_options *options, struct as_error *err);
+void as_watch_free(struct as_watch *watch); /* disarms; the former signal handler is back. No thread may be using it */
+
+/* The calling thread takes part: gets a record and, unless it has one, a signal stack. Leaving gives its debug
+ * registers and the stack back; a thread that ends without leaving costs a record until its number is used again or
+ * as_watch_sweep. */
+enum as_watch_result as_watch_thread_enter(struct as_watch *watch);
+void as_watch_thread_leave(struct as_watch *watch);
+/* Forgets threads that have ended; returns how many. */
+size_t as_watch_sweep(struct as_watch *watch);
+/* In a child after fork: forgets everything without touching the parent's events. */
+void as_watch_after_fork(struct as_watch *watch);
+
+struct as_watch_request {
+    uint64_t address; /* aligned to `length` */
+    uint8_t length;   /* 1, 2, 4, 8 */
+    uint8_t access;   /* enum as_watch_access */
+    bool once;        /* disarmed by its first trap, before on_trap is called */
+    uint64_t data;
+};
+
+/* Arms a free slot of thread `tid` (one that has entered, or any other of this process). */
+enum as_watch_result as_watch_arm(struct as_watch *watch, pid_t tid, const struct as_watch_request *request,
+                                  struct as_watch_ref *ref) AS_MUST_CHECK;
+/* The same slot for something else; `ref` becomes the new arming. */
+enum as_watch_result as_watch_move(struct as_watch *watch, struct as_watch_ref *ref,
+                                   const struct as_watch_request *request) AS_MUST_CHECK;
+enum as_watch_result as_watch_disarm(struct as_watch *watch, const struct as_watch_ref *ref) AS_MUST_CHECK;
+
+size_t as_watch_free_slots(struct as_watch *watch, pid_t tid);
+void as_watch_counts(const struct as_watch *watch, struct as_watch_counts *counts);
+int as_watch_errno(const struct as_watch *watch); /* behind the last AS_WATCH_REFUSED, TAKEN or GONE */
+int as_watch_signal(const struct as_watch *watch);
+const char *as_watch_result_text(enum as_watch_result result);
+
+#endif

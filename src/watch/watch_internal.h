@@ -1,0 +1,61 @@
+/* The parts of a watch: threads, slots and their states. See watch.h. */
+#ifndef AS_WATCH_WATCH_INTERNAL_H
+#define AS_WATCH_WATCH_INTERNAL_H
+
+#include "watch/watch.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+/* A slot's state word: the generation above four bits. BUSY: somebody changes it. HANDLING: its thread is in the signal
+ * handler with it. Fields of the slot are read and written only by whoever set one of the two. SETTLING: armed, and the
+ * kernel is being told; traps already count, but nobody may change it yet (else that late "enable" would hit what
+ * comes after). */
+enum { SLOT_ARMED = 1, SLOT_BUSY = 2, SLOT_HANDLING = 4, SLOT_SETTLING = 8, SLOT_BITS = 4, SLOT_MASK = 15 };
+
+struct as_watch_slot {
+    _Atomic uint64_t state;
+    int fd; /* -1: not opened yet. Closed by whoever has set BUSY, so a handler never reads somebody else's */
+    struct as_watch_request request;
+    uint64_t seen; /* of the event's count, what is delivered or belongs to former armings */
+};
+
+struct as_watch_thread {
+    _Atomic pid_t tid; /* FREE, LEFT or whose record it is */
+    void *stack;       /* its signal stack, if we gave it one */
+    struct as_watch_slot slots[AS_WATCH_SLOTS];
+};
+
+enum { THREAD_FREE = 0, THREAD_LEFT = -1 }; /* a look-up ends at the first, not at the second */
+
+struct as_watch {
+    struct as_watch_options options;
+    int signal;
+    bool sigtrap; /* the kernel sends SIGTRAP itself */
+    bool installed;
+    struct sigaction former;
+    size_t stack_size;
+    _Atomic uint64_t armed, moved, disarmed, delivered, filtered, stray, foreign, reopened;
+    _Atomic int last_error;
+    atomic_flag changing; /* the table gains or loses a thread */
+    size_t max_threads;
+    struct as_watch_thread threads[];
+};
+
+/* The table: watch_threads.c. NULL: not there. */
+struct as_watch_thread *as_watch_find(struct as_watch *watch, pid_t tid);
+enum as_watch_result as_watch_find_or_add(struct as_watch *watch, pid_t tid, struct as_watch_thread **thread);
+
+/* The kernel's events: watch_event.c. -errno or the descriptor; open leaves the event disabled. */
+int as_watch_event_open(const struct as_watch *watch, pid_t tid, const struct as_watch_request *request);
+bool as_watch_event_modify(const struct as_watch *watch, int fd, const struct as_watch_request *request); /* enables */
+bool as_watch_event_enable(int fd);
+void as_watch_event_disable(int fd);
+uint64_t as_watch_event_count(int fd);
+bool as_watch_event_alive(int fd); /* its thread has not ended */
+
+/* The signal: watch_signal.c. */
+bool as_watch_signal_install(struct as_watch *watch, struct as_error *err);
+void as_watch_signal_remove(struct as_watch *watch);
+
+#endif
