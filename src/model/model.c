@@ -30,7 +30,8 @@ struct as_model {
     AS_VEC(bool) executed_blocks, executed_insns; /* by number */
     as_ideal_of *ideal_of;
     void *ideal_context;
-    AS_VEC(uint32_t) ideals; /* by instruction; only with ideal_of */
+    AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
+    AS_VEC(struct as_insn *) nops; /* that stand for removed instructions; NULL for all others */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -80,6 +81,9 @@ void as_model_free(struct as_model *model)
     as_vec_free(&model->executed_blocks);
     as_vec_free(&model->executed_insns);
     as_vec_free(&model->ideals);
+    for (size_t i = 0; i < model->nops.len; i++)
+        free(model->nops.data[i]);
+    as_vec_free(&model->nops);
     as_call_tracker_free(model->calls);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
@@ -109,9 +113,21 @@ void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *con
 
 static void note_ideal(struct as_model *model, const struct as_insn *insn)
 {
-    while (model->ideals.len <= insn->id)
+    while (model->ideals.len <= insn->id) {
         *as_vec_push(&model->ideals) = 0;
-    model->ideals.data[insn->id] = model->ideal_of(model->ideal_context, model, insn);
+        *as_vec_push(&model->nops) = NULL;
+    }
+    uint32_t ideal = model->ideal_of(model->ideal_context, model, insn);
+    model->ideals.data[insn->id] = ideal & ~(uint32_t)AS_IDEAL_REMOVED;
+    if (ideal & AS_IDEAL_REMOVED && !as_insn_is_control(insn)) {
+        struct as_insn *nop = model->nops.data[insn->id] = as_alloc(sizeof *nop);
+        *nop = (struct as_insn){.address = insn->address,
+                                .id = insn->id,
+                                .length = insn->length,
+                                .class_ = AS_CLASS_NOP,
+                                .n_uops = 1,
+                                .uops[0] = {.class_ = AS_CLASS_NOP, .mem = AS_UOP_NO_MEM}};
+    }
 }
 
 static void note_executed(struct as_model *model, const struct as_block *block)
@@ -264,6 +280,10 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
                            .taken = last && exec->taken,
                            .continues = i == exec->first && exec->continues,
                            .ideal = model->ideal_of ? model->ideals.data[insn->id] : 0};
+        if (__builtin_expect(model->ideal_of != NULL, 0) && model->nops.data[insn->id]) {
+            op.insn = model->nops.data[insn->id];
+            op.n_accesses = 0;
+        }
         if (!own->batch)
             own->batch = as_fanout_take(model->fanout);
         struct as_pipe *pipe = &own->batch[own->n++];

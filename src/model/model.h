@@ -21,7 +21,10 @@ void as_model_free(struct as_model *model);
 
 const struct as_run_info *as_model_run_info(const struct as_model *model);
 
-/* Events that do not happen to an instruction (AS_CORE_IDEAL), asked once for each, when it is first executed. */
+/* Not an event: the instruction is a nop. One that transfers control stays what it is. */
+enum { AS_IDEAL_REMOVED = 1 << 30 };
+/* Events that do not happen to an instruction (AS_CORE_IDEAL), or AS_IDEAL_REMOVED; asked once for each, when it is
+ * first executed. */
 typedef uint32_t as_ideal_of(void *context, const struct as_model *model, const struct as_insn *insn);
 /* Before the run. Without it all is as on the real machine. */
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context);

@@ -127,7 +127,8 @@ struct as_op core_bed_op(const struct core_bed *bed, const struct bed_step *step
                           .next = step->next,
                           .accesses = &step->access,
                           .n_accesses = step->access.size != 0,
-                          .taken = step->taken};
+                          .taken = step->taken,
+                          .ideal = bed->ideal};
 }
 
 void core_bed_each_warm(const struct core_bed *bed, void (*touch)(void *context, bool code, uint64_t address),

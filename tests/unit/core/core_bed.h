@@ -29,6 +29,7 @@ struct core_bed {
     uint64_t pc;    /* where the next static instruction goes */
     uint8_t length; /* of instructions: 4 */
     bool cold_code; /* leave the code out of the caches */
+    uint32_t ideal; /* of every step: see as_op */
     AS_VEC(struct as_insn) code;
     AS_VEC(struct bed_step) steps;
     AS_VEC(struct bed_range) warm;
