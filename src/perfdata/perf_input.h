@@ -1,0 +1,34 @@
+/* Where a recording comes from: a file, a pipe or memory, read front to back, a file also from any place. */
+#ifndef AS_PERFDATA_PERF_INPUT_H
+#define AS_PERFDATA_PERF_INPUT_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { AS_PERF_INPUT_MAX = 1 << 17 }; /* the most that one call gives */
+
+struct as_perf_input {
+    int fd; /* -1: memory */
+    bool seekable, failed;
+    uint64_t size; /* UINT64_MAX: unknown */
+    uint64_t position;
+    const uint8_t *memory;
+    uint8_t *buffer;
+    size_t start, end; /* what of the buffer is unread */
+};
+
+bool as_perf_input_open(struct as_perf_input *input, const char *path, struct as_error *err) AS_MUST_CHECK;
+void as_perf_input_memory(struct as_perf_input *input, const void *bytes, size_t size);
+void as_perf_input_close(struct as_perf_input *input);
+
+/* The next bytes, at least one and at most `most` (and AS_PERF_INPUT_MAX) of them, without taking them. Fewer than
+ * `most` only at the end; NULL there. Valid until the next call. */
+const uint8_t *as_perf_input_peek(struct as_perf_input *input, size_t most, size_t *size);
+void as_perf_input_skip(struct as_perf_input *input, size_t size);           /* what was peeked at */
+const uint8_t *as_perf_input_take(struct as_perf_input *input, size_t size); /* all of it, or NULL */
+bool as_perf_input_seek(struct as_perf_input *input, uint64_t position);
+bool as_perf_input_forward(struct as_perf_input *input, uint64_t size); /* false: it ends before */
+
+#endif

@@ -1,0 +1,31 @@
+/* Records in the order of time. perf drains the buffers of the processors one after the other, so a file is sorted only
+ * roughly; a FINISHED_ROUND record promises that nothing older than the newest record of the round before will come.
+ * A heap keeps what is not yet known to be next.
+ */
+#ifndef AS_PERFDATA_PERF_ORDER_H
+#define AS_PERFDATA_PERF_ORDER_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct as_perf_queued {
+    uint64_t time, sequence;
+    uint8_t *record;
+    uint32_t size;
+};
+
+struct as_perf_order {
+    AS_VEC(struct as_perf_queued) heap;
+    uint64_t bytes, sequence;
+    uint64_t newest, safe; /* safe: the newest of the round before */
+};
+
+void as_perf_order_push(struct as_perf_order *order, uint64_t time, const uint8_t *record, uint32_t size);
+/* The oldest record if it is not newer than `until`; the caller frees it. NULL: none. */
+uint8_t *as_perf_order_pop(struct as_perf_order *order, uint64_t until, uint64_t *time);
+uint64_t as_perf_order_round(struct as_perf_order *order); /* a round ended: up to when records can be taken */
+void as_perf_order_free(struct as_perf_order *order);
+
+#endif

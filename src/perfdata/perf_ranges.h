@@ -1,0 +1,27 @@
+/* What an address space holds: disjoint ranges, of which a new one replaces what it covers. A treap whose nodes are
+ * shared: a copy (fork) takes no time, a change copies the path to it. So neither many mappings nor many processes nor
+ * both make a hostile recording expensive. */
+#ifndef AS_PERFDATA_PERF_RANGES_H
+#define AS_PERFDATA_PERF_RANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct as_perf_range {
+    uint64_t start, end; /* [start, end) */
+    uint64_t offset;     /* of start in the file */
+    void *value;
+};
+
+struct as_perf_node;
+struct as_perf_ranges {
+    struct as_perf_node *root;
+};
+
+void as_perf_ranges_put(struct as_perf_ranges *ranges, const struct as_perf_range *range); /* empty ones are ignored */
+void as_perf_ranges_remove(struct as_perf_ranges *ranges, uint64_t start, uint64_t end);
+struct as_perf_ranges as_perf_ranges_copy(const struct as_perf_ranges *ranges);
+const struct as_perf_range *as_perf_ranges_find(const struct as_perf_ranges *ranges, uint64_t address); /* or NULL */
+void as_perf_ranges_free(struct as_perf_ranges *ranges);
+
+#endif

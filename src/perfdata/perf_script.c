@@ -1,0 +1,541 @@
+/* The text of `perf script`: a line for each sample, then its frames, then an empty line:
+ *
+ *     comm  pid/tid [cpu] seconds.fraction:  period event:  [addr] [data source] [weight] ip symbol+0xoff (module)
+ * [branches] <tab> ip symbol+0xoff (module)
+ *
+ * All columns but the event are optional (perf script -F). A thread's name may hold spaces and digits, so a line is
+ * read from the event backwards: the time, the processor and the ids are recognised by their form, what is left of them
+ * is the name.
+ */
+#include "base/str.h"
+#include "perfdata/perf_session.h"
+
+#include <ctype.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+
+enum {
+    SHORT_LINE = 4096,
+    FRAMES_MAX = 8192,
+    BRANCHES_MAX = AS_PERF_WORDS_MAX / 3,
+    WORDS_MAX = 64,    /* before the event */
+    EVENTS_MAX = 1024, /* more names than that are not events */
+};
+
+struct word {
+    const char *start;
+    size_t length;
+};
+
+struct script {
+    struct as_perf_reader *reader;
+    bool open, chained; /* a sample is under way; frames stand under it */
+    struct as_perf_sample sample;
+    AS_VEC(struct as_perf_frame) frames;
+    AS_VEC(struct as_perf_branch) branches;
+};
+
+/* ---- words ---- */
+
+static struct word next_word(const char **at)
+{
+    while (**at == ' ' || **at == '\t')
+        (*at)++;
+    struct word word = {.start = *at};
+    while (**at != '\0' && **at != ' ' && **at != '\t')
+        (*at)++;
+    word.length = (size_t)(*at - word.start);
+    return word;
+}
+
+static bool all_of(struct word word, const char *set)
+{
+    return word.length > 0 && strspn(word.start, set) >= word.length;
+}
+
+static bool is_number(struct word word)
+{
+    return all_of(word, "0123456789") && word.length < 20;
+}
+
+static bool is_hex(struct word word)
+{
+    return all_of(word, "0123456789abcdef") && word.length <= 16;
+}
+
+/* "123" or "123/456". */
+static bool is_ids(struct word word, uint32_t *pid, uint32_t *tid)
+{
+    if (!all_of(word, "0123456789/") || !isdigit((unsigned char)word.start[0]) || word.length > 21)
+        return false;
+    char *end;
+    *pid = (uint32_t)strtoul(word.start, &end, 10);
+    *tid = *pid;
+    if (*end == '/')
+        *tid = (uint32_t)strtoul(end + 1, &end, 10);
+    return end == word.start + word.length;
+}
+
+static bool is_cpu(struct word word, uint32_t *cpu)
+{
+    if (word.length < 3 || word.start[0] != '[' || word.start[word.length - 1] != ']' ||
+        !is_number((struct word){word.start + 1, word.length - 2}))
+        return false;
+    *cpu = (uint32_t)strtoul(word.start + 1, NULL, 10);
+    return true;
+}
+
+/* "123.456789:" → nanoseconds. */
+static bool is_time(struct word word, uint64_t *time)
+{
+    const char *dot = memchr(word.start, '.', word.length);
+    if (dot == NULL || word.start[word.length - 1] != ':')
+        return false;
+    struct word whole = {word.start, (size_t)(dot - word.start)};
+    struct word part = {dot + 1, word.length - whole.length - 2};
+    if (!is_number(whole) || !is_number(part) || part.length > 9 || whole.length > 10)
+        return false;
+    uint64_t fraction = strtoull(part.start, NULL, 10);
+    for (size_t i = part.length; i < 9; i++)
+        fraction *= 10;
+    *time = strtoull(whole.start, NULL, 10) * UINT64_C(1000000000) + fraction;
+    return true;
+}
+
+static const char *keep_word(struct as_perf_reader *reader, struct word word)
+{
+    return as_perf_keep(reader, word.start, word.length);
+}
+
+/* ---- frames ---- */
+
+/* Where the module's parenthesis opens; NULL: the text has none at its end. */
+static const char *module_start(const char *text)
+{
+    static const char deleted[] = " (deleted))";
+    size_t length = strlen(text);
+    if (length == 0 || text[length - 1] != ')')
+        return NULL;
+    const char *limit = text + length;
+    if (length > sizeof deleted && strcmp(limit - (sizeof deleted - 1), deleted) == 0)
+        limit -= sizeof deleted - 1;
+    for (const char *at = limit - 1; at >= text; at--)
+        if (*at == '(' && (at == text || at[-1] == ' '))
+            return at;
+    return NULL;
+}
+
+/* "symbol+0x12 (module)", "symbol (inlined)", "[unknown] (module)", "symbol". `text` is changed. */
+static void read_symbol(struct as_perf_reader *reader, char *text, struct as_perf_frame *frame)
+{
+    frame->offset = UINT64_MAX;
+    char *module = (char *)module_start(text);
+    if (module != NULL) {
+        text[strlen(text) - 1] = '\0';
+        frame->inlined = strcmp(module + 1, "inlined") == 0;
+        frame->module = frame->inlined || strcmp(module + 1, "[unknown]") == 0
+                            ? NULL
+                            : as_perf_keep(reader, module + 1, strlen(module));
+        *module = '\0';
+    }
+    for (size_t length = strlen(text); length > 0 && text[length - 1] == ' '; length--)
+        text[length - 1] = '\0';
+    char *plus = NULL, *end;
+    for (char *at = text; (at = strstr(at, "+0x")) != NULL; at++)
+        plus = at;
+    if (plus != NULL) {
+        uint64_t offset = strtoull(plus + 3, &end, 16);
+        if (*end == '\0') {
+            frame->offset = offset;
+            *plus = '\0';
+        }
+    }
+    if (text[0] != '\0' && strcmp(text, "[unknown]") != 0)
+        frame->symbol = as_perf_keep(reader, text, strlen(text));
+}
+
+static bool add_frame(struct script *script, char *line)
+{
+    const char *at = line;
+    struct word ip = next_word(&at);
+    if (!is_hex(ip))
+        return false;
+    struct as_perf_frame frame = {.ip = strtoull(ip.start, NULL, 16)};
+    while (*at == ' ')
+        at++;
+    read_symbol(script->reader, line + (at - line), &frame);
+    if (script->frames.len < FRAMES_MAX)
+        *as_vec_push(&script->frames) = frame;
+    return true;
+}
+
+/* ---- the line of a sample ---- */
+
+/* "0xFROM/0xTO/P/X/A/12", with more behind it in newer versions. */
+static bool add_branch(struct script *script, struct word word)
+{
+    if (word.length < 5 || strncmp(word.start, "0x", 2) != 0)
+        return false;
+    char *end;
+    struct as_perf_branch branch = {.from = strtoull(word.start, &end, 16)};
+    if (strncmp(end, "/0x", 3) != 0)
+        return false;
+    branch.to = strtoull(end + 1, &end, 16);
+    char flags[3] = "---";
+    for (unsigned i = 0; i < 3 && end[0] == '/' && end[1] != '\0' && (end[2] == '/' || i == 2); i++, end += 2)
+        flags[i] = end[1];
+    branch.mispredicted = flags[0] == 'M';
+    branch.predicted = flags[0] == 'P';
+    branch.in_transaction = flags[1] == 'X';
+    branch.abort = flags[2] == 'A';
+    if (end[0] == '/')
+        branch.cycles = (uint16_t)strtoul(end + 1, NULL, 10);
+    if (script->branches.len < BRANCHES_MAX)
+        *as_vec_push(&script->branches) = branch;
+    return true;
+}
+
+/* Takes the branches off the end of the text; they are in its last words. */
+static void take_branches(struct script *script, char *text)
+{
+    char *first = strstr(text, " 0x");
+    while (first != NULL) {
+        const char *at = first;
+        if (add_branch(script, next_word(&at)))
+            break;
+        first = strstr(first + 1, " 0x");
+    }
+    if (first == NULL)
+        return;
+    const char *at = first;
+    next_word(&at);
+    for (struct word word; (word = next_word(&at)).length > 0;)
+        if (!add_branch(script, word))
+            break;
+    *first = '\0';
+    script->sample.has |= PERF_SAMPLE_BRANCH_STACK;
+}
+
+/* A data source in words, behind its number: "68100142 |OP LOAD|LVL L1 hit|…|BLK N/A". */
+static const char *behind_data_source(const char *text)
+{
+    const char *at = strrchr(text, '|');
+    if (at == NULL)
+        return text;
+    next_word(&at);
+    for (const char *next = at;; at = next) {
+        struct word word = next_word(&next);
+        if (word.length == 0 || is_hex(word))
+            return at;
+    }
+}
+
+/* What stands between the event and the symbol: hexadecimal numbers, the last of which is the ip. */
+static char *take_numbers(struct script *script, char *text)
+{
+    struct as_perf_sample *sample = &script->sample;
+    uint64_t numbers[8], count = 0;
+    const char *at = text, *bar = strstr(text, " |OP ");
+    for (const char *next = at; count < 8; at = next) {
+        struct word word = next_word(&next);
+        if (!is_hex(word))
+            break;
+        numbers[count++] = strtoull(word.start, NULL, 16);
+    }
+    if (bar != NULL && count > 0 && at <= bar + 1) {
+        sample->data_src = numbers[count - 1];
+        sample->has |= PERF_SAMPLE_DATA_SRC;
+        if (count > 1) {
+            sample->addr = numbers[0];
+            sample->has |= PERF_SAMPLE_ADDR;
+        }
+        return text + (behind_data_source(text) - text);
+    }
+    if (count > 1) {
+        sample->addr = numbers[0];
+        sample->has |= PERF_SAMPLE_ADDR;
+    }
+    if (count > 0) {
+        sample->ip = numbers[count - 1];
+        sample->has |= PERF_SAMPLE_IP;
+    }
+    return text + (at - text);
+}
+
+/* Behind a data source: weights in decimal, then the ip. */
+static char *take_weights(struct script *script, char *text)
+{
+    const char *at = text, *last = text;
+    struct word previous = {0};
+    for (const char *next = at;; at = next) {
+        struct word word = next_word(&next);
+        if (!is_hex(word))
+            break;
+        if (previous.length > 0 && is_number(previous) && !(script->sample.has & PERF_SAMPLE_WEIGHT)) {
+            script->sample.weight = strtoull(previous.start, NULL, 10);
+            script->sample.has |= PERF_SAMPLE_WEIGHT;
+        }
+        previous = word;
+        last = next;
+    }
+    if (previous.length == 0)
+        return text;
+    bool lone = *last == '\0' && is_number(previous) && previous.length < 8;
+    if (lone && !(script->sample.has & PERF_SAMPLE_WEIGHT)) { /* a chain follows: the number is the weight */
+        script->sample.weight = strtoull(previous.start, NULL, 10);
+        script->sample.has |= PERF_SAMPLE_WEIGHT;
+    } else if (!lone) {
+        script->sample.ip = strtoull(previous.start, NULL, 16);
+        script->sample.has |= PERF_SAMPLE_IP;
+    }
+    return text + (last - text);
+}
+
+static void read_rest(struct script *script, char *text)
+{
+    take_branches(script, text);
+    char *symbol = take_numbers(script, text);
+    if (script->sample.has & PERF_SAMPLE_DATA_SRC)
+        symbol = take_weights(script, symbol);
+    while (*symbol == ' ')
+        symbol++;
+    if (!(script->sample.has & PERF_SAMPLE_IP))
+        return;
+    struct as_perf_frame frame = {.ip = script->sample.ip};
+    read_symbol(script->reader, symbol, &frame);
+    *as_vec_push(&script->frames) = frame;
+}
+
+static struct as_perf_event *event_named(struct as_perf_reader *reader, const char *name)
+{
+    for (size_t i = 0; i < reader->events.len; i++)
+        if (reader->events.data[i]->name == name) /* interned */
+            return reader->events.data[i];
+    if (reader->events.len >= EVENTS_MAX)
+        return NULL;
+    struct as_perf_event *event = as_alloc(sizeof *event);
+    *event = (struct as_perf_event){.index = (uint32_t)reader->events.len, .name = name, .clock = -1};
+    *as_vec_push(&reader->events) = event;
+    as_perf_attr_announce(reader);
+    return event;
+}
+
+/* The words before the event, sorted out. */
+struct columns {
+    struct word words[WORDS_MAX];
+    size_t count;
+    size_t behind; /* index behind the last one that identifies the sample: time, processor or ids */
+    size_t name;   /* how many words are the thread's name */
+};
+
+static void find_columns(struct script *script, struct columns *columns)
+{
+    struct as_perf_sample *sample = &script->sample;
+    size_t at = columns->count;
+    columns->name = at;
+    for (size_t i = 0; i < columns->count; i++)
+        if (is_time(columns->words[i], &sample->time)) {
+            sample->has |= PERF_SAMPLE_TIME;
+            columns->behind = i + 1;
+            at = i;
+            break;
+        }
+    for (size_t i = at; i-- > 0;)
+        if (is_cpu(columns->words[i], &sample->cpu)) {
+            sample->has |= PERF_SAMPLE_CPU;
+            columns->behind = columns->behind > i + 1 ? columns->behind : i + 1;
+            at = i;
+            break;
+        }
+    bool anchored = columns->behind > 0;
+    for (size_t i = anchored ? at : 0; anchored ? i-- > 0 : i < at; i += anchored ? 0 : 1)
+        if (is_ids(columns->words[i], &sample->pid, &sample->tid) && (i > 0 || anchored)) {
+            sample->has |= PERF_SAMPLE_TID;
+            columns->behind = columns->behind > i + 1 ? columns->behind : i + 1;
+            columns->name = i;
+            return;
+        }
+    columns->name = at < columns->count ? at : 0;
+}
+
+/* Splits "words event: rest": the event is the first word behind time, processor or ids that ends in a colon. False:
+ * there is none. */
+static bool split_line(const char *line, struct columns *columns, const char **event, const char **rest)
+{
+    bool anchored = false;
+    uint64_t time;
+    uint32_t a, b;
+    for (const char *at = line; columns->count < WORDS_MAX;) {
+        struct word word = next_word(&at);
+        if (word.length == 0)
+            return false;
+        bool timed = is_time(word, &time);
+        if (anchored && !timed && word.length > 1 && word.start[word.length - 1] == ':') {
+            *event = word.start;
+            *rest = at;
+            return strncmp(word.start, "PERF_RECORD_", 12) != 0;
+        }
+        anchored |= timed || is_cpu(word, &a) || (columns->count > 0 && is_ids(word, &a, &b));
+        columns->words[columns->count++] = word;
+    }
+    return false;
+}
+
+static void read_comm(struct script *script, const struct columns *columns)
+{
+    if (columns->name == 0)
+        return;
+    const struct word *last = &columns->words[columns->name - 1];
+    struct word comm = {columns->words[0].start, 0};
+    comm.length = (size_t)(last->start + last->length - comm.start);
+    script->sample.comm = keep_word(script->reader, comm);
+}
+
+static bool read_header_line(struct script *script, char *line)
+{
+    struct columns columns = {0};
+    const char *event, *rest;
+    if (!split_line(line, &columns, &event, &rest))
+        return false;
+    find_columns(script, &columns);
+    size_t first = columns.behind;
+    if (first < columns.count && is_number(columns.words[first])) {
+        script->sample.period = strtoull(columns.words[first].start, NULL, 10);
+        script->sample.has |= PERF_SAMPLE_PERIOD;
+        first++;
+    }
+    const char *name = first < columns.count ? columns.words[first].start : event;
+    struct word whole = {name, (size_t)(rest - 1 - name)};
+    script->sample.event = event_named(script->reader, keep_word(script->reader, whole));
+    read_comm(script, &columns);
+    read_rest(script, line + (rest - line));
+    return script->sample.event != NULL;
+}
+
+/* ---- samples ---- */
+
+static void finish_sample(struct script *script)
+{
+    struct as_perf_reader *reader = script->reader;
+    struct as_perf_sample *sample = &script->sample;
+    if (!script->open)
+        return;
+    script->open = false;
+    sample->frames = script->frames.data;
+    sample->n_frames = script->frames.len;
+    sample->branches = script->branches.data;
+    sample->n_branches = script->branches.len;
+    if (!(sample->has & PERF_SAMPLE_IP) && sample->n_frames > 0) {
+        sample->ip = sample->frames[0].ip;
+        sample->has |= PERF_SAMPLE_IP;
+    }
+    if (script->chained)
+        sample->has |= PERF_SAMPLE_CALLCHAIN;
+    sample->mode = sample->ip >> 63 ? AS_PERF_KERNEL : AS_PERF_USER;
+    reader->summary.samples++;
+    reader->summary.records[PERF_RECORD_SAMPLE]++;
+    sample->event->samples++;
+    sample->event->total_period += sample->period;
+    if (sample->has & PERF_SAMPLE_TIME) {
+        struct as_perf_summary *summary = &reader->summary;
+        if (summary->first_time == AS_PERF_NO_TIME || sample->time < summary->first_time)
+            summary->first_time = sample->time;
+        if (summary->last_time == AS_PERF_NO_TIME || sample->time > summary->last_time)
+            summary->last_time = sample->time;
+    }
+    AS_PERF_CALL(reader, sample, sample);
+}
+
+static void start_sample(struct script *script)
+{
+    script->sample = (struct as_perf_sample){.pid = UINT32_MAX,
+                                             .tid = UINT32_MAX,
+                                             .cpu = UINT32_MAX,
+                                             .time = AS_PERF_NO_TIME,
+                                             .period = 1,
+                                             .branch_index = -1};
+    as_vec_clear(&script->frames);
+    as_vec_clear(&script->branches);
+    script->chained = false;
+}
+
+/* "# hostname : name" and its like, which --header prints. */
+static void read_comment(struct as_perf_reader *reader, const char *line)
+{
+    const struct {
+        const char *key;
+        const char **to;
+    } keys[] = {
+        {"# hostname : ", &reader->info.host},        {"# os release : ", &reader->info.os_release},
+        {"# perf version : ", &reader->info.version}, {"# arch : ", &reader->info.arch},
+        {"# cpudesc : ", &reader->info.cpu},          {"# cpuid : ", &reader->info.cpu_id},
+        {"# cmdline : ", &reader->info.command},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strncmp(line, keys[i].key, strlen(keys[i].key)) == 0)
+            *keys[i].to = as_perf_keep(reader, line + strlen(keys[i].key), strlen(line));
+}
+
+static void take_line(struct script *script, char *line)
+{
+    size_t length = strlen(line);
+    while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\r'))
+        line[--length] = '\0';
+    if (length == 0) {
+        finish_sample(script);
+        return;
+    }
+    if (line[0] == '#') {
+        read_comment(script->reader, line);
+        return;
+    }
+    if (script->open && line[0] == '\t') {
+        if (add_frame(script, line))
+            script->chained = true;
+        else
+            script->reader->summary.skipped_lines++;
+        return;
+    }
+    finish_sample(script);
+    start_sample(script);
+    script->open = read_header_line(script, line);
+    if (!script->open)
+        script->reader->summary.skipped_lines++;
+}
+
+/* The next line without its end; one that is longer than what the input gives at once is cut. */
+static bool next_line(struct as_perf_input *input, struct as_str *line)
+{
+    size_t size, most = SHORT_LINE;
+    const uint8_t *bytes = as_perf_input_peek(input, most, &size), *end = NULL;
+    if (bytes != NULL && (end = memchr(bytes, '\n', size)) == NULL && size == most) {
+        bytes = as_perf_input_peek(input, AS_PERF_INPUT_MAX, &size);
+        end = memchr(bytes, '\n', size);
+    }
+    if (bytes == NULL)
+        return false;
+    size_t length = end != NULL ? (size_t)(end - bytes) : size;
+    as_str_clear(line);
+    as_str_add_bytes(line, bytes, length);
+    as_str_add(line, "");
+    as_perf_input_skip(input, length + (end != NULL));
+    return true;
+}
+
+bool as_perf_script_run(struct as_perf_reader *reader, struct as_error *err)
+{
+    struct script script = {.reader = reader};
+    struct as_str line = {0};
+    while (!reader->stopped && next_line(&reader->input, &line))
+        if (line.data != NULL)
+            take_line(&script, line.data);
+    if (!reader->stopped)
+        finish_sample(&script);
+    as_str_free(&line);
+    as_vec_free(&script.frames);
+    as_vec_free(&script.branches);
+    if (reader->summary.samples == 0)
+        return as_error_set(err,
+                            "this is neither a perf.data file nor the text of perf script: no line of it is a sample");
+    return true;
+}

@@ -1,0 +1,432 @@
+/* Processes, each with its ranges; files (a path with a build-id), each with the module of the symbol library that
+ * reads it. Files that are the same on disk share a module: a recording can name one in any number of ways. */
+#include "perfdata/perf_spaces.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "perfdata/perf_ranges.h"
+#include "symbol/demangle.h"
+#include "symbol/module.h"
+
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
+struct file {
+    const char *path, *name;
+    uint32_t path_id;
+    struct as_perf_build_id build_id;
+    const char *build_id_text; /* NULL: unknown */
+    uint32_t major, minor;
+    uint64_t inode; /* 0: unknown */
+    bool asked;
+    enum as_perf_match match;
+    struct as_module *module; /* NULL: none that can be used */
+};
+
+struct process {
+    struct as_perf_ranges maps;
+};
+
+struct as_perf_spaces {
+    struct as_map processes; /* pid → index */
+    AS_VEC(struct process) spaces;
+    struct as_map comms;           /* pid << 32 | tid → id of the name */
+    struct as_perf_ranges kernel;  /* of files */
+    struct as_perf_ranges symbols; /* of names */
+    struct as_map files;           /* id of the key → index */
+    AS_VEC(struct file *) file_list;
+    struct as_map build_ids; /* id of the path → index + 1 */
+    AS_VEC(struct as_perf_build_id) build_id_list;
+    struct as_map modules; /* hash of device and inode → index */
+    AS_VEC(struct as_module *) module_list;
+    struct as_strings *strings;
+    char *roots;
+    struct as_module_options options;
+    bool trust_paths;
+};
+
+struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options)
+{
+    struct as_perf_spaces *spaces = as_alloc(sizeof *spaces);
+    bool given = options != NULL && options->debug_path != NULL;
+    spaces->strings = as_strings_new();
+    spaces->roots = as_strdup(given ? options->debug_path : "/usr/lib/debug");
+    spaces->options = (struct as_module_options){
+        .roots = spaces->roots, .no_debug = options != NULL && options->no_debug, .strings = spaces->strings};
+    spaces->trust_paths = options != NULL && options->trust_paths;
+    return spaces;
+}
+
+void as_perf_spaces_free(struct as_perf_spaces *spaces)
+{
+    if (spaces == NULL)
+        return;
+    for (size_t i = 0; i < spaces->spaces.len; i++)
+        as_perf_ranges_free(&spaces->spaces.data[i].maps);
+    for (size_t i = 0; i < spaces->file_list.len; i++)
+        free(spaces->file_list.data[i]);
+    for (size_t i = 0; i < spaces->module_list.len; i++) {
+        as_module_free(spaces->module_list.data[i]);
+        free(spaces->module_list.data[i]);
+    }
+    as_perf_ranges_free(&spaces->kernel);
+    as_perf_ranges_free(&spaces->symbols);
+    as_vec_free(&spaces->spaces);
+    as_vec_free(&spaces->file_list);
+    as_vec_free(&spaces->build_id_list);
+    as_vec_free(&spaces->module_list);
+    as_map_free(&spaces->processes);
+    as_map_free(&spaces->comms);
+    as_map_free(&spaces->files);
+    as_map_free(&spaces->build_ids);
+    as_map_free(&spaces->modules);
+    as_strings_free(spaces->strings);
+    free(spaces->roots);
+    free(spaces);
+}
+
+static const char *keep(struct as_perf_spaces *spaces, const char *text)
+{
+    return as_strings_get(spaces->strings, as_strings_intern(spaces->strings, text));
+}
+
+/* ---- files ---- */
+
+static void build_id_text(const struct as_perf_build_id *id, char text[2 * AS_PERF_BUILD_ID_MAX + 1])
+{
+    text[0] = '\0';
+    for (unsigned i = 0; i < id->size; i++)
+        sprintf(text + 2 * i, "%02x", id->bytes[i]);
+}
+
+bool as_perf_spaces_build_id(void *context, const char *path, enum as_perf_mode mode, const struct as_perf_build_id *id,
+                             struct as_error *err)
+{
+    (void)mode;
+    (void)err;
+    struct as_perf_spaces *spaces = context;
+    uint64_t *known = as_map_put(&spaces->build_ids, as_strings_intern(spaces->strings, path));
+    *as_vec_push(&spaces->build_id_list) = *id;
+    *known = spaces->build_id_list.len;
+    return true;
+}
+
+/* Names of memory that is no file: "[heap]", "//anon", "anon_inode:…", "/memfd:…", "/dev/zero (deleted)". */
+static bool is_file_path(const char *path)
+{
+    return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/dev/", 5) != 0 &&
+           strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/anon_hugepage", 14) != 0;
+}
+
+static const char *shown_path(const char *path)
+{
+    if (path[0] == '\0' || strcmp(path, "//anon") == 0)
+        return "[anon]";
+    if (strncmp(path, "[kernel.kallsyms]", 17) == 0 || strncmp(path, "[guest.kernel.kallsyms", 22) == 0)
+        return "[kernel]";
+    return path;
+}
+
+static struct file *file_for(struct as_perf_spaces *spaces, const struct as_perf_process *map)
+{
+    char text[2 * AS_PERF_BUILD_ID_MAX + 1];
+    const char *path = shown_path(map->name);
+    build_id_text(&map->build_id, text);
+    char *key = as_format("%s\n%s\n%u %u %llu", path, text, map->major, map->minor, (unsigned long long)map->inode);
+    uint32_t id = as_strings_intern(spaces->strings, key);
+    free(key);
+    const uint64_t *known = as_map_get(&spaces->files, id);
+    if (known != NULL)
+        return spaces->file_list.data[*known];
+    struct file *file = as_alloc(sizeof *file);
+    file->path_id = as_strings_intern(spaces->strings, path);
+    file->path = as_strings_get(spaces->strings, file->path_id);
+    const char *slash = strrchr(file->path, '/');
+    file->name = is_file_path(file->path) && slash[1] != '\0' ? slash + 1 : file->path;
+    file->build_id = map->build_id;
+    file->major = map->major;
+    file->minor = map->minor;
+    file->inode = map->inode;
+    *as_map_put(&spaces->files, id) = spaces->file_list.len;
+    *as_vec_push(&spaces->file_list) = file;
+    return file;
+}
+
+/* The module of the file on this disk, shared by all of its names. */
+static struct as_module *module_for(struct as_perf_spaces *spaces, const struct file *file,
+                                    const struct as_file_identity *identity)
+{
+    uint64_t key[2] = {identity->device, identity->inode};
+    uint64_t hash = as_hash_bytes(key, sizeof key);
+    const uint64_t *known = as_map_get(&spaces->modules, hash);
+    if (known != NULL)
+        return spaces->module_list.data[*known];
+    struct as_module *module = as_alloc(sizeof *module);
+    *module = (struct as_module){.path = file->path, .name = file->name, .has_file = true, .identity = *identity};
+    *as_map_put(&spaces->modules, hash) = spaces->module_list.len;
+    *as_vec_push(&spaces->module_list) = module;
+    as_module_load(module, &spaces->options);
+    return module;
+}
+
+static bool same_build_id(const struct file *file, const struct as_build_id *own)
+{
+    /* perf pads ids of other lengths than 20 with zeros where it does not say how long they are. */
+    if (own->len == 0 || own->len > file->build_id.size || memcmp(own->bytes, file->build_id.bytes, own->len) != 0)
+        return false;
+    for (size_t i = own->len; i < file->build_id.size; i++)
+        if (file->build_id.bytes[i] != 0)
+            return false;
+    return true;
+}
+
+/* Whether the file on disk is the recorded one. */
+static enum as_perf_match match_file(const struct as_perf_spaces *spaces, const struct file *file,
+                                     const struct as_file_identity *identity)
+{
+    if (file->build_id.size == 0) {
+        bool same = file->inode != 0 && file->inode == identity->inode &&
+                    (gnu_dev_makedev(file->major, file->minor) == identity->device || file->major == 0);
+        return same ? AS_PERF_MATCHED : spaces->trust_paths ? AS_PERF_TRUSTED : AS_PERF_OTHER;
+    }
+    struct as_error err = AS_ERROR_INIT;
+    struct as_elf *elf = as_elf_open(file->path, &err);
+    if (elf == NULL)
+        return AS_PERF_MISSING;
+    struct as_build_id own;
+    as_elf_build_id(elf, &own);
+    as_elf_close(elf);
+    return same_build_id(file, &own) ? AS_PERF_MATCHED : AS_PERF_OTHER;
+}
+
+/* Looks at the disk when the first address of a file is asked for. */
+static void ask_file(struct as_perf_spaces *spaces, struct file *file)
+{
+    if (file->asked)
+        return;
+    file->asked = true;
+    const uint64_t *known = as_map_get(&spaces->build_ids, file->path_id);
+    if (file->build_id.size == 0 && known != NULL)
+        file->build_id = spaces->build_id_list.data[*known - 1];
+    if (file->build_id.size > 0) {
+        char text[2 * AS_PERF_BUILD_ID_MAX + 1];
+        build_id_text(&file->build_id, text);
+        file->build_id_text = keep(spaces, text);
+    }
+    if (!is_file_path(file->path))
+        return;
+    struct as_file_identity identity = as_file_identity_of(file->path);
+    file->match = identity.known ? match_file(spaces, file, &identity) : AS_PERF_MISSING;
+    if (file->match != AS_PERF_MATCHED && file->match != AS_PERF_TRUSTED)
+        return;
+    file->module = module_for(spaces, file, &identity);
+    if (!file->module->readable) {
+        file->module = NULL;
+        file->match = AS_PERF_MISSING;
+    }
+}
+
+/* ---- what happens to processes ---- */
+
+static struct process *process_of(struct as_perf_spaces *spaces, uint32_t pid)
+{
+    const uint64_t *known = as_map_get(&spaces->processes, pid);
+    if (known != NULL)
+        return &spaces->spaces.data[*known];
+    *as_map_put(&spaces->processes, pid) = spaces->spaces.len;
+    struct process *process = as_vec_push(&spaces->spaces);
+    *process = (struct process){0};
+    return process;
+}
+
+static bool is_kernel(enum as_perf_mode mode)
+{
+    return mode == AS_PERF_KERNEL || mode == AS_PERF_GUEST_KERNEL || mode == AS_PERF_HYPERVISOR;
+}
+
+static void add_map(struct as_perf_spaces *spaces, const struct as_perf_process *map)
+{
+    uint64_t end = map->length > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->length;
+    struct as_perf_range range = {
+        .start = map->start, .end = end, .offset = map->offset, .value = file_for(spaces, map)};
+    bool kernel = is_kernel(map->mode) || map->pid == UINT32_MAX;
+    as_perf_ranges_put(kernel ? &spaces->kernel : &process_of(spaces, map->pid)->maps, &range);
+}
+
+static void add_fork(struct as_perf_spaces *spaces, const struct as_perf_process *fork)
+{
+    uint64_t parent_key = (uint64_t)fork->parent_pid << 32 | fork->parent_tid, *name;
+    uint64_t inherited = (name = as_map_get(&spaces->comms, parent_key)) != NULL ? *name : UINT64_MAX;
+    if (inherited != UINT64_MAX)
+        *as_map_put(&spaces->comms, (uint64_t)fork->pid << 32 | fork->tid) = inherited;
+    if (fork->pid == fork->parent_pid || fork->exec)
+        return;
+    struct as_perf_ranges copy = as_perf_ranges_copy(&process_of(spaces, fork->parent_pid)->maps);
+    struct process *child = process_of(spaces, fork->pid);
+    as_perf_ranges_free(&child->maps);
+    child->maps = copy;
+}
+
+bool as_perf_spaces_process(void *context, const struct as_perf_process *process, struct as_error *err)
+{
+    (void)err;
+    struct as_perf_spaces *spaces = context;
+    if (process->kind == AS_PERF_MAP)
+        add_map(spaces, process);
+    else if (process->kind == AS_PERF_FORK)
+        add_fork(spaces, process);
+    else if (process->kind == AS_PERF_COMM) {
+        *as_map_put(&spaces->comms, (uint64_t)process->pid << 32 | process->tid) =
+            as_strings_intern(spaces->strings, process->name);
+        if (process->exec)
+            as_perf_ranges_free(&process_of(spaces, process->pid)->maps);
+    }
+    return true;
+}
+
+bool as_perf_spaces_ksymbol(void *context, const struct as_perf_ksymbol *symbol, struct as_error *err)
+{
+    (void)err;
+    struct as_perf_spaces *spaces = context;
+    uint64_t end = symbol->length > UINT64_MAX - symbol->address ? UINT64_MAX : symbol->address + symbol->length;
+    struct as_perf_range range = {.start = symbol->address, .end = end, .value = (void *)keep(spaces, symbol->name)};
+    if (symbol->gone)
+        as_perf_ranges_remove(&spaces->symbols, range.start, range.end);
+    else
+        as_perf_ranges_put(&spaces->symbols, &range);
+    return true;
+}
+
+const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pid, uint32_t tid)
+{
+    const uint64_t *name = as_map_get(&spaces->comms, (uint64_t)pid << 32 | tid);
+    return name != NULL ? as_strings_get(spaces->strings, (uint32_t)*name) : NULL;
+}
+
+/* ---- look-up ---- */
+
+static void find_kernel(struct as_perf_spaces *spaces, uint64_t address, struct as_perf_location *location)
+{
+    const struct as_perf_range *map = as_perf_ranges_find(&spaces->kernel, address);
+    const struct as_perf_range *symbol = as_perf_ranges_find(&spaces->symbols, address);
+    location->module = location->module_name = "[kernel]";
+    if (map != NULL) {
+        struct file *file = map->value;
+        ask_file(spaces, file);
+        location->module = file->path;
+        location->module_name = file->name;
+        location->build_id = file->build_id_text;
+    }
+    if (symbol != NULL) {
+        location->function = location->raw_function = symbol->value;
+        location->function_start = symbol->start;
+        location->function_size = symbol->end - symbol->start;
+    }
+}
+
+/* The mapping of an address of a process with the file asked; NULL where nothing is mapped. */
+static const struct as_perf_range *find_map(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address)
+{
+    const uint64_t *known = as_map_get(&spaces->processes, pid);
+    if (known == NULL)
+        return NULL;
+    const struct as_perf_range *map = as_perf_ranges_find(&spaces->spaces.data[*known].maps, address);
+    if (map != NULL)
+        ask_file(spaces, map->value);
+    return map;
+}
+
+static uint64_t bias_of(const struct as_perf_range *map)
+{
+    const struct file *file = map->value;
+    return as_module_bias(file->module, map->start, map->end, map->offset, NULL);
+}
+
+static void find_symbol(struct as_perf_spaces *spaces, struct as_module *module, struct as_perf_location *location)
+{
+    struct as_symbol *symbol = as_symtab_find(&module->symbols, location->module_offset);
+    if (symbol == NULL)
+        return;
+    location->function_start = symbol->address;
+    location->function_size = symbol->size;
+    if (symbol->raw == NULL)
+        return;
+    location->raw_function = symbol->raw;
+    location->function = as_module_symbol_name(symbol, spaces->strings);
+}
+
+void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+                         struct as_perf_location *location)
+{
+    *location = (struct as_perf_location){
+        .module = "[unknown]", .module_name = "[unknown]", .module_offset = address, .file_offset = address};
+    if (is_kernel(mode)) {
+        find_kernel(spaces, address, location);
+        return;
+    }
+    const struct as_perf_range *map = find_map(spaces, pid, address);
+    if (map == NULL)
+        return;
+    struct file *file = map->value;
+    location->module = file->path;
+    location->module_name = file->name;
+    location->build_id = file->build_id_text;
+    location->match = file->match;
+    if (file->match == AS_PERF_NO_FILE)
+        return;
+    location->file_offset = address - map->start + map->offset;
+    location->module_offset = location->file_offset;
+    if (file->module == NULL)
+        return;
+    location->module_offset = address - bias_of(map);
+    find_symbol(spaces, file->module, location);
+}
+
+const char *as_perf_spaces_name(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address)
+{
+    struct as_perf_location location;
+    as_perf_spaces_find(spaces, pid, mode, address, &location);
+    if (location.function != NULL)
+        return location.function;
+    char text[AS_NAME_MAX];
+    if (is_kernel(mode))
+        return location.module_name;
+    snprintf(text, sizeof text, "%.3000s+0x%llx", location.module_name, (unsigned long long)location.module_offset);
+    return keep(spaces, text);
+}
+
+static struct as_debug *debug_of(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+                                 uint64_t *module_offset)
+{
+    const struct as_perf_range *map = is_kernel(mode) ? NULL : find_map(spaces, pid, address);
+    const struct file *file = map != NULL ? map->value : NULL;
+    if (file == NULL || file->module == NULL)
+        return NULL;
+    *module_offset = address - bias_of(map);
+    return as_module_debug(file->module, &spaces->options);
+}
+
+bool as_perf_spaces_line(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+                         struct as_line *line)
+{
+    uint64_t offset;
+    struct as_debug *debug = debug_of(spaces, pid, mode, address, &offset);
+    return debug != NULL && as_debug_line(debug, offset, line);
+}
+
+size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+                             struct as_inline_frame *frames, size_t max)
+{
+    uint64_t offset;
+    struct as_perf_location location;
+    struct as_debug *debug = debug_of(spaces, pid, mode, address, &offset);
+    size_t count = debug != NULL ? as_debug_inline(debug, offset, frames, max) : 0;
+    as_perf_spaces_find(spaces, pid, mode, address, &location);
+    if (location.function == NULL || max == 0)
+        return count;
+    /* The symbol table knows the real function better than DWARF: "f.constprop.0", "f.cold". */
+    if (count > 0 && (frames[count - 1].call.file != NULL || frames[count - 1].call.line != 0))
+        return count; /* cut off: its last frame is not the function */
+    frames[count > 0 ? count - 1 : 0] = (struct as_inline_frame){.function = location.function};
+    return count > 0 ? count : 1;
+}

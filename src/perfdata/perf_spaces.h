@@ -1,0 +1,70 @@
+/* From addresses in a recording to files and functions: for each process what it had mapped at the time, from the
+ * reader's events. Feed it with the sink's events in their order; ask in between, while a sample is at hand.
+ *
+ * A file on this machine gives names only if it is the one that was recorded: its build-id is the recorded one; or,
+ * where the recording has none, its inode is. Everything else is named by module and offset. Kernel addresses have the
+ * names of KSYMBOL records (BPF programs, trampolines), otherwise "[kernel]" or the kernel module's name.
+ *
+ * Return addresses: ask for address - 1, which is in the call.
+ */
+#ifndef AS_PERFDATA_PERF_SPACES_H
+#define AS_PERFDATA_PERF_SPACES_H
+
+#include "perfdata/perfdata.h"
+#include "symbol/space.h"
+
+struct as_perf_spaces;
+
+struct as_perf_spaces_options {
+    const char *debug_path; /* colon-separated roots with separate debug files; NULL: /usr/lib/debug */
+    bool no_debug;          /* symbols only, no DWARF */
+    bool trust_paths;       /* take the file at the path where the recording does not say which one it was */
+};
+
+struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options); /* NULL: defaults */
+void as_perf_spaces_free(struct as_perf_spaces *spaces);
+
+/* These have the form of a sink's functions, with the spaces as context; they never fail. */
+bool as_perf_spaces_build_id(void *spaces, const char *path, enum as_perf_mode mode, const struct as_perf_build_id *id,
+                             struct as_error *err);
+bool as_perf_spaces_process(void *spaces, const struct as_perf_process *process, struct as_error *err);
+bool as_perf_spaces_ksymbol(void *spaces, const struct as_perf_ksymbol *symbol, struct as_error *err);
+
+enum as_perf_match {
+    AS_PERF_NO_FILE, /* anonymous, kernel, unmapped */
+    AS_PERF_MATCHED, /* the file that was recorded is here */
+    AS_PERF_TRUSTED, /* a file of that name is here, taken because of trust_paths */
+    AS_PERF_MISSING, /* no such file here, or not readable as ELF */
+    AS_PERF_OTHER    /* a file of that name is here, but another one or not known to be the same */
+};
+
+struct as_perf_location {
+    const char *module;       /* the recorded path, or "[kernel]", "[unknown]", "[anon]", "[vdso]" … */
+    const char *module_name;  /* its last component */
+    const char *build_id;     /* hexadecimal; NULL: unknown */
+    const char *function;     /* demangled; NULL: unknown */
+    const char *raw_function; /* as in the symbol table; NULL likewise */
+    uint64_t
+        module_offset; /* matched files: as objdump shows it; others: the offset in the file; no file: the address */
+    uint64_t file_offset;
+    uint64_t function_start, function_size; /* start: in the terms of module_offset; 0 where unknown */
+    enum as_perf_match match;
+};
+
+/* Strings live as long as the spaces. Always fills `location`. */
+void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+                         struct as_perf_location *location);
+
+/* "main", or "libfoo.so+0x1234" where there is no symbol, "[unknown]+0x7f…" where there is no module. */
+const char *as_perf_spaces_name(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address);
+
+bool as_perf_spaces_line(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+                         struct as_line *line); /* false: unknown */
+/* Like as_space_inline: innermost first, ending with the real function. */
+size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+                             struct as_inline_frame *frames, size_t max);
+
+/* The name of a thread; NULL: unknown. */
+const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pid, uint32_t tid);
+
+#endif
