@@ -67,7 +67,7 @@ def pictures_and_sound(folder, dice):
 def puzzles(folder, dice):
     clauses = [[dice.choice([-1, 1]) * dice.randint(1, 250) for _ in range(3)] for _ in range(1065)]
     write(folder, "sat.cnf", f"p cnf 250 {len(clauses)}\n" + "".join(" ".join(map(str, c)) + " 0\n" for c in clauses))
-    write(folder, "chess.txt", "depth 8\ngo\nquit\n")
+    write(folder, "chess.txt", "depth 12\ngo\nquit\n")
     write(folder, "go.txt", "boardsize 13\nlevel 8\n" + "genmove black\ngenmove white\n" * 6 + "quit\n")
     n = 80
     terms = lambda pairs: " + ".join(f"{dice.randint(1, 99)} x{i}_{j}" for i, j in pairs)
