@@ -16,12 +16,15 @@ packages_of() {
     done
 }
 
+# What is installed, by its own name and by the names that it provides (NodeSource's nodejs is npm, too).
+installed_packages() {
+    dpkg-query -W -f '${db:Status-Status} ${Package},${Provides}\n' 2>/dev/null |
+        sed -n 's/^installed //p' | tr ',' '\n' | awk '{ print $1 }'
+}
+
 # Those among the arguments that are not installed.
 missing_of() {
-    local package
-    for package in "$@"; do
-        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
-    done
+    printf '%s\n' "$@" | grep -vxF -f <(installed_packages)
 }
 
 # How to become root: nothing, sudo, or a failure. sudo may ask for a password only where someone can type it.

@@ -17,6 +17,7 @@ struct as_json {
     FILE *out;
     AS_VEC(struct level) levels;
     bool done; /* the one top value is written */
+    bool compact;
 };
 
 struct as_json *as_json_new(FILE *out)
@@ -24,6 +25,11 @@ struct as_json *as_json_new(FILE *out)
     struct as_json *json = as_alloc(sizeof *json);
     json->out = out;
     return json;
+}
+
+void as_json_compact(struct as_json *json)
+{
+    json->compact = true;
 }
 
 bool as_json_finish(struct as_json *json)
@@ -41,6 +47,8 @@ bool as_json_finish(struct as_json *json)
 
 static void new_line(struct as_json *json)
 {
+    if (json->compact)
+        return;
     fputc('\n', json->out);
     for (size_t i = 0; i < json->levels.len; i++)
         fputs("  ", json->out);
@@ -116,7 +124,7 @@ static void begin_value(struct as_json *json, const char *name)
     new_line(json);
     if (name) {
         put_string(json->out, name);
-        fputs(": ", json->out);
+        fputs(json->compact ? ":" : ": ", json->out);
     }
 }
 

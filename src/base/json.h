@@ -9,6 +9,8 @@
 
 struct as_json;
 struct as_json *as_json_new(FILE *out);
+/* Without line breaks and indentation from here on: for documents that programs read. */
+void as_json_compact(struct as_json *json);
 /* Ends the document with a newline and frees. False when writing failed (the caller has the FILE and errno). */
 bool as_json_finish(struct as_json *json);
 

@@ -55,6 +55,21 @@ static void writes_a_document(void **state)
                        "  \"list\": [\n    1,\n    [],\n    {}\n  ]\n}\n");
 }
 
+static void writes_without_breaks(void **state)
+{
+    struct page page;
+    begin(&page);
+    as_json_compact(page.json);
+    as_json_object(page.json, NULL);
+    as_json_array(page.json, "list");
+    as_json_u64(page.json, NULL, 1);
+    as_json_u64(page.json, NULL, 2);
+    as_json_end(page.json);
+    as_json_string(page.json, "a b", "c: d");
+    as_json_end(page.json);
+    expect_page(&page, "{\"list\":[1,2],\"a b\":\"c: d\"}\n");
+}
+
 static void expect_text(const char *value, const char *text)
 {
     struct page page;
@@ -175,7 +190,7 @@ int main(void)
         cmocka_unit_test(writes_a_document),       cmocka_unit_test(escapes_strings),
         cmocka_unit_test(replaces_invalid_utf8),   cmocka_unit_test(escapes_names),
         cmocka_unit_test(writes_shortest_numbers), cmocka_unit_test(tells_write_errors),
-        cmocka_unit_test(aborts_on_misuse),
+        cmocka_unit_test(aborts_on_misuse),        cmocka_unit_test(writes_without_breaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,206 @@
+// Documents for the page (doc/format/page.md), made up so that every number can be checked by hand, or large.
+//
+//   node fixtures.mjs NAME TEMPLATE OUT.html     writes a page with the document NAME in it
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { deflateSync } from "node:zlib";
+
+const EVENTS = [
+    { name: "DR-L1", meaning: "L1 instruction cache miss", state: "drained" },
+    { name: "DR-TLB", meaning: "L1 instruction TLB miss", state: "drained" },
+    { name: "DR-SQ", meaning: "store stalled at dispatch", state: "drained" },
+    { name: "FL-MB", meaning: "mispredicted branch", state: "flushed" },
+    { name: "FL-EX", meaning: "exception or flush at commit", state: "flushed" },
+    { name: "FL-MO", meaning: "memory ordering violation", state: "flushed" },
+    { name: "ST-L1", meaning: "L1 data cache miss", state: "stalled" },
+    { name: "ST-TLB", meaning: "L1 data TLB miss", state: "stalled" },
+    { name: "ST-LLC", meaning: "last-level cache miss of a load", state: "stalled" },
+];
+const COMPONENTS = [[], [6], [6, 8], [6, 7], [6, 7, 8], [2], [3], [0], [4], [5]];
+
+/** Collects strings once. */
+class Strings {
+    list = [];
+    numbers = new Map();
+    of(text) {
+        if (!this.numbers.has(text)) this.numbers.set(text, this.list.push(text) - 1);
+        return this.numbers.get(text);
+    }
+}
+
+/** [[row, component, cycles]…], in the order of rows, as the document has it. */
+function sparse(entries, components = true) {
+    const out = { row: [], component: [], cycles: [] };
+    let last = 0;
+    for (const [row, component, cycles] of entries) {
+        out.row.push(row - last);
+        out.component.push(component);
+        out.cycles.push(cycles);
+        last = row;
+    }
+    if (!components) delete out.component;
+    return out;
+}
+
+function summary(more = {}) {
+    return {
+        program: "demo", arguments: "--size 3", source: "model", sampler: "tea", core: "boom-tea", instructions: 1500, cycles: 1000,
+        samples: 100, lost: 0, throttled: 0, period: "10 cycles", error_estimate: 0.021, error_how: "against the golden reference of this run",
+        seconds: 0.5, threads: 1, recorded: "2025-01-02T03:04:05Z",
+        states: { computing: 400, stalled: 450, drained: 50, flushed: 100 }, unmeasured: [], notes: [], ...more,
+    };
+}
+
+/** Three functions, 1000 cycles: main 100 (10 %), copy 600 (60 %), sort 300 (30 %). */
+export function small() {
+    const strings = new Strings();
+    const texts = [
+        "push rbp", "call copy", "call sort", "ret", // main
+        "mov rax, qword ptr [rsi]", "mov qword ptr [rdi], rax", "add rsi, 8", "dec rcx", "jnz 0x401104", "ret", // copy
+        "cmp eax, edx", "jle 0x401208", "xchg eax, edx", "ret", // sort
+    ];
+    const truth = [[0, 0, 40], [1, 0, 30], [2, 0, 20], [3, 0, 10],
+        [4, 0, 50], [4, 1, 100], [4, 2, 300], [5, 5, 50], [6, 0, 40], [7, 0, 30], [8, 0, 25], [9, 0, 5],
+        [10, 0, 100], [11, 0, 80], [11, 6, 100], [12, 0, 15], [13, 0, 5]];
+    const software = [[5, 0, 450], [0, 0, 150], [10, 0, 100], [12, 0, 300]].sort((a, b) => a[0] - b[0]);
+    return {
+        format: "assay-page", version: 1, unit: "cycles", summary: summary(),
+        events: EVENTS, components: COMPONENTS,
+        series: [
+            { name: "tea", label: "TEA", samples: 100, error: { instruction: 0.021, block: 0.01, function: 0, pics: 0.03 }, instructions: sparse(truth) },
+            { name: "golden", label: "Golden", exact: true, instructions: sparse(truth) },
+            { name: "software", label: "Software", samples: 100, error: { instruction: 0.6, block: 0.5, function: 0.2 }, note: "skids to a later instruction",
+                instructions: sparse(software, false), blames: [[5, 4, 450], [12, 11, 180]] },
+        ],
+        modules: [{ name: "demo", path: "bin/demo", build_id: "0123abcd" }, { name: "libsort.so", path: "lib/libsort.so", note: "no build id" }],
+        files: [
+            { name: "demo.c", first: 1, lines: ["int main(void)", "{", "    copy();", "    sort();", "}", "", "void copy(void)", "{", "    while (n--)", "        *to++ = *from++;", "}"] },
+            { name: "sort.c", lines: null, note: "not found" },
+        ],
+        functions: { name: ["main", "copy", "sort"].map((name) => strings.of(name)), module: [0, 0, 1], address: ["0x401000", "0x401104", "0x401200"],
+            file: [0, 0, 1], line: [1, 7, 10], count: [4, 6, 4] },
+        instructions: {
+            address: [0, 1, 5, 5, 0, 3, 3, 4, 3, 2, 0, 2, 2, 1], text: texts.map((text) => strings.of(text)),
+            file: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1], line: [2, 3, 4, 5, 10, 10, 10, 9, 9, 11, 12, 12, 13, 14],
+            executed: [1, 1, 1, 1, 200, 200, 200, 200, 200, 1, 150, 150, 100, 96], jump: [0, 0, 0, 0, 0, 0, 0, 0, -4, 0, 0, 2, 0, 0],
+            call: { row: [1, 1], function: [1, 2] },
+        },
+        paths: { parent: [-1, 0, 0, 1], function: [0, 1, 2, 2], self: sparse([[0, 0, 100], [1, 0, 150], [1, 1, 100], [1, 2, 300], [1, 5, 50], [2, 0, 100], [2, 6, 60], [3, 0, 100], [3, 6, 40]]) },
+        threads: [{ name: "demo 1", instructions: 1500, cycles: 1000 }],
+        counters: [{ name: "loads", value: 200, meaning: "instructions that read memory" }],
+        machine: [{ name: "Front end", rows: [{ name: "front.fetch_width", value: "8", note: "Table B.2" }] }, { name: "Back end", rows: [{ name: "back.rob", value: "192", note: "Table B.2" }] }],
+        run: [{ name: "Exit status", value: "0" }], strings: strings.list,
+    };
+}
+
+/** The same from a source without events, with what that means for everything else. */
+export function timer() {
+    const data = small();
+    const flat = data.series[0].instructions;
+    return {
+        ...data, unit: "samples", events: [], components: [], paths: { ...data.paths, self: { row: data.paths.self.row, cycles: data.paths.self.cycles } }, machine: [],
+        summary: summary({ source: "timer", sampler: "timer", core: null, cycles: null, instructions: null, states: null, lost: 3, throttled: null, error_estimate: null, error_how: null,
+            unmeasured: ["events: no PMU on this machine", "cycles: the task clock counts time"], notes: ["auto fell back to the timer: perf_event_open was refused"] }),
+        series: [{ name: "timer", label: "Timer", samples: 100, instructions: { row: flat.row, cycles: flat.cycles } }],
+    };
+}
+
+export const HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=2>\"'&amp;\u202egnp.exe\n\u0007\u2028</script>";
+
+/** The small one with hostile text wherever there is text. */
+export function hostile() {
+    const data = small();
+    const spoil = (value, key) => {
+        if (typeof value === "string" && !["format", "address", "unit"].includes(key)) return HOSTILE;
+        if (Array.isArray(value)) return key === "address" ? value : value.map((one) => spoil(one, key));
+        if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoil(one, name)]));
+        return value;
+    };
+    const spoilt = spoil(data, "");
+    spoilt.strings = data.strings.map((text, i) => (i === 0 ? HOSTILE : i === 1 ? "ns::f<" + "T,".repeat(500000) + ">" : i === 2 ? "__proto__" : text));
+    spoilt.series.forEach((series, i) => (series.name = `${HOSTILE}${i}`));
+    return spoilt;
+}
+
+/** A generator that gives the same numbers everywhere. */
+function random(seed) {
+    return () => {
+        seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+        return seed / 4294967296;
+    };
+}
+
+const OPERATIONS = ["mov", "add", "lea", "cmp", "vmovapd", "vfmadd231pd", "xor", "imul", "test", "movzx"];
+const REGISTERS = ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13"];
+
+/** 100,000 instructions (or as many as asked for) in functions of 20 to 400, one of 20,000. */
+export function large(wanted = 100000) {
+    const next = random(7);
+    const pick = (list) => list[Math.floor(next() * list.length)];
+    const strings = new Strings();
+    const data = { ...small(), functions: { name: [], module: [], address: [], file: [], line: [], count: [] } };
+    const columns = { address: [], text: [], file: [], line: [], executed: [], jump: [], call: { row: [], function: [] } };
+    const [truth, software] = [[], []];
+    let lastCall = 0;
+    for (let rows = 0, fn = 0; rows < wanted; fn++) {
+        const size = Math.min(wanted - rows, fn === 3 ? 20000 : 20 + Math.floor(next() ** 2 * 380));
+        const heat = next() ** 8 * 1e6;
+        data.functions.name.push(strings.of(`${pick(["std::vector", "engine::scene", "util", "net::http"])}<T${fn % 17}>::${pick(["update", "find", "push_back", "merge", "parse"])}_${fn}(int, char const*)`));
+        data.functions.module.push(fn % 3 ? 0 : 1);
+        data.functions.address.push("0x" + (0x400000 + rows * 5).toString(16));
+        data.functions.file.push(fn % 40);
+        data.functions.line.push(10 + fn);
+        data.functions.count.push(size);
+        for (let i = 0; i < size; i++, rows++) {
+            columns.address.push(i === 0 ? 0 : 3 + Math.floor(next() * 5));
+            const jump = i > 10 && next() < 0.08 ? -Math.floor(1 + next() * 10) : 0;
+            columns.text.push(strings.of(jump ? `jne 0x${(0x400000 + rows * 5).toString(16)}` : `${pick(OPERATIONS)} ${pick(REGISTERS)}, qword ptr [${pick(REGISTERS)} + 0x${Math.floor(next() ** 3 * 4096).toString(16)}]`));
+            columns.file.push(fn % 40);
+            columns.line.push(10 + Math.floor(i / 4));
+            columns.executed.push(Math.floor(heat));
+            columns.jump.push(jump);
+            if (next() < 0.01) {
+                columns.call.row.push(rows - lastCall);
+                columns.call.function.push(Math.floor(next() * (fn + 1)));
+                lastCall = rows;
+            }
+            if (next() < 0.6) truth.push([rows, 0, Math.round(heat * next() * 100) / 100 + 1]);
+            if (next() < 0.12) truth.push([rows, 1 + Math.floor(next() * 9), Math.round(heat * next() * 1500) / 100 + 1]);
+            if (next() < 0.2) software.push([rows, 0, Math.round(heat * next() * 900) / 100 + 1]);
+        }
+    }
+    data.instructions = columns;
+    data.strings = strings.list;
+    data.series = [
+        { name: "tea", label: "TEA", samples: 250000, error: { instruction: 0.02 }, instructions: sparse(truth) },
+        { name: "golden", label: "Golden", exact: true, instructions: sparse(truth) },
+        { name: "software", label: "Software", samples: 250000, error: { instruction: 0.6 }, instructions: sparse(software, false) },
+    ];
+    data.files = Array.from({ length: 40 }, (_, file) => ({ name: `src/file_${file}.cc`, first: 1, lines: Array.from({ length: 1500 }, (_, line) => `    value_${line} += table[${line % 31}] * scale(${file}, ${line});`) }));
+    data.paths = { parent: [], function: [], self: { row: [], component: [], cycles: [] } };
+    for (let node = 0; node < 20000; node++) {
+        data.paths.parent.push(node === 0 ? -1 : Math.max(0, node - 1 - Math.floor(next() ** 2 * Math.min(node, 400))));
+        data.paths.function.push(Math.floor(next() * data.functions.count.length));
+        data.paths.self.row.push(node === 0 ? 0 : 1);
+        data.paths.self.component.push(Math.floor(next() * 10));
+        data.paths.self.cycles.push(Math.round(next() ** 6 * 1e6) + 1);
+    }
+    const cycles = truth.reduce((sum, [, , value]) => sum + value, 0);
+    data.summary = summary({ program: "large", cycles: Math.round(cycles), instructions: Math.round(cycles * 1.3), samples: 250000 });
+    return data;
+}
+
+export const documents = { small, timer, hostile, large };
+
+/** What as_page_open() of the program writes. */
+export function inject(template, data, deflated) {
+    const text = JSON.stringify(data).replace(/</g, "\\u003c");
+    const body = deflated ? deflateSync(text).toString("base64") : text;
+    const encoding = deflated ? ' data-encoding="deflate-base64"' : "";
+    return template.replace("<!--assay-data-->", () => `<script type="application/json" id="assay-data"${encoding}>${body}</script>`);
+}
+
+if (process.argv[1]?.endsWith("fixtures.mjs") && process.argv.length === 5) {
+    const [, , name, template, out] = process.argv;
+    writeFileSync(out, inject(readFileSync(template, "utf8"), documents[name](), true));
+}

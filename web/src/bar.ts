@@ -1,0 +1,65 @@
+// Stacked bars: a cycle stack as a row of segments, with a sentence for those who do not see it.
+
+import { Colours } from "./colours";
+import { el } from "./dom";
+import { percent, short } from "./format";
+import { Model, Part } from "./model";
+import { tip } from "./tooltip";
+
+export class Bars {
+    constructor(
+        readonly model: Model,
+        readonly colours: Colours,
+    ) {}
+
+    /** A bar whose full width stands for `full`. */
+    make(parts: Part[], full: number, options: { total?: number; title?: string; className?: string; silent?: boolean } = {}): HTMLElement {
+        const sum = parts.reduce((all, part) => all + part.cycles, 0);
+        const total = options.total ?? sum;
+        const silent = options.silent === true;
+        const bar = el("div", {
+            class: `bar ${options.className ?? ""}`,
+            role: silent ? "presentation" : "img",
+            "aria-hidden": silent ? "true" : null,
+            "aria-label": silent ? null : this.sentence(parts, total),
+        });
+        for (const part of parts) {
+            const width = (part.cycles / full) * 100;
+            if (!(width > 0.05)) continue;
+            const segment = el("span", { class: "seg" });
+            segment.style.width = `${width}%`;
+            segment.style.background = this.colours.of(part.component);
+            bar.append(segment);
+        }
+        tip(bar, () => this.table(parts, total, options.title));
+        return bar;
+    }
+
+    /** "ST-L1 40.2 %, Base 10 %", the largest first. */
+    sentence(parts: Part[], total: number, limit = 6): string {
+        const sorted = [...parts].sort((a, b) => b.cycles - a.cycles).filter((part) => part.cycles > 0);
+        if (sorted.length === 0) return "no time";
+        const said = sorted.slice(0, limit).map((part) => `${this.model.componentName(part.component)} ${percent(part.cycles / total)}`);
+        return said.join(", ") + (sorted.length > limit ? ` and ${sorted.length - limit} smaller ones` : "");
+    }
+
+    swatch(component: number): HTMLElement {
+        const swatch = el("span", { class: "swatch", "aria-hidden": "true" });
+        swatch.style.background = this.colours.of(component);
+        return swatch;
+    }
+
+    table(parts: Part[], total: number, title?: string): HTMLElement {
+        const sorted = [...parts].sort((a, b) => b.cycles - a.cycles).slice(0, 12);
+        const sum = parts.reduce((all, part) => all + part.cycles, 0);
+        const rows = sorted.map((part) =>
+            el("tr", {},
+                el("td", {}, this.swatch(part.component), this.model.componentName(part.component)),
+                el("td", { class: "num" }, short(part.cycles)),
+                el("td", { class: "num" }, percent(part.cycles / total))));
+        const more = parts.length > 12 ? el("tr", {}, el("td", {}, `and ${parts.length - 12} smaller ones`)) : null;
+        const all = el("tr", { class: "sum" }, el("td", {}, this.model.unit),
+            el("td", { class: "num" }, short(sum)), el("td", { class: "num" }, percent(sum / total)));
+        return el("div", {}, title ? el("div", { class: "tip-title" }, title) : null, el("table", {}, ...rows, more, all));
+    }
+}

@@ -1,0 +1,85 @@
+// The document that the page takes, as doc/format/page.md describes it. Tables are columns; names are numbers of
+// `strings`; what is null or absent was not measured, and the page says so.
+
+export const FORMAT = "assay-page";
+export const VERSION = 1;
+
+/** Time by row: entry i is `cycles[i]` of row r, where r grows by `row[i]` from entry to entry. Without `component`, the
+ * source told no events. */
+export interface Sparse {
+    row: number[];
+    component?: number[];
+    cycles: number[];
+}
+
+export interface SummaryData {
+    program: string;
+    arguments?: string;
+    source: string;
+    sampler: string;
+    core?: string | null;
+    instructions?: number | null;
+    cycles?: number | null;
+    samples?: number | null;
+    lost?: number | null;
+    throttled?: number | null;
+    period?: string | null;
+    error_estimate?: number | null;
+    error_how?: string | null;
+    seconds?: number | null;
+    threads?: number | null;
+    recorded?: string | null;
+    class?: string | null;
+    states?: Record<string, number> | null;
+    repeat?: { runs: number; mean: number; spread: number } | null;
+    unmeasured?: string[];
+    notes?: string[];
+}
+
+export interface SeriesData {
+    name: string;
+    label?: string;
+    exact?: boolean;
+    samples?: number | null;
+    error?: { instruction?: number | null; block?: number | null; function?: number | null; pics?: number | null } | null;
+    note?: string;
+    functions?: Sparse;
+    instructions: Sparse;
+    /** Said instruction, true instruction, cycles: the largest pairs that differ. */
+    blames?: [number, number, number][];
+}
+
+export interface PageData {
+    format: string;
+    version: number;
+    unit?: "cycles" | "ns" | "samples";
+    summary: SummaryData;
+    strings: string[];
+    events?: { name: string; meaning?: string; state?: string }[];
+    components?: number[][];
+    series: SeriesData[];
+    modules?: { name: string; path?: string; build_id?: string; note?: string }[];
+    files?: { name: string; first?: number; lines?: string[] | null; note?: string }[];
+    functions: {
+        name: number[];
+        module?: number[];
+        address?: string[];
+        file?: number[];
+        line?: number[];
+        count: number[];
+    };
+    instructions: {
+        address: number[];
+        text: number[];
+        file?: number[];
+        line?: number[];
+        executed?: number[];
+        jump?: number[];
+        call?: { row: number[]; function: number[] };
+    };
+    paths?: { parent: number[]; function: number[]; self: Sparse };
+    threads?: { name: string; instructions?: number | null; cycles?: number | null }[];
+    counters?: { name: string; value: number; meaning?: string }[];
+    machine?: { name: string; rows: { name: string; value: string; note?: string }[] }[];
+    run?: { name: string; value: string }[];
+}

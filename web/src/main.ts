@@ -1,0 +1,164 @@
+// Starts the page: loads the document, makes the tabs, and follows the address.
+
+import { Bars } from "./bar";
+import { Colours } from "./colours";
+import { button, el, replace } from "./dom";
+import { clean } from "./format";
+import { loadDocument } from "./load";
+import { Model } from "./model";
+import { FunctionNames, Params, readRoute, routeText } from "./route";
+import { Context, Tab, tabs, View } from "./tabs";
+import { installTips } from "./tooltip";
+
+class Page {
+    private readonly views = new Map<string, View>();
+    private readonly buttons = new Map<string, HTMLElement>();
+    private readonly panels = new Map<string, HTMLElement>();
+    private readonly live = el("div", { class: "hidden", role: "status", "aria-live": "polite" });
+    private readonly tabs: Tab[];
+    private readonly context: Context;
+    private current = "";
+
+    constructor(model: Model) {
+        this.tabs = tabs.filter((tab) => tab.available?.(model) ?? true);
+        this.context = {
+            model, bars: new Bars(model, new Colours(model)), names: new FunctionNames(model),
+            go: (params, swap) => this.go(params, swap === true),
+            link: routeText,
+            announce: (text) => (this.live.textContent = text),
+        };
+        const { summary } = model.data;
+        document.title = `${clean(summary.program, 60)} – Assay`;
+        replace(document.body, this.header(clean(summary.program, 80)), this.main(), this.live);
+        window.addEventListener("hashchange", () => this.follow());
+        window.addEventListener("beforeprint", () => this.views.get(this.current)?.print?.(true));
+        window.addEventListener("afterprint", () => this.views.get(this.current)?.print?.(false));
+        document.addEventListener("keydown", (event) => this.onKey(event));
+        this.follow();
+    }
+
+    private header(program: string): HTMLElement {
+        const list = el("div", { class: "tabs", role: "tablist", "aria-label": "Views" });
+        for (const tab of this.tabs) {
+            const one = button(tab.title, () => this.go({ tab: tab.id }, false), { role: "tab", id: `tab-${tab.id}`, "aria-controls": `panel-${tab.id}`, "aria-selected": "false", tabindex: -1 });
+            this.buttons.set(tab.id, one);
+            list.append(one);
+        }
+        list.addEventListener("keydown", (event) => this.onTabKey(event));
+        return el("header", {}, el("div", { class: "brand" }, el("span", { class: "logo", "aria-hidden": "true" }), el("h1", {}, el("span", { class: "code" }, program), el("small", {}, "Assay"))), list, themeButton());
+    }
+
+    private main(): HTMLElement {
+        const main = el("main");
+        for (const tab of this.tabs) {
+            const panel = el("div", { class: `panel panel-${tab.id}`, role: "tabpanel", id: `panel-${tab.id}`, "aria-labelledby": `tab-${tab.id}`, hidden: true });
+            this.panels.set(tab.id, panel);
+            main.append(panel);
+        }
+        return main;
+    }
+
+    private go(params: Params, swap: boolean): void {
+        const text = routeText(params);
+        if (text === location.hash) return;
+        if (swap) {
+            history.replaceState(null, "", text);
+            this.follow();
+        } else location.hash = text;
+    }
+
+    private follow(): void {
+        const params = readRoute();
+        const tab = this.tabs.find((one) => one.id === params.get("tab")) ?? this.tabs[0];
+        const changed = tab.id !== this.current;
+        this.current = tab.id;
+        for (const [id, panel] of this.panels) panel.hidden = id !== tab.id;
+        for (const [id, one] of this.buttons) {
+            one.setAttribute("aria-selected", String(id === tab.id));
+            one.tabIndex = id === tab.id ? 0 : -1;
+        }
+        let view = this.views.get(tab.id);
+        if (!view) {
+            view = tab.create(this.context);
+            this.views.set(tab.id, view);
+            this.panels.get(tab.id)!.append(view.element);
+        }
+        view.show(params);
+        if (changed) this.moveFocus(tab.id);
+    }
+
+    /** Where a link or a key led to another tab, the focus goes along, unless it is on the tabs themselves. */
+    private moveFocus(id: string): void {
+        const at = document.activeElement;
+        if (at && (at === document.body || at.closest("[role=tablist]"))) return;
+        this.panels.get(id)!.querySelector<HTMLElement>("[role=grid], [role=tree], h2")?.focus();
+    }
+
+    private onTabKey(event: KeyboardEvent): void {
+        const ids = this.tabs.map((tab) => tab.id);
+        const at = ids.indexOf(this.current);
+        const to: Record<string, number> = { ArrowRight: (at + 1) % ids.length, ArrowLeft: (at + ids.length - 1) % ids.length, Home: 0, End: ids.length - 1 };
+        if (!(event.key in to)) return;
+        const id = ids[to[event.key]];
+        this.buttons.get(id)!.focus();
+        this.go({ tab: id }, false);
+        event.preventDefault();
+    }
+
+    private onKey(event: KeyboardEvent): void {
+        const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+        if (event.ctrlKey || event.altKey || event.metaKey) return;
+        if (event.key === "/" && !typing) {
+            let field = this.panels.get(this.current)!.querySelector<HTMLElement>("input[type=search]");
+            if (!field) {
+                this.go({ tab: "functions" }, false);
+                this.follow();
+                field = this.panels.get(this.current)!.querySelector<HTMLElement>("input[type=search]");
+            }
+            field?.focus();
+            event.preventDefault();
+        } else if (/^[1-9]$/.test(event.key) && !typing && this.tabs[Number(event.key) - 1]) this.go({ tab: this.tabs[Number(event.key) - 1].id }, false);
+    }
+}
+
+/** Light, dark, or as the system has it. The choice is kept where the browser allows a file to keep anything. */
+function themeButton(): HTMLElement {
+    const stored = (value?: string): string => {
+        try {
+            if (value !== undefined) localStorage.setItem("assay-theme", value);
+            return localStorage.getItem("assay-theme") ?? "";
+        } catch {
+            return value ?? "";
+        }
+    };
+    const names: Record<string, string> = { "": "Auto", light: "Light", dark: "Dark" };
+    let theme = stored() in names ? stored() : "";
+    const apply = () => {
+        if (theme) document.documentElement.dataset.theme = theme;
+        else delete document.documentElement.dataset.theme;
+        one.textContent = names[theme];
+        one.setAttribute("aria-label", `Colours: ${names[theme]}`);
+    };
+    const one = button("", () => {
+        const order = Object.keys(names);
+        theme = order[(order.indexOf(theme) + 1) % order.length];
+        stored(theme);
+        apply();
+    }, { class: "theme", title: "Light, dark, or as the system has it" });
+    apply();
+    return one;
+}
+
+async function start(): Promise<void> {
+    try {
+        installTips();
+        new Page(new Model(await loadDocument()));
+        document.documentElement.dataset.ready = "yes";
+    } catch (error) {
+        replace(document.body, el("main", { class: "failed", role: "alert" }, el("h1", {}, "This page cannot be shown"),
+            el("p", {}, clean(error instanceof Error ? error.message : String(error), 300))));
+        document.documentElement.dataset.ready = "failed";
+    }
+}
+
+void start();

@@ -1,0 +1,283 @@
+// What the tabs read: the document's columns made into typed arrays, with the sums that several tabs want.
+
+import { FORMAT, PageData, SeriesData, Sparse, VERSION } from "./contract";
+import { clean } from "./format";
+
+export interface Part {
+    component: number;
+    cycles: number;
+}
+
+/** Time by row and component: the entries of row r are start[r] … start[r + 1] - 1, in the components' order. */
+export class Stacks {
+    readonly total: Float64Array;
+    all = 0;
+
+    constructor(
+        readonly start: Uint32Array,
+        readonly component: Uint16Array,
+        readonly cycles: Float64Array,
+        readonly known: boolean, // whether the source told events at all
+    ) {
+        this.total = new Float64Array(start.length - 1);
+        for (let row = 0; row + 1 < start.length; row++) {
+            let sum = 0;
+            for (let i = start[row]; i < start[row + 1]; i++) sum += cycles[i];
+            this.total[row] = sum;
+            this.all += sum;
+        }
+    }
+
+    parts(row: number): Part[] {
+        const parts: Part[] = [];
+        for (let i = this.start[row]; i < this.start[row + 1]; i++)
+            parts.push({ component: this.component[i], cycles: this.cycles[i] });
+        return parts;
+    }
+}
+
+/** The component of time whose source told no events. */
+export const UNKNOWN = 0xffff;
+
+function isCount(value: unknown, below: number): boolean {
+    return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < below;
+}
+
+function decodeSparse(sparse: Sparse, rows: number, components: number): Stacks {
+    const known = sparse.component !== undefined;
+    const n = sparse.row.length;
+    if (sparse.cycles.length !== n || (known && sparse.component!.length !== n))
+        throw new Error("the columns of a table differ in length");
+    const at = new Uint32Array(n);
+    const start = new Uint32Array(rows + 1);
+    for (let i = 0, row = 0; i < n; i++) {
+        row += sparse.row[i];
+        if (!isCount(row, rows)) throw new Error(`row ${row} of a table with ${rows} rows`);
+        if (known && !isCount(sparse.component![i], components)) throw new Error("time of a component that is not listed");
+        at[i] = row;
+        start[row + 1]++;
+    }
+    for (let row = 0; row < rows; row++) start[row + 1] += start[row];
+    const next = start.slice();
+    const component = new Uint16Array(n).fill(UNKNOWN);
+    const cycles = new Float64Array(n);
+    for (let i = 0; i < n; i++) {
+        const to = next[at[i]]++;
+        if (known) component[to] = sparse.component![i];
+        cycles[to] = sparse.cycles[i];
+    }
+    return new Stacks(start, component, cycles, known);
+}
+
+/** Adds rows up into groups; rows with group -1 are left out. */
+export function groupStacks(stacks: Stacks, group: (row: number) => number, groups: number, width: number): Stacks {
+    const sums = new Map<number, number>();
+    for (let row = 0; row + 1 < stacks.start.length; row++) {
+        const to = stacks.start[row] < stacks.start[row + 1] ? group(row) : -1;
+        if (to < 0) continue;
+        for (let i = stacks.start[row]; i < stacks.start[row + 1]; i++) {
+            const component = stacks.component[i] === UNKNOWN ? width : stacks.component[i];
+            const key = to * (width + 1) + component;
+            sums.set(key, (sums.get(key) ?? 0) + stacks.cycles[i]);
+        }
+    }
+    const keys = Float64Array.from(sums.keys()).sort();
+    const start = new Uint32Array(groups + 1);
+    const component = new Uint16Array(keys.length);
+    const cycles = new Float64Array(keys.length);
+    keys.forEach((key, i) => {
+        const to = Math.floor(key / (width + 1));
+        const which = key - to * (width + 1);
+        start[to + 1]++;
+        component[i] = which === width ? UNKNOWN : which;
+        cycles[i] = sums.get(key)!;
+    });
+    for (let to = 0; to < groups; to++) start[to + 1] += start[to];
+    return new Stacks(start, component, cycles, stacks.known);
+}
+
+export interface Series {
+    data: SeriesData;
+    name: string;
+    label: string;
+    exact: boolean;
+    functions: Stacks;
+    instructions: Stacks;
+    total: number;
+}
+
+export interface Component {
+    name: string; // "Base", "ST-L1", "ST-L1+ST-LLC"
+    events: number[];
+    meaning: string;
+}
+
+export interface Paths {
+    parent: Int32Array;
+    fn: Int32Array;
+    self: Stacks;
+    inclusive: Float64Array;
+    children: number[][];
+    roots: number[];
+}
+
+export class Model {
+    readonly components: Component[];
+    readonly series: Series[];
+    readonly main: Series;
+    readonly functionCount: number;
+    readonly first: Uint32Array; // first instruction of each function; one more at the end
+    readonly functionOf: Uint32Array; // of an instruction
+    readonly address: bigint[]; // of functions
+    readonly offset: Float64Array; // of instructions, from their function's address
+    readonly callee: Map<number, number>;
+    readonly paths: Paths | null;
+    readonly inclusive: Float64Array | null; // of functions, over the call paths
+    readonly total: number;
+    readonly unit: string;
+
+    constructor(readonly data: PageData) {
+        this.unit = data.unit ?? "cycles";
+        this.components = readComponents(data);
+        const count = data.functions.count;
+        this.functionCount = count.length;
+        this.first = new Uint32Array(count.length + 1);
+        count.forEach((n, i) => (this.first[i + 1] = this.first[i] + n));
+        const rows = this.first[count.length];
+        if (rows !== data.instructions.text.length || rows !== data.instructions.address.length)
+            throw new Error("the functions' instructions do not add up");
+        this.functionOf = new Uint32Array(rows);
+        this.offset = new Float64Array(rows);
+        for (let fn = 0; fn < count.length; fn++) {
+            this.functionOf.fill(fn, this.first[fn], this.first[fn + 1]);
+            for (let row = this.first[fn], at = 0; row < this.first[fn + 1]; row++)
+                this.offset[row] = at += data.instructions.address[row];
+        }
+        this.address = count.map((_, fn) => parseAddress(data.functions.address?.[fn]));
+        this.series = data.series.map((series) => this.readSeries(series, rows));
+        if (this.series.length === 0) throw new Error("there is no series");
+        this.main = this.series.find((series) => series.name === data.summary.sampler) ?? this.series[0];
+        this.total = this.main.total || 1;
+        this.callee = new Map();
+        for (let i = 0, row = 0; i < (data.instructions.call?.row.length ?? 0); i++)
+            this.callee.set((row += data.instructions.call!.row[i]), data.instructions.call!.function[i]);
+        this.paths = data.paths && data.paths.parent.length > 0 ? readPaths(data.paths, this) : null;
+        this.inclusive = this.paths && inclusiveOf(this.paths, this.functionCount);
+    }
+
+    private readSeries(data: SeriesData, rows: number): Series {
+        const width = this.components.length;
+        const instructions = decodeSparse(data.instructions, rows, width);
+        const functions = data.functions
+            ? decodeSparse(data.functions, this.functionCount, width)
+            : groupStacks(instructions, (row) => this.functionOf[row], this.functionCount, width);
+        const label = clean(data.label ?? data.name, 40);
+        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all };
+    }
+
+    string(index: number | undefined): string {
+        return (index !== undefined && this.data.strings[index]) || "";
+    }
+
+    /** A function's name as it may be shown: control characters made visible, cut to `limit`. */
+    name(fn: number, limit = 200): string {
+        return clean(this.string(this.data.functions.name[fn]), limit) || "(unknown)";
+    }
+
+    moduleName(fn: number): string {
+        const module = this.data.functions.module?.[fn];
+        return module === undefined || module < 0 ? "" : clean(this.data.modules?.[module]?.name ?? "", 80);
+    }
+
+    text(row: number): string {
+        return clean(this.string(this.data.instructions.text[row]), 300);
+    }
+
+    addressOf(row: number): string {
+        return "0x" + (this.address[this.functionOf[row]] + BigInt(Math.max(0, Math.trunc(this.offset[row])))).toString(16);
+    }
+
+    fileOf(row: number): number {
+        const file = this.data.instructions.file?.[row] ?? -1;
+        return file >= 0 && file < (this.data.files?.length ?? 0) ? file : -1;
+    }
+
+    lineOf(row: number): number {
+        return this.data.instructions.line?.[row] ?? 0;
+    }
+
+    executed(row: number): number | undefined {
+        return this.data.instructions.executed?.[row];
+    }
+
+    componentName(component: number): string {
+        return component === UNKNOWN ? "time" : this.components[component].name;
+    }
+}
+
+function parseAddress(text: string | undefined): bigint {
+    return text !== undefined && /^0x[0-9a-f]{1,16}$/i.test(text) ? BigInt(text) : 0n;
+}
+
+function readComponents(data: PageData): Component[] {
+    const events = data.events ?? [];
+    return (data.components ?? []).map((list) => {
+        const known = list.filter((event) => isCount(event, events.length));
+        return {
+            events: known,
+            name: known.map((event) => clean(events[event].name, 30)).join("+") || "Base",
+            meaning: known.map((event) => clean(events[event].meaning ?? "", 120)).filter(Boolean).join("; and ") ||
+                (known.length ? "" : "no event: computing, or waiting for results and units"),
+        };
+    });
+}
+
+function readPaths(data: NonNullable<PageData["paths"]>, model: Model): Paths {
+    const n = data.parent.length;
+    const self = decodeSparse(data.self, n, model.components.length);
+    const parent = Int32Array.from(data.parent);
+    const fn = Int32Array.from(data.function);
+    if (fn.length !== n) throw new Error("the columns of the call paths differ in length");
+    const inclusive = self.total.slice();
+    const children: number[][] = Array.from({ length: n }, () => []);
+    const roots: number[] = [];
+    for (let i = n - 1; i >= 0; i--) {
+        if (parent[i] >= i || parent[i] < -1 || !isCount(fn[i], model.functionCount)) throw new Error(`call path ${i} is out of order`);
+        if (parent[i] < 0) roots.push(i);
+        else {
+            inclusive[parent[i]] += inclusive[i];
+            children[parent[i]].push(i);
+        }
+    }
+    const byTime = (a: number, b: number) => inclusive[b] - inclusive[a] || a - b;
+    children.forEach((list) => list.sort(byTime));
+    return { parent, fn, self, inclusive, children, roots: roots.sort(byTime) };
+}
+
+/** Time in each function and what it called; a recursive function counts once. */
+function inclusiveOf(paths: Paths, functions: number): Float64Array {
+    const sums = new Float64Array(functions);
+    const open = new Uint32Array(functions);
+    const stack: [number, boolean][] = paths.roots.map((root) => [root, false]);
+    while (stack.length > 0) {
+        const [node, leaving] = stack.pop()!;
+        const fn = paths.fn[node];
+        if (leaving) {
+            open[fn]--;
+            continue;
+        }
+        if (open[fn]++ === 0) sums[fn] += paths.inclusive[node];
+        stack.push([node, true]);
+        for (const child of paths.children[node]) stack.push([child, false]);
+    }
+    return sums;
+}
+
+export function checkDocument(value: unknown): PageData {
+    const data = value as PageData;
+    if (typeof value !== "object" || value === null || data.format !== FORMAT) throw new Error("this is no document of Assay's page");
+    if (data.version !== VERSION) throw new Error(`the document has version ${String(data.version)}, this page reads version ${VERSION}`);
+    for (const member of ["summary", "strings", "series", "functions", "instructions"] as const)
+        if (typeof data[member] !== "object" || data[member] === null) throw new Error(`the document has no ${member}`);
+    return data;
+}

@@ -1,0 +1,252 @@
+// The flame graph: call paths from the top down, as wide as their time. A frame's colour is that of the largest component
+// of what happens below it, so that the reason shows at a glance. Frames narrower than a pixel are left out; the table
+// of heaviest paths below has everything in words.
+
+import { button, el, replace } from "./dom";
+import { count, percent, short } from "./format";
+import { Column, Grid } from "./grid";
+import { Model, Part, Paths, UNKNOWN } from "./model";
+import { Context, Tab, View } from "./tabs";
+import { tip } from "./tooltip";
+
+const HEIGHT = 22;
+const DRAWN_MAX = 4000;
+
+interface Frame {
+    node: number;
+    depth: number;
+    left: number;
+    width: number; // of 1
+}
+
+/** What happens in a node and below, by component. */
+function stackBelow(paths: Paths, node: number): Part[] {
+    const sums = new Map<number, number>();
+    const open = [node];
+    while (open.length > 0) {
+        const at = open.pop()!;
+        for (const { component, cycles } of paths.self.parts(at)) sums.set(component, (sums.get(component) ?? 0) + cycles);
+        for (const child of paths.children[at]) open.push(child);
+    }
+    return [...sums].map(([component, cycles]) => ({ component, cycles })).sort((a, b) => a.component - b.component);
+}
+
+/** The largest component below every node, in one pass from the leaves. */
+function dominant(paths: Paths): Uint16Array {
+    const n = paths.parent.length;
+    const sums: (Map<number, number> | null)[] = new Array(n).fill(null);
+    const result = new Uint16Array(n).fill(UNKNOWN);
+    for (let node = n - 1; node >= 0; node--) {
+        const mine = sums[node] ?? new Map<number, number>();
+        for (const { component, cycles } of paths.self.parts(node)) mine.set(component, (mine.get(component) ?? 0) + cycles);
+        let most = 0;
+        for (const [component, cycles] of mine)
+            if (cycles > most) {
+                most = cycles;
+                result[node] = component;
+            }
+        sums[node] = null;
+        const parent = paths.parent[node];
+        if (parent < 0) continue;
+        const theirs = sums[parent];
+        if (!theirs) sums[parent] = mine;
+        else for (const [component, cycles] of mine) theirs.set(component, (theirs.get(component) ?? 0) + cycles);
+    }
+    return result;
+}
+
+function layout(paths: Paths, from: number, narrowest: number): Frame[] {
+    const frames: Frame[] = [];
+    const roots = from < 0 ? paths.roots : [from];
+    const all = roots.reduce((sum, root) => sum + paths.inclusive[root], 0) || 1;
+    let level: Frame[] = [];
+    let left = 0;
+    for (const node of roots) {
+        level.push({ node, depth: 0, left, width: paths.inclusive[node] / all });
+        left += paths.inclusive[node] / all;
+    }
+    // Level by level: where there are too many, it is the deepest that are missing.
+    while (level.length > 0 && frames.length < DRAWN_MAX) {
+        const wide = level.filter((frame) => frame.width >= narrowest);
+        frames.push(...wide);
+        level = [];
+        for (const frame of wide) {
+            let at = frame.left;
+            for (const child of paths.children[frame.node]) {
+                const width = paths.inclusive[child] / all;
+                level.push({ node: child, depth: frame.depth + 1, left: at, width });
+                at += width;
+            }
+        }
+    }
+    return frames.slice(0, DRAWN_MAX);
+}
+
+function pathOf(model: Model, node: number): string[] {
+    const names: string[] = [];
+    for (let at = node; at >= 0 && names.length < 200; at = model.paths!.parent[at]) names.unshift(model.name(model.paths!.fn[at], 80));
+    return names;
+}
+
+class FlameView implements View {
+    readonly element: HTMLElement;
+    private readonly chart = el("div", { class: "flame", role: "tree", tabindex: 0, "aria-label": "Flame graph of call paths. Up and down: caller and callee; left and right: neighbours; Enter: zoom; Escape: back" });
+    private readonly detail = el("div", { class: "flame-detail", role: "status" });
+    private readonly search = el("input", { type: "search", placeholder: "Highlight functions  ( / )", "aria-label": "Highlight functions", spellcheck: "false" });
+    private readonly paths: Paths;
+    private readonly colour: Uint16Array;
+    private readonly grid: Grid;
+    private frames: Frame[] = [];
+    private items = new Map<number, HTMLElement>();
+    private zoom = -1;
+    private active = -1; // a node
+
+    constructor(private readonly context: Context) {
+        this.paths = context.model.paths!;
+        this.colour = dominant(this.paths);
+        this.grid = new Grid({ label: "Heaviest call paths", columns: this.columns(), rowHeight: 28, onOpen: (node) => this.open(node), onSelect: (node) => this.focusNode(node) });
+        this.chart.addEventListener("keydown", (event) => this.onKey(event));
+        this.chart.addEventListener("click", (event) => this.onClick(event));
+        this.search.addEventListener("input", () => this.highlight());
+        new ResizeObserver(() => this.draw()).observe(this.chart);
+        const reset = button("All", () => this.context.go({ tab: "flame" }), { title: "Back to the whole program (Escape)" });
+        this.element = el("div", { class: "fill" },
+            el("div", { class: "toolbar" }, this.search, reset, el("span", { class: "spring" }),
+                el("span", { class: "dim" }, this.paths.self.known ? "colour: what most of the time is" : "this source tells no events")),
+            this.chart, this.detail, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
+        const heavy = Array.from(this.paths.self.total.keys()).filter((node) => this.paths.self.total[node] > 0);
+        this.grid.setRows(heavy.sort((a, b) => this.paths.self.total[b] - this.paths.self.total[a]).slice(0, 500));
+    }
+
+    private columns(): Column[] {
+        const { model, bars } = this.context;
+        const totals = this.paths.self.total;
+        const full = totals.reduce((most, value) => Math.max(most, value), 1e-9);
+        return [
+            { key: "self", title: "Self", width: "80px", numeric: true, cell: (node, cell) => (cell.textContent = percent(totals[node] / model.total)) },
+            { key: "stack", title: "Cycle stack", width: "minmax(140px, 1fr)", cell: (node, cell) => cell.append(bars.make(this.paths.self.parts(node), full, { total: totals[node] })) },
+            { key: "path", title: "Call path", width: "minmax(300px, 4fr)", cell: (node, cell) => {
+                const names = pathOf(model, node);
+                cell.classList.add("code");
+                cell.append(el("span", { class: "dim" }, names.slice(0, -1).map((name) => name + " › ").join("")), el("b", {}, names[names.length - 1]));
+            } },
+        ];
+    }
+
+    private draw(): void {
+        const width = this.chart.clientWidth;
+        if (width === 0) return;
+        this.frames = layout(this.paths, this.zoom, 1.2 / width);
+        this.items.clear();
+        this.chart.textContent = "";
+        const depth = this.frames.reduce((most, frame) => Math.max(most, frame.depth), 0);
+        this.chart.style.setProperty("--flame-height", `${(depth + 1) * HEIGHT + 2}px`);
+        for (const frame of this.frames) this.chart.append(this.item(frame, width));
+        this.highlight();
+        this.mark();
+    }
+
+    private item(frame: Frame, width: number): HTMLElement {
+        const { model, bars } = this.context;
+        const { node } = frame;
+        const name = model.name(this.paths.fn[node], 120);
+        const item = el("div", {
+            class: "frame", role: "treeitem", id: `frame-${node}`, "aria-level": frame.depth + 1, "aria-selected": "false",
+            "aria-label": `${name}, ${percent(this.paths.inclusive[node] / model.total)} of the time, ${percent(this.paths.self.total[node] / model.total)} itself`,
+        });
+        item.dataset.node = String(node);
+        item.style.left = `${frame.left * 100}%`;
+        item.style.width = `${frame.width * 100}%`;
+        item.style.top = `${frame.depth * HEIGHT}px`;
+        const stripe = el("span", { class: "stripe" });
+        stripe.style.background = bars.colours.of(this.colour[node]);
+        item.append(stripe);
+        if (frame.width * width > 30) item.append(el("span", { class: "frame-name" }, name));
+        tip(item, () => bars.table(stackBelow(this.paths, node), model.total, name));
+        this.items.set(node, item);
+        return item;
+    }
+
+    private highlight(): void {
+        const wanted = this.search.value.trim().toLowerCase();
+        let sum = 0;
+        for (const frame of this.frames) {
+            const hit = wanted !== "" && this.context.model.name(this.paths.fn[frame.node], 4000).toLowerCase().includes(wanted);
+            this.items.get(frame.node)!.classList.toggle("hit", hit);
+            sum += hit ? 1 : 0;
+        }
+        this.chart.classList.toggle("searching", wanted !== "");
+        if (wanted !== "") this.detail.textContent = `${count(sum)} of ${count(this.frames.length)} frames match`;
+    }
+
+    private mark(): void {
+        for (const [node, item] of this.items) item.setAttribute("aria-selected", String(node === this.active));
+        if (this.items.has(this.active)) this.chart.setAttribute("aria-activedescendant", `frame-${this.active}`);
+        else this.chart.removeAttribute("aria-activedescendant");
+    }
+
+    private focusNode(node: number): void {
+        const { model, names, link } = this.context;
+        this.active = node;
+        this.mark();
+        this.items.get(node)?.scrollIntoView({ block: "nearest" });
+        const fn = this.paths.fn[node];
+        replace(this.detail, el("a", { class: "code", href: link({ function: names.key(fn) }) }, model.name(fn, 100)),
+            ` ${percent(this.paths.inclusive[node] / model.total)} of the time (${short(this.paths.inclusive[node])}), ${percent(this.paths.self.total[node] / model.total)} itself`);
+    }
+
+    private open(node: number): void {
+        this.context.go({ function: this.context.names.key(this.paths.fn[node]) });
+    }
+
+    private onClick(event: MouseEvent): void {
+        const item = event.target instanceof Element ? event.target.closest<HTMLElement>(".frame") : null;
+        if (!item) return;
+        const node = Number(item.dataset.node);
+        if (this.active === node) this.context.go({ tab: "flame", zoom: String(node) });
+        this.focusNode(node);
+    }
+
+    private neighbour(step: number): number {
+        const here = this.frames.find((frame) => frame.node === this.active)!;
+        const level = this.frames.filter((frame) => frame.depth === here.depth).sort((a, b) => a.left - b.left);
+        return (level[level.indexOf(here) + step] ?? here).node;
+    }
+
+    private onKey(event: KeyboardEvent): void {
+        if (event.ctrlKey || event.altKey || event.metaKey || this.frames.length === 0) return;
+        const here = this.items.has(this.active) ? this.active : -1;
+        const moves: Record<string, () => number> = {
+            ArrowDown: () => this.paths.children[here].find((child) => this.items.has(child)) ?? here,
+            ArrowUp: () => (this.items.has(this.paths.parent[here]) ? this.paths.parent[here] : here),
+            ArrowLeft: () => this.neighbour(-1),
+            ArrowRight: () => this.neighbour(1),
+            Home: () => this.frames[0].node,
+        };
+        if (event.key in moves) this.focusNode(here < 0 ? this.frames[0].node : moves[event.key]());
+        else if (event.key === "Enter" && here >= 0) this.zoom === here ? this.open(here) : this.context.go({ tab: "flame", zoom: String(here) });
+        else if (event.key === "Escape" && this.zoom >= 0) this.context.go({ tab: "flame" });
+        else return;
+        event.preventDefault();
+    }
+
+    show(params: URLSearchParams): void {
+        const zoom = Number(params.get("zoom") ?? -1);
+        this.zoom = Number.isInteger(zoom) && zoom >= 0 && zoom < this.paths.parent.length ? zoom : -1;
+        this.draw();
+        if (this.zoom >= 0) this.focusNode(this.zoom);
+        else if (!this.detail.textContent) this.detail.textContent = "Select a frame for its numbers; select it again, or press Enter, to zoom.";
+    }
+
+    print(on: boolean): void {
+        this.grid.print(on);
+        if (!on) this.draw();
+    }
+}
+
+export const flameTab: Tab = {
+    id: "flame",
+    title: "Flame graph",
+    available: (model) => model.paths !== null,
+    create: (context) => new FlameView(context),
+};

@@ -1,0 +1,159 @@
+// The answer in one look: what the time is made of, where it goes, and how far that can be trusted.
+
+import { Child, el } from "./dom";
+import { clean, count, digits, percent, short } from "./format";
+import { groupStacks, Model, Part, UNKNOWN } from "./model";
+import { Context, Tab, View } from "./tabs";
+
+const STATES: [string, string][] = [
+    ["computing", "instructions commit"],
+    ["stalled", "the oldest instruction is not done"],
+    ["drained", "the front end is late"],
+    ["flushed", "the pipeline was thrown away"],
+];
+
+export function programStack(model: Model): Part[] {
+    const all = groupStacks(model.main.functions, () => 0, 1, model.components.length);
+    return all.parts(0);
+}
+
+function unitName(model: Model): string {
+    return model.unit === "ns" ? "nanoseconds" : model.unit;
+}
+
+/** One sentence that says the most: the first function and what it waits for. */
+function headline({ model, names, link }: Context): HTMLElement {
+    const totals = model.main.functions.total;
+    let top = 0;
+    for (let fn = 1; fn < totals.length; fn++) if (totals[fn] > totals[top]) top = fn;
+    const line = el("p", { class: "headline" });
+    if (!(totals[top] > 0)) {
+        line.append("No time was measured.");
+        return line;
+    }
+    const parts = model.main.functions.parts(top).sort((a, b) => b.cycles - a.cycles);
+    line.append(el("strong", {}, percent(totals[top] / model.total)), " of the time is spent in ",
+        el("a", { href: link({ function: names.key(top) }), class: "code" }, model.name(top, 80)));
+    const first = parts[0];
+    if (first.component === UNKNOWN) line.append(".");
+    else {
+        const component = model.components[first.component];
+        line.append(", ", el("strong", {}, percent(first.cycles / totals[top])), " of that ");
+        if (component.events.length === 0) line.append("without any event: computing, or waiting for results and units.");
+        else line.append("with ", el("strong", {}, component.name), component.meaning ? ` (${component.meaning}).` : ".");
+    }
+    return line;
+}
+
+function fact(label: string, value: string, note?: string): HTMLElement {
+    return el("div", { class: "fact" }, el("dt", {}, label), el("dd", {}, value, note ? el("small", {}, note) : null));
+}
+
+function facts(model: Model): HTMLElement {
+    const { summary } = model.data;
+    const known = (value: number | null | undefined): value is number => typeof value === "number";
+    const list = el("dl", { class: "facts" });
+    if (known(summary.cycles)) list.append(fact("Cycles", short(summary.cycles), count(summary.cycles)));
+    if (known(summary.instructions)) list.append(fact("Instructions", short(summary.instructions), count(summary.instructions)));
+    if (known(summary.cycles) && known(summary.instructions) && summary.cycles > 0)
+        list.append(fact("IPC", digits(summary.instructions / summary.cycles), "instructions per cycle"));
+    if (known(summary.seconds)) list.append(fact("Time", `${digits(summary.seconds)} s`, model.data.summary.source === "model" ? "to run in the model" : undefined));
+    if (known(summary.threads)) list.append(fact("Threads", count(summary.threads)));
+    if (summary.class) list.append(fact("Class", clean(summary.class, 30), "where most time goes"));
+    return list;
+}
+
+function stackCard({ model, bars }: Context): HTMLElement {
+    const parts = programStack(model);
+    const total = model.total;
+    const known = parts.length > 0 && parts[0].component !== UNKNOWN;
+    const sorted = [...parts].sort((a, b) => b.cycles - a.cycles);
+    const rows = sorted.slice(0, 12).map((part) =>
+        el("tr", {},
+            el("th", { scope: "row" }, bars.swatch(part.component), model.componentName(part.component)),
+            el("td", { class: "num" }, percent(part.cycles / total)),
+            el("td", { class: "num" }, short(part.cycles)),
+            el("td", { class: "dim" }, part.component === UNKNOWN ? "" : model.components[part.component].meaning)));
+    const rest = sorted.length - rows.length;
+    return card("Cycle stack of the program", "stack-card",
+        bars.make(parts, total, { total, className: "hero", title: "The program" }),
+        known ? null : el("p", { class: "missing" }, "This source tells no events: how long, but not why. The model source, or a PMU with TEA's events, does."),
+        el("table", { class: "plain legend" },
+            el("caption", { class: "hidden" }, "Components of the program's time"),
+            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Component"), el("th", { scope: "col", class: "num" }, "Share"),
+                el("th", { scope: "col", class: "num" }, unitName(model)), el("th", { scope: "col" }, "What it means"))),
+            el("tbody", {}, ...rows)),
+        rest > 0 ? el("p", { class: "dim" }, `and ${rest} smaller ones, together ${percent(sorted.slice(12).reduce((a, b) => a + b.cycles, 0) / total)}`) : null);
+}
+
+function card(title: string, className: string, ...children: Child[]): HTMLElement {
+    return el("section", { class: `card ${className}` }, el("h2", {}, title), ...children);
+}
+
+function statesCard({ model, bars }: Context): HTMLElement {
+    const states = model.data.summary.states;
+    if (!states) return card("Commit states", "states-card", el("p", { class: "missing" }, "Not measured by this source."));
+    const total = STATES.reduce((sum, [name]) => sum + (states[name] ?? 0), 0) || 1;
+    const bar = el("div", { class: "bar hero", role: "img", "aria-label": STATES.map(([name]) => `${name} ${percent((states[name] ?? 0) / total)}`).join(", ") });
+    for (const [name] of STATES) {
+        const segment = el("span", { class: `seg state-${name}` });
+        segment.style.width = `${((states[name] ?? 0) / total) * 100}%`;
+        segment.style.background = bars.colours.state(name);
+        bar.append(segment);
+    }
+    const rows = STATES.map(([name, meaning]) => {
+        const swatch = el("span", { class: `swatch state-${name}`, "aria-hidden": "true" });
+        swatch.style.background = bars.colours.state(name);
+        return el("tr", {}, el("th", { scope: "row" }, swatch, name), el("td", { class: "num" }, percent((states[name] ?? 0) / total)), el("td", { class: "dim" }, meaning));
+    });
+    return card("What the commit stage does", "states-card", bar,
+        el("table", { class: "plain legend" }, el("caption", { class: "hidden" }, "Commit states"), el("tbody", {}, ...rows)));
+}
+
+/** Every line is there, whether it could be measured or not. */
+function qualityCard({ model }: Context): HTMLElement {
+    const { summary } = model.data;
+    const list = el("dl", { class: "quality" });
+    const line = (name: string, value: Child, level = "") => list.append(el("dt", {}, name), el("dd", { class: level }, value));
+    const worry = (value: number | null | undefined) => (typeof value !== "number" ? "unknown" : value > 0 ? "warn" : "good");
+    line("Source", [clean(summary.source, 40), summary.core ? `core ${clean(summary.core, 60)}` : ""].filter(Boolean).join(", "));
+    line("Sampler", model.main.exact ? `${model.main.label}: every cycle counted` : model.main.label);
+    line("Samples", [count(summary.samples), summary.period ? `one every ${clean(summary.period, 60)}` : ""].filter(Boolean).join(", "));
+    line("Lost", count(summary.lost), worry(summary.lost));
+    line("Throttled", count(summary.throttled), worry(summary.throttled));
+    const error = summary.error_estimate;
+    line("Error", typeof error === "number" ? `${percent(error)}${summary.error_how ? ` – ${clean(summary.error_how, 200)}` : ""}` : "not known",
+        typeof error !== "number" ? "unknown" : error <= 0.05 ? "good" : error <= 0.2 ? "warn" : "bad");
+    if (summary.repeat)
+        line("Repeated", `${count(summary.repeat.runs)} runs, mean ${short(summary.repeat.mean)}, spread ${percent(summary.repeat.spread / (summary.repeat.mean || 1))}`);
+    const missing = (summary.unmeasured ?? []).map((text) => el("li", {}, clean(text, 400)));
+    return card("How far to trust this", "quality-card", list,
+        missing.length ? el("h3", {}, "Could not be measured") : null, missing.length ? el("ul", { class: "missing" }, ...missing) : null);
+}
+
+function topCard({ model, bars, names, link }: Context): HTMLElement {
+    const totals = model.main.functions.total;
+    const order = Array.from(totals.keys()).filter((fn) => totals[fn] > 0).sort((a, b) => totals[b] - totals[a]).slice(0, 8);
+    const full = totals[order[0]] || 1;
+    const rows = order.map((fn) =>
+        el("tr", {},
+            el("td", { class: "num" }, percent(totals[fn] / model.total)),
+            el("th", { scope: "row", class: "code" }, el("a", { href: link({ function: names.key(fn) }) }, model.name(fn, 60))),
+            el("td", { class: "wide" }, bars.make(model.main.functions.parts(fn), full, { total: totals[fn], title: model.name(fn, 80) }))));
+    return card("Where the time goes", "top-card",
+        el("table", { class: "plain top" }, el("caption", { class: "hidden" }, "The first functions by time"), el("tbody", {}, ...rows)),
+        el("p", {}, el("a", { href: link({ tab: "functions" }) }, `All ${count(model.functionCount)} functions`)));
+}
+
+export const summaryTab: Tab = {
+    id: "summary",
+    title: "Summary",
+    create(context: Context): View {
+        const notes = (context.model.data.summary.notes ?? []).map((note) => el("li", {}, clean(note, 600)));
+        const element = el("div", { class: "summary" },
+            headline(context), facts(context.model),
+            el("div", { class: "cards" }, stackCard(context), qualityCard(context), topCard(context), statesCard(context)),
+            notes.length ? el("section", { class: "card" }, el("h2", {}, "Notes"), el("ul", {}, ...notes)) : null);
+        return { element, show: () => undefined };
+    },
+};

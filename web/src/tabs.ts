@@ -1,0 +1,49 @@
+// The registry of tabs. To add one: write tab_NAME.ts with a `Tab`, and put it into the list below; README.md has more.
+
+import { Bars } from "./bar";
+import { Model } from "./model";
+import { FunctionNames, Params } from "./route";
+import { annotateTab } from "./tab_annotate";
+import { flameTab } from "./tab_flame";
+import { functionsTab } from "./tab_functions";
+import { machineTab } from "./tab_machine";
+import { runTab } from "./tab_run";
+import { samplersTab } from "./tab_samplers";
+import { summaryTab } from "./tab_summary";
+
+export interface Context {
+    model: Model;
+    bars: Bars;
+    names: FunctionNames;
+    /** Goes to a place; with `replace`, without a step in the history (typing in a search field). */
+    go(params: Params, replace?: boolean): void;
+    /** An address for a link's href. */
+    link(params: Params): string;
+    announce(text: string): void;
+}
+
+export interface View {
+    element: HTMLElement;
+    /** Called whenever the address names this tab, with what else it says. */
+    show(params: URLSearchParams): void;
+    /** Around printing: lists write out the rows that they otherwise keep back. */
+    print?(on: boolean): void;
+}
+
+export interface Tab {
+    id: string;
+    title: string;
+    /** Whether the document has anything for it; without this, always. */
+    available?(model: Model): boolean;
+    create(context: Context): View;
+}
+
+export const tabs: Tab[] = [
+    summaryTab,
+    functionsTab,
+    flameTab,
+    annotateTab,
+    samplersTab,
+    machineTab,
+    runTab,
+];
