@@ -134,7 +134,8 @@ static void add_to(uint64_t *sum, uint64_t value)
 
 static void add_time(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
 {
-    struct as_store_row *row = &sum->rows.data[row_of(sum, cell, place)];
+    uint32_t index = row_of(sum, cell, place);
+    struct as_store_row *row = &sum->rows.data[index];
     add_to(&row->units, cell->units);
     add_to(&row->samples, cell->samples);
     add_to(&row->executions, cell->executions);

@@ -145,7 +145,7 @@ static bool link_name(struct as_store_target *target)
     return linkat(AT_FDCWD, link, AT_FDCWD, target->temporary, AT_SYMLINK_FOLLOW) == 0;
 }
 
-bool as_store_target_open(struct as_store_target *target, const char *path, struct as_error *err)
+bool as_store_target_open(struct as_store_target *target, const char *path, bool nameless, struct as_error *err)
 {
     *target = (struct as_store_target){.fd = -1};
     if (path[0] == '\0')
@@ -156,7 +156,7 @@ bool as_store_target_open(struct as_store_target *target, const char *path, stru
     target->path = resolved ? resolved : as_strdup(path);
     char *directory = directory_of(target->path);
     remove_leftovers(target->path, directory);
-    target->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    target->fd = nameless ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
     free(directory);
     bool ok = (target->fd >= 0 || find_name(target, make_named)) && flock(target->fd, LOCK_EX | LOCK_NB) == 0;
     if (!ok) {

@@ -10,7 +10,9 @@ struct as_store_target {
     int fd;          /* for reading and writing */
 };
 
-bool as_store_target_open(struct as_store_target *target, const char *path, struct as_error *err) AS_MUST_CHECK;
+/* `nameless`: without a name until it is published, where the file system can do that. */
+bool as_store_target_open(struct as_store_target *target, const char *path, bool nameless,
+                          struct as_error *err) AS_MUST_CHECK;
 /* Makes it appear; free it then. */
 bool as_store_target_publish(struct as_store_target *target, struct as_error *err) AS_MUST_CHECK;
 void as_store_target_free(struct as_store_target *target); /* what did not appear is gone */

@@ -138,7 +138,7 @@ struct as_store_writer *as_store_writer_open(const char *path, struct as_error *
     struct as_store_writer *writer = as_alloc(sizeof *writer);
     writer->path = as_strdup(path);
     writer->target.fd = -1;
-    if (!as_store_target_open(&writer->target, path, err)) {
+    if (!as_store_target_open(&writer->target, path, true, err)) {
         as_store_writer_abort(writer);
         return NULL;
     }

@@ -1,0 +1,343 @@
+/* Files that are no profiles, or no longer: each is refused with one line, and nothing that a file says makes the
+ * reader crash. And older formats, which are read. */
+#include "unit.h"
+
+#include "store/store_internal.h"
+#include "store_bed.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* ---- other files ---- */
+
+static void other_files(void **state)
+{
+    bed_refused(bed_path("missing.db"), "there is no");
+    bed_refused(bed_path(""), "is a directory");
+    bed_refused("/dev/null", "not an ordinary file");
+    mkfifo(bed_path("fifo"), 0600);
+    bed_refused(bed_path("fifo"), "not an ordinary file");
+    bed_write(bed_path("empty"), "", 0);
+    bed_refused(bed_path("empty"), "is empty");
+    bed_write(bed_path("text"), "hello\n", 6);
+    bed_refused(bed_path("text"), "not an Assay profile");
+    bed_write(bed_path("perf.data"), "PERFILE2 and so on", 18);
+    bed_refused(bed_path("perf.data"), "assay import");
+    bed_write_small(bed_path("other.db"));
+    bed_sql(bed_path("other.db"), "PRAGMA application_id = 7");
+    bed_refused(bed_path("other.db"), "another program");
+}
+
+static void hostile_names_stay_one_line(void **state)
+{
+    bed_refused(bed_path("no\n\x1b[31m\ndb"), "there is no");
+}
+
+static void versions(void **state)
+{
+    bed_write_small(bed_path("new.db"));
+    bed_sql(bed_path("new.db"), "PRAGMA user_version = 99");
+    bed_refused(bed_path("new.db"), "format 99, this Assay reads up to");
+    bed_sql(bed_path("new.db"), "PRAGMA user_version = 0");
+    bed_refused(bed_path("new.db"), "no format version");
+    bed_sql(bed_path("new.db"), "PRAGMA user_version = -1");
+    bed_refused(bed_path("new.db"), "newer Assay");
+}
+
+/* ---- damage ---- */
+
+static void use_everything(struct as_store *store);
+
+static void truncated(void **state)
+{
+    size_t size;
+    bed_write_small(bed_path("small.db"));
+    uint8_t *bytes = bed_read(bed_path("small.db"), &size);
+    for (size_t cut = 1; cut < size; cut += cut < 200 ? 1 : 999) {
+        bed_write(bed_path("cut.db"), bytes, cut);
+        bed_refused(bed_path("cut.db"), cut < 100 ? "not an Assay" : "truncated");
+        if (cut == 71)
+            cut = 99;
+    }
+    free(bytes);
+}
+
+/* What is refused, is with one line; what is not, can be read to its end. */
+static void try_file(const char *path)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store *store = as_store_open(path, &err);
+    if (store)
+        use_everything(store);
+    else
+        assert_true(err.message[0] && !strchr(err.message, '\n'));
+    as_store_close(store);
+}
+
+static bool ignore(void *context, uint32_t id, const struct as_store_insn *insn)
+{
+    return true;
+}
+
+static void use_everything(struct as_store *store)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_rows rows;
+    struct as_store_totals totals;
+    for (int level = AS_STORE_BY_PROGRAM; level <= AS_STORE_BY_INSTRUCTION; level++) {
+        struct as_store_query query = AS_STORE_QUERY_INIT;
+        query.level = (enum as_store_level)level;
+        query.split = (enum as_store_split)(level % 3);
+        if (as_store_query(store, &query, &rows, &err))
+            as_store_rows_free(&rows);
+    }
+    if (as_store_totals(store, 0, NULL, &totals, &err))
+        as_store_totals_free(&totals);
+    if (!as_store_instructions(store, 0, ignore, NULL, &err))
+        assert_true(err.message[0] != '\0');
+}
+
+static void flipped_bytes(void **state)
+{
+    size_t size;
+    bed_write_small(bed_path("small.db"));
+    uint8_t *bytes = bed_read(bed_path("small.db"), &size);
+    uint32_t random = 12345;
+    for (int i = 0; i < 400; i++) {
+        random = random * 1664525 + 1013904223;
+        size_t at = i < 100 ? (size_t)i : random % size;
+        uint8_t old = bytes[at];
+        bytes[at] ^= (uint8_t)(1 + (random >> 24) % 255);
+        bed_write(bed_path("flipped.db"), bytes, size);
+        bytes[at] = old;
+        try_file(bed_path("flipped.db"));
+    }
+    free(bytes);
+}
+
+/* A sound database with rows that make no sense. */
+static void bad_rows(void **state)
+{
+    static const struct {
+        const char *sql, *part;
+    } at_once[] = {
+        {"DROP TABLE times", "times is not that"},
+        {"DROP TABLE times; CREATE VIEW times AS SELECT 1", "times is not that"},
+        {"DROP TABLE meta; CREATE TABLE meta(key, value)", "meta is not that"},
+        {"DROP INDEX instructions_of_function", "instructions_of_function is not that"},
+        {"UPDATE threads SET id = 5 WHERE id = 1", "of threads makes no sense"},
+        {"UPDATE threads SET number = -1", "of threads makes no sense"},
+        {"UPDATE series SET scale = 0", "of series makes no sense"},
+        {"UPDATE series SET scale = -5", "of series makes no sense"},
+        {"UPDATE series SET id = -1 WHERE id = 0", "of series makes no sense"},
+        {"UPDATE events SET bit = 64 WHERE bit = 63", "of events makes no sense"},
+        {"UPDATE stacks SET series = 2", "of stacks makes no sense"},
+        {"UPDATE estimates SET series = 2", "of estimates makes no sense"},
+        {"UPDATE runs SET status = 1 << 40", "of runs makes no sense"},
+    };
+    static const struct {
+        const char *sql, *part;
+    } later[] = {
+        {"UPDATE functions SET module = 2 WHERE id = 1", "of functions makes no sense"},
+        {"UPDATE functions SET file = -1", "of functions makes no sense"},
+        {"UPDATE blocks SET function = 3", "of blocks makes no sense"},
+        {"UPDATE inlines SET parent = 1 WHERE id = 1", "of inlines makes no sense"},
+        {"UPDATE instructions SET function = 4000000000", "of instructions makes no sense"},
+        {"UPDATE instructions SET line = -1", "of instructions makes no sense"},
+        {"UPDATE instructions SET id = id * 1000000", "of instructions makes no sense"},
+        {"PRAGMA ignore_check_constraints = 1; UPDATE paths SET parent = 3 WHERE id = 1", ""},
+        {"UPDATE paths SET call_site = 6", "of paths makes no sense"},
+        {"UPDATE times SET thread = 2 WHERE series = 0 AND instruction = 0", "a time of series 0"},
+        {"UPDATE times SET instruction = 6 WHERE instruction = 5", "a time of series 0"},
+        {"UPDATE path_times SET path = 7 WHERE path = 6", "a path's time"},
+        {"UPDATE path_times SET instruction = -2 WHERE path = 6", "a path's time"},
+    };
+    for (size_t i = 0; i < sizeof at_once / sizeof *at_once; i++) {
+        bed_write_small(bed_path("rows.db"));
+        bed_sql(bed_path("rows.db"), at_once[i].sql);
+        bed_refused(bed_path("rows.db"), at_once[i].part);
+        unlink(bed_path("rows.db"));
+    }
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        struct as_error err = AS_ERROR_INIT;
+        struct as_store_totals totals;
+        struct as_store_rows rows;
+        struct as_store_query query = AS_STORE_QUERY_INIT;
+        bed_write_small(bed_path("rows.db"));
+        bed_sql(bed_path("rows.db"), later[i].sql);
+        struct as_store *store = as_store_open(bed_path("rows.db"), &err);
+        if (store) /* the check of the pages finds some of them first */
+            assert_false(as_store_query(store, &query, &rows, &err) && as_store_totals(store, 0, NULL, &totals, &err));
+        bed_assert_line(&err, later[i].part);
+        as_store_rows_free(&rows);
+        as_store_close(store);
+    }
+}
+
+/* What a user adds to a profile with sqlite3 does not hurt. */
+static void guests_are_ignored(void **state)
+{
+    bed_write_small(bed_path("guest.db"));
+    bed_sql(bed_path("guest.db"), "CREATE VIEW hot AS SELECT * FROM times ORDER BY units; CREATE TABLE notes(a, b);"
+                                  "CREATE TRIGGER t AFTER INSERT ON notes BEGIN DELETE FROM meta; END; ANALYZE");
+    struct as_store *store = bed_open(bed_path("guest.db"));
+    assert_string_equal(as_store_meta(store, AS_META_SOURCE), "model");
+    use_everything(store);
+    as_store_close(store);
+}
+
+/* ---- older formats ---- */
+
+static bool has_rows(struct as_store *store, const char *sql)
+{
+    struct as_error err = AS_ERROR_INIT;
+    sqlite3_stmt *statement = as_store_prepare(store, sql, &err);
+    bool found = statement && as_store_step(store, statement, &err) > 0;
+    sqlite3_finalize(statement);
+    return found;
+}
+
+static void older_formats_are_migrated(void **state)
+{
+    /* What a later release could do: another verb's table, a column more, values made of old ones. */
+    const char *const steps[] = {
+        as_store_schema.steps[0],
+        "CREATE TABLE sharing(a INTEGER PRIMARY KEY, b INTEGER NOT NULL) STRICT;"
+        "ALTER TABLE runs ADD COLUMN energy REAL;",
+        "INSERT INTO sharing SELECT id, cycles FROM threads;",
+    };
+    const struct as_store_schema later = {steps, 3};
+    struct as_error err = AS_ERROR_INIT;
+    size_t before_size, after_size;
+    bed_write_small(bed_path("old.db"));
+    uint8_t *before = bed_read(bed_path("old.db"), &before_size);
+
+    struct as_store *store = as_store_open_as(bed_path("old.db"), &later, &err);
+    if (!store)
+        fail_msg("%s", err.message);
+    assert_int_equal(as_store_version(store), 1);
+    assert_string_equal(as_store_meta(store, AS_META_SOURCE), "model");
+    assert_true(has_rows(store, "SELECT 1 FROM sharing WHERE a = 1 AND b = 400"));
+    assert_true(has_rows(store, "SELECT 1 FROM runs WHERE energy IS NULL"));
+    assert_true(has_rows(store, "SELECT 1 FROM pragma_user_version WHERE user_version = 3"));
+    use_everything(store);
+    as_store_close(store);
+
+    uint8_t *after = bed_read(bed_path("old.db"), &after_size);
+    assert_true(before_size == after_size && memcmp(before, after, before_size) == 0);
+    free(before);
+    free(after);
+}
+
+/* A step that fails, because the file has a guest of that name, is an error and no half-migrated profile. */
+static void migration_fails_clearly(void **state)
+{
+    const char *const steps[] = {as_store_schema.steps[0], "CREATE TABLE sharing(a INTEGER PRIMARY KEY) STRICT;"};
+    const struct as_store_schema later = {steps, 2};
+    struct as_error err = AS_ERROR_INIT;
+    bed_write_small(bed_path("old.db"));
+    bed_sql(bed_path("old.db"), "CREATE TABLE sharing(x)");
+    assert_null(as_store_open_as(bed_path("old.db"), &later, &err));
+    bed_assert_line(&err, "sharing already exists");
+}
+
+/* ---- other processes ---- */
+
+/* A process of its own: closing any descriptor of a file drops the locks that a process has on it. It locks, says so,
+ * waits for a word, ends the change, and answers whether it could. */
+static void change_elsewhere(const char *path, const char *begin, int in, int out)
+{
+    sqlite3 *db = NULL;
+    char word = 'l';
+    bool ok = sqlite3_open(path, &db) == SQLITE_OK && sqlite3_exec(db, begin, NULL, NULL, NULL) == SQLITE_OK;
+    if (!ok || write(out, &word, 1) != 1 || read(in, &word, 1) != 1)
+        _exit(1);
+    int code = sqlite3_exec(db, "UPDATE meta SET value = 'x'; COMMIT", NULL, NULL, NULL);
+    word = code == SQLITE_OK ? 'd' : code == SQLITE_BUSY ? 'b' : '?';
+    _exit(write(out, &word, 1) == 1 ? 0 : 1);
+}
+
+static pid_t start_change(const char *path, const char *begin, int ends[2])
+{
+    int to[2], from[2];
+    char word = 0;
+    assert_true(pipe(to) == 0 && pipe(from) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        change_elsewhere(path, begin, to[0], from[1]);
+    close(to[0]);
+    close(from[1]);
+    ends[0] = from[0];
+    ends[1] = to[1];
+    assert_true(read(ends[0], &word, 1) == 1 && word == 'l');
+    return child;
+}
+
+static char end_change(pid_t child, int ends[2])
+{
+    char word = 0;
+    int status;
+    assert_true(write(ends[1], "g", 1) == 1 && read(ends[0], &word, 1) == 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+    return word;
+}
+
+static void locked_by_another(void **state)
+{
+    int ends[2];
+    bed_write_small(bed_path("locked.db"));
+    pid_t child = start_change(bed_path("locked.db"), "BEGIN EXCLUSIVE", ends);
+    bed_refused(bed_path("locked.db"), "locked by another process");
+    bed_writer_refused(bed_path("locked.db"), "another process is changing it");
+    assert_int_equal(end_change(child, ends), 'd');
+    struct as_store *store = bed_open(bed_path("locked.db"));
+    assert_string_equal(as_store_meta(store, AS_META_SOURCE), "x");
+    as_store_close(store);
+}
+
+/* The other way round: nobody changes what is being read; but it may be replaced. */
+static void others_wait_for_readers(void **state)
+{
+    int ends[2];
+    bed_write_small(bed_path("read.db"));
+    struct as_store *store = bed_open(bed_path("read.db"));
+    pid_t child = start_change(bed_path("read.db"), "BEGIN", ends);
+    assert_int_equal(end_change(child, ends), 'b');
+    bed_write_small(bed_path("read.db"));
+    use_everything(store);
+    as_store_close(store);
+}
+
+static void unfinished_changes(void **state)
+{
+    static const uint8_t journal[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7, 0, 0, 0, 1};
+    bed_write_small(bed_path("hot.db"));
+    bed_write(bed_path("hot.db-journal"), journal, sizeof journal);
+    bed_refused(bed_path("hot.db"), "unfinished change");
+    bed_write_small(bed_path("wal.db"));
+    bed_sql(bed_path("wal.db"), "PRAGMA journal_mode = wal");
+    bed_refused(bed_path("wal.db"), "WAL mode");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_files),
+        cmocka_unit_test(hostile_names_stay_one_line),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(truncated),
+        cmocka_unit_test(flipped_bytes),
+        cmocka_unit_test(bad_rows),
+        cmocka_unit_test(guests_are_ignored),
+        cmocka_unit_test(older_formats_are_migrated),
+        cmocka_unit_test(migration_fails_clearly),
+        cmocka_unit_test(locked_by_another),
+        cmocka_unit_test(others_wait_for_readers),
+        cmocka_unit_test(unfinished_changes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

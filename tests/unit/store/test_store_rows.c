@@ -1,0 +1,212 @@
+/* Times by function, line, block …, split and filtered; and what follows from call paths. The numbers are those of
+ * store_bed.h: instruction i has 100 * (i + 1) units in thread 0, and one more in thread 1 where i is odd. */
+#include "unit.h"
+
+#include "store_bed.h"
+
+static struct as_store *store;
+
+static int open_small(void **state)
+{
+    bed_write_small(bed_path("small.db"));
+    store = bed_open(bed_path("small.db"));
+    return 0;
+}
+
+static int close_small(void **state)
+{
+    as_store_close(store);
+    return 0;
+}
+
+static struct as_store_rows ask(struct as_store_query query)
+{
+    struct as_store_rows rows;
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_store_query(store, &query, &rows, &err))
+        fail_msg("%s", err.message);
+    uint64_t units = 0;
+    for (size_t i = 0; i < rows.n; i++) {
+        units += rows.rows[i].units;
+        assert_true(i == 0 || rows.rows[i - 1].units >= rows.rows[i].units);
+    }
+    assert_int_equal(units, rows.units);
+    return rows;
+}
+
+static struct as_store_query by(enum as_store_level level)
+{
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    query.level = level;
+    return query;
+}
+
+static void assert_units(const struct as_store_rows *rows, const uint64_t *units, size_t n)
+{
+    assert_int_equal(rows->n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(rows->rows[i].units, units[i]);
+}
+
+static void levels(void **state)
+{
+    static const struct {
+        enum as_store_level level;
+        size_t n;
+        uint64_t units[6];
+    } cases[] = {
+        {AS_STORE_BY_PROGRAM, 1, {2103}},
+        {AS_STORE_BY_THREAD, 2, {2100, 3}},
+        {AS_STORE_BY_MODULE, 2, {1502, 601}},
+        {AS_STORE_BY_FUNCTION, 4, {701, 601, 500, 301}},
+        {AS_STORE_BY_FILE, 3, {1002, 601, 500}},
+        {AS_STORE_BY_LINE, 5, {701, 601, 500, 201, 100}},
+        {AS_STORE_BY_BLOCK, 4, {701, 601, 500, 301}},
+        {AS_STORE_BY_INSTRUCTION, 6, {601, 500, 401, 300, 201, 100}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_store_rows rows = ask(by(cases[i].level));
+        assert_units(&rows, cases[i].units, cases[i].n);
+        assert_int_equal(rows.total, 2103);
+        as_store_rows_free(&rows);
+    }
+}
+
+static void what_rows_have_in_common(void **state)
+{
+    const uint32_t none = AS_STORE_NONE;
+    struct as_store_rows rows = ask(by(AS_STORE_BY_FUNCTION));
+    const struct as_store_row *f = &rows.rows[0], *kernel = &rows.rows[1], *nowhere = &rows.rows[2],
+                              *start = &rows.rows[3];
+    assert_true(f->id == 1 && f->module == 0 && f->line == 20 && f->address == 0x1200 && f->executions == 2 + 3 + 1);
+    assert_true(kernel->id == 2 && kernel->module == 1 && kernel->file == none);
+    assert_true(nowhere->id == none && nowhere->function == none && nowhere->module == 0 && nowhere->address == 0x9000);
+    assert_true(start->id == 0 && start->file == 0 && start->line == 0 && start->address == 0x1100);
+    as_store_rows_free(&rows);
+    rows = ask(by(AS_STORE_BY_PROGRAM));
+    assert_true(rows.rows[0].module == none && rows.rows[0].function == none && rows.rows[0].file == none);
+    as_store_rows_free(&rows);
+}
+
+static void filters(void **state)
+{
+    const bool second[] = {false, true}, kernel[] = {false, true}, f[] = {false, true, false};
+    struct as_store_query query = by(AS_STORE_BY_FUNCTION);
+    query.threads = second;
+    struct as_store_rows rows = ask(query);
+    assert_units(&rows, (const uint64_t[]){1, 1, 1}, 3);
+    assert_int_equal(rows.total, 3);
+    as_store_rows_free(&rows);
+
+    query = by(AS_STORE_BY_FUNCTION);
+    query.modules = kernel;
+    rows = ask(query);
+    assert_units(&rows, (const uint64_t[]){601}, 1);
+    assert_int_equal(rows.total, 2103);
+    as_store_rows_free(&rows);
+
+    query = by(AS_STORE_BY_INSTRUCTION);
+    query.functions = f;
+    rows = ask(query);
+    assert_units(&rows, (const uint64_t[]){401, 300}, 2);
+    as_store_rows_free(&rows);
+
+    query = by(AS_STORE_BY_INSTRUCTION);
+    query.function = 1;
+    query.split = AS_STORE_BY_EVENTS;
+    rows = ask(query);
+    assert_units(&rows, (const uint64_t[]){401, 300}, 2);
+    assert_int_equal(rows.rows[1].n_parts, 2);
+    assert_int_equal(rows.total, 2103);
+    as_store_rows_free(&rows);
+}
+
+static void parts(void **state)
+{
+    struct as_store_query query = by(AS_STORE_BY_FUNCTION);
+    query.split = AS_STORE_BY_EVENTS;
+    struct as_store_rows rows = ask(query);
+    const struct as_store_row *f = &rows.rows[0];
+    assert_int_equal(f->n_parts, 2);
+    assert_true(f->parts[0].key == 0 && f->parts[0].units == 60 * 7);
+    assert_true(f->parts[1].key == 5 && f->parts[1].units == 40 * 7);
+    as_store_rows_free(&rows);
+
+    query.split = AS_STORE_BY_STATE;
+    rows = ask(query);
+    assert_true(rows.rows[0].n_parts == 1 && rows.rows[0].parts[0].key == 1 && rows.rows[0].parts[0].units == 700);
+    as_store_rows_free(&rows);
+
+    query.split = AS_STORE_BY_EVENTS;
+    query.events = 4;
+    rows = ask(query);
+    assert_units(&rows, (const uint64_t[]){40 * 7, 40 * 6, 40 * 5, 40 * 3}, 4);
+    assert_int_equal(rows.rows[0].n_parts, 1);
+    assert_int_equal(rows.total, 2103);
+    as_store_rows_free(&rows);
+
+    query.events = 2;
+    rows = ask(query);
+    assert_int_equal(rows.n, 0);
+    as_store_rows_free(&rows);
+}
+
+/* Times and components that come twice are added up when they are written; bit 63 is a bit like others. */
+static void samples_add_up(void **state)
+{
+    struct as_store_query query = by(AS_STORE_BY_INSTRUCTION);
+    query.series = 1;
+    query.split = AS_STORE_BY_EVENTS;
+    struct as_store_rows rows = ask(query);
+    assert_units(&rows, (const uint64_t[]){202}, 1);
+    assert_true(rows.rows[0].samples == 2 && rows.samples == 2);
+    assert_true(rows.rows[0].parts[0].key == UINT64_C(1) << 63 && rows.rows[0].parts[0].samples == 2);
+    as_store_rows_free(&rows);
+}
+
+static void path_times(void **state)
+{
+    const bool first[] = {true, false};
+    size_t n;
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_path_time *times = as_store_path_times(store, 0, NULL, &n, &err);
+    assert_int_equal(n, 7);
+    assert_true(times[0].units == 1001 && times[0].samples == 5 && times[0].thread == AS_STORE_NONE);
+    assert_true(times[2].instruction == 0 && times[3].instruction == AS_STORE_NONE && times[3].thread == 0);
+    free(times);
+    times = as_store_path_times(store, 0, first, &n, &err);
+    assert_true(n == 7 && times[0].units == 1);
+    free(times);
+    times = as_store_path_times(store, 1, NULL, &n, &err);
+    assert_true(times && n == 0);
+    free(times);
+}
+
+/* main(0) > f(1) > main(2) > f(3) > kernel(4); root(5); main(0) > f(6). Path i has 2^i units. */
+static void totals(void **state)
+{
+    const bool first[] = {true, false};
+    struct as_store_totals totals;
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(as_store_totals(store, 0, first, &totals, &err));
+    static const uint64_t path_total[] = {1 + 2 + 4 + 8 + 16 + 64, 2 + 4 + 8 + 16, 4 + 8 + 16, 8 + 16, 16, 32, 64};
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(totals.path_self[i], UINT64_C(1) << i);
+        assert_int_equal(totals.path_total[i], path_total[i]);
+    }
+    assert_true(totals.function_self[0] == 1 + 4 && totals.function_self[1] == 2 + 8 + 64);
+    assert_int_equal(totals.function_total[0], 1 + 2 + 4 + 8 + 16 + 64);
+    assert_int_equal(totals.function_total[1], 2 + 4 + 8 + 16 + 64);
+    assert_int_equal(totals.function_total[2], 16);
+    as_store_totals_free(&totals);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels), cmocka_unit_test(what_rows_have_in_common), cmocka_unit_test(filters),
+        cmocka_unit_test(parts),  cmocka_unit_test(samples_add_up),           cmocka_unit_test(path_times),
+        cmocka_unit_test(totals),
+    };
+    return cmocka_run_group_tests(tests, open_small, close_small);
+}
