@@ -78,13 +78,12 @@ void as_oracle_free(struct as_oracle *oracle)
 static inline void charge_row(struct as_oracle_table *table, uint32_t id, enum as_state state, uint32_t events,
                               uint64_t units)
 {
-    struct as_oracle_page *page = as_oracle_page_at(table, id);
-    struct as_oracle_row *row = &page->rows[id % AS_PAGE_ROWS];
+    struct as_oracle_row *row = &as_oracle_page_at(table, id)->rows[id % AS_PAGE_ROWS];
     row->units[state] += units;
     if (events == 0)
         row->base += units;
     else
-        as_oracle_part_add(table, page, id, events, units, 0);
+        as_oracle_part_add(table, id, events, units, 0);
 }
 
 /* The vector is the instruction's own, complete: as it is when it has committed. For cycles behind a flush that is the
@@ -148,7 +147,7 @@ static inline void count_record(struct as_oracle_table *table, uint32_t id, uint
     page->rows[id % AS_PAGE_ROWS].executions += !continues;
     page->continued[id % AS_PAGE_ROWS] += continues;
     if (events)
-        as_oracle_part_add(table, page, id, events, 0, 1);
+        as_oracle_part_add(table, id, events, 0, 1);
 }
 
 static void join(struct as_oracle *oracle, struct stream *stream, struct group *group, const struct as_pipe *pipe)
@@ -188,15 +187,13 @@ static inline void settle_quickly(struct as_oracle *oracle, struct stream *strea
                                   const struct as_pipe *end, uint64_t share)
 {
     uint32_t path = pipe->path;
-    struct as_oracle_page *path_page = as_oracle_page_at(&oracle->paths, path);
-    struct as_oracle_row *path_row = &path_page->rows[path % AS_PAGE_ROWS];
+    struct as_oracle_row *path_row = &as_oracle_page_at(&oracle->paths, path)->rows[path % AS_PAGE_ROWS];
     path_row->executions += (uint64_t)(end - pipe);
     path_row->units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
     path_row->base += AS_CYCLE_UNITS;
     stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
     for (; pipe < end; pipe++) {
-        struct as_oracle_page *page = as_oracle_page_at(&stream->rows, pipe->insn);
-        struct as_oracle_row *row = &page->rows[pipe->insn % AS_PAGE_ROWS];
+        struct as_oracle_row *row = &as_oracle_page_at(&stream->rows, pipe->insn)->rows[pipe->insn % AS_PAGE_ROWS];
         uint32_t events = pipe->events & oracle->kept;
         row->executions++;
         row->units[AS_STATE_COMPUTING] += share;
@@ -204,8 +201,8 @@ static inline void settle_quickly(struct as_oracle *oracle, struct stream *strea
             row->base += share;
             continue;
         }
-        as_oracle_part_add(&stream->rows, page, pipe->insn, events, share, 1);
-        as_oracle_part_add(&oracle->paths, path_page, path, events, share, 1);
+        as_oracle_part_add(&stream->rows, pipe->insn, events, share, 1);
+        as_oracle_part_add(&oracle->paths, path, events, share, 1);
         path_row->base -= share;
     }
 }
@@ -431,28 +428,25 @@ const struct as_oracle_row *as_oracle_thread_row(const struct as_oracle *oracle,
 
 struct as_pics as_oracle_pics(const struct as_oracle *oracle)
 {
-    struct as_pics pics = {0};
-    for (size_t i = 0; i < oracle->streams.len; i++)
-        as_oracle_table_pics(&oracle->streams.data[i].rows, &pics);
-    as_oracle_table_pics(&oracle->merged, &pics);
-    as_pics_sort(&pics);
-    return pics;
+    struct as_pics all = as_oracle_table_pics(&oracle->merged);
+    for (size_t i = 0; i < oracle->streams.len; i++) {
+        struct as_pics one = as_oracle_table_pics(&oracle->streams.data[i].rows);
+        for (size_t k = 0; k < one.len; k++)
+            as_pics_push(&all, &one.data[k]);
+        as_pics_free(&one);
+    }
+    as_pics_sort(&all);
+    return all;
 }
 
 struct as_pics as_oracle_thread_pics(const struct as_oracle *oracle, uint32_t thread)
 {
-    struct as_pics pics = {0};
-    as_oracle_table_pics(table_of(oracle, thread), &pics);
-    as_pics_sort(&pics);
-    return pics;
+    return as_oracle_table_pics(table_of(oracle, thread));
 }
 
 struct as_pics as_oracle_path_pics(const struct as_oracle *oracle)
 {
-    struct as_pics pics = {0};
-    as_oracle_table_pics(&oracle->paths, &pics);
-    as_pics_sort(&pics);
-    return pics;
+    return as_oracle_table_pics(&oracle->paths);
 }
 
 uint32_t as_oracle_events(const struct as_oracle *oracle)

@@ -26,31 +26,39 @@ struct as_oracle_page *as_oracle_page_make(struct as_oracle_table *table, uint32
     return table->pages[number];
 }
 
-static struct as_oracle_part *new_part(struct as_oracle_table *table, uint32_t *first, uint32_t events)
+static struct as_oracle_part *slot_of(const struct as_oracle_table *table, uint64_t key)
 {
-    struct as_oracle_part *part = as_vec_push(&table->parts);
-    *part = (struct as_oracle_part){.events = events, .next = *first};
-    *first = (uint32_t)table->parts.len;
-    return part;
+    size_t mask = ((size_t)1 << table->parts_bits) - 1, slot = as_oracle_part_slot(table, key);
+    while (table->parts[slot].key && table->parts[slot].key != key)
+        slot = (slot + 1) & mask;
+    return &table->parts[slot];
 }
 
-struct as_oracle_part *as_oracle_part_find(struct as_oracle_table *table, uint32_t *first, uint32_t events)
+static size_t slots(const struct as_oracle_table *table)
 {
-    struct as_oracle_part *parts = table->parts.data;
-    uint32_t *link = first;
-    for (; *link; link = &parts[*link - 1].next) {
-        struct as_oracle_part *part = &parts[*link - 1];
-        if (part->events != events)
-            continue;
-        if (link != first) { /* to the front */
-            uint32_t number = *link;
-            *link = part->next;
-            part->next = *first;
-            *first = number;
-        }
-        return part;
-    }
-    return new_part(table, first, events);
+    return table->parts_bits ? (size_t)1 << table->parts_bits : 0;
+}
+
+static void grow_parts(struct as_oracle_table *table)
+{
+    struct as_oracle_part *old = table->parts;
+    size_t n = slots(table);
+    table->parts_bits = table->parts_bits ? table->parts_bits + 1 : 6;
+    table->parts = as_alloc_array(slots(table), sizeof *table->parts);
+    for (size_t i = 0; i < n; i++)
+        if (old[i].key)
+            *slot_of(table, old[i].key) = old[i];
+    free(old);
+}
+
+struct as_oracle_part *as_oracle_part_find(struct as_oracle_table *table, uint64_t key)
+{
+    if (2 * (table->n_parts + 1) > slots(table))
+        grow_parts(table);
+    struct as_oracle_part *part = slot_of(table, key);
+    table->n_parts += part->key == 0;
+    part->key = key;
+    return part;
 }
 
 /* ---- all rows ---- */
@@ -72,27 +80,22 @@ static void add_row(struct as_oracle_row *into, const struct as_oracle_row *from
     into->base += from->base;
 }
 
-struct merge {
-    struct as_oracle_table *into;
-    const struct as_oracle_table *from;
-};
-
 static void merge_row(void *context, uint32_t id, const struct as_oracle_page *page)
 {
-    struct merge *merge = context;
-    struct as_oracle_page *into = as_oracle_page_at(merge->into, id);
+    struct as_oracle_page *into = as_oracle_page_at(context, id);
     uint32_t i = id % AS_PAGE_ROWS;
     add_row(&into->rows[i], &page->rows[i]);
     into->continued[i] += page->continued[i];
-    for (uint32_t number = page->first[i]; number; number = merge->from->parts.data[number - 1].next) {
-        const struct as_oracle_part *part = &merge->from->parts.data[number - 1];
-        as_oracle_part_add(merge->into, into, id, part->events, part->units, part->count);
-    }
 }
 
 void as_oracle_table_merge(struct as_oracle_table *into, const struct as_oracle_table *from)
 {
-    each(from, merge_row, &(struct merge){into, from});
+    each(from, merge_row, into);
+    for (size_t i = 0; i < slots(from); i++) {
+        const struct as_oracle_part *part = &from->parts[i];
+        if (part->key)
+            as_oracle_part_add(into, (uint32_t)(part->key >> 32), (uint32_t)part->key, part->units, part->count);
+    }
 }
 
 void as_oracle_table_free(struct as_oracle_table *table)
@@ -100,36 +103,49 @@ void as_oracle_table_free(struct as_oracle_table *table)
     for (size_t i = 0; i < table->n_pages; i++)
         free(table->pages[i]);
     free(table->pages);
-    as_vec_free(&table->parts);
+    free(table->parts);
     *table = (struct as_oracle_table){0};
 }
 
 /* ---- results ---- */
 
-struct collect {
-    const struct as_oracle_table *table;
-    struct as_pics *pics;
-};
-
-static void collect_row(void *context, uint32_t id, const struct as_oracle_page *page)
+static void collect_base(void *context, uint32_t id, const struct as_oracle_page *page)
 {
-    struct collect *collect = context;
     const struct as_oracle_row *row = &page->rows[id % AS_PAGE_ROWS];
-    uint64_t plain = row->executions + page->continued[id % AS_PAGE_ROWS];
-    for (uint32_t number = page->first[id % AS_PAGE_ROWS]; number;) {
-        const struct as_oracle_part *part = &collect->table->parts.data[number - 1];
-        as_pics_push(collect->pics, &(struct as_pics_entry){
-                                        .id = id, .events = part->events, .units = part->units, .count = part->count});
-        plain -= part->count;
-        number = part->next;
-    }
-    if (plain || row->base)
-        as_pics_push(collect->pics, &(struct as_pics_entry){.id = id, .units = row->base, .count = plain});
+    uint64_t records = row->executions + page->continued[id % AS_PAGE_ROWS];
+    if (records || as_oracle_row_units(row))
+        as_pics_push(context, &(struct as_pics_entry){.id = id, .units = row->base, .count = records});
 }
 
-void as_oracle_table_pics(const struct as_oracle_table *table, struct as_pics *pics)
+/* The first entry of an instruction is the one without events: what the others counted is not its. */
+static void count_bases(struct as_pics *pics)
 {
-    each(table, collect_row, &(struct collect){table, pics});
+    size_t kept = 0;
+    for (size_t i = 0, next; i < pics->len; i = next) {
+        for (next = i + 1; next < pics->len && pics->data[next].id == pics->data[i].id; next++)
+            pics->data[i].count -= pics->data[next].count;
+        bool empty = pics->data[i].count == 0 && pics->data[i].units == 0;
+        memmove(&pics->data[kept], &pics->data[i + empty], (next - i - empty) * sizeof *pics->data);
+        kept += next - i - empty;
+    }
+    pics->len = kept;
+}
+
+struct as_pics as_oracle_table_pics(const struct as_oracle_table *table)
+{
+    struct as_pics pics = {0};
+    each(table, collect_base, &pics);
+    for (size_t i = 0; i < slots(table); i++) {
+        const struct as_oracle_part *part = &table->parts[i];
+        if (part->key)
+            as_pics_push(&pics, &(struct as_pics_entry){.id = (uint32_t)(part->key >> 32),
+                                                        .events = (uint32_t)part->key,
+                                                        .units = part->units,
+                                                        .count = part->count});
+    }
+    as_pics_sort(&pics);
+    count_bases(&pics);
+    return pics;
 }
 
 static void add_to_rows(void *context, uint32_t id, const struct as_oracle_page *page)
@@ -148,32 +164,21 @@ void as_oracle_table_add(const struct as_oracle_table *table, struct as_oracle_r
     each(table, add_to_rows, rows);
 }
 
-struct check {
-    const struct as_oracle_table *table;
-    bool wrong;
-    uint32_t id; /* the first wrong one */
-    uint64_t charged, components;
-};
-
-static void check_row(void *context, uint32_t id, const struct as_oracle_page *page)
-{
-    struct check *check = context;
-    const struct as_oracle_row *row = &page->rows[id % AS_PAGE_ROWS];
-    uint64_t components = row->base;
-    for (uint32_t number = page->first[id % AS_PAGE_ROWS]; number; number = check->table->parts.data[number - 1].next)
-        components += check->table->parts.data[number - 1].units;
-    if (check->wrong || components == as_oracle_row_units(row))
-        return;
-    *check = (struct check){check->table, true, id, as_oracle_row_units(row), components};
-}
-
 bool as_oracle_table_check(const struct as_oracle_table *table, const char *what, struct as_error *err)
 {
-    struct check check = {.table = table};
-    each(table, check_row, &check);
-    if (!check.wrong)
-        return true;
-    return as_error_set(err, "Oracle: %s %" PRIu32 " was charged %.6f cycles, but its components are %.6f", what,
-                        check.id, (double)check.charged / (double)AS_CYCLE_UNITS,
-                        (double)check.components / (double)AS_CYCLE_UNITS);
+    struct as_pics pics = as_oracle_table_pics(table);
+    bool ok = true;
+    for (size_t i = 0, next; i < pics.len && ok; i = next) {
+        uint64_t components = 0;
+        for (next = i; next < pics.len && pics.data[next].id == pics.data[i].id; next++)
+            components += pics.data[next].units;
+        const struct as_oracle_row *row = as_oracle_row_find(table, pics.data[i].id);
+        uint64_t charged = row ? as_oracle_row_units(row) : 0;
+        if (components != charged)
+            ok = as_error_set(err, "Oracle: %s %" PRIu32 " was charged %.6f cycles, but its components are %.6f", what,
+                              pics.data[i].id, (double)charged / (double)AS_CYCLE_UNITS,
+                              (double)components / (double)AS_CYCLE_UNITS);
+    }
+    as_pics_free(&pics);
+    return ok;
 }

@@ -1,8 +1,7 @@
 /* The Oracle's books: rows by number (static instruction or call path) with their components by events.
  *
  * Rows stand in pages that are made when they are first used, so that a thread costs what it executes, not what the
- * program has. A component is found by a chain from its row, the one used last in front: instructions meet few
- * combinations of events, and the same ones again.
+ * program has. Time without events is part of the row; components with events stand in a hash table.
  */
 #ifndef AS_OBSERVE_ORACLE_TABLE_H
 #define AS_OBSERVE_ORACLE_TABLE_H
@@ -13,29 +12,29 @@
 enum { AS_PAGE_SHIFT = 5, AS_PAGE_ROWS = 1 << AS_PAGE_SHIFT };
 
 struct as_oracle_part {
-    uint32_t events, next; /* the next one's number + 1; 0: none */
+    uint64_t key; /* number of the row << 32 | events; 0: a free slot */
     uint64_t units, count;
 };
 
 struct as_oracle_page {
     struct as_oracle_row rows[AS_PAGE_ROWS];
     uint64_t continued[AS_PAGE_ROWS]; /* records that were no execution of their own */
-    uint32_t first[AS_PAGE_ROWS];     /* as `next` */
 };
 
 struct as_oracle_table {
     struct as_oracle_page **pages;
     size_t n_pages, cap;
-    AS_VEC(struct as_oracle_part) parts;
+    struct as_oracle_part *parts; /* open addressing, at most half full */
+    size_t n_parts;
+    unsigned parts_bits; /* log2 of the slots; 0: none */
 };
 
 struct as_oracle_page *as_oracle_page_make(struct as_oracle_table *table, uint32_t id);
-struct as_oracle_part *as_oracle_part_find(struct as_oracle_table *table, uint32_t *first, uint32_t events);
+struct as_oracle_part *as_oracle_part_find(struct as_oracle_table *table, uint64_t key);
 void as_oracle_table_merge(struct as_oracle_table *into, const struct as_oracle_table *from);
 void as_oracle_table_free(struct as_oracle_table *table);
 
-/* Appends the table's components; as_pics_sort is the caller's. */
-void as_oracle_table_pics(const struct as_oracle_table *table, struct as_pics *pics);
+struct as_pics as_oracle_table_pics(const struct as_oracle_table *table);
 /* Adds its rows to those of an array, which grows. */
 struct as_oracle_rows {
     struct as_oracle_row *data;
@@ -60,12 +59,20 @@ static inline const struct as_oracle_row *as_oracle_row_find(const struct as_ora
     return number < table->n_pages && table->pages[number] ? &table->pages[number]->rows[id % AS_PAGE_ROWS] : NULL;
 }
 
+static inline size_t as_oracle_part_slot(const struct as_oracle_table *table, uint64_t key)
+{
+    return (size_t)(key * 0x9e3779b97f4a7c15u >> (64 - table->parts_bits));
+}
+
 /* Charges units to a component, which met its events `count` more times. Not for events 0: those are the row's `base`.
  */
-static inline void as_oracle_part_add(struct as_oracle_table *table, struct as_oracle_page *page, uint32_t id,
-                                      uint32_t events, uint64_t units, uint64_t count)
+static inline void as_oracle_part_add(struct as_oracle_table *table, uint32_t id, uint32_t events, uint64_t units,
+                                      uint64_t count)
 {
-    struct as_oracle_part *part = as_oracle_part_find(table, &page->first[id % AS_PAGE_ROWS], events);
+    uint64_t key = (uint64_t)id << 32 | events;
+    struct as_oracle_part *part = table->parts_bits ? &table->parts[as_oracle_part_slot(table, key)] : NULL;
+    if (__builtin_expect(!part || part->key != key, 0))
+        part = as_oracle_part_find(table, key);
     part->units += units;
     part->count += count;
 }

@@ -128,7 +128,7 @@ static bool fuse(struct pipe_gen *gen, const struct as_pipe *before, struct toy 
 static uint32_t events_of(uint32_t insn, size_t number)
 {
     uint32_t hash = (insn * 7919u + (uint32_t)number % 5) * 2654435761u;
-    switch (hash >> 29) {
+    switch (hash >> 28) {
     case 0:
         return 1u << (hash >> 20) % 16;
     case 1:
