@@ -1,7 +1,7 @@
 /* A lattice-Boltzmann fluid (D3Q19): in each step every cell reads its nineteen numbers, lets them collide and writes
- * one to each neighbour. Both grids are far larger than the last-level cache, and a cell's arithmetic fills the reorder
- * buffer, so that the loads of the next cell start too late: the disease of SPEC's lbm in the TEA paper, section 6.
- * The cell that comes AHEAD cells later can be prefetched, all three of its lines.
+ * one to each neighbour. Both grids are larger than the last-level cache of boom-tea (4.4 MB, 2 MB), and a cell's
+ * arithmetic fills the core's queues, so that the loads of the next cell start too late: the disease of SPEC's lbm in
+ * the TEA paper, section 6. The cell that comes AHEAD cells later can be prefetched, all three of its lines.
  *
  *   lattice [AHEAD [STEPS]]   cells to prefetch ahead (default 0: none), steps of the fluid (default 1)
  */
