@@ -266,7 +266,8 @@ static int compare_rows(const void *a, const void *b)
 /* Parts in the order of their rows, in one array; then the rows may move. */
 static void hand_out(struct sum *sum, struct as_store_rows *rows)
 {
-    qsort(sum->parts.data, sum->parts.len, sizeof *sum->parts.data, compare_parts);
+    if (sum->parts.len > 0)
+        qsort(sum->parts.data, sum->parts.len, sizeof *sum->parts.data, compare_parts);
     rows->parts = as_alloc_array(sum->parts.len, sizeof *rows->parts);
     for (size_t i = 0; i < sum->parts.len; i++) {
         struct as_store_row *row = &sum->rows.data[sum->parts.data[i].row];
@@ -282,7 +283,8 @@ static void hand_out(struct sum *sum, struct as_store_rows *rows)
         add_to(&rows->units, rows->rows[i].units);
         add_to(&rows->samples, rows->rows[i].samples);
     }
-    qsort(rows->rows, rows->n, sizeof *rows->rows, compare_rows);
+    if (rows->n > 0)
+        qsort(rows->rows, rows->n, sizeof *rows->rows, compare_rows);
 }
 
 bool as_store_query(struct as_store *store, const struct as_store_query *query, struct as_store_rows *rows,
