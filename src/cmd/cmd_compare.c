@@ -3,6 +3,8 @@
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/compare.h"
+#include "cmd/compare_events.h"
+#include "cmd/compare_pics.h"
 #include "cmd/compare_traces.h"
 #include "cmd/modelled.h"
 #include "cmd/output.h"
@@ -18,7 +20,7 @@
 struct compare_options {
     struct as_run_options run;
     bool json, random;
-    const char *output, *core, *samplers, *sweep;
+    const char *output, *core, *samplers, *sweep, *events, *pics, *pics_of;
     uint64_t period, seed, top;
     double rate;
     struct as_strlist set, observers;
@@ -52,7 +54,8 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct compare_options, samplers),
      .value = "LIST",
      .help =
-         "Only these samplers, separated by commas (default: software, dispatch, lci, nci, nci+ilp, tip-ilp, tip)."},
+         "Only these samplers, separated by commas (default: software, dispatch, lci, nci, nci+ilp, tip-ilp, tip, ris, "
+         "ibs, spe, nci-tea, tea)."},
     {.name = "period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct compare_options, period),
@@ -83,6 +86,24 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct compare_options, top),
      .value = "N",
      .help = "Show the N instructions that took most time, with what each sampler says of them (default 10)."},
+    {.name = "events",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, events),
+     .value = "LIST",
+     .help =
+         "The events of the cycle stacks, and of the samplers tea and nci-tea: names, sets (tea, ibs, spe, ris, all, "
+         "none), or changes to the default tea such as +FORWARDED, separated by commas."},
+    {.name = "pics",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, pics),
+     .value = "PLACE",
+     .help = "Show the instructions of a function with their cycle stacks; NAME, NAME+0xOFFSET, MODULE:NAME or "
+             "0xADDRESS."},
+    {.name = "pics-of",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, pics_of),
+     .value = "SAMPLER",
+     .help = "Show --pics as this sampler sees it, instead of the golden reference."},
     {.name = "observer",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct compare_options, observers),
@@ -119,6 +140,9 @@ struct run {
     char *own_text; /* what the user's observers have to say */
     size_t crashed; /* of them */
     struct as_compare compare;
+    struct as_listing listing;
+    struct as_error lost; /* why --pics shows nothing; no message: it does */
+    uint32_t events;
 };
 
 /* All of them, in the order asked for. */
@@ -130,6 +154,7 @@ struct comparison {
     char **cores;
     size_t n_cores;
     struct run *runs;
+    struct as_place place; /* of --pics */
 };
 
 static bool is_chosen(const struct comparison *all, const struct as_sampler *sampler)
@@ -144,9 +169,10 @@ static bool choose_sampler(struct comparison *all, const char *name, struct as_e
 {
     const struct as_sampler *sampler = as_sampler_find(name);
     if (!sampler)
-        return as_error_set_status(
-            err, AS_EXIT_USAGE, "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, tip",
-            name);
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, "
+                                   "tip, ris, ibs, spe, nci-tea, tea",
+                                   name);
     if (is_chosen(all, sampler))
         return as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
     all->samplers[all->n_samplers++] = sampler;
@@ -182,7 +208,47 @@ static bool choose_cores(struct comparison *all, struct as_error *err)
     return true;
 }
 
+/* What --pics and --pics-of ask for, before anything runs. */
+static bool choose_pics(struct comparison *all, struct as_error *err)
+{
+    const struct compare_options *options = all->options;
+    const struct as_sampler *of = options->pics_of ? as_sampler_find(options->pics_of) : NULL;
+    if (options->pics && !as_place_parse(options->pics, &all->place, err))
+        return false;
+    if (!options->pics_of)
+        return true;
+    if (!options->pics)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--pics-of says whose stacks --pics shows, which is not given");
+    if (!of || !is_chosen(all, of))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--pics-of: '%s' is not among the samplers of this run",
+                                   options->pics_of);
+    return of->events || as_error_set_status(err, AS_EXIT_USAGE,
+                                             "--pics-of: %s records no events; ris, ibs, spe, "
+                                             "nci-tea and tea do",
+                                             of->name);
+}
+
 /* ---- one run ---- */
+
+static bool choose_events(struct run *run, struct as_error *err)
+{
+    uint32_t possible = as_machine_events(&run->modelled.machine);
+    if (run->options->events)
+        return as_events_parse(run->options->events, possible, &run->events, err);
+    run->events = AS_EVENTS_TEA & possible;
+    return true;
+}
+
+/* The Oracle keeps what is asked for and what any sampler records, so that each can be held against it. */
+static void set_events(const struct comparison *all, struct run *run)
+{
+    uint32_t kept = run->events;
+    for (size_t i = 0; i < all->n_samplers; i++)
+        kept |= all->samplers[i]->any_events ? run->events : all->samplers[i]->events;
+    as_oracle_set_events(run->modelled.oracle, kept, run->events);
+    for (size_t i = 0; i < run->modelled.samplings.len; i++)
+        as_sampling_set_events(run->modelled.samplings.data[i], run->events);
+}
 
 static bool add_sampling(const struct comparison *all, struct run *run, uint64_t period, struct as_error *err)
 {
@@ -241,8 +307,11 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
     if (!as_modelled_open(modelled, core, &run->options->set, err) || !as_modelled_watch(modelled, err))
         return false;
     run->traces = as_traces_open(&run->options->traces, as_model_run_info(modelled->model), modelled->fanout, err);
-    return run->traces && choose_period(run, &period, err) && add_sampling(all, run, period, err) &&
-           add_sweep(all, run, err) && load_observers(run, err);
+    if (!run->traces || !choose_events(run, err) || !choose_period(run, &period, err) ||
+        !add_sampling(all, run, period, err) || !add_sweep(all, run, err))
+        return false;
+    set_events(all, run);
+    return load_observers(run, err);
 }
 
 /* The observers finish; what they write is kept for later. */
@@ -255,7 +324,30 @@ static void report_observers(struct run *run)
         fclose(memory);
 }
 
-static bool run_once(struct run *run, char **argv, struct as_error *err)
+/* Whose stacks rows show, and which rows. A place that is not there costs its listing, not the run. */
+static void choose_shown(const struct comparison *all, struct run *run)
+{
+    struct as_compare *compare = &run->compare;
+    compare->golden = as_oracle_pics(run->modelled.oracle);
+    compare->events = compare->shown_events = run->events;
+    compare->colour = !all->output.path && isatty(STDOUT_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"));
+    struct as_pics said = {0};
+    for (size_t i = 0; i < all->n_samplers && all->options->pics_of; i++)
+        if (strcmp(all->samplers[i]->name, all->options->pics_of) == 0) {
+            size_t n;
+            said = as_sampling_pics(compare->samplings[0], i);
+            compare->shown_events = as_sampling_results(compare->samplings[0], &n)[i].events;
+            compare->pics_of = all->options->pics_of;
+        }
+    compare->shown = as_pics_fold(compare->pics_of ? &said : &compare->golden, compare->shown_events, NULL);
+    compare->shown_total = as_pics_total(&compare->shown);
+    as_pics_free(&said);
+    compare->place = all->options->pics;
+    if (compare->place && as_listing_find(compare, &all->place, &run->listing, &run->lost))
+        compare->listing = &run->listing;
+}
+
+static bool run_once(const struct comparison *all, struct run *run, char **argv, struct as_error *err)
 {
     struct as_modelled *modelled = &run->modelled;
     struct as_engine_options engine = as_run_engine_options(&run->options->run, argv);
@@ -277,6 +369,7 @@ static bool run_once(struct run *run, char **argv, struct as_error *err)
     };
     as_groups_make(&run->compare.groups, modelled->model);
     as_oracle_profile(modelled->oracle, &run->compare.truth);
+    choose_shown(all, run);
     return true;
 }
 
@@ -285,6 +378,9 @@ static size_t end_run(struct run *run)
 {
     as_groups_free(&run->compare.groups);
     as_profile_free(&run->compare.truth);
+    as_pics_free(&run->compare.golden);
+    as_pics_free(&run->compare.shown);
+    free(run->listing.ids);
     free(run->own_text);
     size_t crashed = as_modelled_free(&run->modelled);
     as_traces_free(run->traces);
@@ -326,7 +422,7 @@ static int show(struct comparison *all)
 static int run_all(struct comparison *all, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
-    bool ok = choose_samplers(all, &err) && choose_cores(all, &err);
+    bool ok = choose_samplers(all, &err) && choose_cores(all, &err) && choose_pics(all, &err);
     for (size_t i = 0; i < all->n_cores && ok; i++) /* all of them first: no run is lost to a wrong name */
         ok = set_up(all, &all->runs[i], all->cores[i], &err);
     ok = ok && as_output_open(&all->output, all->options->output, &err);
@@ -334,7 +430,7 @@ static int run_all(struct comparison *all, char **argv)
     for (size_t i = 0; i < all->n_cores && ok; i++) {
         if (i > 0 && input >= 0)
             lseek(STDIN_FILENO, input, SEEK_SET);
-        ok = run_once(&all->runs[i], argv, &err);
+        ok = run_once(all, &all->runs[i], argv, &err);
     }
     if (!ok) {
         as_output_drop(&all->output);
@@ -345,6 +441,8 @@ static int run_all(struct comparison *all, char **argv)
         if (!as_traces_finish(all->runs[i].traces, &err))
             failed = as_cli_fail(&as_command_compare, &err);
         status = as_run_report(&all->runs[i].compare.result.engine, &all->options->run);
+        if (all->runs[i].lost.message[0])
+            failed = as_cli_fail(&as_command_compare, &all->runs[i].lost);
     }
     return failed ? failed : status;
 }
@@ -366,6 +464,7 @@ static int run_compare(int argc, char **argv)
         status = AS_EXIT_FAILURE;
     free(all.runs);
     as_split_free(all.cores);
+    as_place_free(&all.place);
     as_strlist_free(&options.set);
     as_strlist_free(&options.observers);
     return status;
@@ -378,12 +477,14 @@ const struct as_command as_command_compare = {
     .description =
         "Runs the program once on a modelled out-of-order core, which accounts for every cycle of every instruction "
         "(the Oracle), and holds samplers that work like real ones against that: software interrupts, dispatch tagging "
-        "(AMD IBS, Arm SPE), last and next committing instruction (external monitors, Intel PEBS) and TIP. All of them "
-        "sample the same cycles.",
+        "(AMD IBS, Arm SPE), last and next committing instruction (external monitors, Intel PEBS) and TIP; and those "
+        "that also record why, in the events that an instruction met: IBS, SPE, RIS and TEA. All of them sample the "
+        "same cycles.",
     .options = options_table,
     .examples = "  assay compare -- ./prog\n"
                 "  assay compare --core zen4-like --max 100M --json -- ./prog > compare.json\n"
                 "  assay compare --sweep 100,1000,10000 -- ./prog\n"
-                "  assay compare --core boom-tip,golden-cove-like,zen4-like -- ./prog\n",
+                "  assay compare --core boom-tip,golden-cove-like,zen4-like -- ./prog\n"
+                "  assay compare --pics main -- ./prog\n",
     .run = run_compare,
 };

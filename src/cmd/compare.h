@@ -21,7 +21,16 @@ struct as_compare {
     struct as_groups groups;
     struct as_sampling *const *samplings; /* the first is the one asked for, the rest are the sweep */
     size_t n_samplings;
-    uint64_t top; /* rows */
+    uint64_t top;          /* rows */
+    uint32_t events;       /* the set asked for */
+    struct as_pics golden; /* with all events that anybody here records */
+    /* What rows show: the golden stacks, or those of one sampler (--pics-of). */
+    struct as_pics shown;
+    uint32_t shown_events;
+    uint64_t shown_total;
+    const char *pics_of, *place;      /* NULL: golden; no place was asked for */
+    const struct as_listing *listing; /* … and no instructions */
+    bool colour;
 };
 
 /* n machines, at least one: all about the first of them, and how the others compare with it. */

@@ -2,6 +2,8 @@
 #include "cmd/compare.h"
 
 #include "base/vec.h"
+#include "cmd/compare_events.h"
+#include "cmd/compare_pics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -69,6 +71,25 @@ static void json_errors(struct as_json *json, const struct as_compare *compare, 
     as_json_end(json);
 }
 
+/* null for those that record no events: there is nothing to compare. */
+static void json_pics_error(struct as_json *json, const struct as_compare *compare, const struct as_sampling *sampling,
+                            size_t index)
+{
+    size_t n;
+    const struct as_sampling_result *result = &as_sampling_results(sampling, &n)[index];
+    double errors[AS_PICS_LEVELS];
+    if (!result->sampler->events) {
+        as_json_null(json, "pics_error");
+        return;
+    }
+    as_compare_event_names_json(json, "events", result->events);
+    as_compare_pics_errors(compare, sampling, index, errors);
+    as_json_object(json, "pics_error");
+    for (int level = 0; level < AS_PICS_LEVELS; level++)
+        as_json_double(json, as_pics_level_names[level], errors[level]);
+    as_json_end(json);
+}
+
 static void json_samplers(struct as_json *json, const struct as_compare *compare, const struct as_sampling *sampling)
 {
     size_t n;
@@ -82,9 +103,60 @@ static void json_samplers(struct as_json *json, const struct as_compare *compare
         as_json_u64(json, "dropped", results[i].dropped);
         json_errors(json, compare, "error", &results[i], error_of);
         json_errors(json, compare, "systematic", &results[i], systematic_of);
+        json_pics_error(json, compare, sampling, i);
         as_json_end(json);
     }
     as_json_end(json);
+}
+
+/* {event: how often}: golden, of executions. */
+static void json_met(struct as_json *json, const struct as_compare *compare, const struct as_pics_entry *entries,
+                     size_t n)
+{
+    if (compare->pics_of)
+        return;
+    as_json_object(json, "met");
+    for (int event = 0; event < AS_EVENT_COUNT; event++) {
+        uint64_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            count += entries[i].events & as_events[event].bit ? entries[i].count : 0;
+        if (count)
+            as_json_u64(json, as_events[event].name, count);
+    }
+    as_json_end(json);
+}
+
+/* One instruction: where it is, and its stack. */
+static void json_row(struct as_json *json, const struct as_compare *compare, uint32_t id)
+{
+    const struct as_engine *engine = as_model_engine(compare->model);
+    const struct as_insn *insn = as_engine_insn(engine, id);
+    struct as_location location = {0};
+    struct as_line line = {0};
+    char text[160];
+    size_t n;
+    const struct as_pics_entry *entries = as_pics_find(&compare->shown, id, &n);
+    uint64_t units = 0, count = 0;
+    for (size_t i = 0; i < n; i++) {
+        units += entries[i].units;
+        count += entries[i].count;
+    }
+    as_model_locate(compare->model, id, &location);
+    bool known = as_space_line(as_engine_image(engine, as_engine_insn_image(engine, id))->space, insn->address, &line);
+    as_json_string(json, "module", location.module);
+    as_json_string(json, "function", location.function);
+    as_json_string(json, "file", known ? line.file : NULL);
+    if (known && line.line > 0)
+        as_json_i64(json, "line", line.line);
+    else
+        as_json_null(json, "line");
+    as_json_address(json, "address", insn->address);
+    as_json_string(json, "text", as_insn_text(insn, text, sizeof text));
+    as_json_u64(json, compare->pics_of ? "samples" : "executions", count);
+    as_json_double(json, "cycles", (double)units / (double)AS_CYCLE_UNITS);
+    as_json_double(json, "share", share(units, compare->shown_total));
+    as_compare_components_json(json, "components", entries, n);
+    json_met(json, compare, entries, n);
 }
 
 static void json_rows(struct as_json *json, const struct as_compare *compare)
@@ -92,23 +164,16 @@ static void json_rows(struct as_json *json, const struct as_compare *compare)
     size_t n, n_results;
     struct row *rows = top_rows(compare, &n);
     const struct as_sampling_result *results = as_sampling_results(compare->samplings[0], &n_results);
+    n = compare->listing ? compare->listing->n : n;
     as_json_array(json, "rows");
     for (size_t i = 0; i < n; i++) {
-        const struct as_insn *insn = as_engine_insn(as_model_engine(compare->model), rows[i].id);
-        struct as_location location = {0};
-        char text[160];
-        as_model_locate(compare->model, rows[i].id, &location);
+        uint32_t id = compare->listing ? compare->listing->ids[i] : rows[i].id;
         as_json_object(json, NULL);
-        as_json_string(json, "module", location.module);
-        as_json_string(json, "function", location.function);
-        as_json_address(json, "address", insn->address);
-        as_json_string(json, "text", as_insn_text(insn, text, sizeof text));
-        as_json_double(json, "cycles", (double)rows[i].units / (double)AS_CYCLE_UNITS);
-        as_json_double(json, "share", share(rows[i].units, compare->truth.total));
+        json_row(json, compare, id);
         as_json_object(json, "samplers");
         for (size_t s = 0; s < n_results; s++)
             as_json_double(json, results[s].sampler->name,
-                           share(as_profile_get(&results[s].profile, rows[i].id), results[s].profile.total));
+                           share(as_profile_get(&results[s].profile, id), results[s].profile.total));
         as_json_end(json);
         as_json_end(json);
     }
@@ -233,10 +298,13 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
     as_json_u64(json, "period", schedule->period);
     as_json_bool(json, "random", schedule->random);
     json_stack(json, compare);
+    as_compare_events_json(compare, json);
     json_samplers(json, compare, compare->samplings[0]);
     json_sweep(json, compare);
     json_cores(json, compares, n);
     json_counters(json, &result->counters);
+    if (compare->listing)
+        as_listing_json(compare, json);
     json_rows(json, compare);
     as_json_end(json);
 }
@@ -265,6 +333,27 @@ static void text_samplers(FILE *out, const struct as_compare *compare, const str
         fprintf(out, "  ");
         for (int g = 0; g < AS_GRANULARITIES; g++)
             text_percent(out, systematic_of(compare, &results[i], g));
+        fputc('\n', out);
+    }
+}
+
+static void text_pics_errors(FILE *out, const struct as_compare *compare, const struct as_sampling *sampling)
+{
+    size_t n;
+    const struct as_sampling_result *results = as_sampling_results(sampling, &n);
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        double errors[AS_PICS_LEVELS];
+        if (!results[i].sampler->events)
+            continue;
+        if (!any)
+            fprintf(out, "\n%-10s %10s   error of cycle stacks\n%-10s %10s   %9s %9s %9s %9s\n", "", "", "sampler",
+                    "samples", "instr.", "block", "function", "program");
+        any = true;
+        as_compare_pics_errors(compare, sampling, i, errors);
+        fprintf(out, "%-10s %10" PRIu64 "  ", results[i].sampler->name, results[i].samples);
+        for (int level = 0; level < AS_PICS_LEVELS; level++)
+            text_percent(out, errors[level]);
         fputc('\n', out);
     }
 }
@@ -339,14 +428,20 @@ void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *o
             : result->engine.interrupted || result->engine.signal ? " (until it was killed)"
                                                                   : "");
     text_stack(out, compare);
+    as_compare_events_text(compare, out);
     fprintf(out, "\nSamplers, a sample %s%" PRIu64 " cycles:\n", schedule->random ? "somewhere in every " : "every ",
             schedule->period);
     text_samplers(out, compare, compare->samplings[0]);
+    text_pics_errors(out, compare, compare->samplings[0]);
     for (size_t i = 1; i < compare->n_samplings; i++) {
         fprintf(out, "\nEvery %" PRIu64 " cycles:", as_sampling_schedule(compare->samplings[i])->period);
         text_samplers(out, compare, compare->samplings[i]);
+        text_pics_errors(out, compare, compare->samplings[i]);
     }
-    text_rows(out, compare);
+    if (compare->listing)
+        as_listing_text(compare, out, compare->colour);
+    else
+        text_rows(out, compare);
     if (n > 1)
         text_cores(out, compares, n);
     fprintf(out, "\n%.3f seconds, %.1f MIPS (modelled core; every cycle and every instruction accounted for)\n",
