@@ -4,6 +4,7 @@
 #include "store_bed.h"
 
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 
 static void about_the_run(void **state)
@@ -175,11 +176,91 @@ static void an_empty_profile(void **state)
     as_store_close(store);
 }
 
-int main(void)
+/* ---- the format ---- */
+
+static const char *golden_path, *manual_path;
+
+/* What was written once is read for ever. */
+static void golden_version_1(void **state)
 {
+    size_t n;
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_rows rows;
+    sqlite3 *db = NULL;
+    char *sql = (char *)bed_read(golden_path, &n);
+    sql[n] = '\0';
+    unlink(bed_path("golden.db"));
+    assert_int_equal(sqlite3_open(bed_path("golden.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA application_id = 1098077049; PRAGMA user_version = 1", NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    free(sql);
+    struct as_store *store = bed_open(bed_path("golden.db"));
+    assert_int_equal(as_store_version(store), 1);
+    assert_string_equal(as_store_meta(store, AS_META_PROGRAM), "/bin/demo");
+    assert_true(as_store_query(store, &(struct as_store_query)AS_STORE_QUERY_INIT, &rows, &err));
+    assert_true(rows.n == 4 && rows.rows[0].units == 701);
+    as_store_rows_free(&rows);
+    struct as_store_totals totals;
+    assert_true(as_store_totals(store, 0, NULL, &totals, &err));
+    assert_int_equal(totals.function_total[2], 16);
+    as_store_totals_free(&totals);
+    as_store_close(store);
+}
+
+/* Whether a line of the manual's tables that begins with `table` has `column` in it. */
+static bool is_documented(const char *manual, const char *table, const char *column)
+{
+    char start[80], quoted[80], line[2048];
+    snprintf(start, sizeof start, "\n| `%s` |", table);
+    snprintf(quoted, sizeof quoted, "`%s`", column);
+    for (const char *at = manual; (at = strstr(at, start)) != NULL;) {
+        at += strlen(start);
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (strstr(line, quoted))
+            return true;
+    }
+    return false;
+}
+
+static void format_is_documented(void **state)
+{
+    size_t n;
+    int columns = 0;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    char *manual = (char *)bed_read(manual_path, &n);
+    manual[n] = '\0';
+    bed_write_small(bed_path("small.db"));
+    assert_int_equal(sqlite3_open(bed_path("small.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c"
+                                        " WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%'",
+                                        -1, &row, NULL),
+                     SQLITE_OK);
+    for (; sqlite3_step(row) == SQLITE_ROW; columns++) {
+        const char *table = (const char *)sqlite3_column_text(row, 0);
+        const char *column = (const char *)sqlite3_column_text(row, 1);
+        if (!is_documented(manual, table, column))
+            fail_msg("%s says nothing of %s of %s", manual_path, column, table);
+    }
+    assert_true(columns > 100);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    free(manual);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    golden_path = argv[1];
+    manual_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(about_the_run),      cmocka_unit_test(series_and_events), cmocka_unit_test(the_code),
-        cmocka_unit_test(any_bytes_in_names), cmocka_unit_test(an_empty_profile),
+        cmocka_unit_test(about_the_run),        cmocka_unit_test(series_and_events), cmocka_unit_test(the_code),
+        cmocka_unit_test(any_bytes_in_names),   cmocka_unit_test(an_empty_profile),  cmocka_unit_test(golden_version_1),
+        cmocka_unit_test(format_is_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
