@@ -1,0 +1,69 @@
+/* Events to sample: from a name to what perf_event_open wants. A name is looked up in this order:
+ *
+ *   task-clock, page-faults …        the kernel's software events
+ *   cycles, instructions …           its generic hardware events
+ *   r1a2b                            a raw code of the processor's PMU
+ *   pmu/name/, pmu/term=value,…/     what /sys/bus/event_source/devices/pmu says: events/name, format/term
+ *   mem:0x1234[/length][:rw]         a watchpoint
+ *   loads, stores                    what this machine has for them (the PMU's mem-loads, mem-stores, or libpfm4's)
+ *   anything else                    a name of libpfm4 ("MEM_INST_RETIRED:ALL_LOADS", "snb::INST_RETIRED")
+ *
+ * each with modifiers behind a last colon: u user mode, k kernel mode, p … ppp least precise level.
+ *
+ * Of the hardware's events nothing has run on the machines this was written on, which have no PMU: the attributes are
+ * held against tables, with made-up trees in place of /sys.
+ */
+#ifndef AS_NATIVE_EVENT_H
+#define AS_NATIVE_EVENT_H
+
+#include "base/error.h"
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum as_native_unit {
+    AS_NATIVE_UNIT_COUNTER, /* a counter that overflows: PEBS where precise_ip is above 0 */
+    AS_NATIVE_UNIT_CLOCK,   /* task-clock, cpu-clock: the period is in nanoseconds */
+    AS_NATIVE_UNIT_IBS_OP,
+    AS_NATIVE_UNIT_IBS_FETCH,
+    AS_NATIVE_UNIT_SPE, /* samples come in an AUX buffer */
+    AS_NATIVE_UNIT_WATCHPOINT
+};
+
+struct as_native_event {
+    char name[128];              /* as asked for */
+    char pmu[32];                /* "cpu", "ibs_op", "software", "breakpoint" … */
+    uint8_t unit;                /* enum as_native_unit */
+    bool user_only, kernel_only; /* by its modifiers */
+    struct perf_event_attr attr; /* type, config*, bp_*, precise_ip (as the highest wanted), exclude_* */
+};
+
+/* `root` is put before /sys: "" for this machine. False with one line where there is no such event. */
+bool as_native_event_parse(const char *root, const char *text, struct as_native_event *event,
+                           struct as_error *err) AS_MUST_CHECK;
+
+/* ---- the parts ---- */
+
+/* pmu/…/ alone, with what is between the slashes. */
+bool as_native_event_from_sysfs(const char *root, const char *pmu, const char *terms, struct as_native_event *event,
+                                struct as_error *err) AS_MUST_CHECK;
+/* False: no such device. */
+bool as_native_event_pmu_type(const char *root, const char *pmu, uint32_t *type);
+bool as_native_event_pmu_has(const char *root, const char *pmu,
+                             const char *file); /* "events/mem-loads", "format/ldlat" */
+/* False where the PMU says that it is only on other processors (`cpus`, `cpumask`: hybrid cores, SPE). */
+bool as_native_event_pmu_covers(const char *root, const char *pmu, int cpu);
+bool as_native_event_from_pfm(const char *text, struct as_native_event *event, struct as_error *err) AS_MUST_CHECK;
+
+/* ---- how often ---- */
+
+/* The prime nearest to n (n up to 2^62; 2 for less). */
+uint64_t as_prime_near(uint64_t n);
+
+/* `count` different primes around count * 1e9 / rate nanoseconds, apart by about 1/61 of it, so that `count` clocks
+ * with these periods together give `rate` samples a second and never fall into step with each other or with a program's
+ * own rhythm. */
+void as_clock_periods(double rate, unsigned count, uint64_t *periods);
+
+#endif

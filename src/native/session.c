@@ -1,0 +1,249 @@
+/* A session from its making to its end, and the delivery of what its buffers gave. See session.h. */
+#include "native/session_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct as_native_session *session_new(const struct as_native_options *options, struct as_error *err)
+{
+    struct as_native_session *session = as_alloc(sizeof *session);
+    session->options = *options;
+    session->pid = session->go = session->refusal = session->pid_fd = session->wake = -1;
+    session->wait_status = -1;
+    for (size_t i = 0; i < options->n_events; i++)
+        *as_vec_push(&session->events) = options->events[i];
+    session->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (session->wake >= 0 && as_native_make_kinds(session, err))
+        return session;
+    if (session->wake < 0)
+        as_error_set(err, "cannot sample: %s", strerror(errno));
+    as_native_close(session);
+    return NULL;
+}
+
+/* The decoder of recordings, fed from memory. */
+static bool make_reader(struct as_native_session *session, struct as_error *err)
+{
+    struct as_perf_reader *reader = session->reader = as_alloc(sizeof *reader);
+    reader->input.fd = -1;
+    reader->strings = as_strings_new();
+    reader->scratch = as_alloc(sizeof *reader->scratch);
+    reader->summary.first_time = reader->summary.last_time = AS_PERF_NO_TIME;
+    for (size_t i = 0; i < session->kinds.len; i++) {
+        size_t used;
+        const struct as_native_kind *kind = &session->kinds.data[i];
+        if (!as_perf_attr_add(reader, (const uint8_t *)&kind->attr, sizeof kind->attr, &used))
+            return as_error_set(err, "cannot decode the samples of %s", session->events.data[kind->event].name);
+        reader->events.data[i]->name = as_perf_keep(reader, session->events.data[kind->event].name, 128);
+        reader->events.data[i]->pmu = as_perf_keep(reader, session->events.data[kind->event].pmu, 32);
+    }
+    for (size_t i = 0; i < session->fds.len; i++) {
+        uint64_t id;
+        if (ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
+            *as_map_put(&reader->ids, id) = session->fds.data[i].kind;
+    }
+    return true;
+}
+
+struct as_native_session *as_native_launch(const struct as_native_options *options, char *const argv[],
+                                           struct as_error *err)
+{
+    struct as_native_session *session = session_new(options, err);
+    if (session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
+        make_reader(session, err) && as_native_let_go(session, argv[0], err))
+        return session;
+    as_native_close(session);
+    return NULL;
+}
+
+struct as_native_session *as_native_attach(const struct as_native_options *options, pid_t pid, struct as_error *err)
+{
+    struct as_native_session *session = session_new(options, err);
+    if (!session)
+        return NULL;
+    session->pid = pid;
+    if (as_native_attach_threads(session, err) && make_reader(session, err))
+        return session;
+    as_native_close(session);
+    return NULL;
+}
+
+/* ---- delivery ---- */
+
+/* Processes that have begun and not ended, threads left out. */
+static void follow_processes(struct as_native_session *session, const uint8_t *record)
+{
+    struct as_perf_header header = as_perf_header_of(record, false);
+    uint32_t words[4]; /* pid, parent's, tid, parent's */
+    if ((header.type != PERF_RECORD_FORK && header.type != PERF_RECORD_EXIT) || header.size < 8 + sizeof words)
+        return;
+    memcpy(words, record + 8, sizeof words);
+    if (words[0] != words[2])
+        return;
+    if (header.type == PERF_RECORD_FORK)
+        *as_map_put(&session->processes, words[0]) = 1;
+    else
+        as_map_remove(&session->processes, words[0]);
+}
+
+static void deliver_until(struct as_native_session *session, uint64_t until)
+{
+    uint64_t time;
+    struct as_perf_reader *reader = session->reader;
+    for (uint8_t *record; !reader->stopped && (record = as_perf_order_pop(&reader->order, until, &time));) {
+        follow_processes(session, record);
+        as_perf_record_deliver(reader, record);
+        free(record);
+    }
+}
+
+/* Records without a time come first: there is nothing to wait for. */
+static void queue_records(struct as_native_session *session, const struct as_native_chunk *chunk)
+{
+    struct as_perf_reader *reader = session->reader;
+    for (size_t at = 0; at + AS_PERF_HEADER_SIZE <= chunk->size;) {
+        struct as_perf_header header = as_perf_header_of(chunk->data + at, false);
+        if (header.size < AS_PERF_HEADER_SIZE || header.size > chunk->size - at)
+            break;
+        uint64_t time = as_perf_record_time(reader, &header, chunk->data + at);
+        as_perf_order_push(&reader->order, time == AS_PERF_NO_TIME ? 0 : time, chunk->data + at, header.size);
+        at += header.size;
+    }
+}
+
+static void deliver_aux(struct as_native_session *session, const struct as_native_chunk *chunk)
+{
+    struct as_perf_aux aux = {.index = chunk->ring,
+                              .tid = UINT32_MAX,
+                              .cpu = (uint32_t)session->rings.data[chunk->ring].cpu,
+                              .offset = chunk->offset,
+                              .data = chunk->data,
+                              .size = chunk->size};
+    AS_PERF_CALL(session->reader, aux, &aux);
+}
+
+static void deliver_chunk(struct as_native_session *session, const struct as_native_chunk *chunk)
+{
+    session->info.bytes += chunk->size;
+    if (chunk->aux) {
+        deliver_aux(session, chunk);
+        return;
+    }
+    queue_records(session, chunk);
+    if (chunk->ends_round)
+        deliver_until(session, as_perf_order_round(&session->reader->order));
+}
+
+static void finish_info(struct as_native_session *session)
+{
+    const struct as_perf_summary *summary = &session->reader->summary;
+    session->info.samples = summary->samples;
+    session->info.lost = summary->lost + summary->lost_samples;
+    session->info.throttled = summary->throttled;
+    as_map_remove(&session->processes, (uint64_t)session->pid);
+    session->info.processes_left = session->processes.len;
+    if (session->processes.len)
+        as_native_note(session, "%zu process%s that it started still run%s: not measured any further",
+                       session->processes.len, session->processes.len == 1 ? "" : "es",
+                       session->processes.len == 1 ? "s" : "");
+}
+
+bool as_native_run(struct as_native_session *session, const struct as_perf_sink *sink, void *context,
+                   struct as_error *err)
+{
+    struct as_perf_reader *reader = session->reader;
+    reader->sink = sink;
+    reader->context = context;
+    reader->err = err;
+    as_perf_attr_announce(reader);
+    if (!session->child)
+        as_native_tell_maps(session);
+    if (!as_native_drain_start(session, err))
+        return false;
+    for (struct as_native_chunk *chunk; (chunk = as_queue_pop(session->queue));) {
+        if (reader->stopped)
+            as_native_stop(session);
+        else
+            deliver_chunk(session, chunk);
+        atomic_fetch_sub(&session->queued, chunk->size);
+        free(chunk);
+    }
+    deliver_until(session, UINT64_MAX);
+    as_native_drain_join(session);
+    if (session->child && as_native_target_ended(session) &&
+        waitpid(session->pid, &session->wait_status, 0) == session->pid)
+        session->child = false;
+    finish_info(session);
+    return !reader->stopped;
+}
+
+void as_native_stop(struct as_native_session *session)
+{
+    uint64_t one = 1;
+    int error = errno;
+    session->stopping = true;
+    ssize_t n = write(session->wake, &one, sizeof one);
+    (void)n; /* full: it is told already */
+    errno = error;
+}
+
+/* ---- asking ---- */
+
+const struct as_native_info *as_native_info(const struct as_native_session *session)
+{
+    return &session->info;
+}
+
+pid_t as_native_pid(const struct as_native_session *session)
+{
+    return session->pid;
+}
+
+int as_native_wait_status(const struct as_native_session *session)
+{
+    return session->wait_status;
+}
+
+size_t as_native_sample_event(const struct as_native_session *session, const struct as_perf_sample *sample)
+{
+    return session->kinds.data[sample->event->index].event;
+}
+
+double as_native_weight(const struct as_native_session *session, const struct as_perf_sample *sample)
+{
+    const struct as_native_kind *kind = &session->kinds.data[sample->event->index];
+    return (double)sample->period / (kind->unit == AS_NATIVE_UNIT_CLOCK ? session->options.clocks : 1);
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void as_native_close(struct as_native_session *session)
+{
+    if (!session)
+        return;
+    if (session->draining)
+        as_native_stop(session);
+    as_native_drain_join(session);
+    as_native_close_events(session);
+    close_fd(session->go); /* a program that was never let go ends by itself */
+    if (session->child && session->go >= 0)
+        waitpid(session->pid, &session->wait_status, 0);
+    close_fd(session->refusal);
+    close_fd(session->pid_fd);
+    close_fd(session->wake);
+    as_queue_free(session->queue);
+    as_perf_reader_close(session->reader);
+    as_map_free(&session->processes);
+    as_vec_free(&session->events);
+    as_vec_free(&session->kinds);
+    free(session);
+}

@@ -1,0 +1,87 @@
+/* Sampling a program that runs on this machine: the same for every event, the kernel's clocks included.
+ *
+ *     struct as_native_session *session = as_native_launch(&options, argv, &err);   or as_native_attach(&options, pid,
+ * …) bool ok = session && as_native_run(session, &sink, context, &err); … as_native_info(session),
+ * as_native_wait_status(session) … as_native_close(session);
+ *
+ * Events are opened for each processor, with inheritance: threads and children that the program starts have theirs from
+ * their first instruction on, however short they live. A launched program waits on a pipe until the events are there
+ * and they start counting at its exec, so nothing of Assay is in the profile. Nothing is left in the program: it has no
+ * descriptor, no signal, no tracer. When the recorder dies the kernel takes the events away and the program goes on.
+ *
+ * A thread of the session's own empties the kernel's buffers (poll, a quarter full, at least ten times a second) into a
+ * queue; as_native_run takes from it, puts the records into the order of time and hands them to the sink, which is that
+ * of a recording read from a file (perfdata/perfdata.h): live and recorded samples are one. What the kernel could not
+ * keep is counted (`lost`), so is throttling.
+ */
+#ifndef AS_NATIVE_SESSION_H
+#define AS_NATIVE_SESSION_H
+
+#include "native/event.h"
+#include "perfdata/perfdata.h"
+
+#include <sys/types.h>
+
+enum as_native_mode {
+    AS_NATIVE_ALLOWED, /* user and kernel mode where that is allowed, else user mode, and a note says so */
+    AS_NATIVE_USER,
+    AS_NATIVE_BOTH
+};
+
+struct as_native_options {
+    const struct as_native_event *events;
+    size_t n_events;
+    double rate;     /* samples a second and thread; counters: the kernel adapts the period to it. 0: 997 */
+    uint64_t period; /* instead of rate: events (clocks: nanoseconds) between samples; made prime. 0: by rate */
+    unsigned clocks; /* a clock event is opened that often with different prime periods, `rate` together; 0: 1 */
+    enum as_native_mode mode;
+    bool no_children;     /* threads yes, forked processes no (where the kernel knows the difference: 5.13) */
+    uint64_t fields;      /* PERF_SAMPLE_* beyond IP, TID, TIME, CPU, PERIOD: CALLCHAIN, REGS_USER, STACK_USER,
+                             BRANCH_STACK, ADDR, DATA_SRC, WEIGHT, PHYS_ADDR, RAW */
+    uint32_t stack_bytes; /* for STACK_USER; 0: 8192 */
+    uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*; 0: any, user */
+    size_t ring_bytes;    /* a processor; 0: 512 KiB (with stacks 4 MiB) */
+    size_t aux_bytes;     /* a processor, for SPE; 0: 4 MiB */
+    size_t queue_bytes;   /* that may wait for a slow sink; 0: 64 MiB. Beyond it the kernel's buffers fill up */
+};
+
+enum { AS_NATIVE_NOTES = 8 };
+
+struct as_native_info {
+    int precise;     /* of the first event, as it was opened */
+    bool kernel;     /* samples in kernel mode too */
+    unsigned clocks; /* each clock's sample stands for its period divided by this */
+    size_t rings, ring_bytes;
+    size_t events_open; /* descriptors */
+    uint64_t samples, lost, throttled, bytes;
+    uint64_t processes_left;          /* that still ran when the session ended (daemons) */
+    char notes[AS_NATIVE_NOTES][256]; /* what had to be given up, one line each; "" */
+};
+
+struct as_native_session;
+
+/* The program is found by PATH; its status for a command that cannot be run is in err (126, 127). */
+struct as_native_session *as_native_launch(const struct as_native_options *options, char *const argv[],
+                                           struct as_error *err) AS_MUST_CHECK;
+/* All threads of a running process. */
+struct as_native_session *as_native_attach(const struct as_native_options *options, pid_t pid,
+                                           struct as_error *err) AS_MUST_CHECK;
+
+/* Until the program has ended, as_native_stop, or the sink says no (false). Once. */
+bool as_native_run(struct as_native_session *session, const struct as_perf_sink *sink, void *context,
+                   struct as_error *err) AS_MUST_CHECK;
+void as_native_stop(struct as_native_session *session); /* from any thread or signal handler */
+
+const struct as_native_info *as_native_info(const struct as_native_session *session);
+pid_t as_native_pid(const struct as_native_session *session);
+/* As waitpid gives it, after as_native_run; -1 where the program still runs or is not our child. */
+int as_native_wait_status(const struct as_native_session *session);
+/* Which of options.events a sample belongs to. */
+size_t as_native_sample_event(const struct as_native_session *session, const struct as_perf_sample *sample);
+/* What a sample stands for: nanoseconds for clocks, events otherwise. */
+double as_native_weight(const struct as_native_session *session, const struct as_perf_sample *sample);
+
+/* A launched program that has not ended goes on. */
+void as_native_close(struct as_native_session *session);
+
+#endif

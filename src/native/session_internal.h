@@ -1,0 +1,91 @@
+/* The inside of a session: session.c (set-up and delivery), session_open.c (events and buffers), session_target.c (the
+ * program), session_drain.c (the thread that empties buffers). */
+#ifndef AS_NATIVE_SESSION_INTERNAL_H
+#define AS_NATIVE_SESSION_INTERNAL_H
+
+#include "base/queue.h"
+#include "base/vec.h"
+#include "native/ring.h"
+#include "native/session.h"
+#include "perfdata/perf_session.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What is opened on every processor: an event, or one of the clocks that stand for one. */
+struct as_native_kind {
+    struct perf_event_attr attr;
+    uint32_t event; /* in options.events */
+    int unit;
+    int group; /* rings: 0, or the kind's own (AUX data needs one) */
+};
+
+struct as_native_fd {
+    int fd, cpu;
+    uint32_t kind;
+};
+
+struct as_native_ring {
+    struct as_ring ring;
+    int cpu, group;
+};
+
+/* What one pass over all buffers gave. */
+struct as_native_chunk {
+    size_t size;
+    bool aux; /* a piece of AUX data, of this ring and offset */
+    uint32_t ring;
+    uint64_t offset;
+    bool ends_round;
+    uint8_t data[];
+};
+
+struct as_native_session {
+    struct as_native_options options;
+    struct as_native_info info;
+    AS_VEC(struct as_native_event) events;
+    AS_VEC(struct as_native_kind) kinds;
+    AS_VEC(struct as_native_fd) fds;
+    AS_VEC(struct as_native_ring) rings;
+
+    pid_t pid;
+    bool child; /* ours to wait for */
+    int wait_status;
+    int go;      /* a write lets the launched program exec; -1: done */
+    int refusal; /* where it tells why exec failed */
+    int pid_fd;  /* readable when it has ended; -1: the kernel has none */
+    int wake;    /* an eventfd: stop */
+    atomic_bool stopping;
+
+    struct as_queue *queue;
+    _Atomic uint64_t queued;
+    pthread_t drainer;
+    bool draining;
+
+    struct as_perf_reader *reader; /* the decoder's state */
+    struct as_map processes;       /* that have been seen and not ended */
+};
+
+void as_native_note(struct as_native_session *session, const char *format, ...) AS_PRINTF(2, 3);
+
+/* session_open.c */
+bool as_native_make_kinds(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
+/* Opens everything for one thread and its descendants; enabled at exec or at once. */
+bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err) AS_MUST_CHECK;
+void as_native_close_events(struct as_native_session *session);
+/* Says in one line why perf_event_open failed. Always false. */
+bool as_native_open_error(const struct as_native_session *session, const struct as_native_event *event, int error,
+                          struct as_error *err);
+
+/* session_target.c */
+bool as_native_fork(struct as_native_session *session, char *const argv[], struct as_error *err) AS_MUST_CHECK;
+bool as_native_let_go(struct as_native_session *session, const char *name, struct as_error *err) AS_MUST_CHECK;
+bool as_native_attach_threads(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
+void as_native_tell_maps(struct as_native_session *session); /* of a running process, to the sink */
+bool as_native_target_ended(struct as_native_session *session);
+
+/* session_drain.c */
+bool as_native_drain_start(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
+void as_native_drain_join(struct as_native_session *session);
+
+#endif

@@ -1,0 +1,346 @@
+/* A session's events: what is opened, on which processors, with how much given up where the machine or its settings do
+ * not allow it. */
+#include "native/session_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    DEFAULT_RATE = 997,
+    DEFAULT_RING = 512 << 10,
+    STACK_RING = 4 << 20,
+    LEAST_RING = 32 << 10,
+    DEFAULT_AUX = 4 << 20,
+    DEFAULT_STACK = 8192,
+    MAX_CLOCKS = 8,
+    NEWEST_PRECISE = 3,
+    IBS_STEP = 16 /* IBS counts in sixteens */
+};
+
+void as_native_note(struct as_native_session *session, const char *format, ...)
+{
+    va_list args;
+    char text[256];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    as_error_clean(text);
+    for (int i = 0; i < AS_NATIVE_NOTES; i++) {
+        if (strcmp(session->info.notes[i], text) == 0)
+            return;
+        if (!session->info.notes[i][0]) {
+            strcpy(session->info.notes[i], text);
+            return;
+        }
+    }
+}
+
+static long setting(const char *path)
+{
+    long value = LONG_MIN;
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%ld", &value) != 1)
+        value = LONG_MIN;
+    if (file)
+        fclose(file);
+    return value;
+}
+
+bool as_native_open_error(const struct as_native_session *session, const struct as_native_event *event, int error,
+                          struct as_error *err)
+{
+    long paranoid = setting("/proc/sys/kernel/perf_event_paranoid");
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        if (paranoid >= 3)
+            return as_error_set(err,
+                                "perf_event_paranoid is %ld: nobody but root may measure (as root: sysctl "
+                                "kernel.perf_event_paranoid=2)",
+                                paranoid);
+        if (paranoid >= 2 && session->options.mode == AS_NATIVE_BOTH)
+            return as_error_set(err,
+                                "perf_event_paranoid is %ld: no samples in kernel mode for you (measure user mode "
+                                "alone, or as root: sysctl kernel.perf_event_paranoid=1)",
+                                paranoid);
+        return as_error_set(err,
+                            "no permission to measure process %d with %s (another user's, or refused by the "
+                            "container)",
+                            session->pid, event->name);
+    case EMFILE:
+    case ENFILE:
+        return as_error_set(err, "%s: out of file descriptors after %zu events (raise ulimit -n)", event->name,
+                            session->fds.len);
+    case ENOSPC:
+        return as_error_set(err, "%s: the debug registers are taken (by a debugger, or another profiler)", event->name);
+    case ESRCH:
+        return as_error_set(err, "there is no process %d", session->pid);
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return as_error_set(err, "%s cannot be sampled on this machine: %s", event->name,
+                            error == EOPNOTSUPP ? "the event or what is wanted with it is not supported"
+                                                : "it has no such PMU (see assay doctor)");
+    case EINVAL:
+        return as_error_set(err, "%s: the kernel refuses this event with what is wanted of it", event->name);
+    case ENOSYS:
+        return as_error_set(err, "the kernel has no perf events");
+    default:
+        return as_error_set(err, "%s cannot be opened: %s", event->name, strerror(error));
+    }
+}
+
+/* ---- kinds ---- */
+
+static void set_fields(struct as_native_session *session, struct as_native_kind *kind)
+{
+    const struct as_native_options *options = &session->options;
+    struct perf_event_attr *attr = &kind->attr;
+    bool counter = kind->unit != AS_NATIVE_UNIT_CLOCK;
+    attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                         PERF_SAMPLE_CPU | (counter ? PERF_SAMPLE_PERIOD : 0) | options->fields;
+    if (kind->unit == AS_NATIVE_UNIT_IBS_OP || kind->unit == AS_NATIVE_UNIT_IBS_FETCH)
+        attr->sample_type |= PERF_SAMPLE_RAW;
+    if (attr->sample_type & PERF_SAMPLE_REGS_USER)
+        attr->sample_regs_user = 0xff0fff; /* x86-64: all but ds, es, fs, gs */
+    if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+        attr->sample_stack_user = options->stack_bytes ? options->stack_bytes & ~7u : DEFAULT_STACK;
+    if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+        attr->branch_sample_type =
+            options->branch_type ? options->branch_type : PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+    attr->exclude_callchain_kernel = options->mode == AS_NATIVE_USER;
+}
+
+static void set_common(struct as_native_session *session, struct as_native_kind *kind,
+                       const struct as_native_event *event)
+{
+    struct perf_event_attr *attr = &kind->attr;
+    bool first = session->kinds.len == 1;
+    attr->size = sizeof *attr;
+    attr->disabled = 1;
+    attr->inherit = 1;
+    attr->inherit_thread = session->options.no_children;
+    attr->exclude_hv = 1;
+    attr->exclude_kernel = session->options.mode == AS_NATIVE_USER || event->user_only;
+    attr->exclude_user = event->kernel_only;
+    attr->sample_id_all = 1;
+    attr->watermark = 1;
+    attr->read_format = PERF_FORMAT_ID;
+    attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = first;
+}
+
+static uint64_t counter_period(const struct as_native_session *session, const struct as_native_event *event)
+{
+    uint64_t period = session->options.period ? session->options.period : event->attr.sample_period;
+    bool ibs = event->unit == AS_NATIVE_UNIT_IBS_OP || event->unit == AS_NATIVE_UNIT_IBS_FETCH;
+    if (ibs)
+        return period ? (as_prime_near(period / IBS_STEP) | 1) * IBS_STEP : 0;
+    return event->unit == AS_NATIVE_UNIT_WATCHPOINT || period < 100 ? period : as_prime_near(period);
+}
+
+static void add_kind(struct as_native_session *session, uint32_t index, uint64_t period)
+{
+    const struct as_native_event *event = &session->events.data[index];
+    struct as_native_kind *kind = as_vec_push(&session->kinds);
+    *kind = (struct as_native_kind){.attr = event->attr, .event = index, .unit = event->unit};
+    kind->group = event->unit == AS_NATIVE_UNIT_SPE ? (int)session->kinds.len : 0;
+    kind->attr.sample_period = period;
+    if (!period) {
+        kind->attr.freq = 1;
+        kind->attr.sample_freq = (uint64_t)llround(session->options.rate);
+    }
+    set_common(session, kind, event);
+    set_fields(session, kind);
+}
+
+bool as_native_make_kinds(struct as_native_session *session, struct as_error *err)
+{
+    struct as_native_options *options = &session->options;
+    options->rate = options->rate > 0 ? options->rate : DEFAULT_RATE;
+    options->clocks = options->clocks ? options->clocks : 1;
+    options->ring_bytes = options->ring_bytes                        ? options->ring_bytes
+                          : options->fields & PERF_SAMPLE_STACK_USER ? STACK_RING
+                                                                     : DEFAULT_RING;
+    if (options->n_events == 0 || options->clocks > MAX_CLOCKS || options->rate > 1e6 || options->rate < 0.01)
+        return as_error_set(err, "sampling needs an event, at most %d clocks, and 0.01 to 1000000 samples a second",
+                            MAX_CLOCKS);
+    for (uint32_t i = 0; i < session->events.len; i++) {
+        const struct as_native_event *event = &session->events.data[i];
+        uint64_t periods[MAX_CLOCKS];
+        if (event->unit != AS_NATIVE_UNIT_CLOCK) {
+            add_kind(session, i,
+                     event->unit == AS_NATIVE_UNIT_WATCHPOINT && !options->period ? 1 : counter_period(session, event));
+            continue;
+        }
+        as_clock_periods(options->period ? 1e9 / (double)options->period : options->rate, options->clocks, periods);
+        for (unsigned c = 0; c < options->clocks; c++)
+            add_kind(session, i, periods[c]);
+    }
+    session->info.clocks = options->clocks;
+    return true;
+}
+
+/* ---- opening ---- */
+
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+    int fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd >= 0 ? fd : -errno;
+}
+
+/* The first time: as soon as something is refused, less is tried: precision from 3 down to what was asked for, then
+ * kernel mode, then what kernels before 5.13 do not know. What works stays in the kind. */
+static int open_first(struct as_native_session *session, struct as_native_kind *kind, pid_t tid, int cpu)
+{
+    const struct as_native_event *event = &session->events.data[kind->event];
+    unsigned least = event->attr.precise_ip;
+    bool counter = kind->unit == AS_NATIVE_UNIT_COUNTER && kind->attr.type != PERF_TYPE_SOFTWARE;
+    int error = 0;
+    for (unsigned excluded = kind->attr.exclude_kernel; excluded <= 1; excluded++) {
+        kind->attr.exclude_kernel = excluded;
+        kind->attr.exclude_callchain_kernel |= excluded;
+        for (unsigned level = counter ? NEWEST_PRECISE : least;; level--) {
+            kind->attr.precise_ip = level & 3;
+            int fd = open_event(&kind->attr, tid, cpu);
+            if (fd >= 0)
+                return fd;
+            error = fd;
+            if (level <= least || error == -EACCES || error == -EPERM || error == -EMFILE)
+                break;
+        }
+        bool denied = error == -EACCES || error == -EPERM;
+        if (!denied || session->options.mode != AS_NATIVE_ALLOWED || event->kernel_only)
+            break;
+    }
+    return error;
+}
+
+static void note_given_up(struct as_native_session *session, const struct as_native_kind *kind)
+{
+    const struct as_native_event *event = &session->events.data[kind->event];
+    if (kind->attr.exclude_kernel && session->options.mode == AS_NATIVE_ALLOWED && !event->user_only)
+        as_native_note(session, "samples in user mode only: perf_event_paranoid is %ld",
+                       setting("/proc/sys/kernel/perf_event_paranoid"));
+    if (kind == session->kinds.data) {
+        session->info.precise = kind->attr.precise_ip;
+        session->info.kernel = !kind->attr.exclude_kernel;
+    }
+}
+
+static struct as_native_ring *ring_of(struct as_native_session *session, int cpu, int group)
+{
+    for (size_t i = 0; i < session->rings.len; i++)
+        if (session->rings.data[i].cpu == cpu && session->rings.data[i].group == group)
+            return &session->rings.data[i];
+    return NULL;
+}
+
+static bool make_ring(struct as_native_session *session, int fd, int cpu, const struct as_native_kind *kind,
+                      struct as_error *err)
+{
+    struct as_native_ring *ring = as_vec_push(&session->rings);
+    size_t aux = session->options.aux_bytes ? session->options.aux_bytes : DEFAULT_AUX;
+    *ring = (struct as_native_ring){.cpu = cpu, .group = kind->group};
+    bool mapped = as_ring_map(&ring->ring, fd, session->options.ring_bytes, LEAST_RING);
+    if (mapped && kind->unit == AS_NATIVE_UNIT_SPE)
+        mapped = as_ring_map_aux(&ring->ring, aux, LEAST_RING);
+    if (!mapped)
+        return as_error_set(err, "no buffer for samples: %s (sysctl kernel.perf_event_mlock_kb, ulimit -l)",
+                            errno == EPERM ? "the limit of locked memory is reached" : strerror(errno));
+    if (ring->ring.size < session->options.ring_bytes)
+        as_native_note(session, "buffers of %zu KiB instead of %zu: perf_event_mlock_kb and ulimit -l allow no more",
+                       ring->ring.size >> 10, session->options.ring_bytes >> 10);
+    session->info.ring_bytes = ring->ring.size;
+    return true;
+}
+
+static bool add_fd(struct as_native_session *session, int fd, int cpu, uint32_t number, struct as_error *err)
+{
+    const struct as_native_kind *kind = &session->kinds.data[number];
+    *as_vec_push(&session->fds) = (struct as_native_fd){.fd = fd, .cpu = cpu, .kind = number};
+    struct as_native_ring *ring = ring_of(session, cpu, kind->group);
+    if (!ring)
+        return make_ring(session, fd, cpu, kind, err);
+    if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->ring.fd) != 0)
+        return as_error_set(err, "events cannot share a buffer: %s", strerror(errno));
+    return true;
+}
+
+/* Descriptors are the recorder's alone: the program was forked with the old limit. */
+static bool raise_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+static int open_one(struct as_native_session *session, uint32_t number, pid_t tid, int cpu)
+{
+    struct as_native_kind *kind = &session->kinds.data[number];
+    bool first = true;
+    for (size_t i = 0; first && i < session->fds.len; i++)
+        first = session->fds.data[i].kind != number;
+    int fd = first ? open_first(session, kind, tid, cpu) : open_event(&kind->attr, tid, cpu);
+    if (fd == -EMFILE && raise_limit())
+        fd = open_event(&kind->attr, tid, cpu);
+    if (fd >= 0 && first)
+        note_given_up(session, kind);
+    return fd;
+}
+
+static bool open_kind(struct as_native_session *session, uint32_t number, pid_t tid, struct as_error *err)
+{
+    const struct as_native_kind *kind = &session->kinds.data[number];
+    const struct as_native_event *event = &session->events.data[kind->event];
+    int opened = 0, error = ENODEV, processors = (int)sysconf(_SC_NPROCESSORS_CONF);
+    for (int cpu = 0; cpu < processors; cpu++) {
+        if (!as_native_event_pmu_covers("", event->pmu, cpu))
+            continue;
+        int fd = open_one(session, number, tid, cpu);
+        if (fd == -ENODEV && kind->attr.type == PERF_TYPE_SOFTWARE)
+            continue; /* that processor is off */
+        if (fd < 0)
+            return as_native_open_error(session, event, -fd, err);
+        if (!add_fd(session, fd, cpu, number, err))
+            return false;
+        opened++;
+    }
+    return opened > 0 || as_native_open_error(session, event, error, err);
+}
+
+bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err)
+{
+    size_t before = session->fds.len;
+    for (uint32_t i = 0; i < session->kinds.len; i++) {
+        session->kinds.data[i].attr.enable_on_exec = at_exec;
+        session->kinds.data[i].attr.wakeup_watermark = (uint32_t)(session->options.ring_bytes / 4);
+        if (!open_kind(session, i, tid, err))
+            return false;
+    }
+    for (size_t i = before; !at_exec && i < session->fds.len; i++)
+        ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+    session->info.rings = session->rings.len;
+    session->info.events_open = session->fds.len;
+    return true;
+}
+
+void as_native_close_events(struct as_native_session *session)
+{
+    for (size_t i = 0; i < session->rings.len; i++)
+        as_ring_unmap(&session->rings.data[i].ring);
+    for (size_t i = 0; i < session->fds.len; i++)
+        close(session->fds.data[i].fd);
+    as_vec_free(&session->rings);
+    as_vec_free(&session->fds);
+}

@@ -1,0 +1,212 @@
+/* The program: starting one that waits for its events, attaching to one that runs, noticing that it has ended. */
+#include "native/session_internal.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child, between fork and exec: only calls that are safe there. It dies with nobody when the recorder is gone
+ * before it said go. */
+static void wait_and_exec(int go, int refusal, char *const argv[])
+{
+    char byte;
+    ssize_t n;
+    do
+        n = read(go, &byte, 1);
+    while (n < 0 && errno == EINTR);
+    if (n != 1)
+        _exit(AS_EXIT_FAILURE);
+    close(go);
+    execvp(argv[0], argv);
+    int error = errno;
+    if (write(refusal, &error, sizeof error) != sizeof error)
+        _exit(AS_EXIT_FAILURE);
+    _exit(AS_EXIT_CANNOT_RUN);
+}
+
+static void open_pid_fd(struct as_native_session *session)
+{
+    session->pid_fd = (int)syscall(SYS_pidfd_open, session->pid, 0);
+    if (session->pid_fd >= 0)
+        fcntl(session->pid_fd, F_SETFD, FD_CLOEXEC);
+}
+
+bool as_native_fork(struct as_native_session *session, char *const argv[], struct as_error *err)
+{
+    int go[2], refusal[2];
+    if (pipe2(go, O_CLOEXEC) != 0)
+        return as_error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
+    if (pipe2(refusal, O_CLOEXEC) != 0) {
+        close(go[0]);
+        close(go[1]);
+        return as_error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
+    }
+    session->pid = fork();
+    if (session->pid == 0) {
+        close(go[1]);
+        close(refusal[0]);
+        wait_and_exec(go[0], refusal[1], argv);
+    }
+    close(go[0]);
+    close(refusal[1]);
+    session->go = go[1];
+    session->refusal = refusal[0];
+    if (session->pid < 0)
+        return as_error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
+    session->child = true;
+    open_pid_fd(session);
+    return true;
+}
+
+/* The pipe closes when exec succeeds. */
+bool as_native_let_go(struct as_native_session *session, const char *name, struct as_error *err)
+{
+    int error = 0;
+    ssize_t n;
+    if (write(session->go, "", 1) != 1)
+        return as_error_set(err, "%s ended before it began", name);
+    close(session->go);
+    session->go = -1;
+    do
+        n = read(session->refusal, &error, sizeof error);
+    while (n < 0 && errno == EINTR);
+    if (n != sizeof error)
+        return true;
+    waitpid(session->pid, &session->wait_status, 0);
+    session->child = false;
+    return as_error_set_status(err, error == ENOENT ? AS_EXIT_NOT_FOUND : AS_EXIT_CANNOT_RUN, "cannot run %s: %s", name,
+                               strerror(error));
+}
+
+bool as_native_target_ended(struct as_native_session *session)
+{
+    siginfo_t info = {0};
+    if (session->child)
+        return waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+    struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
+    if (session->pid_fd >= 0)
+        return poll(&ended, 1, 0) > 0;
+    return kill(session->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* ---- attaching ---- */
+
+/* A thread that an opened one has started meanwhile has inherited its events; opening them again would count it twice.
+ * Its FORK record is in a buffer then. They are left there for the drainer, so the buffers are only looked into. */
+static bool was_inherited(const struct as_native_session *session, uint32_t tid)
+{
+    for (size_t i = 0; i < session->rings.len; i++) {
+        const struct as_ring *ring = &session->rings.data[i].ring;
+        uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+        for (uint64_t at = ring->page->data_tail; at < head;) {
+            uint32_t words[8]; /* type, misc and size, pid, ppid, tid */
+            for (size_t w = 0; w < 8; w++)
+                memcpy(&words[w], ring->data + ((at + 4 * w) & (ring->size - 1)), sizeof words[w]);
+            uint16_t size = (uint16_t)(words[1] >> 16);
+            if (words[0] == PERF_RECORD_FORK && words[4] == tid)
+                return true;
+            if (size < sizeof(struct perf_event_header))
+                break;
+            at += size;
+        }
+    }
+    return false;
+}
+
+/* Opens the events of threads that are not in `known` yet; returns how many, -1 where that failed. A thread that ends
+ * meanwhile is none. */
+static int attach_new(struct as_native_session *session, struct as_map *known, struct as_error *err)
+{
+    char path[64];
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", session->pid);
+    DIR *directory = opendir(path);
+    if (!directory) {
+        as_native_open_error(session, session->events.data, errno == EACCES ? EPERM : ESRCH, err);
+        return -1;
+    }
+    for (struct dirent *entry; found >= 0 && (entry = readdir(directory));) {
+        uint32_t tid = isdigit((unsigned char)entry->d_name[0]) ? (uint32_t)strtoul(entry->d_name, NULL, 10) : 0;
+        if (!tid || as_map_get(known, tid))
+            continue;
+        as_map_put(known, tid);
+        if (was_inherited(session, tid))
+            continue;
+        size_t before = session->fds.len;
+        if (as_native_open(session, (pid_t)tid, false, err))
+            found++;
+        else if (kill(session->pid, 0) != 0 || syscall(SYS_tgkill, session->pid, tid, 0) == 0)
+            found = -1;
+        else
+            (void)before;
+    }
+    closedir(directory);
+    return found;
+}
+
+bool as_native_attach_threads(struct as_native_session *session, struct as_error *err)
+{
+    enum { ROUNDS = 16 };
+    struct as_map known = {0};
+    int found = 1;
+    open_pid_fd(session);
+    for (int round = 0; round < ROUNDS && found > 0; round++)
+        found = attach_new(session, &known, err);
+    bool any = found >= 0 && session->fds.len > 0;
+    if (found >= 0 && !any)
+        as_native_open_error(session, session->events.data, ESRCH, err);
+    as_map_free(&known);
+    return any;
+}
+
+static void tell(struct as_native_session *session, struct as_perf_process *process)
+{
+    process->pid = process->tid = (uint32_t)session->pid;
+    process->mode = AS_PERF_USER;
+    AS_PERF_CALL(session->reader, process, process);
+}
+
+/* What the process had mapped before we came; the kernel tells only of what comes later. */
+void as_native_tell_maps(struct as_native_session *session)
+{
+    char path[64], line[4400], name[4097];
+    snprintf(path, sizeof path, "/proc/%d/comm", session->pid);
+    FILE *file = fopen(path, "r");
+    if (file && fgets(name, sizeof name, file)) {
+        name[strcspn(name, "\n")] = '\0';
+        tell(session, &(struct as_perf_process){.kind = AS_PERF_COMM, .name = name});
+    }
+    if (file)
+        fclose(file);
+    snprintf(path, sizeof path, "/proc/%d/maps", session->pid);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        struct as_perf_process map = {.kind = AS_PERF_MAP};
+        unsigned long long start, end, offset, inode;
+        char rights[8];
+        int at = 0;
+        if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, rights, &offset, &map.major, &map.minor,
+                   &inode, &at) < 7 ||
+            rights[2] != 'x')
+            continue;
+        snprintf(name, sizeof name, "%s", line + at);
+        name[strcspn(name, "\n")] = '\0';
+        map.name = name[0] ? name : "//anon";
+        map.start = start;
+        map.length = end - start;
+        map.offset = offset;
+        map.inode = inode;
+        tell(session, &map);
+    }
+    if (file)
+        fclose(file);
+}

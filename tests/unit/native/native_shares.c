@@ -1,0 +1,138 @@
+/* Samples a program through a session and prints what came, by function: the test driver of src/native.
+ *
+ *     native_shares [-r RATE] [-c CLOCKS] [-u] [-g] [-p PID] [-t SECONDS] [-a] PROGRAM ARGS…
+ *
+ * One line "SHARE FUNCTION MODULE" each, largest first, then "# samples N lost N throttled N seconds S threads N …".
+ * -a also counts how data accesses could be reconstructed.
+ */
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "native/session.h"
+#include "perfdata/perf_spaces.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct row {
+    char name[200];
+    double weight;
+};
+
+struct tally {
+    struct as_native_session *session;
+    struct as_perf_spaces *spaces;
+    struct as_strings *names;
+    AS_VEC(double) weights;
+    struct as_map threads;
+    double total, begin, limit;
+    uint64_t forks, exits, execs, depth, kernel;
+};
+
+static bool on_process(void *context, const struct as_perf_process *process, struct as_error *err)
+{
+    struct tally *tally = context;
+    tally->forks += process->kind == AS_PERF_FORK;
+    tally->exits += process->kind == AS_PERF_EXIT;
+    tally->execs += process->kind == AS_PERF_COMM && process->exec;
+    return as_perf_spaces_process(tally->spaces, process, err);
+}
+
+static bool on_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
+{
+    struct tally *tally = context;
+    struct as_perf_location location;
+    char name[200];
+    as_perf_spaces_find(tally->spaces, sample->pid, sample->mode, sample->ip, &location);
+    snprintf(name, sizeof name, "%.120s %.60s", location.function ? location.function : "-", location.module_name);
+    uint32_t id = as_strings_intern(tally->names, name);
+    while (tally->weights.len <= id)
+        *as_vec_push(&tally->weights) = 0;
+    double weight = as_native_weight(tally->session, sample);
+    tally->weights.data[id] += weight;
+    tally->total += weight;
+    tally->depth += sample->n_chain;
+    tally->kernel += sample->mode == AS_PERF_KERNEL;
+    as_map_put(&tally->threads, sample->tid);
+    if (tally->limit > 0 && as_clock_seconds() - tally->begin > tally->limit)
+        as_native_stop(tally->session);
+    return true;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    double x = ((const struct row *)a)->weight, y = ((const struct row *)b)->weight;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void print(struct tally *tally, double seconds)
+{
+    const struct as_native_info *info = as_native_info(tally->session);
+    struct row *rows = as_alloc_array(tally->weights.len + 1, sizeof *rows);
+    for (size_t i = 0; i < tally->weights.len; i++) {
+        snprintf(rows[i].name, sizeof rows[i].name, "%s", as_strings_get(tally->names, (uint32_t)i));
+        rows[i].weight = tally->weights.data[i];
+    }
+    qsort(rows, tally->weights.len, sizeof *rows, by_weight);
+    for (size_t i = 0; i < tally->weights.len; i++)
+        printf("%.4f %s\n", rows[i].weight / tally->total, rows[i].name);
+    printf("# samples %lu lost %lu throttled %lu threads %zu forks %lu exits %lu execs %lu kernel %lu frames %lu "
+           "weight %.6f seconds %.6f left %lu events %zu ring %zu\n",
+           info->samples, info->lost, info->throttled, tally->threads.len, tally->forks, tally->exits, tally->execs,
+           tally->kernel, tally->depth, tally->total * 1e-9, seconds, info->processes_left, info->events_open,
+           info->ring_bytes);
+    for (int i = 0; i < AS_NATIVE_NOTES && info->notes[i][0]; i++)
+        printf("# note %s\n", info->notes[i]);
+    free(rows);
+}
+
+static int finish(struct tally *tally, bool ok, const struct as_error *err, double seconds)
+{
+    int status = ok ? as_native_wait_status(tally->session) : -1;
+    if (ok)
+        print(tally, seconds);
+    else
+        fprintf(stderr, "%s\n", err->message);
+    as_native_close(tally->session);
+    as_perf_spaces_free(tally->spaces);
+    as_strings_free(tally->names);
+    as_vec_free(&tally->weights);
+    as_map_free(&tally->threads);
+    return !ok ? err->status : status == -1 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    const char *name = "task-clock";
+    struct as_native_options options = {0};
+    struct as_perf_spaces_options spaces = {.no_debug = true, .trust_paths = true};
+    struct tally tally = {0};
+    int pid = 0;
+    for (int option; (option = getopt(argc, argv, "+r:c:e:ugp:t:b:F")) != -1;) {
+        options.rate = option == 'r' ? atof(optarg) : options.rate;
+        options.clocks = option == 'c' ? (unsigned)atoi(optarg) : options.clocks;
+        options.mode = option == 'u' ? AS_NATIVE_USER : options.mode;
+        options.fields |= option == 'g' ? PERF_SAMPLE_CALLCHAIN : 0;
+        options.ring_bytes = option == 'b' ? strtoull(optarg, NULL, 0) : options.ring_bytes;
+        options.no_children |= option == 'F';
+        name = option == 'e' ? optarg : name;
+        pid = option == 'p' ? atoi(optarg) : pid;
+        tally.limit = option == 't' ? atof(optarg) : tally.limit;
+    }
+    struct as_native_event event;
+    if (!as_native_event_parse("", name, &event, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        return 2;
+    }
+    options.events = &event;
+    options.n_events = 1;
+    tally.spaces = as_perf_spaces_new(&spaces);
+    tally.names = as_strings_new();
+    tally.begin = as_clock_seconds();
+    tally.session = pid ? as_native_attach(&options, pid, &err) : as_native_launch(&options, argv + optind, &err);
+    const struct as_perf_sink sink = {.process = on_process, .sample = on_sample};
+    bool ok = tally.session && as_native_run(tally.session, &sink, &tally, &err);
+    return finish(&tally, ok, &err, as_clock_seconds() - tally.begin);
+}
