@@ -470,7 +470,7 @@ bool as_perf_reader_run(struct as_perf_reader *reader, const struct as_perf_sink
     reader->context = context;
     reader->err = err != NULL ? err : &own;
     reader->err->message[0] = '\0';
-    reader->scratch = as_alloc(sizeof *reader->scratch);
+    reader->scratch = as_realloc_array(NULL, 1, sizeof *reader->scratch);
     bool ok = true;
     if (reader->info.format == AS_PERF_FILE)
         ok = run_file(reader, reader->err);
