@@ -41,6 +41,17 @@ statement "lbm: … and the stores' comes up, in cycles and not only in share" \
 statement "lbm: at last stores are what takes longest" \
     'a4.top("stream", n=4) == ["store"] * 4 == a8.top("stream", "tea", 4)'
 
+# Counting events instead: misses of the LLC by address, of instructions with more than 5000.
+check "the counting observer builds" \
+    cc -O2 -shared -fPIC -I "$SOURCE/include" "$SOURCE/tests/cli/event_counter.c" -o "$TMP/counter.so"
+"$ASSAY" compare -q --core boom-tea --samplers tea --observer "$TMP/counter.so" -o "$TMP/met" -- \
+    "$WORKLOADS/lattice-riscv64" >/dev/null
+awk '/^met/ && /ST-LLC/ { n[$2] += $3 } END { for (a in n) if (n[a] > 5000) print n[a], a }' "$TMP/met" | sort -n >"$TMP/misses"
+check_same "lbm: 22 loads miss the LLC often" 22 "$(wc -l <"$TMP/misses")"
+longest=$(python3 -c "import json; print(json.load(open('$TMP/a0'))['rows'][0]['address'][2:])")
+least=$(head -8 "$TMP/misses" | grep -c " $longest\$")
+check_same "lbm: the one that takes longest is one of the eight that miss least" 1 "$least"
+
 # The molecule, as IEEE 754 has it, and relaxed.
 runs=()
 measure strict molecule-riscv64
