@@ -2,8 +2,8 @@
  *
  * The file appears under its name when it is committed, whole, in place of an older profile, or not at all: until then
  * it has no name (O_TMPFILE) and whoever is killed leaves nothing behind. Where the file system cannot do that, it is
- * FILE.<pid>.partial, locked; what a killed run left is removed by the next one that writes the same FILE. Readers of
- * the old file keep reading the old file.
+ * FILE.<pid>-<n>.partial, locked; what a killed run left is removed by the next one that writes the same FILE. Readers
+ * of the old file keep reading the old file.
  *
  * Errors stick: add what there is to add, and commit says what went wrong first. All in one thread.
  */
@@ -18,8 +18,8 @@ struct as_store_writer;
  * devices, files that are no profiles, files that cannot be written, profiles that another process is changing. */
 struct as_store_writer *as_store_writer_open(const char *path, struct as_error *err) AS_MUST_CHECK;
 bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err) AS_MUST_CHECK; /* frees, whatever */
-void as_store_writer_abort(
-    struct as_store_writer *writer); /* frees; nothing appears, an old file stays. NULL: nothing */
+/* Frees; nothing appears and an old file stays. NULL: nothing. */
+void as_store_writer_abort(struct as_store_writer *writer);
 bool as_store_writer_failed(const struct as_store_writer *writer); /* adding more is in vain */
 
 /* A value of a key that was added before is replaced; without a value (NULL) nothing is added. */
