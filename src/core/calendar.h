@@ -21,21 +21,44 @@ struct as_calendar {
     uint64_t slots[AS_CALENDAR_SPAN]; /* cycle << 8 | events */
 };
 
-static inline uint32_t as_calendar_used(const struct as_calendar *calendar, uint64_t cycle)
+/* What a slot says of `cycle`: its word with the events of that cycle, none where it holds another one's. */
+static inline uint64_t as_calendar_word(const struct as_calendar *calendar, uint64_t cycle)
 {
-    uint64_t slot = calendar->slots[cycle % AS_CALENDAR_SPAN];
-    return slot >> 8 == cycle ? (uint32_t)(slot & 0xff) : 0;
+    uint64_t word = calendar->slots[cycle % AS_CALENDAR_SPAN], none = cycle << 8;
+    return word - none > 0xff ? none : word;
 }
 
 static inline bool as_calendar_has_room(const struct as_calendar *calendar, uint64_t cycle)
 {
-    return as_calendar_used(calendar, cycle) < calendar->width;
+    return (as_calendar_word(calendar, cycle) & 0xff) < calendar->width;
 }
 
 static inline void as_calendar_take(struct as_calendar *calendar, uint64_t cycle)
 {
-    uint64_t *slot = &calendar->slots[cycle % AS_CALENDAR_SPAN];
-    *slot = *slot >> 8 == cycle ? *slot + 1 : cycle << 8 | 1;
+    calendar->slots[cycle % AS_CALENDAR_SPAN] = as_calendar_word(calendar, cycle) + 1;
+}
+
+/* Takes the first cycle from `cycle` on that has room, and returns it. */
+static inline uint64_t as_calendar_take_first(struct as_calendar *calendar, uint64_t cycle)
+{
+    uint64_t word = as_calendar_word(calendar, cycle);
+    while ((word & 0xff) >= calendar->width)
+        word = as_calendar_word(calendar, ++cycle);
+    calendar->slots[cycle % AS_CALENDAR_SPAN] = word + 1;
+    return cycle;
+}
+
+/* The same where two must have room. */
+static inline uint64_t as_calendar_take_both(struct as_calendar *a, struct as_calendar *b, uint64_t cycle)
+{
+    for (;; cycle++) {
+        uint64_t in_a = as_calendar_word(a, cycle), in_b = as_calendar_word(b, cycle);
+        if ((in_a & 0xff) < a->width && (in_b & 0xff) < b->width) {
+            a->slots[cycle % AS_CALENDAR_SPAN] = in_a + 1;
+            b->slots[cycle % AS_CALENDAR_SPAN] = in_b + 1;
+            return cycle;
+        }
+    }
 }
 
 struct as_occupancy {

@@ -10,16 +10,23 @@
  *   commit    in order; commit width; flushes and mispredictions then say when fetch goes on
  *   drain     committed stores leave the store queue in order
  */
-#include "core/core_internal.h"
+#include "core/core_back.h"
 
 #include "base/alloc.h"
 
-static struct ring ring_new(uint32_t limit)
+/* More than the limit: who asks about the one `limit` before the first finds an entry that nobody has written. */
+static uint64_t ring_size(uint64_t limit)
 {
     uint64_t size = 1;
     while (size < limit + 1)
         size *= 2;
-    return (struct ring){.cycles = as_alloc_array(size, sizeof(uint64_t)), .mask = size - 1, .limit = limit};
+    return size;
+}
+
+static struct ring ring_new(uint32_t limit)
+{
+    uint64_t size = ring_size(limit);
+    return (struct ring){.gone = as_alloc_array(size, sizeof(uint64_t)), .mask = size - 1, .limit = limit};
 }
 
 struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t number,
@@ -38,10 +45,17 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->packet_block = core->packet_line = UINT64_MAX;
     core->buffer = ring_new(machine->front.fetch_buffer);
     core->targets = ring_new(machine->front.fetch_targets);
-    core->width = ring_new(machine->back.width);
-    core->rob = ring_new(machine->back.rob);
-    core->int_regs = ring_new(machine->back.int_registers - ARCH_REGISTERS);
-    core->fp_regs = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
+    core->depth = machine->front.depth;
+    core->dispatch_to_issue = machine->back.dispatch_to_issue;
+    core->width = machine->back.width;
+    core->rob = machine->back.rob;
+    core->commit_width = machine->back.commit_width;
+    uint64_t most = later(core->rob, later(core->width, core->commit_width));
+    core->flights_mask = ring_size(most) - 1;
+    core->flights = as_alloc_array(core->flights_mask + 1, sizeof *core->flights);
+    core->registers[AS_REGISTERS_NONE] = ring_new(1); /* always asked about number 0 */
+    core->registers[AS_REGISTERS_INT] = ring_new(machine->back.int_registers - ARCH_REGISTERS);
+    core->registers[AS_REGISTERS_FP] = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
     core->load_queue = ring_new(machine->back.load_queue);
     core->store_queue = ring_new(machine->back.store_queue);
     core->pending_mask = core->store_queue.mask;
@@ -49,19 +63,11 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->next_drain = UINT64_MAX;
     core->branches = as_alloc(sizeof *core->branches);
     core->branches->size = machine->front.max_branches;
-    core->commit_width = ring_new(machine->back.commit_width);
     for (int i = 0; i < AS_QUEUE_COUNT; i++) {
         core->queues[i] = as_alloc(sizeof *core->queues[i]);
         core->queues[i]->size = machine->back.queue_size[i];
         core->queue_calendar[i] = as_alloc(sizeof *core->queue_calendar[i]);
         core->queue_calendar[i]->width = machine->back.queue_width[i];
-    }
-    for (int i = 0; i < AS_CLASS_COUNT; i++) {
-        enum as_unit unit = as_machine_unit((enum as_class)i);
-        core->classes[i] = (struct class_info){.unit = (uint8_t)unit,
-                                               .queue = (uint8_t)as_machine_queue(unit),
-                                               .latency = as_machine_latency(machine, (enum as_class)i),
-                                               .interval = as_machine_interval(machine, (enum as_class)i)};
     }
     for (int i = 0; i < AS_UNIT_COUNT; i++) {
         core->unit_calendar[i] = as_alloc(sizeof *core->unit_calendar[i]);
@@ -79,10 +85,11 @@ void as_core_free(struct as_core *core)
 {
     if (!core)
         return;
-    struct ring *rings[] = {&core->buffer,  &core->targets,    &core->width,       &core->rob,         &core->int_regs,
-                            &core->fp_regs, &core->load_queue, &core->store_queue, &core->commit_width};
+    struct ring *rings[] = {&core->buffer, &core->targets, &core->load_queue, &core->store_queue};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
-        free(rings[i]->cycles);
+        free(rings[i]->gone);
+    for (int i = 0; i < AS_REGISTERS_COUNT; i++)
+        free(core->registers[i].gone);
     for (int i = 0; i < AS_QUEUE_COUNT; i++) {
         free(core->queues[i]);
         free(core->queue_calendar[i]);
@@ -90,24 +97,17 @@ void as_core_free(struct as_core *core)
     for (int i = 0; i < AS_UNIT_COUNT; i++)
         free(core->unit_calendar[i]);
     free(core->branches);
+    free(core->flights);
     free(core->pending);
     as_predictor_free(core->predictor);
     as_memory_free(core->memory);
     free(core);
 }
 
-static bool flushes(const struct as_core *core, const struct as_insn *insn)
-{
-    if (core->ideal & AS_EVENT_FL_EX)
-        return false;
-    return insn->class_ == AS_CLASS_SYSTEM || (insn->flags & AS_INSN_FLUSHES && core->machine->back.flag_flush);
-}
-
 /* A branch that fused with the compare before it has no micro-operation of its own. */
 static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
 {
-    if (!core->machine->back.fuse || !core->previous || op->insn->class_ != AS_CLASS_BRANCH ||
-        !(core->previous->flags & AS_INSN_FUSE_FIRST) ||
+    if (!core->previous || !(core->previous->flags & AS_INSN_FUSE_FIRST) ||
         core->previous->address + core->previous->length != op->insn->address ||
         pipe->fetch + core->machine->front.depth > core->previous_dispatch || /* it came too late to decode with it */
         !as_insn_fuses(core->previous, op->insn))
@@ -122,79 +122,114 @@ static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *p
 
 /* The instruction raised an exception, or loaded too early: at the head of the ROB the pipeline is flushed and it is
  * fetched again. */
-static void try_again(struct as_core *core, const struct as_op *op, struct as_pipe *pipe, const struct attempt *first,
-                      uint64_t before)
+static __attribute__((noinline)) void try_again(const struct passage *first, uint64_t before)
 {
-    const struct as_machine *machine = core->machine;
-    uint64_t head = later(first->done, before) + 1;
+    struct as_core *core = first->core;
+    struct as_pipe *pipe = first->pipe;
+    uint64_t head = later(pipe->done, before) + 1, dispatched = pipe->dispatch;
     if (first->violated)
         head = later(head, first->violated + 1);
     if (first->fault)
-        core->kernel_cycles += machine->memory.fault_cycles;
+        core->kernel_cycles += core->machine->memory.fault_cycles;
     core->last_commit = before > head - 1 ? before : head - 1;
     as_core_flush_after(core, head);
-    uint32_t events = pipe->events;
-    as_core_fetch(core, op->insn, pipe);
-    struct attempt second = {0};
-    as_core_pass(core, op, pipe, &second);
+    fetch(core, first->op, first->recipe, pipe);
+    struct passage second = {.core = core, .op = first->op, .recipe = first->recipe, .pipe = pipe};
+    as_core_pass(&second);
     pipe->flags |= AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
-    pipe->events |= events | (first->fault ? AS_EVENT_FL_EX : 0) | (first->violated ? AS_EVENT_FL_MO : 0);
-    pipe->exception = second.dispatch > head ? (uint32_t)(second.dispatch - head) : 0;
-    pipe->first_try = head - first->dispatch < UINT16_MAX ? (uint16_t)(head - first->dispatch) : UINT16_MAX;
+    pipe->events |= (first->fault ? AS_EVENT_FL_EX : 0) | (first->violated ? AS_EVENT_FL_MO : 0);
+    pipe->exception = pipe->dispatch > head ? (uint32_t)(pipe->dispatch - head) : 0;
+    pipe->first_try = head - dispatched < UINT16_MAX ? (uint16_t)(head - dispatched) : UINT16_MAX;
     core->counters.order_violations += first->violated != 0;
-    pipe->dispatch = second.dispatch;
-    pipe->issue = second.issue;
-    pipe->done = second.done;
-    pipe->commit = second.commit;
+    core->n_again += first->recipe->n;
 }
 
-void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
+/* What an instruction does to those behind it, for the few that do anything. */
+static void hold_others(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
+                        struct as_pipe *pipe)
 {
-    const struct as_insn *insn = op->insn;
-    *pipe = (struct as_pipe){.insn = insn->id, .uops = insn->n_uops ? insn->n_uops : 1};
-    uint64_t before = core->last_commit;
-    if (__builtin_expect(op->ideal != core->ideal, 0)) {
-        core->ideal = op->ideal;
-        as_memory_set_ideal(core->memory, op->ideal);
-    }
-    as_core_fetch(core, insn, pipe);
-    if (!fuse(core, op, pipe)) {
-        struct attempt attempt = {0};
-        as_core_pass(core, op, pipe, &attempt);
-        pipe->dispatch = attempt.dispatch;
-        pipe->issue = attempt.issue;
-        pipe->done = attempt.done;
-        pipe->commit = attempt.commit;
-        if (attempt.fault || attempt.violated)
-            try_again(core, op, pipe, &attempt, before);
-        as_core_put_off_drains(core, op, pipe->commit);
-    }
-    ring_set(&core->buffer, core->n_insns, pipe->dispatch);
-    ring_set(&core->targets, core->n_packets - 1, pipe->commit);
-    if (insn->flags & AS_INSN_SERIALISES) {
+    if (recipe->traits & AS_RECIPE_SERIALISES) {
         pipe->flags |= AS_PIPE_SERIALISED;
         core->hold_dispatch = pipe->commit + 1;
     }
-    if (as_insn_is_control(insn))
+    if (recipe->traits & AS_RECIPE_CONTROL)
         as_core_predict(core, op, pipe);
-    if (flushes(core, insn)) {
+    if (recipe->traits & AS_RECIPE_FLUSHES && !(core->ideal & AS_EVENT_FL_EX)) {
         pipe->flags |= AS_PIPE_FLUSHES;
         pipe->events |= AS_EVENT_FL_EX;
         as_core_flush_after(core, pipe->commit);
-        if (insn->class_ == AS_CLASS_SYSTEM)
+        if (recipe->traits & AS_RECIPE_SYSTEM)
             core->kernel_cycles += core->machine->memory.syscall_cycles;
     }
-    pipe->flags |= op->continues ? AS_PIPE_CONTINUES : 0;
-    core->previous = insn;
-    if (insn->flags & AS_INSN_FUSE_FIRST) {
+    if (recipe->traits & AS_RECIPE_FUSED) {
         core->previous_dispatch = pipe->dispatch;
         core->previous_issue = pipe->issue;
         core->previous_done = pipe->done;
         core->previous_commit = pipe->commit;
     }
+}
+
+static const struct as_recipe *make_recipe(struct as_core *core, const struct as_insn *insn)
+{
+    as_recipe_make(core->machine, insn, &core->own.recipe);
+    return &core->own.recipe;
+}
+
+static void set_ideal(struct as_core *core, uint32_t ideal)
+{
+    core->ideal = ideal;
+    as_memory_set_ideal(core->memory, ideal);
+}
+
+/* One micro-operation that goes to a unit. */
+static inline void pass_plain(struct as_core *core, const struct as_recipe *recipe, struct as_pipe *pipe)
+{
+    const struct as_micro *micro = recipe->micro;
+    struct uop_times times;
+    uint64_t dispatched = dispatch(core, micro, pipe->fetch + core->depth, pipe);
+    uint64_t ready = later(dispatched + core->dispatch_to_issue, operands_ready(core, micro));
+    times.issue = issue(core, micro, ready, pipe);
+    times.done = times.issue + micro->latency;
+    write_registers(core, micro, times.done);
+    pipe->dispatch = dispatched;
+    pipe->issue = times.issue;
+    pipe->done = times.done;
+    pipe->commit = commit(core, micro, dispatched, times);
+}
+
+/* Any other, twice where it must be. */
+static __attribute__((noinline)) void pass(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
+                                           struct as_pipe *pipe)
+{
+    struct passage p = {.core = core, .op = op, .recipe = recipe, .pipe = pipe};
+    uint64_t before = core->last_commit;
+    as_core_pass(&p);
+    if (__builtin_expect((p.violated | p.fault) != 0, 0))
+        try_again(&p, before);
+    if (recipe->traits & AS_RECIPE_STORES)
+        as_core_put_off_drains(core, op, recipe, pipe->commit);
+}
+
+void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
+{
+    const struct as_recipe *recipe = op->recipe ? op->recipe : make_recipe(core, op->insn);
+    if (__builtin_expect(op->ideal != core->ideal, 0))
+        set_ideal(core, op->ideal);
+    *pipe = (struct as_pipe){.insn = recipe->insn, .uops = recipe->n, .flags = op->continues ? AS_PIPE_CONTINUES : 0};
+    fetch(core, op, recipe, pipe);
+    if (recipe->traits & AS_RECIPE_FUSES && fuse(core, op, pipe))
+        ; /* nothing is left to do */
+    else if (recipe->traits & AS_RECIPE_PLAIN)
+        pass_plain(core, recipe, pipe);
+    else
+        pass(core, op, recipe, pipe);
+    go(&core->buffer, core->n_insns, pipe->dispatch);
+    go(&core->targets, core->n_packets - 1, pipe->commit);
+    if (recipe->traits & ~(AS_RECIPE_STORES | AS_RECIPE_PLAIN))
+        hold_others(core, op, recipe, pipe);
+    core->previous = op->insn;
     core->n_insns++;
-    core->counters.instructions += !op->continues;
-    core->counters.uops += pipe->uops;
+    core->n_continued += op->continues;
 }
 
 uint64_t as_core_cycles(const struct as_core *core)
@@ -222,5 +257,7 @@ uint64_t as_core_kernel_cycles(const struct as_core *core)
 void as_core_count(const struct as_core *core, struct as_core_counters *counters)
 {
     *counters = core->counters;
+    counters->instructions = core->n_insns - core->n_continued;
+    counters->uops = core->n_uops - core->n_again;
     as_memory_count(core->memory, &counters->memory);
 }

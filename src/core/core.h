@@ -12,6 +12,7 @@
 #include "assay/pipe.h"
 #include "core/machine.h"
 #include "core/memory.h"
+#include "core/recipe.h"
 
 struct as_core_access {
     uint64_t address;
@@ -22,7 +23,8 @@ struct as_core_access {
 /* An executed instruction, or an iteration of a rep instruction. */
 struct as_op {
     const struct as_insn *insn;
-    uint64_t next; /* where control went; 0 unknown */
+    const struct as_recipe *recipe; /* what as_recipe_make says of it; NULL: it is made anew */
+    uint64_t next;                  /* where control went; 0 unknown */
     const struct as_core_access *accesses;
     uint32_t n_accesses;
     bool taken, continues;

@@ -35,7 +35,7 @@ void as_core_drain_one(struct as_core *core)
         core->last_drain = freed = later(start, answer.done);
         note_drained(core, pending);
     }
-    ring_set(&core->store_queue, core->n_drained++, freed);
+    go(&core->store_queue, core->n_drained++, freed);
     core->next_drain = core->n_drained < core->n_stores ? drain_start(core) : UINT64_MAX;
 }
 
@@ -49,14 +49,12 @@ static void put_off_drain(struct as_core *core, const struct as_core_access *acc
         core->next_drain = drain_start(core);
 }
 
-void as_core_put_off_drains(struct as_core *core, const struct as_op *op, uint64_t commit)
+void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
+                            uint64_t commit)
 {
     uint32_t at = 0;
     uint64_t number = core->n_stores;
-    for (uint8_t i = 0; i < op->insn->n_uops; i++) {
-        uint8_t class_ = op->insn->uops[i].class_;
-        if (class_ != AS_CLASS_STORE && class_ != AS_CLASS_ATOMIC)
-            continue;
-        put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), commit, number);
-    }
+    for (uint8_t i = 0; i < recipe->n; i++)
+        if (recipe->micro[i].traits & AS_MICRO_STORES)
+            put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), commit, number);
 }

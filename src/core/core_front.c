@@ -14,13 +14,11 @@ static struct as_memory_answer fetch_line(struct as_core *core, uint64_t cycle, 
     return in_core_time(core, as_memory_fetch(core->memory, cycle + core->offset, address));
 }
 
-static void open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe)
+void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe)
 {
     const struct as_machine *machine = core->machine;
     uint64_t cycle = later(core->fetch_next, not_before), last_byte = insn->address + insn->length - 1;
-    uint64_t target_free = ring_before(&core->targets, core->n_packets);
-    if (target_free >= cycle)
-        cycle = target_free + 1;
+    cycle = later(cycle, gone_at(&core->targets, core->n_packets));
     for (uint64_t line = insn->address >> core->line_shift; line <= last_byte >> core->line_shift; line++) {
         if (line == core->packet_line)
             continue;
@@ -32,23 +30,8 @@ static void open_packet(struct as_core *core, const struct as_insn *insn, uint64
     core->packet_cycle = cycle;
     core->packet_block = insn->address >> core->block_shift;
     core->packet_slots = machine->front.fetch_width;
-    core->packet_open = true;
     core->fetch_next = cycle + 1;
     core->n_packets++;
-}
-
-/* An instruction enters the fetch buffer depth - 1 cycles after its fetch and leaves it when it dispatches. */
-void as_core_fetch(struct as_core *core, const struct as_insn *insn, struct as_pipe *pipe)
-{
-    const struct as_machine *machine = core->machine;
-    uint64_t room = ring_before(&core->buffer, core->n_insns);
-    uint64_t not_before = room > machine->front.depth - 1 ? room - (machine->front.depth - 1) : 0;
-    uint64_t last_line = (insn->address + insn->length - 1) >> core->line_shift;
-    if (!core->packet_open || core->packet_slots == 0 || insn->address >> core->block_shift != core->packet_block ||
-        last_line != core->packet_line || not_before > core->packet_cycle)
-        open_packet(core, insn, not_before, pipe);
-    core->packet_slots--;
-    pipe->fetch = core->packet_cycle;
 }
 
 /* How many instructions the front end would have brought into the ROB along the predicted path before the branch
@@ -93,18 +76,18 @@ void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pip
         pipe->events |= AS_EVENT_FL_MB;
         follow_wrong_path(core, op->insn, prediction.target, pipe);
         core->fetch_next = pipe->done + machine->front.redirect;
-        core->packet_open = false;
+        core->packet_slots = 0;
     } else if (op->taken) {
         core->counters.btb_misses += prediction.btb_miss;
         core->fetch_next = pipe->fetch + 1 + (prediction.fast ? 0 : machine->front.taken_bubble) +
                            (prediction.btb_miss ? machine->front.btb_miss_bubble : 0);
-        core->packet_open = false;
+        core->packet_slots = 0;
     }
 }
 
 void as_core_flush_after(struct as_core *core, uint64_t commit)
 {
     core->fetch_next = commit + core->machine->front.flush;
-    core->packet_open = false;
+    core->packet_slots = 0;
     core->counters.flushes++;
 }

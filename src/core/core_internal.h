@@ -12,6 +12,7 @@
 #include "core/calendar.h"
 #include "core/core.h"
 #include "core/predictor.h"
+#include "core/recipe.h"
 
 enum {
     STORE_TABLE = 1 << 10, /* recent stores by 8-byte granule */
@@ -20,10 +21,17 @@ enum {
     ARCH_REGISTERS = 32,
 };
 
-/* A ring of cycles by sequence number, at least as long as what it limits. */
+/* At most `limit` at a time, in the order of their numbers: for each the first cycle in which it has gone. The ring is
+ * longer than the limit, so what number n asks about is 0 until it has been set. */
 struct ring {
-    uint64_t *cycles;
+    uint64_t *gone;
     uint64_t mask, limit;
+};
+
+/* A micro-operation's way: the first cycles behind its dispatch and its commit. It shows who is `width` (rob, commit
+ * width) before another. */
+struct flight {
+    uint64_t dispatched, committed;
 };
 
 struct store {
@@ -36,12 +44,6 @@ struct store {
 struct pending {
     uint64_t address, commit, number; /* `number`: its struct store's */
     uint32_t size;                    /* 0: it wrote nothing (sc) */
-};
-
-/* What the machine makes of a class. */
-struct class_info {
-    uint8_t unit, queue;
-    uint32_t latency, interval;
 };
 
 struct as_core {
@@ -57,24 +59,27 @@ struct as_core {
     /* fetch */
     uint64_t fetch_next; /* the next packet cannot start before */
     uint64_t packet_cycle, packet_block, packet_line;
-    uint32_t packet_slots;
+    uint32_t packet_slots; /* of the packet that the next instruction may join; 0: of none */
     uint64_t n_insns, n_packets, n_loads, n_stores, n_uops;
-    uint64_t n_int_writes, n_fp_writes;
+    uint64_t n_writes[AS_REGISTERS_COUNT];
+    uint64_t depth;      /* front.depth */
     struct ring buffer;  /* dispatch by instruction: fetch buffer */
     struct ring targets; /* commit by packet: fetch target queue */
-    bool packet_open;    /* the next instruction may join the packet */
 
     /* dispatch */
-    uint64_t last_dispatch, hold_dispatch;
-    struct ring width, rob, int_regs, fp_regs, load_queue, store_queue;
+    uint64_t last_dispatch, hold_dispatch, last_commit;
+    uint64_t dispatch_to_issue;
+    struct flight *flights; /* of micro-operations: a ring */
+    uint64_t flights_mask, width, rob, commit_width;
+    struct ring load_queue, store_queue;
+    struct ring registers[AS_REGISTERS_COUNT];
     struct as_occupancy *branches; /* unresolved ones: they resolve out of order */
 
     /* issue */
-    struct class_info classes[AS_CLASS_COUNT];
     struct as_occupancy *queues[AS_QUEUE_COUNT];
     struct as_calendar *queue_calendar[AS_QUEUE_COUNT], *unit_calendar[AS_UNIT_COUNT];
     uint64_t unit_free[AS_UNIT_COUNT][MAX_UNITS]; /* units that are not pipelined */
-    uint64_t ready[AS_REG_COUNT];
+    uint64_t ready[AS_REG_SLOTS];
 
     /* memory order */
     struct store stores[STORE_TABLE];
@@ -88,25 +93,26 @@ struct as_core {
     uint32_t drains_in_cycle;
 
     /* commit */
-    uint64_t last_commit;
-    struct ring commit_width;
     uint64_t kernel_cycles;
 
     /* the instruction before, for fusion */
     const struct as_insn *previous;
     uint64_t previous_dispatch, previous_issue, previous_done, previous_commit;
+    uint64_t n_continued, n_again; /* further iterations of rep; micro-operations that came a second time */
     struct as_core_counters counters;
+    union as_recipe_room own; /* of an instruction that came without one */
 };
 
-/* The cycle of the one `limit` before number n, and 0 for the first ones. */
-static inline uint64_t ring_before(const struct ring *ring, uint64_t n)
+/* The first cycle in which the one `limit` before number n has gone; 0 where there is none. */
+static inline uint64_t gone_at(const struct ring *ring, uint64_t n)
 {
-    return n < ring->limit ? 0 : ring->cycles[(n - ring->limit) & ring->mask];
+    return ring->gone[(n - ring->limit) & ring->mask];
 }
 
-static inline void ring_set(struct ring *ring, uint64_t n, uint64_t cycle)
+/* Number n goes at the end of `cycle`. */
+static inline void go(struct ring *ring, uint64_t n, uint64_t cycle)
 {
-    ring->cycles[n & ring->mask] = cycle;
+    ring->gone[n & ring->mask] = cycle + 1;
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -114,87 +120,58 @@ static inline uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static inline uint64_t room_at(const struct ring *ring, uint64_t n, uint64_t cycle)
-{
-    uint64_t free_at = ring_before(ring, n);
-    return free_at >= cycle && n >= ring->limit ? free_at + 1 : cycle;
-}
-
-/* The first cycle in which the one `limit` before number n has gone. */
-static inline uint64_t gone_at(const struct ring *ring, uint64_t n)
-{
-    return n < ring->limit ? 0 : ring->cycles[(n - ring->limit) & ring->mask] + 1;
-}
-
-/* What one pass through the pipeline came to; a second one follows a fault or a memory-order violation. */
-struct attempt {
-    uint64_t dispatch, issue, done, commit;
-    uint64_t violated;
-    bool fault;
-};
-
+/* What a micro-operation comes to. */
 struct uop_times {
     uint64_t issue, done;
 };
 
+/* One pass of an instruction through the pipeline; a second one follows a fault or a memory-order violation. */
 struct passage {
     struct as_core *core;
     const struct as_op *op;
-    struct as_pipe *pipe;
-    struct attempt *attempt;
+    const struct as_recipe *recipe;
+    struct as_pipe *pipe; /* takes the times */
     uint32_t load_at, store_at;
-    uint64_t dispatched;
+    uint64_t dispatched; /* the micro-operation at hand */
+    uint64_t violated;   /* not 0: a store that a load passed without knowing has its address in this cycle */
+    uint32_t fault;
 };
 
 /* ---- core_front.c ---- */
 
-/* The fetch cycle of the next instruction, into `pipe`. */
-void as_core_fetch(struct as_core *core, const struct as_insn *insn, struct as_pipe *pipe);
+void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe);
 /* Predicts a control transfer that has its times, and says when and where fetch goes on. */
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
 /* Fetch goes on after a commit that flushed. */
 void as_core_flush_after(struct as_core *core, uint64_t commit);
 
+/* The fetch cycle of the next instruction. It enters the fetch buffer depth - 1 cycles after its fetch and leaves it
+ * when it dispatches. */
+static inline void fetch(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
+                         struct as_pipe *pipe)
+{
+    uint64_t room = gone_at(&core->buffer, core->n_insns), depth = core->depth;
+    uint64_t not_before = room > depth ? room - depth : 0;
+    bool joins = core->packet_slots != 0 && recipe->block == core->packet_block && recipe->line == core->packet_line &&
+                 not_before <= core->packet_cycle;
+    if (!joins)
+        as_core_open_packet(core, op->insn, not_before, pipe);
+    core->packet_slots--;
+    pipe->fetch = core->packet_cycle;
+}
+
 /* ---- core_back.c ---- */
 
-/* One pass of an instruction through the pipeline. */
-void as_core_pass(struct as_core *core, const struct as_op *op, struct as_pipe *pipe, struct attempt *attempt);
-
-/* The first cycle from `cycle` in which the queue can issue and a unit is free; takes both. */
-static inline uint64_t issue(struct as_core *core, enum as_class class_, uint64_t cycle, struct as_pipe *pipe)
-{
-    enum as_unit unit = (enum as_unit)core->classes[class_].unit;
-    uint32_t interval = core->classes[class_].interval;
-    struct as_calendar *queue = core->queue_calendar[core->classes[class_].queue], *units = core->unit_calendar[unit];
-    if (interval > 1) {
-        uint64_t *free_at = core->unit_free[unit];
-        uint32_t best = 0;
-        for (uint32_t i = 1; i < core->machine->units[unit].count; i++)
-            if (free_at[i] < free_at[best])
-                best = i;
-        if (free_at[best] > cycle && !(core->ideal & AS_EVENT_DIVIDE)) {
-            pipe->events |= AS_EVENT_DIVIDE;
-            cycle = free_at[best];
-        }
-        while (!as_calendar_has_room(queue, cycle))
-            cycle++;
-        free_at[best] = cycle + interval;
-    } else {
-        while (!as_calendar_has_room(queue, cycle) || !as_calendar_has_room(units, cycle))
-            cycle++;
-        as_calendar_take(units, cycle);
-    }
-    as_calendar_take(queue, cycle);
-    return cycle;
-}
+/* From dispatch to commit, any number of micro-operations of any kind. Fills the pipe's times. */
+void as_core_pass(struct passage *p);
 
 /* ---- core_memory_order.c ---- */
 
 /* Micro-operations that the memory unit carries out; operands are ready in cycle `ready`. */
-struct uop_times as_core_run_load(struct passage *p, const struct as_uop *uop, uint64_t ready);
-struct uop_times as_core_run_store(struct passage *p, const struct as_uop *uop, uint64_t ready);
-struct uop_times as_core_run_atomic(struct passage *p, uint64_t ready);
-struct uop_times as_core_run_cache_operation(struct passage *p, uint64_t ready);
+struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micro, uint64_t ready);
+struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready);
+struct uop_times as_core_run_atomic(struct passage *p, const struct as_micro *micro, uint64_t ready);
+struct uop_times as_core_run_cache_operation(struct passage *p, const struct as_micro *micro, uint64_t ready);
 struct uop_times as_core_run_fence(struct passage *p, uint64_t ready);
 
 static inline const struct as_core_access *next_access(const struct as_op *op, uint32_t *at, uint8_t kinds)
@@ -214,7 +191,8 @@ static inline struct store *store_slot(struct as_core *core, uint64_t granule)
 
 void as_core_drain_one(struct as_core *core);
 /* Stores of the instruction drain after its commit. */
-void as_core_put_off_drains(struct as_core *core, const struct as_op *op, uint64_t commit);
+void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
+                            uint64_t commit);
 
 /* All that start by `cycle`. */
 static inline void drain_until(struct as_core *core, uint64_t cycle)

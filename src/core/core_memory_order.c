@@ -5,7 +5,7 @@
  * load goes ahead, is caught later, and waits from then on. Virtual addresses decide.
  *
  * Not modelled: replays of loads that were woken up too early. */
-#include "core/core_internal.h"
+#include "core/core_back.h"
 
 static struct as_memory_answer access_memory(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
                                              uint64_t address, uint32_t size)
@@ -40,41 +40,44 @@ static const struct store *find_store(struct as_core *core, const struct as_core
     return found;
 }
 
-struct load_result {
-    uint64_t done;
-    uint64_t violated; /* not 0: the store that it passed without knowing has its address in this cycle */
-    bool fault;
-};
-
-/* A load whose address is known in `cycle`. */
-static struct load_result load(struct as_core *core, const struct as_insn *insn, const struct as_core_access *access,
-                               uint64_t cycle, struct as_pipe *pipe)
+/* The load overlaps a store that has not drained and whose address it knows: when it has its data. */
+static uint64_t forward(struct passage *p, const struct store *store, const struct as_core_access *access,
+                        uint64_t cycle)
 {
+    struct as_core *core = p->core;
+    bool covers = store->address <= access->address && access->address + access->size <= store->end;
+    p->pipe->events |= AS_EVENT_FORWARDED;
+    core->counters.forwards++;
+    if (covers)
+        return later(cycle, store->data_known) + core->machine->back.forward_latency;
+    while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
+        as_core_drain_one(core);
+    return later(cycle, store->drained) + core->machine->memory.l1d.latency;
+}
+
+/* A load whose address is known in `cycle`: when it has its data. */
+static inline uint64_t load(struct passage *p, const struct as_core_access *access, uint64_t cycle)
+{
+    struct as_core *core = p->core;
     const struct as_machine *machine = core->machine;
-    uint8_t *waits = wait_slot(core, insn->address);
+    uint8_t *waits = wait_slot(core, p->op->insn->address);
     cycle = later(later(cycle, core->load_barrier), core->store_barrier);
     if (!machine->back.memory_speculation || (machine->back.dependence_predictor && *waits))
         cycle = later(cycle, core->stores_known);
     drain_until(core, cycle);
     const struct store *store = find_store(core, access, cycle);
-    if (store && core->ideal & AS_EVENT_FL_MO)
-        cycle = later(cycle, store->address_known);
-    if (store && store->address_known <= cycle) {
-        bool covers = store->address <= access->address && access->address + access->size <= store->end;
-        pipe->events |= AS_EVENT_FORWARDED;
-        core->counters.forwards++;
-        if (covers)
-            return (struct load_result){.done = later(cycle, store->data_known) + machine->back.forward_latency};
-        while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
-            as_core_drain_one(core);
-        return (struct load_result){.done = later(cycle, store->drained) + machine->memory.l1d.latency};
-    }
-    if (store)
+    if (store) {
+        if (core->ideal & AS_EVENT_FL_MO)
+            cycle = later(cycle, store->address_known);
+        if (store->address_known <= cycle)
+            return forward(p, store, access, cycle);
         *waits = 1; /* it takes what the cache has, and is caught */
+        p->violated = later(p->violated, store->address_known);
+    }
     struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, cycle, access->address, access->size);
-    pipe->events |= answer.events;
-    return (struct load_result){
-        .done = answer.done, .violated = store ? store->address_known : 0, .fault = answer.fault};
+    p->pipe->events |= answer.events;
+    p->fault |= answer.fault;
+    return answer.done;
 }
 
 static void note_store(struct as_core *core, const struct as_core_access *access, uint64_t address_known,
@@ -107,23 +110,20 @@ static uint64_t oldest_and_drained(struct as_core *core, uint64_t ready)
     return later(later(ready, core->last_commit + 1), core->last_drain);
 }
 
-struct uop_times as_core_run_load(struct passage *p, const struct as_uop *uop, uint64_t ready)
+struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micro, uint64_t ready)
 {
     struct as_core *core = p->core;
     const struct as_insn *insn = p->op->insn;
     bool locked = (insn->flags & AS_INSN_LOCKED) != 0;
     if (locked)
         ready = oldest_and_drained(core, ready);
-    struct uop_times times = {.issue = issue(core, AS_CLASS_LOAD, ready, p->pipe)};
+    struct uop_times times = {.issue = issue(core, micro, ready, p->pipe)};
     uint64_t known = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     const struct as_core_access *access;
     times.done = known;
     bool all = (insn->flags & AS_INSN_MULTI_MEM) != 0;
     while ((access = next_access(p->op, &p->load_at, AS_ACCESS_LOAD))) {
-        struct load_result result = load(core, insn, access, known, p->pipe);
-        times.done = later(times.done, result.done);
-        p->attempt->violated = later(p->attempt->violated, result.violated);
-        p->attempt->fault |= result.fault;
+        times.done = later(times.done, load(p, access, known));
         if (!all)
             break;
     }
@@ -131,20 +131,20 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_uop *uop, u
     return times;
 }
 
-struct uop_times as_core_run_store(struct passage *p, const struct as_uop *uop, uint64_t ready)
+struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready)
 {
     struct as_core *core = p->core;
     const struct as_insn *insn = p->op->insn;
     const struct as_machine *machine = core->machine;
-    struct uop_times times = {.issue = issue(core, AS_CLASS_STORE, ready, p->pipe)};
+    struct uop_times times = {.issue = issue(core, micro, ready, p->pipe)};
     times.done = times.issue + machine->units[AS_UNIT_STORE].latency;
     const struct as_core_access *access = next_access(p->op, &p->store_at, AS_ACCESS_STORE);
     if (!access)
         return times;
     uint64_t known = times.done;
-    if (uop->mem < insn->n_mem) {
+    if (micro->mem < insn->n_mem) {
         uint64_t early =
-            later(p->dispatched + machine->back.dispatch_to_issue, address_ready(core, &insn->mem[uop->mem])) +
+            later(p->dispatched + machine->back.dispatch_to_issue, address_ready(core, &insn->mem[micro->mem])) +
             machine->units[AS_UNIT_STORE].latency;
         known = early < known ? early : known; /* the address goes ahead of the data */
     }
@@ -157,7 +157,7 @@ struct uop_times as_core_run_store(struct passage *p, const struct as_uop *uop, 
         answer.fault |= second.fault;
     }
     p->pipe->events |= answer.events;
-    p->attempt->fault |= answer.fault;
+    p->fault |= answer.fault;
     times.done = later(times.done, answer.done);
     /* The virtual address decides what passes what: a load from here waits for the same translation. */
     note_store(core, access, known, times.done);
@@ -165,28 +165,28 @@ struct uop_times as_core_run_store(struct passage *p, const struct as_uop *uop, 
 }
 
 /* A read-modify-write that the memory unit carries out, once it owns the line. */
-struct uop_times as_core_run_atomic(struct passage *p, uint64_t ready)
+struct uop_times as_core_run_atomic(struct passage *p, const struct as_micro *micro, uint64_t ready)
 {
     struct as_core *core = p->core;
     uint32_t at = 0;
     const struct as_core_access *access = next_access(p->op, &at, AS_ACCESS_LOAD | AS_ACCESS_STORE);
-    struct uop_times times = {.issue = issue(core, AS_CLASS_LOAD, oldest_and_drained(core, ready), p->pipe)};
+    struct uop_times times = {.issue = issue(core, micro, oldest_and_drained(core, ready), p->pipe)};
     times.done = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     if (access) {
         struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, times.done, access->address, access->size);
         p->pipe->events |= answer.events;
-        p->attempt->fault |= answer.fault;
+        p->fault |= answer.fault;
         times.done = answer.done;
     }
     times.done += core->machine->atomic_latency;
     return times;
 }
 
-struct uop_times as_core_run_cache_operation(struct passage *p, uint64_t ready)
+struct uop_times as_core_run_cache_operation(struct passage *p, const struct as_micro *micro, uint64_t ready)
 {
     struct as_core *core = p->core;
     uint32_t at = 0;
-    struct uop_times times = {.issue = issue(core, AS_CLASS_LOAD, ready, p->pipe)};
+    struct uop_times times = {.issue = issue(core, micro, ready, p->pipe)};
     times.done = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     const struct as_core_access *access = next_access(p->op, &at, AS_ACCESS_PREFETCH | AS_ACCESS_FLUSH);
     if (access)

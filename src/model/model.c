@@ -27,7 +27,8 @@ struct as_model {
     uint64_t instructions;
     struct as_model_result total; /* of threads that ended */
     struct as_targets leaders;
-    AS_VEC(bool) executed_blocks, executed_insns; /* by number */
+    AS_VEC(struct as_recipe *) recipes; /* of a block's instructions, one behind the other; NULL: never executed */
+    AS_VEC(bool) executed_insns;        /* by number */
     as_ideal_of *ideal_of;
     void *ideal_context;
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
@@ -78,7 +79,9 @@ void as_model_free(struct as_model *model)
     }
     as_vec_free(&model->threads);
     as_targets_free(&model->leaders);
-    as_vec_free(&model->executed_blocks);
+    for (size_t i = 0; i < model->recipes.len; i++)
+        free(model->recipes.data[i]);
+    as_vec_free(&model->recipes);
     as_vec_free(&model->executed_insns);
     as_vec_free(&model->ideals);
     for (size_t i = 0; i < model->nops.len; i++)
@@ -130,13 +133,24 @@ static void note_ideal(struct as_model *model, const struct as_insn *insn)
     }
 }
 
-static void note_executed(struct as_model *model, const struct as_block *block)
+static struct as_recipe *make_recipes(const struct as_model *model, const struct as_block *block)
 {
-    if (block->index < model->executed_blocks.len && model->executed_blocks.data[block->index])
-        return;
-    while (model->executed_blocks.len <= block->index)
-        *as_vec_push(&model->executed_blocks) = false;
-    model->executed_blocks.data[block->index] = true;
+    union as_recipe_room room;
+    AS_VEC(uint8_t) bytes = {0};
+    for (uint32_t i = 0; i < block->n; i++) {
+        as_recipe_make(model->machine, block->insns[i], &room.recipe);
+        size_t n = as_recipe_bytes(&room.recipe);
+        for (size_t at = 0; at < n; at++)
+            *as_vec_push(&bytes) = room.bytes[at];
+    }
+    return (struct as_recipe *)bytes.data;
+}
+
+static __attribute__((noinline)) void note_executed(struct as_model *model, const struct as_block *block)
+{
+    while (model->recipes.len <= block->index)
+        *as_vec_push(&model->recipes) = NULL;
+    model->recipes.data[block->index] = make_recipes(model, block);
     for (uint32_t i = 0; i < block->n; i++) {
         while (model->executed_insns.len <= block->insns[i]->id)
             *as_vec_push(&model->executed_insns) = false;
@@ -144,6 +158,17 @@ static void note_executed(struct as_model *model, const struct as_block *block)
             note_ideal(model, block->insns[i]);
         model->executed_insns.data[block->insns[i]->id] = true;
     }
+}
+
+/* The recipes of a block's instructions from number `first` on. A block that has them counts as executed. */
+static const struct as_recipe *find_recipes(struct as_model *model, const struct as_block *block, uint32_t first)
+{
+    if (block->index >= model->recipes.len || !model->recipes.data[block->index])
+        note_executed(model, block);
+    const struct as_recipe *recipe = model->recipes.data[block->index];
+    for (; first; first--)
+        recipe = as_recipe_behind(recipe);
+    return recipe;
 }
 
 /* The thread that is behind, of those that run; UINT64_MAX where none does. */
@@ -260,6 +285,18 @@ static uint32_t take_accesses(struct as_accesses *all, struct as_access *next, b
     return n;
 }
 
+/* What does not happen to the instruction; where it does not happen at all, a nop stands for it. */
+static void make_ideal(const struct as_model *model, struct as_op *op)
+{
+    uint32_t id = op->insn->id;
+    op->ideal = model->ideals.data[id];
+    if (model->nops.data[id]) {
+        op->insn = model->nops.data[id];
+        op->recipe = NULL;
+        op->n_accesses = 0;
+    }
+}
+
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_model *model = context;
@@ -269,26 +306,25 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     struct as_access next;
     bool has_next = as_accesses_next(&all, &next);
     uint32_t path = as_call_tracker_begin(model->calls, thread, exec);
-    note_executed(model, exec->block);
-    for (uint32_t i = exec->first; i < exec->end; i++) {
-        bool last = i == exec->end - 1;
-        const struct as_insn *insn = exec->block->insns[i];
-        struct as_op op = {.insn = insn,
-                           .next = last ? exec->next : insn->address + insn->length,
-                           .accesses = accesses,
-                           .n_accesses = take_accesses(&all, &next, &has_next, i, accesses),
-                           .taken = last && exec->taken,
-                           .continues = i == exec->first && exec->continues,
-                           .ideal = model->ideal_of ? model->ideals.data[insn->id] : 0};
-        if (__builtin_expect(model->ideal_of != NULL, 0) && model->nops.data[insn->id]) {
-            op.insn = model->nops.data[insn->id];
-            op.n_accesses = 0;
+    const struct as_recipe *recipe = find_recipes(model, exec->block, exec->first);
+    struct as_op op = {.accesses = accesses, .continues = exec->continues};
+    for (uint32_t i = exec->first; i < exec->end; i++, recipe = as_recipe_behind(recipe)) {
+        op.insn = exec->block->insns[i];
+        op.recipe = recipe;
+        op.n_accesses = has_next && next.index == i ? take_accesses(&all, &next, &has_next, i, accesses) : 0;
+        if (__builtin_expect(model->ideal_of != NULL, 0))
+            make_ideal(model, &op);
+        if (recipe->traits & AS_RECIPE_CONTROL) {
+            bool last = i == exec->end - 1;
+            op.next = last ? exec->next : op.insn->address + op.insn->length;
+            op.taken = last && exec->taken;
         }
         if (!own->batch)
             own->batch = as_fanout_take(model->fanout);
         struct as_pipe *pipe = &own->batch[own->n++];
         __builtin_prefetch(pipe + AHEAD, 1); /* an observer on another core has had these lines */
         as_core_execute(own->core, &op, pipe);
+        op.continues = false;
         pipe->path = path;
         pipe->thread = (uint16_t)thread->number;
         if (own->n == AS_MODEL_BATCH)

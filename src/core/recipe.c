@@ -1,0 +1,114 @@
+/* See recipe.h. */
+#include "core/recipe.h"
+
+#include <string.h>
+
+static const struct as_uop plain_uop = {.class_ = AS_CLASS_INT, .mem = AS_UOP_NO_MEM};
+
+/* The registers that a mask names, up to `most`; false where there are more. */
+static bool list_registers(uint8_t mask, const uint8_t *from, uint8_t *to, uint32_t most, uint8_t none)
+{
+    memset(to, none, most);
+    for (uint32_t n = 0; mask; mask &= (uint8_t)(mask - 1)) {
+        if (n == most)
+            return false;
+        to[n++] = from[__builtin_ctz(mask)];
+    }
+    return true;
+}
+
+static uint8_t kind_of(enum as_class class_)
+{
+    switch (class_) {
+    case AS_CLASS_LOAD:
+        return AS_MICRO_LOAD;
+    case AS_CLASS_STORE:
+        return AS_MICRO_STORE;
+    case AS_CLASS_ATOMIC:
+        return AS_MICRO_ATOMIC;
+    case AS_CLASS_CACHE:
+        return AS_MICRO_CACHE;
+    case AS_CLASS_FENCE:
+        return AS_MICRO_FENCE;
+    case AS_CLASS_NOP:
+        return AS_MICRO_NOP;
+    default:
+        return AS_MICRO_UNIT;
+    }
+}
+
+static uint8_t registers_of(const struct as_insn *insn)
+{
+    if (!insn->n_writes)
+        return AS_REGISTERS_NONE;
+    if (insn->writes[0] < AS_REG_INT0 + 32)
+        return AS_REGISTERS_INT;
+    return insn->writes[0] >= AS_REG_VEC0 && insn->writes[0] < AS_REG_VEC0 + 32 ? AS_REGISTERS_FP : AS_REGISTERS_NONE;
+}
+
+/* Which unit issues it is the class's; which queue it waits in is the unit's. */
+static void choose_unit(const struct as_machine *machine, enum as_class class_, struct as_micro *micro)
+{
+    enum as_unit unit = as_machine_unit(class_);
+    enum as_queue_kind queue = as_machine_queue(unit);
+    micro->unit = (uint8_t)unit;
+    micro->queue = (uint8_t)queue;
+    micro->latency = as_machine_latency(machine, class_);
+    micro->interval = as_machine_interval(machine, class_);
+    if (micro->interval > 1)
+        micro->traits |= AS_MICRO_LONG;
+    else if (machine->units[unit].count < machine->back.queue_width[queue])
+        micro->traits |= AS_MICRO_TIGHT;
+}
+
+static void make_micro(const struct as_machine *machine, const struct as_insn *insn, const struct as_uop *uop,
+                       struct as_micro *micro)
+{
+    enum as_class class_ = (enum as_class)uop->class_;
+    *micro = (struct as_micro){.kind = kind_of(class_), .mem = uop->mem, .after = uop->after};
+    choose_unit(machine, class_, micro);
+    if (class_ != AS_CLASS_NOP && class_ != AS_CLASS_FENCE)
+        micro->traits |= AS_MICRO_QUEUED;
+    if (class_ == AS_CLASS_LOAD || class_ == AS_CLASS_ATOMIC)
+        micro->traits |= AS_MICRO_LOADS;
+    if (class_ == AS_CLASS_STORE || class_ == AS_CLASS_ATOMIC)
+        micro->traits |= AS_MICRO_STORES;
+    bool reads = list_registers(uop->reads, insn->reads, micro->reads, AS_MICRO_READS, AS_REG_READY);
+    bool writes = list_registers(uop->writes, insn->writes, micro->writes, AS_MICRO_WRITES, AS_REG_SINK);
+    if (!reads || !writes)
+        micro->traits |= AS_MICRO_WIDE;
+}
+
+static uint8_t recipe_traits(const struct as_machine *machine, const struct as_insn *insn)
+{
+    bool system = insn->class_ == AS_CLASS_SYSTEM;
+    bool flushes = system || (insn->flags & AS_INSN_FLUSHES && machine->back.flag_flush);
+    return (uint8_t)((as_insn_is_control(insn) ? AS_RECIPE_CONTROL : 0) |
+                     (machine->back.fuse && insn->class_ == AS_CLASS_BRANCH ? AS_RECIPE_FUSES : 0) |
+                     (insn->flags & AS_INSN_FUSE_FIRST ? AS_RECIPE_FUSED : 0) |
+                     (insn->flags & AS_INSN_SERIALISES ? AS_RECIPE_SERIALISES : 0) | (flushes ? AS_RECIPE_FLUSHES : 0) |
+                     (system ? AS_RECIPE_SYSTEM : 0));
+}
+
+/* The first micro-operation waits for what the instruction waits for; the last takes its register and branch tag. */
+void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn, struct as_recipe *recipe)
+{
+    recipe->block = insn->address / machine->front.fetch_bytes;
+    recipe->line = (insn->address + insn->length - 1) / machine->memory.line;
+    recipe->insn = insn->id;
+    recipe->n = insn->n_uops ? insn->n_uops : 1;
+    recipe->traits = recipe_traits(machine, insn);
+    for (uint8_t i = 0; i < recipe->n; i++) {
+        make_micro(machine, insn, insn->n_uops ? &insn->uops[i] : &plain_uop, &recipe->micro[i]);
+        if (recipe->micro[i].traits & AS_MICRO_STORES)
+            recipe->traits |= AS_RECIPE_STORES;
+    }
+    struct as_micro *last = &recipe->micro[recipe->n - 1];
+    last->registers = registers_of(insn);
+    if (as_insn_is_control(insn))
+        last->traits |= AS_MICRO_BRANCH;
+    if (insn->flags & AS_INSN_SERIALISES)
+        recipe->micro[0].traits |= AS_MICRO_SERIALISES;
+    if (recipe->n == 1 && last->kind == AS_MICRO_UNIT && !(last->traits & AS_MICRO_WIDE))
+        recipe->traits |= AS_RECIPE_PLAIN;
+}

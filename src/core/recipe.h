@@ -1,0 +1,91 @@
+/* What a machine makes of a static instruction, worked out once and read each time it is executed.
+ *
+ * Everything that does not change from one execution to the next: where its packet is, which registers, queue, unit and
+ * latency each micro-operation has, and which of the core's special cases it is. Where there is nothing to say, fields
+ * name something that never holds up anybody (a register that is always ready, a register file without limit), so that
+ * the common way has no questions.
+ */
+#ifndef AS_CORE_RECIPE_H
+#define AS_CORE_RECIPE_H
+
+#include "core/machine.h"
+
+enum as_micro_kind {
+    AS_MICRO_UNIT, /* a unit and its latency */
+    AS_MICRO_LOAD,
+    AS_MICRO_STORE,
+    AS_MICRO_NOP,
+    AS_MICRO_ATOMIC,
+    AS_MICRO_CACHE,
+    AS_MICRO_FENCE
+};
+
+/* What a micro-operation needs beside an entry in the ROB. */
+enum as_micro_trait {
+    AS_MICRO_QUEUED = 1 << 0,     /* an issue-queue entry */
+    AS_MICRO_LOADS = 1 << 1,      /* a load queue entry */
+    AS_MICRO_STORES = 1 << 2,     /* a store queue entry */
+    AS_MICRO_BRANCH = 1 << 3,     /* a branch tag */
+    AS_MICRO_SERIALISES = 1 << 4, /* an empty ROB */
+    AS_MICRO_WIDE = 1 << 5,       /* more registers than `reads` and `writes` hold: ask the static instruction */
+    AS_MICRO_TIGHT = 1 << 6,      /* a unit for a cycle: there are fewer than its queue can issue in one */
+    AS_MICRO_LONG = 1 << 7,       /* a unit for `interval` cycles */
+};
+
+/* Physical registers that it takes: the files' numbers. */
+enum { AS_REGISTERS_NONE, AS_REGISTERS_INT, AS_REGISTERS_FP, AS_REGISTERS_COUNT };
+
+/* Registers that are not: one is always ready, the other is never read. */
+enum { AS_REG_READY = AS_REG_COUNT, AS_REG_SINK, AS_REG_SLOTS };
+
+enum { AS_MICRO_READS = 4, AS_MICRO_WRITES = 3 };
+
+struct as_micro {
+    uint8_t kind;   /* enum as_micro_kind */
+    uint8_t traits; /* enum as_micro_trait */
+    uint8_t reads[AS_MICRO_READS], writes[AS_MICRO_WRITES];
+    uint8_t queue, unit, registers;
+    uint8_t mem, after; /* as in as_uop */
+    uint32_t latency, interval;
+};
+
+enum as_recipe_trait {
+    AS_RECIPE_CONTROL = 1 << 0,
+    AS_RECIPE_FUSES = 1 << 1,      /* a branch, on a machine that fuses them with what is before */
+    AS_RECIPE_FUSED = 1 << 2,      /* may be before one */
+    AS_RECIPE_STORES = 1 << 3,     /* has stores that drain */
+    AS_RECIPE_SERIALISES = 1 << 4, /* what follows waits for its commit */
+    AS_RECIPE_FLUSHES = 1 << 5,    /* what follows is fetched after its commit */
+    AS_RECIPE_SYSTEM = 1 << 6,     /* … and the kernel's time */
+    AS_RECIPE_PLAIN = 1 << 7,      /* one micro-operation for a unit, with a few registers: most instructions */
+};
+
+struct as_recipe {
+    uint64_t block, line; /* of its address, and of its last byte: fetch block and cache line */
+    uint32_t insn;        /* its number */
+    uint8_t n;            /* micro-operations: at least 1 */
+    uint8_t traits;       /* enum as_recipe_trait */
+    struct as_micro micro[];
+};
+
+/* Room for any recipe. */
+union as_recipe_room {
+    struct as_recipe recipe;
+    uint8_t bytes[sizeof(struct as_recipe) + AS_INSN_MAX_UOPS * sizeof(struct as_micro)];
+};
+
+static inline size_t as_recipe_bytes(const struct as_recipe *recipe)
+{
+    return sizeof *recipe + recipe->n * sizeof *recipe->micro;
+}
+
+/* The one behind it, where recipes lie one behind the other. */
+static inline const struct as_recipe *as_recipe_behind(const struct as_recipe *recipe)
+{
+    return (const struct as_recipe *)((const uint8_t *)recipe + as_recipe_bytes(recipe));
+}
+
+/* `recipe` has room for the instruction's micro-operations. */
+void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn, struct as_recipe *recipe);
+
+#endif
