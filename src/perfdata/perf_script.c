@@ -212,6 +212,8 @@ static void take_branches(struct script *script, char *text)
     for (struct word word; (word = next_word(&at)).length > 0;)
         if (!add_branch(script, word))
             break;
+    while (first > text && first[-1] == ' ')
+        first--;
     *first = '\0';
     script->sample.has |= PERF_SAMPLE_BRANCH_STACK;
 }
@@ -358,24 +360,51 @@ static void find_columns(struct script *script, struct columns *columns)
     columns->name = at < columns->count ? at : 0;
 }
 
-/* Splits "words event: rest": the event is the first word behind time, processor or ids that ends in a colon. False:
- * there is none. */
-static bool split_line(const char *line, struct columns *columns, const char **event, const char **rest)
+/* Which column the event stands behind: what a thread is called can look like any column, least like a time. */
+enum anchor { IDS, CPU, TIME };
+
+static enum anchor find_anchor(const char *line)
 {
-    bool anchored = false;
+    enum anchor anchor = IDS;
+    uint64_t time;
+    uint32_t cpu;
+    for (unsigned i = 0; i < WORDS_MAX; i++) {
+        struct word word = next_word(&line);
+        if (word.length == 0)
+            break;
+        if (is_time(word, &time))
+            return TIME;
+        if (is_cpu(word, &cpu))
+            anchor = CPU;
+    }
+    return anchor;
+}
+
+static bool is_anchor(struct word word, enum anchor anchor, bool first)
+{
     uint64_t time;
     uint32_t a, b;
+    if (anchor == TIME)
+        return is_time(word, &time);
+    return anchor == CPU ? is_cpu(word, &a) : !first && is_ids(word, &a, &b);
+}
+
+/* Splits "words event: rest": the event is the first word behind the anchor that ends in a colon. False: there is
+ * none. */
+static bool split_line(const char *line, struct columns *columns, const char **event, const char **rest)
+{
+    enum anchor anchor = find_anchor(line);
+    bool behind = false;
     for (const char *at = line; columns->count < WORDS_MAX;) {
         struct word word = next_word(&at);
-        if (word.length == 0)
+        if (word.length == 0 || strncmp(word.start, "PERF_RECORD_", 12) == 0)
             return false;
-        bool timed = is_time(word, &time);
-        if (anchored && !timed && word.length > 1 && word.start[word.length - 1] == ':') {
+        if (behind && word.length > 1 && word.start[word.length - 1] == ':') {
             *event = word.start;
             *rest = at;
-            return strncmp(word.start, "PERF_RECORD_", 12) != 0;
+            return true;
         }
-        anchored |= timed || is_cpu(word, &a) || (columns->count > 0 && is_ids(word, &a, &b));
+        behind |= is_anchor(word, anchor, columns->count == 0);
         columns->words[columns->count++] = word;
     }
     return false;

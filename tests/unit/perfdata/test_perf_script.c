@@ -1,0 +1,159 @@
+/* perf script text in the forms that perf 6.1 prints, with -F and without. */
+#include "perf_build.h"
+
+#include "base/alloc.h"
+#include "unit.h"
+
+#include <stdio.h>
+
+static void expect(const char *script, const char *wanted)
+{
+    struct as_str text = read_as_text(script, strlen(script), NULL, NULL, NULL);
+    /* The columns that the text cannot have are cut away. */
+    struct as_str shorter = {0};
+    for (char *line = text.data, *end; *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        char *plain = strstr(line, " plain,"), *chain = strstr(line, " chain"), *stack = strstr(line, " stack  aux ");
+        if (plain != NULL && plain < end) {
+            as_str_add_bytes(&shorter, line, (size_t)(plain - line));
+            as_str_add_bytes(&shorter, plain, (size_t)(chain - plain));
+            char *branch = strstr(chain, " branch "), *index = strstr(chain, " index ");
+            if (branch != NULL && branch < index)
+                as_str_add_bytes(&shorter, branch, (size_t)(index - branch));
+            as_str_add_bytes(&shorter, stack + 12, (size_t)(end + 1 - stack - 12));
+        } else
+            as_str_add_bytes(&shorter, line, (size_t)(end + 1 - line));
+    }
+    assert_string_equal(as_str_get(&shorter), wanted);
+    as_str_free(&shorter);
+    as_str_free(&text);
+}
+
+#define NOTHING " plain,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+#define EVENT(number, name) "event " #number " " name " - type 0 config 0/0 period 0 freq 0 precise 0\n"
+
+static void test_plain(void **state)
+{
+    expect(
+        "sh  8707 11087.199058:     250000 cpu-clock:      7f12 __strcmp_evex+0x1c (/usr/lib/libc.so.6)\n",
+        EVENT(
+            0,
+            "cpu-clock") "sample 0 mode 2 ip 7f12 8707/8707 time 11087199058000 cpu -1 period 250000 comm 'sh'" NOTHING
+                         "\n  7f12 __strcmp_evex+1c (/usr/lib/libc.so.6)\n");
+}
+
+static void test_chains(void **state)
+{
+    expect(
+        "# hostname : there\n"
+        "a long name 12/13 [001] 5.000000001:          1 cycles:ppp: \n"
+        "\tffffffff81000000 do_it+0x10 ([kernel.kallsyms])\n"
+        "\t          401000 ns::f(int, char const*)+0xff (/tmp/my prog (deleted))\n"
+        "\t          400fff g (inlined)\n"
+        "\t               0 [unknown] ([unknown])\n"
+        "\n"
+        "x 1 [000] 6.5: 2 instructions: \n"
+        "\t5 only\n",
+        EVENT(
+            0,
+            "cycles:ppp") "sample 0 mode 1 ip ffffffff81000000 12/13 time 5000000001 cpu 1 period 1 comm "
+                          "'a long name'" NOTHING "\n"
+                          "  ffffffff81000000 do_it+10 ([kernel.kallsyms])\n"
+                          "  401000 ns::f(int, char const*)+ff (/tmp/my prog (deleted))\n"
+                          "  400fff g+ffffffffffffffff (?) inlined\n"
+                          "  0 ?+ffffffffffffffff (?)\n" EVENT(
+                              1,
+                              "instructions") "sample 1 mode 2 ip 5 1/1 time 6500000000 cpu 0 period 2 comm 'x'" NOTHING
+                                              "\n  5 only+ffffffffffffffff (?)\n");
+}
+
+/* A name with digits and colons in it does not confuse the columns. */
+static void test_names(void **state)
+{
+    expect("kworker/0:1-ev 2 x: 77 [002] 7.25: 3 raw 0x1cd: 10 f+0x0 (m)\n",
+           EVENT(0, "raw 0x1cd") "sample 0 mode 2 ip 10 77/77 time 7250000000 cpu 2 period 3 comm "
+                                 "'kworker/0:1-ev 2 x:'" NOTHING "\n  10 f+0 (m)\n");
+}
+
+static void test_columns_left_out(void **state)
+{
+    expect("prog 42 cycles:u: 10 f+0x0 (m)\n",
+           EVENT(0, "cycles:u") "sample 0 mode 2 ip 10 42/42 time -1 cpu -1 period 1 comm 'prog'" NOTHING
+                                "\n  10 f+0 (m)\n");
+    expect("prog 1.5: cycles: 10\n", EVENT(0, "cycles") "sample 0 mode 2 ip 10 -1/-1 time 1500000000 cpu -1 period 1 "
+                                                        "comm 'prog'" NOTHING "\n  10 ?+ffffffffffffffff (?)\n");
+    expect("[003] 1.5: cycles: \n",
+           EVENT(0, "cycles") "sample 0 mode 2 ip 0 -1/-1 time 1500000000 cpu 3 period 1" NOTHING "\n");
+}
+
+static void test_memory_columns(void **state)
+{
+    expect(
+        "prog 42 [000] 1.5: 10 loads:     7fff0010     68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|"
+        "BLK  N/A            77           401234 f+0x1 (m)\n",
+        EVENT(0, "loads") "sample 0 mode 2 ip 401234 42/42 time 1500000000 cpu 0 period 10 comm 'prog' "
+                          "plain,7fff0010,0,0,4d,0,0,68100142,0,0,0,0,0,0,0\n  401234 f+1 (m)\n");
+    expect("prog 42 [000] 1.5: 10 loads:     7fff0010           401234 f+0x1 (m)\n",
+           EVENT(0, "loads") "sample 0 mode 2 ip 401234 42/42 time 1500000000 cpu 0 period 10 comm 'prog' "
+                             "plain,7fff0010,0,0,0,0,0,0,0,0,0,0,0,0,0\n  401234 f+1 (m)\n");
+}
+
+static void test_branches(void **state)
+{
+    expect("prog 42 1.5: cycles:  401234 f+0x1 (m)  0x401000/0x401200/P/-/-/17  0x1/0x2/M/X/A/0/CALL/-\n",
+           EVENT(0, "cycles") "sample 0 mode 2 ip 401234 42/42 time 1500000000 cpu -1 period 1 comm 'prog'" NOTHING
+                              " branch 401000>401200 0100 cycles 17 type 0 spec 0 new 0 priv 0"
+                              " branch 1>2 1011 cycles 0 type 0 spec 0 new 0 priv 0\n  401234 f+1 (m)\n");
+}
+
+static void test_other_lines(void **state)
+{
+    const char *script = "prog 42 1.5: PERF_RECORD_MMAP2 42/42: [0x1(0x2) @ 0 8:1 5 1]: r-xp /bin/prog\n"
+                         "some warning\n"
+                         "prog 42 1.5: cycles:\n"
+                         "\tno frame\n";
+    struct as_perf_summary summary;
+    struct as_perf_info info;
+    struct as_str text = read_as_text(script, strlen(script), NULL, &summary, &info);
+    assert_int_equal(summary.samples, 1);
+    assert_int_equal(summary.skipped_lines, 3);
+    assert_int_equal(info.format, AS_PERF_SCRIPT);
+    as_str_free(&text);
+}
+
+/* Lines of any length, and a file that ends anywhere. */
+static void test_long_and_cut(void **state)
+{
+    struct as_str script = {0};
+    for (unsigned i = 0; i < 3; i++) {
+        as_str_add(&script, "prog 42 1.5: cycles: 10 ");
+        for (unsigned k = 0; k < 100000u * (i == 1); k++)
+            as_str_add(&script, "abc");
+        as_str_add(&script, "f+0x1 (m)\n\n");
+    }
+    struct as_perf_summary summary;
+    struct as_str text = read_as_text(script.data, script.len, NULL, &summary, NULL);
+    assert_int_equal(summary.samples, 3);
+    as_str_free(&text);
+    for (size_t size = 1; size < 60; size++) {
+        char *copy = malloc(size);
+        memcpy(copy, script.data, size);
+        bool ok;
+        text = read_as_text(copy, size, &ok, NULL, NULL);
+        assert_int_equal(ok, size >= 20);
+        as_str_free(&text);
+        free(copy);
+    }
+    as_str_free(&script);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),          cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_columns_left_out),
+        cmocka_unit_test(test_memory_columns), cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_other_lines),    cmocka_unit_test(test_long_and_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
