@@ -1,0 +1,80 @@
+/* Causes and what they come to. See whatif.h. */
+#include "cmd/whatif.h"
+
+#include <math.h>
+#include <string.h>
+
+static void name_ideal_events(char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < AS_EVENT_COUNT; i++)
+        if (as_events[i].bit & AS_CORE_IDEAL && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", as_events[i].name);
+}
+
+static bool read_event(const char *name, uint32_t *events, struct as_error *err)
+{
+    char known[256];
+    const struct as_event_info *event = as_event_find(name);
+    name_ideal_events(known, sizeof known);
+    if (!event)
+        return as_error_set_status(err, AS_EXIT_USAGE, "no event '%s'; there are %s", name, known);
+    if (!(event->bit & AS_CORE_IDEAL))
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s (%s) is nothing that could be taken away; there are %s",
+                                   event->name, event->description, known);
+    *events |= event->bit;
+    return true;
+}
+
+bool as_cause_parse(const char *text, struct as_cause *cause, struct as_error *err)
+{
+    *cause = (struct as_cause){.text = as_strdup(text)};
+    const char *at = strchr(text, '@');
+    char *names = as_strndup(text, at ? (size_t)(at - text) : strlen(text)), *rest = NULL;
+    bool ok = true;
+    for (char *name = strtok_r(names, "+,", &rest); name && ok; name = strtok_r(NULL, "+,", &rest))
+        ok = read_event(name, &cause->events, err);
+    if (ok && !cause->events)
+        ok = as_error_set_status(err, AS_EXIT_USAGE, "'%s' names no event: give EVENT or EVENT@PLACE", text);
+    ok = ok && (!at || as_place_parse(at + 1, &cause->place, err));
+    free(names);
+    if (!ok)
+        as_cause_free(cause);
+    return ok;
+}
+
+void as_cause_free(struct as_cause *cause)
+{
+    free(cause->text);
+    as_place_free(&cause->place);
+    *cause = (struct as_cause){0};
+}
+
+uint32_t as_experiment_mask(const struct as_experiment *experiment, const struct as_model *model,
+                            const struct as_insn *insn)
+{
+    uint32_t events = 0;
+    struct as_location location = {0};
+    for (size_t i = 0; i < experiment->n; i++) {
+        const struct as_cause *cause = experiment->causes[i];
+        if (cause->place.text && !location.module)
+            as_model_locate(model, insn->id, &location);
+        if (!cause->place.text || as_place_holds(&cause->place, insn, &location))
+            events |= cause->events;
+    }
+    return events;
+}
+
+double as_experiment_promise(const struct as_whatif *whatif, const struct as_experiment *experiment)
+{
+    double cycles = (double)whatif->as_is->result.cycles;
+    return experiment->promised < cycles ? cycles / (cycles - experiment->promised) : NAN;
+}
+
+double as_experiment_speedup(const struct as_whatif *whatif, const struct as_experiment *experiment)
+{
+    if (experiment->skipped)
+        return 1;
+    return (double)whatif->as_is->result.elapsed / (double)experiment->result.elapsed;
+}
