@@ -1,9 +1,11 @@
 """Holds what programs met against workloads/events/event_answers.table, which says what its lines mean.
 
-event_answers.py TABLE list                        the programs
-event_answers.py TABLE counts PROGRAM ELF COUNTS   counts by event_counter: executions, to the unit
-event_answers.py TABLE symbols PROGRAM             the probes
+event_answers.py TABLE list                         the programs
+event_answers.py TABLE counts PROGRAM ELF COUNTS    what event_counter saw: executions, to the unit
+event_answers.py TABLE stacks PROGRAM ELF DOCUMENT  what `compare --json --pics _start` says: executions, single events,
+                                                    and the components of the golden cycle stacks
 """
+import json
 import re
 import subprocess
 import sys
@@ -11,7 +13,7 @@ import sys
 
 def order(events):
     """Combinations are sets: the order of their names does not matter."""
-    return frozenset() if events == "base" else frozenset(events.split("+"))
+    return frozenset() if events.lower() == "base" else frozenset(events.split("+"))
 
 
 def show(events):
@@ -78,15 +80,47 @@ def counts(probes, elf, path):
     return list(check(want, seen))
 
 
+def stack_differences(symbol, probes, rows):
+    """`rows` are those of the probe's instructions."""
+    cycles, met = {}, {}
+    for row in rows:
+        for name, n in row["components"].items():
+            cycles[order(name)] = cycles.get(order(name), 0) + n
+        for name, n in row["met"].items():
+            met[name] = met.get(name, 0) + n
+    executions, want = sum(row["executions"] for row in rows), {}
+    for _, events, count, least in probes:
+        for name in events:
+            want[name] = want.get(name, 0) + count
+        if cycles.get(events, 0) < least:
+            yield f"{symbol}: {cycles.get(events, 0)} cycles of {show(events)}, less than {least}"
+    if executions != sum(count for _, _, count, _ in probes):
+        yield f"{symbol}: {executions} executions"
+    if met != want:
+        yield f"{symbol}: met {met}, not {want}"
+    for events in set(cycles) - {events for _, events, _, _ in probes}:
+        yield f"{symbol}: {cycles[events]} cycles of {show(events)}, which it never met"
+    if abs(sum(cycles.values()) - sum(row["cycles"] for row in rows)) > 0.001:
+        yield f"{symbol}: its components do not add up"
+
+
+def stacks(probes, elf, path):
+    with open(path, encoding="utf-8") as file:
+        rows = json.load(file)["rows"]
+    wrong = []
+    for symbol, (first, end) in ranges(elf, {symbol for symbol, *_ in probes}).items():
+        inside = [row for row in rows if first <= int(row["address"], 16) < end]
+        wrong += stack_differences(symbol, [probe for probe in probes if probe[0] == symbol], inside)
+    return wrong
+
+
 def main():
     _, table, verb, *rest = sys.argv
     programs = read(table)
     if verb == "list":
         print("\n".join(programs))
-    elif verb == "symbols":
-        print("\n".join(sorted({symbol for symbol, *_ in programs[rest[0]]})))
-    elif verb == "counts":
-        wrong = counts(programs[rest[0]], rest[1], rest[2])
+    elif verb in ("counts", "stacks"):
+        wrong = (counts if verb == "counts" else stacks)(programs[rest[0]], rest[1], rest[2])
         print("\n".join(wrong))
         sys.exit(1 if wrong else 0)
     else:

@@ -8,16 +8,25 @@ answers() { python3 "$SOURCE/tests/cli/event_answers.py" "$table" "$@"; }
 check "the counting observer builds" \
     cc -O2 -Wall -Wextra -shared -fPIC -I "$SOURCE/include" "$SOURCE/tests/cli/event_counter.c" -o "$TMP/counter.so"
 
-# known_events PROGRAM: all combinations that differ are told.
+# known_events PROGRAM: all that differs is told. In one run, the observer counts combinations of events (to stderr), and
+# the cycle stacks say what they took.
 known_events() {
     local differences program=$WORKLOADS/events/$1
-    run "$ASSAY" compare -q --core boom-tea --samplers tip --top 1 --observer "$TMP/counter.so" -o "$TMP/met" -- "$program"
+    run "$ASSAY" compare -q --core boom-tea --samplers tea --pics _start --json --observer "$TMP/counter.so" \
+        -o "$TMP/stacks" -- "$program"
     if [ "$status" -ne 0 ]; then
         report "$1" "expected status 0"
-    elif differences=$(answers counts "$1" "$program" "$TMP/met" 2>&1); then
-        pass "$1"
+        return
+    fi
+    if differences=$(answers counts "$1" "$program" "$LOGS/err" 2>&1); then
+        pass "$1: so many executions met these events"
     else
-        fail "$1" "$differences" "stderr: $err"
+        fail "$1: so many executions met these events" "$differences"
+    fi
+    if differences=$(answers stacks "$1" "$program" "$TMP/stacks" 2>&1); then
+        pass "$1: its cycle stacks have these components"
+    else
+        fail "$1: its cycle stacks have these components" "$differences"
     fi
 }
 
