@@ -16,8 +16,10 @@
 #define SAVE_FLAGS "frflags %[flags]\n\t"
 #define RESTORE_FLAGS "fsflags %[flags]\n\t"
 #else
-#define SAVE_FLAGS "nop\n\t"
-#define RESTORE_FLAGS "nop\n\t"
+/* As long as what they stand for, so that all other code stays where it is. */
+#define LONG_NOP ".option push\n\t.option norvc\n\tnop\n\t.option pop\n\t"
+#define SAVE_FLAGS LONG_NOP
+#define RESTORE_FLAGS LONG_NOP
 #endif
 
 #define ROUND(mode, x)                                                                                                 \

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 whatif() { "$ASSAY" whatif "$@"; }
+compare() { "$ASSAY" compare "$@"; }
 demo=$WORKLOADS/demo
 cd "$TMP" || exit 1
 
@@ -65,6 +66,10 @@ if [ -x "$rounding" ]; then
         [x["text"].split()[0] for x in d["experiments"][:4]] == ["frflags", "fsflags"] * 2' flags.json
     holds "all of them bring more than twice what was promised" '
         1.3 < d["experiments"][4]["promised_speedup"] < 2 and d["experiments"][4]["speedup"] > 2 * d["experiments"][4]["promised_speedup"]' flags.json
+    # The same program with nops in their place, compiled: what was foretold.
+    check "the program without them" compare -q --json --core boom-tea -o without.json -- "$WORKLOADS/rounding-noflags-riscv64" 20
+    holds "takes what was foretold, to a thousandth" '
+        abs(d[0]["experiments"][4]["cycles"] / d[1]["cycles"] - 1) < 1e-3' flags.json without.json
 else
     skip "the flags of rounding" "no RISC-V cross compiler (gcc-riscv64-linux-gnu)"
 fi
