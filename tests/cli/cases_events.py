@@ -23,6 +23,11 @@ class Run:
     def share(self, function, kind, sampler="oracle"):
         return sum(self.value(row, sampler) for row in self.rows(function) if kind_of(row) == kind)
 
+    def time(self, function, kind, event):
+        """Golden cycles of the components that this event is part of."""
+        return sum(cycles for row in self.rows(function) if kind_of(row) == kind
+                   for name, cycles in row["components"].items() if event in name.split("+"))
+
     def top(self, function, sampler="oracle", n=1):
         """The kinds of the n instructions that it blames most."""
         order = sorted(self.rows(function), key=lambda row: -self.value(row, sampler))

@@ -23,6 +23,8 @@ done
 statement "lbm: loads take most of the time" 'a0.share("stream", "load") > 0.5'
 statement "lbm: two loads, one for each line that the prefetcher did not bring, take half" \
     'a0.top("stream", n=2) == ["load", "load"] and sum(sorted((row["share"] for row in a0.rows("stream")))[-2:]) > 0.45'
+statement "lbm: … because they miss the LLC" \
+    'all(row["components"]["ST-L1+ST-LLC"] > 0.9 * row["cycles"] for row in a0.rows("stream")[:2])'
 statement "lbm: TEA names them" \
     'a0.top("stream", "tea", 2) == ["load", "load"] and
      abs(a0.share("stream", "load", "tea") - a0.share("stream", "load")) < 0.02'
@@ -38,6 +40,13 @@ statement "lbm: the loads' time goes down to where they hit" \
     'a0.share("stream", "load") * a0.cycles > 5 * a4.share("stream", "load") * a4.cycles'
 statement "lbm: … and the stores' comes up, in cycles and not only in share" \
     'a4.share("stream", "store") * a4.cycles > 2 * a0.share("stream", "store") * a0.cycles'
+statement "lbm: nothing waits for the LLC any more" \
+    'a4.time("stream", "load", "ST-LLC") < 0.02 * a0.time("stream", "load", "ST-LLC")'
+statement "lbm: what the stores wait for is the store queue, the further ahead the more" \
+    '[3 * before.time("stream", "store", "DR-SQ") < 2 * after.time("stream", "store", "DR-SQ")
+      for before, after in ((a0, a1), (a1, a2), (a2, a3), (a3, a4))] == [True] * 4'
+statement "lbm: … until that is most of their time" \
+    'a4.time("stream", "store", "DR-SQ") > 0.7 * a4.share("stream", "store") * a4.cycles'
 statement "lbm: at last stores are what takes longest" \
     'a4.top("stream", n=4) == ["store"] * 4 == a8.top("stream", "tea", 4)'
 
@@ -61,6 +70,8 @@ statement "nab: the square root takes longest" 'strict.top("energy") == ["fsqrt.
 statement "nab: … a third of all, and TEA agrees" \
     '0.25 < strict.share("energy", "fsqrt.d") < 0.4 and
      abs(strict.share("energy", "fsqrt.d") - strict.share("energy", "fsqrt.d", "tea")) < 0.02'
+statement "nab: … and no event explains it" \
+    'all(row["components"].keys() == {"Base"} for row in strict.rows("energy") if row["text"].startswith("fsqrt"))'
 statement "nab: IBS gives it next to nothing" 'strict.share("energy", "fsqrt.d", "ibs") < 0.05'
 statement "nab: … and blames the instruction that dispatches when it is done" \
     'strict.top("energy", "ibs") == ["frflags"] and
