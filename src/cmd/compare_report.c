@@ -152,7 +152,12 @@ static void json_row(struct as_json *json, const struct as_compare *compare, uin
         as_json_null(json, "line");
     as_json_address(json, "address", insn->address);
     as_json_string(json, "text", as_insn_text(insn, text, sizeof text));
-    as_json_u64(json, compare->pics_of ? "samples" : "executions", count);
+    size_t n_rows;
+    const struct as_oracle_row *oracle = as_oracle_rows(compare->oracle, &n_rows);
+    if (compare->pics_of)
+        as_json_u64(json, "samples", count);
+    else
+        as_json_u64(json, "executions", id < n_rows ? oracle[id].executions : 0);
     as_json_double(json, "cycles", (double)units / (double)AS_CYCLE_UNITS);
     as_json_double(json, "share", share(units, compare->shown_total));
     as_compare_components_json(json, "components", entries, n);
