@@ -45,7 +45,7 @@ struct as_pipe {
     uint64_t fetch, dispatch, issue, done, commit; /* cycles; dispatch is when it enters the ROB */
     uint32_t insn;                                 /* as_insn.id of the static instruction */
     uint32_t events;                               /* enum as_event */
-    uint32_t path;                                 /* node of the calling-context tree; 0 unknown */
+    uint32_t path;                                 /* number of its call path, its thread's own; 0 unknown */
     uint32_t exception; /* EXCEPTION, REFETCHED: cycles from the exception at the head of the ROB to the dispatch of the
                            second try, which are part of the time between the previous commit and `dispatch` */
     uint16_t thread;    /* number of the guest thread */

@@ -14,6 +14,7 @@ struct model_thread {
     struct as_pipe *batch;
     size_t n;
     struct as_model *model; /* context of code_at */
+    struct as_path_book *book;
 };
 
 struct as_model {
@@ -22,6 +23,7 @@ struct as_model {
     struct as_engine *engine;
     struct as_fanout *fanout;
     struct as_call_tracker *calls;
+    struct as_paths paths;
     struct as_run_info info;
     AS_VEC(struct model_thread *) threads; /* by number - 1 */
     uint64_t instructions;
@@ -88,6 +90,7 @@ void as_model_free(struct as_model *model)
         free(model->nops.data[i]);
     as_vec_free(&model->nops);
     as_call_tracker_free(model->calls);
+    as_paths_free(&model->paths);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
     free(model);
@@ -105,7 +108,7 @@ static const struct as_insn *code_at(void *context, uint64_t address)
     const struct model_thread *thread = context;
     const struct as_model *model = thread->model;
     const struct as_insn *insn = as_engine_insn_at(model->engine, thread->image, address);
-    return insn && insn->id < model->executed_insns.len && model->executed_insns.data[insn->id] ? insn : NULL;
+    return insn && as_model_executed(model, insn->id) ? insn : NULL;
 }
 
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context)
@@ -253,6 +256,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     thread->user = own;
     catch_up(model, own);
     as_call_tracker_thread_start(model->calls, thread);
+    own->book = as_paths_book(&model->paths, thread->number, (uint32_t)as_call_tracker_image_of(model->calls, thread));
 }
 
 static void publish(struct as_model *model, struct model_thread *own, uint32_t number)
@@ -305,7 +309,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     struct as_accesses all = as_accesses_of(exec);
     struct as_access next;
     bool has_next = as_accesses_next(&all, &next);
-    uint32_t path = as_call_tracker_begin(model->calls, thread, exec);
+    uint32_t path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
     const struct as_recipe *recipe = find_recipes(model, exec->block, exec->first);
     struct as_op op = {.accesses = accesses, .continues = exec->continues};
     for (uint32_t i = exec->first; i < exec->end; i++, recipe = as_recipe_behind(recipe)) {
@@ -402,6 +406,17 @@ const struct as_engine *as_model_engine(const struct as_model *model)
 const struct as_call_tracker *as_model_calls(const struct as_model *model)
 {
     return model->calls;
+}
+
+const struct as_path_place *as_model_paths(const struct as_model *model, size_t *n)
+{
+    *n = model->paths.places.len;
+    return model->paths.places.data;
+}
+
+bool as_model_executed(const struct as_model *model, uint32_t id)
+{
+    return id < model->executed_insns.len && model->executed_insns.data[id];
 }
 
 const uint64_t *as_model_leaders(const struct as_model *model, size_t *n)

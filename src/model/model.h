@@ -11,6 +11,7 @@
 #include "core/core.h"
 #include "count/tracker.h"
 #include "engine/engine.h"
+#include "model/paths.h"
 #include "observe/fanout.h"
 
 enum { AS_MODEL_BATCH = 4096 }; /* records: the batch size that the fan-out must have */
@@ -47,6 +48,10 @@ uint64_t as_model_progress(const struct as_model *model); /* instructions so far
 /* After the run. */
 const struct as_engine *as_model_engine(const struct as_model *model);
 const struct as_call_tracker *as_model_calls(const struct as_model *model);
+/* The call paths by number - 1: what as_pipe.path, and whatever is added up by it, means. */
+const struct as_path_place *as_model_paths(const struct as_model *model, size_t *n);
+/* Whether a block that holds the instruction was executed, the whole block or a part of it. The same in every run. */
+bool as_model_executed(const struct as_model *model, uint32_t id);
 /* Where indirect jumps and calls went: image << 48 | address, each once. */
 const uint64_t *as_model_leaders(const struct as_model *model, size_t *n);
 /* Where instruction `id` is: module, function and so on. False where the id is unknown. */

@@ -159,8 +159,7 @@ static void charge(struct as_sampling *sampling, struct stream *stream, size_t i
     result->samples++;
     reader->carried = 0;
     as_profile_charge(&result->profile, said, cycles);
-    if (result->sampler->events)
-        tally(&tallies_of(sampling, stream->thread)[index], result->events, said, cycles);
+    tally(&tallies_of(sampling, stream->thread)[index], result->events, said, cycles);
     as_agreement_add(&result->agreement, said, &sample->truth, cycles);
 }
 

@@ -37,7 +37,8 @@ const struct as_sampling_result *as_sampling_results(const struct as_sampling *s
 const struct as_schedule *as_sampling_schedule(const struct as_sampling *sampling);
 
 /* What sampler number `index` says: cycle stacks, of all threads and of one of them. Threads are kept apart as the
- * Oracle keeps them; AS_NO_THREAD: those that are not. Empty where it records no events. The caller frees. */
+ * Oracle keeps them; AS_NO_THREAD: those that are not. One that records no events has all time on the component
+ * without any. The caller frees. */
 struct as_pics as_sampling_pics(const struct as_sampling *sampling, size_t index);
 struct as_pics as_sampling_thread_pics(const struct as_sampling *sampling, size_t index, uint32_t thread);
 

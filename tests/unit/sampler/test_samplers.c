@@ -78,7 +78,7 @@ static void expect(struct expected *expected, const struct as_sampling_result *r
         uint64_t units = cycles * AS_CYCLE_UNITS;
         for (size_t i = 0; i < answer.n; i++)
             expected->units[run->pipes[answer.at[i]].insn] += units / answer.n + (i < units % answer.n);
-        for (size_t i = 0; result->events && i < answer.n; i++)
+        for (size_t i = 0; i < answer.n; i++)
             as_pics_push(&expected->pics,
                          &(struct as_pics_entry){.id = run->pipes[answer.at[i]].insn,
                                                  .events = run->pipes[answer.at[i]].events & result->events,

@@ -1,0 +1,45 @@
+/* Numbers for call paths: one for each thread and node of its image's calling-context tree, so that what is added up by
+ * path (as_pipe.path) can be told by thread and image afterwards.
+ *
+ * Numbers are dense, from 1; 0 is an unknown path. Threads beyond the first AS_PATHS_THREADS share numbers, as those of
+ * AS_PATHS_SHARED, so that a program that starts threads without end does not fill the memory.
+ */
+#ifndef AS_MODEL_PATHS_H
+#define AS_MODEL_PATHS_H
+
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum { AS_PATHS_THREADS = 256, AS_PATHS_MAX = 1 << 22 };
+#define AS_PATHS_SHARED UINT32_MAX
+
+struct as_path_place {
+    uint32_t thread; /* its number, or AS_PATHS_SHARED */
+    uint32_t tree;   /* of the call tracker (as_call_tracker_tree) */
+    uint32_t node;
+};
+
+/* The numbers of one thread and tree, by node; 0: none yet. */
+struct as_path_book {
+    uint32_t thread, tree;
+    AS_VEC(uint32_t) numbers;
+};
+
+struct as_paths {
+    AS_VEC(struct as_path_place) places; /* by number - 1 */
+    AS_VEC(struct as_path_book *) books;
+};
+
+struct as_path_book *as_paths_book(struct as_paths *paths, uint32_t thread, uint32_t tree);
+uint32_t as_paths_number_slowly(struct as_paths *paths, struct as_path_book *book, uint32_t node);
+void as_paths_free(struct as_paths *paths);
+
+static inline uint32_t as_paths_number(struct as_paths *paths, struct as_path_book *book, uint32_t node)
+{
+    if (__builtin_expect(node < book->numbers.len && book->numbers.data[node], 1))
+        return book->numbers.data[node];
+    return as_paths_number_slowly(paths, book, node);
+}
+
+#endif
