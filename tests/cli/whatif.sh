@@ -61,15 +61,15 @@ if [ -x "$rounding" ]; then
     # The flags are charged with their flushes; that they also keep everything else from overlapping is seen when they
     # are gone (Imagick in the TIP paper: 1.28 times expected, 1.93 got).
     check "the flags of rounding" whatif -q --json -o flags.json --together --remove round_up+0x1c --remove round_up+0x28 \
-        --remove round_down+0x1c --remove round_down+0x28 -- "$rounding" 20
+        --remove round_down+0x1c --remove round_down+0x28 -- "$rounding" 60
     holds "each is one of them" '
         [x["text"].split()[0] for x in d["experiments"][:4]] == ["frflags", "fsflags"] * 2' flags.json
     holds "all of them bring more than twice what was promised" '
         1.3 < d["experiments"][4]["promised_speedup"] < 2 and d["experiments"][4]["speedup"] > 2 * d["experiments"][4]["promised_speedup"]' flags.json
     # The same program with nops in their place, compiled: what was foretold.
-    check "the program without them" compare -q --json --core boom-tea -o without.json -- "$WORKLOADS/rounding-noflags-riscv64" 20
-    holds "takes what was foretold, to a thousandth" '
-        abs(d[0]["experiments"][4]["cycles"] / d[1]["cycles"] - 1) < 1e-3' flags.json without.json
+    check "the program without them" compare -q --json --core boom-tea -o without.json -- "$WORKLOADS/rounding-noflags-riscv64" 60
+    holds "takes what was foretold, to a few thousandths" '
+        abs(d[0]["experiments"][4]["cycles"] / d[1]["cycles"] - 1) < 3e-3' flags.json without.json
 else
     skip "the flags of rounding" "no RISC-V cross compiler (gcc-riscv64-linux-gnu)"
 fi
