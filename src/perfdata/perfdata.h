@@ -153,7 +153,8 @@ struct as_perf_read_value {
     uint64_t value, id, lost;
 };
 
-/* A frame that the recording has a name for (`perf script` text only). */
+/* A frame that the recording has a name for (`perf script` text only). The ip is as perf prints it: in chains, that is
+ * the offset in the file for user code and the address for the kernel's. */
 struct as_perf_frame {
     uint64_t ip;
     const char *symbol; /* NULL: "[unknown]" */

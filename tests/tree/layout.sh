@@ -33,3 +33,4 @@ check_same "observe includes base alone" "" "$(includes observe symbol engine pl
 check_same "sampler includes base and observe alone" "" "$(includes sampler symbol engine plugin native count core model cmd)"
 check_same "model knows neither native nor cmd" "" "$(includes model plugin native sampler cmd)"
 check_same "watch includes base and isa alone" "" "$(includes watch symbol engine plugin native count core observe sampler model store perfdata cmd)"
+check_same "perfdata includes base and symbol alone" "" "$(includes perfdata isa engine plugin native watch store count core observe sampler model cmd)"
