@@ -42,6 +42,7 @@ struct as_native_options {
     uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*; 0: any, user */
     size_t ring_bytes;    /* a processor; 0: 512 KiB (with stacks 4 MiB) */
     size_t aux_bytes;     /* a processor, for SPE; 0: 4 MiB */
+    const char *root;     /* put before /proc and /sys; NULL: "" */
     size_t queue_bytes;   /* that may wait for a slow sink; 0: 64 MiB. Beyond it the kernel's buffers fill up */
 };
 

@@ -47,6 +47,7 @@ struct as_native_session {
     AS_VEC(struct as_native_kind) kinds;
     AS_VEC(struct as_native_fd) fds;
     AS_VEC(struct as_native_ring) rings;
+    bool too_large; /* a buffer could not be had for its size */
 
     pid_t pid;
     bool child; /* ours to wait for */

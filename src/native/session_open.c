@@ -1,5 +1,6 @@
 /* A session's events: what is opened, on which processors, with how much given up where the machine or its settings do
  * not allow it. */
+#include "native/probe_parts.h"
 #include "native/session_internal.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -44,21 +46,18 @@ void as_native_note(struct as_native_session *session, const char *format, ...)
     }
 }
 
-static long setting(const char *path)
+/* perf_event_paranoid; LONG_MIN where there is none. */
+static long paranoid_level(const struct as_native_session *session)
 {
-    long value = LONG_MIN;
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%ld", &value) != 1)
-        value = LONG_MIN;
-    if (file)
-        fclose(file);
-    return value;
+    char text[32];
+    bool read = as_probe_read(session->options.root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text);
+    return read ? strtol(text, NULL, 10) : LONG_MIN;
 }
 
 bool as_native_open_error(const struct as_native_session *session, const struct as_native_event *event, int error,
                           struct as_error *err)
 {
-    long paranoid = setting("/proc/sys/kernel/perf_event_paranoid");
+    long paranoid = paranoid_level(session);
     switch (error) {
     case EACCES:
     case EPERM:
@@ -165,6 +164,7 @@ static void add_kind(struct as_native_session *session, uint32_t index, uint64_t
 bool as_native_make_kinds(struct as_native_session *session, struct as_error *err)
 {
     struct as_native_options *options = &session->options;
+    options->root = options->root ? options->root : "";
     options->rate = options->rate > 0 ? options->rate : DEFAULT_RATE;
     options->clocks = options->clocks ? options->clocks : 1;
     options->ring_bytes = options->ring_bytes                        ? options->ring_bytes
@@ -228,8 +228,7 @@ static void note_given_up(struct as_native_session *session, const struct as_nat
 {
     const struct as_native_event *event = &session->events.data[kind->event];
     if (kind->attr.exclude_kernel && session->options.mode == AS_NATIVE_ALLOWED && !event->user_only)
-        as_native_note(session, "samples in user mode only: perf_event_paranoid is %ld",
-                       setting("/proc/sys/kernel/perf_event_paranoid"));
+        as_native_note(session, "samples in user mode only: perf_event_paranoid is %ld", paranoid_level(session));
     if (kind == session->kinds.data) {
         session->info.precise = kind->attr.precise_ip;
         session->info.kernel = !kind->attr.exclude_kernel;
@@ -244,21 +243,22 @@ static struct as_native_ring *ring_of(struct as_native_session *session, int cpu
     return NULL;
 }
 
+/* All buffers have the same size, so that the last processor gets as much as the first: where one does not fit into the
+ * locked memory that is allowed, as_native_open begins again with smaller ones. */
 static bool make_ring(struct as_native_session *session, int fd, int cpu, const struct as_native_kind *kind,
                       struct as_error *err)
 {
     struct as_native_ring *ring = as_vec_push(&session->rings);
-    size_t aux = session->options.aux_bytes ? session->options.aux_bytes : DEFAULT_AUX;
+    size_t aux = session->options.aux_bytes ? session->options.aux_bytes : DEFAULT_AUX,
+           size = session->options.ring_bytes;
     *ring = (struct as_native_ring){.cpu = cpu, .group = kind->group};
-    bool mapped = as_ring_map(&ring->ring, fd, session->options.ring_bytes, LEAST_RING);
+    bool mapped = as_ring_map(&ring->ring, fd, size, size);
+    session->too_large = !mapped && (errno == EPERM || errno == ENOMEM);
     if (mapped && kind->unit == AS_NATIVE_UNIT_SPE)
         mapped = as_ring_map_aux(&ring->ring, aux, LEAST_RING);
     if (!mapped)
         return as_error_set(err, "no buffer for samples: %s (sysctl kernel.perf_event_mlock_kb, ulimit -l)",
                             errno == EPERM ? "the limit of locked memory is reached" : strerror(errno));
-    if (ring->ring.size < session->options.ring_bytes)
-        as_native_note(session, "buffers of %zu KiB instead of %zu: perf_event_mlock_kb and ulimit -l allow no more",
-                       ring->ring.size >> 10, session->options.ring_bytes >> 10);
     session->info.ring_bytes = ring->ring.size;
     return true;
 }
@@ -305,7 +305,7 @@ static bool open_kind(struct as_native_session *session, uint32_t number, pid_t 
     const struct as_native_event *event = &session->events.data[kind->event];
     int opened = 0, error = ENODEV, processors = (int)sysconf(_SC_NPROCESSORS_CONF);
     for (int cpu = 0; cpu < processors; cpu++) {
-        if (!as_native_event_pmu_covers("", event->pmu, cpu))
+        if (!as_native_event_pmu_covers(session->options.root, event->pmu, cpu))
             continue;
         int fd = open_one(session, number, tid, cpu);
         if (fd == -ENODEV && kind->attr.type == PERF_TYPE_SOFTWARE)
@@ -319,20 +319,34 @@ static bool open_kind(struct as_native_session *session, uint32_t number, pid_t 
     return opened > 0 || as_native_open_error(session, event, error, err);
 }
 
-bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err)
+static bool open_all(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err)
 {
-    size_t before = session->fds.len;
     for (uint32_t i = 0; i < session->kinds.len; i++) {
         session->kinds.data[i].attr.enable_on_exec = at_exec;
         session->kinds.data[i].attr.wakeup_watermark = (uint32_t)(session->options.ring_bytes / 4);
         if (!open_kind(session, i, tid, err))
             return false;
     }
-    for (size_t i = before; !at_exec && i < session->fds.len; i++)
+    return true;
+}
+
+bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err)
+{
+    size_t before = session->fds.len, wanted = session->options.ring_bytes;
+    bool opened = open_all(session, tid, at_exec, err);
+    while (!opened && session->too_large && before == 0 && session->options.ring_bytes > LEAST_RING) {
+        as_native_close_events(session);
+        session->options.ring_bytes /= 2;
+        opened = open_all(session, tid, at_exec, err);
+    }
+    if (opened && session->options.ring_bytes < wanted)
+        as_native_note(session, "buffers of %zu KiB instead of %zu: perf_event_mlock_kb and ulimit -l allow no more",
+                       session->options.ring_bytes >> 10, wanted >> 10);
+    for (size_t i = before; opened && !at_exec && i < session->fds.len; i++)
         ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0);
     session->info.rings = session->rings.len;
     session->info.events_open = session->fds.len;
-    return true;
+    return opened;
 }
 
 void as_native_close_events(struct as_native_session *session)

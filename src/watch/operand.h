@@ -16,6 +16,7 @@ struct as_machine_state {
     uint64_t value[AS_MACHINE_REGISTERS];
     uint64_t ip, flags;
     uint64_t segment[3]; /* bases of fs [1] and gs [2] */
+    bool knows_flags;
     bool knows_segments; /* without them thread-local operands have no address */
     uint32_t known;      /* bit i: value[i] is known */
 };

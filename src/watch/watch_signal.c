@@ -39,6 +39,7 @@ static void registers_of(const ucontext_t *context, struct as_machine_state *sta
     state->known = 0xffff;
     state->ip = (uint64_t)gregs[REG_RIP];
     state->flags = (uint64_t)gregs[REG_EFL];
+    state->knows_flags = true;
     state->knows_segments = syscall(SYS_arch_prctl, ARCH_GET_FS, &state->segment[1]) == 0 &&
                             syscall(SYS_arch_prctl, ARCH_GET_GS, &state->segment[2]) == 0;
 #endif

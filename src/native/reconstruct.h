@@ -1,0 +1,59 @@
+/* The data access of a sample that has none of its own: from the interrupted address, the code there and the saved
+ * registers.
+ *
+ * Where the interrupted instruction accesses memory, it is about to do so: exact. Where it does not, the code is
+ * followed to the first one that does, with the registers' values carried along (x86_step.h), over jumps and over
+ * conditional branches whose flags are known: next. An indirect jump, a branch on unknown flags, a system call, or an
+ * address that needs a value which is not known (thread-local, from a vector register) end the search: none, with the
+ * reason. The first access is
+ * taken or nothing: to pass over those that cannot be known would prefer some kinds of accesses to others.
+ *
+ * A timer's interrupt arrives at instruction boundaries where the processor likes to stop, mostly behind one that took
+ * long: doc/design/native.md has what that does to the choice.
+ */
+#ifndef AS_NATIVE_RECONSTRUCT_H
+#define AS_NATIVE_RECONSTRUCT_H
+
+#include "native/code_bytes.h"
+#include "watch/operand.h"
+
+enum as_reconstructed { AS_RECONSTRUCT_EXACT, AS_RECONSTRUCT_NEXT, AS_RECONSTRUCT_NONE };
+
+enum as_reconstruct_reason {
+    AS_RECONSTRUCT_FOUND,
+    AS_RECONSTRUCT_NO_REGISTERS, /* none were saved, or the thread was in the kernel */
+    AS_RECONSTRUCT_NO_CODE,      /* the bytes could not be read or are no instruction */
+    AS_RECONSTRUCT_BRANCH,       /* the way depends on what is not known */
+    AS_RECONSTRUCT_ADDRESS,      /* there is an access, its address is not known */
+    AS_RECONSTRUCT_FAR,          /* none within AS_RECONSTRUCT_LIMIT instructions */
+    AS_RECONSTRUCT_REASONS
+};
+enum { AS_RECONSTRUCT_LIMIT = 64 };
+
+struct as_reconstruction {
+    enum as_reconstructed how;
+    enum as_reconstruct_reason reason;
+    uint64_t ip;       /* of the instruction that accesses */
+    unsigned distance; /* instructions from the interrupted one */
+    unsigned n;        /* accesses, 1 or 2 */
+    struct {
+        uint64_t address;
+        uint16_t size;  /* bytes; of one element for string instructions */
+        uint8_t access; /* AS_ACCESS_LOAD, AS_ACCESS_STORE or both */
+    } accesses[AS_INSN_MAX_MEM];
+};
+
+/* The registers of a sample with PERF_SAMPLE_REGS_USER on x86-64. False where it has none, or interrupted the kernel.
+ */
+bool as_sample_registers(const struct as_perf_sample *sample, struct as_machine_state *state);
+
+void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, struct as_reconstruction *result);
+
+/* The same from a state of x86-64 and any source of bytes. */
+typedef size_t as_reconstruct_read(void *context, uint64_t address, void *bytes, size_t size);
+void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_read *read, void *context,
+                         struct as_reconstruction *result);
+
+const char *as_reconstruct_reason_text(enum as_reconstruct_reason reason);
+
+#endif

@@ -1,0 +1,21 @@
+/* Carrying x86-64 registers forward over instructions that access no memory, as far as their values are known: moves,
+ * address arithmetic, integer arithmetic and logic, and the flags that conditional branches look at. Whatever is not
+ * understood makes what it writes unknown.
+ */
+#ifndef AS_NATIVE_X86_STEP_H
+#define AS_NATIVE_X86_STEP_H
+
+#include "watch/operand.h"
+
+struct as_x86_machine {
+    struct as_machine_state state; /* value, known and flags are carried along */
+    uint64_t known_flags;          /* of state.flags */
+};
+
+void as_x86_machine_start(struct as_x86_machine *machine, const struct as_machine_state *state, bool flags);
+void as_x86_machine_step(struct as_x86_machine *machine, const struct as_insn *insn);
+
+/* Whether a conditional branch is taken: 1, 0, or -1 where the flags are not known. */
+int as_x86_machine_branch(const struct as_x86_machine *machine, const struct as_insn *insn);
+
+#endif

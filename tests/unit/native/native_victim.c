@@ -1,0 +1,172 @@
+/* Programs with known answers for the native samplers: `native_victim WHAT [ARGUMENTS]`.
+ *
+ *   shares N             seven_tenths and three_tenths, called in turn: that is how their time divides
+ *   threads T N          T threads, each with that work
+ *   short N              N threads, one after the other, that end at once
+ *   exec PROGRAM ARGS…   becomes another program
+ *   close N              closes every descriptor above 2, then works
+ *   block N              blocks every signal, then works
+ *   die N                works, then dies by SIGSEGV
+ *   daemon N FILE        forks twice, the parent ends, the grandchild works and writes "done" to FILE
+ *   forks P N            P children, each with that work
+ *   linger N FILE        works and writes "done" to FILE
+ *   accesses N           loads from and stores to a table whose address it prints first
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROUND = 20000 };
+
+static uint64_t spin(uint64_t count)
+{
+    uint64_t x = count;
+    while (count--)
+        __asm__ volatile("imul $3, %0, %0" : "+r"(x)); /* takes three cycles, whatever is around it */
+    return x;
+}
+
+__attribute__((noipa)) static uint64_t seven_tenths(void)
+{
+    __asm__ volatile("");
+    return spin(7 * ROUND);
+}
+
+__attribute__((noipa)) static uint64_t three_tenths(void)
+{
+    __asm__ volatile("nop");
+    return spin(3 * ROUND);
+}
+
+static void work(long n)
+{
+    for (long i = 0; i < n; i++) {
+        seven_tenths();
+        three_tenths();
+    }
+}
+
+static void *work_thread(void *argument)
+{
+    work((long)(intptr_t)argument);
+    return NULL;
+}
+
+static void *end_at_once(void *argument)
+{
+    return argument;
+}
+
+static int run_threads(int n, void *(*body)(void *), void *argument, int at_a_time)
+{
+    pthread_t threads[256];
+    for (int done = 0; done < n;) {
+        int batch = n - done < at_a_time ? n - done : at_a_time;
+        for (int i = 0; i < batch; i++)
+            if (pthread_create(&threads[i], NULL, body, argument) != 0)
+                return 1;
+        for (int i = 0; i < batch; i++)
+            pthread_join(threads[i], NULL);
+        done += batch;
+    }
+    return 0;
+}
+
+static int write_done(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    return fd >= 0 && write(fd, "done", 4) == 4 && close(fd) == 0 ? 0 : 1;
+}
+
+static int become_daemon(long n, const char *path)
+{
+    if (fork() != 0)
+        _exit(0);
+    setsid();
+    if (fork() != 0)
+        _exit(0);
+    for (int fd = 0; fd < 1024; fd++)
+        close(fd);
+    work(n);
+    return write_done(path);
+}
+
+static int run_forks(int children, long n)
+{
+    for (int i = 0; i < children; i++)
+        if (fork() == 0) {
+            work(n);
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
+enum { TABLE = 1024 };
+static uint64_t table[TABLE];
+
+__attribute__((noipa)) static void store_table(uint64_t value)
+{
+    for (size_t i = 0; i < TABLE; i++) {
+        table[i] = value;
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+__attribute__((noipa)) static uint64_t load_table(void)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < TABLE; i++) {
+        sum += table[i];
+        __asm__ volatile("" : "+r"(sum)::"memory");
+    }
+    return sum;
+}
+
+static int run_accesses(long n)
+{
+    uint64_t sum = 0;
+    printf("%p %zu\n", (void *)table, sizeof table);
+    fflush(stdout);
+    for (long i = 0; i < n; i++) {
+        store_table((uint64_t)i);
+        sum += load_table();
+    }
+    return sum == 1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    long first = argc > 2 ? atol(argv[2]) : 0, second = argc > 3 ? atol(argv[3]) : 0;
+    sigset_t all;
+    sigfillset(&all);
+    if (strcmp(what, "exec") == 0 && argc > 2)
+        return execvp(argv[2], argv + 2);
+    if (strcmp(what, "threads") == 0)
+        return run_threads((int)first, work_thread, (void *)(intptr_t)second, 256);
+    if (strcmp(what, "short") == 0)
+        return run_threads((int)first, end_at_once, NULL, 1);
+    if (strcmp(what, "daemon") == 0 && argc > 3)
+        return become_daemon(first, argv[3]);
+    if (strcmp(what, "forks") == 0)
+        return run_forks((int)first, second);
+    if (strcmp(what, "accesses") == 0)
+        return run_accesses(first);
+    if (strcmp(what, "close") == 0)
+        for (int fd = 3; fd < 1024; fd++)
+            close(fd);
+    if (strcmp(what, "block") == 0)
+        sigprocmask(SIG_BLOCK, &all, NULL);
+    work(first);
+    if (strcmp(what, "die") == 0)
+        raise(SIGSEGV);
+    return strcmp(what, "linger") == 0 && argc > 3 ? write_done(argv[3]) : 0;
+}

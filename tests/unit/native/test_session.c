@@ -1,0 +1,540 @@
+/* Sampling sessions on programs with known answers (native_victim.c), with the kernel's task clock, which every machine
+ * with perf events has. */
+#include "native/reconstruct.h"
+#include "native/session.h"
+#include "perfdata/perf_spaces.h"
+
+#include "unit.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+struct tally {
+    struct as_native_session *session;
+    struct as_perf_spaces *spaces;
+    struct as_code *code;
+    struct as_map threads, processes;
+    uint64_t samples, seven, three, kernel, forks, exits, execs, out_of_order, chained;
+    double weight;
+    uint64_t last_time;
+    char stop_at[32];   /* a function: the first sample in it ends the session */
+    uint64_t low, high; /* a table */
+    uint64_t how[3], inside[3], loads, stores, reasons[AS_RECONSTRUCT_REASONS];
+    int waited;
+    struct as_native_info info;
+    struct as_error err;
+};
+
+static bool on_process(void *context, const struct as_perf_process *process, struct as_error *err)
+{
+    struct tally *tally = context;
+    tally->forks += process->kind == AS_PERF_FORK;
+    tally->exits += process->kind == AS_PERF_EXIT;
+    tally->execs += process->kind == AS_PERF_COMM && process->exec;
+    as_code_process(tally->code, process, err);
+    return as_perf_spaces_process(tally->spaces, process, err);
+}
+
+static void look_at_access(struct tally *tally, const struct as_perf_sample *sample)
+{
+    struct as_reconstruction found;
+    as_reconstruct(tally->code, sample, &found);
+    tally->how[found.how]++;
+    tally->reasons[found.reason]++;
+    if (!found.n || found.accesses[0].address < tally->low || found.accesses[0].address >= tally->high)
+        return;
+    tally->inside[found.how]++;
+    tally->loads += found.accesses[0].access == AS_ACCESS_LOAD && found.accesses[0].size == 8;
+    tally->stores += found.accesses[0].access == AS_ACCESS_STORE && found.accesses[0].size == 8;
+}
+
+static bool on_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
+{
+    struct tally *tally = context;
+    struct as_perf_location location;
+    as_perf_spaces_find(tally->spaces, sample->pid, sample->mode, sample->ip, &location);
+    const char *function = location.function ? location.function : "";
+    tally->samples++;
+    tally->seven += strcmp(function, "seven_tenths") == 0;
+    tally->three += strcmp(function, "three_tenths") == 0;
+    tally->kernel += sample->mode == AS_PERF_KERNEL;
+    tally->weight += as_native_weight(tally->session, sample);
+    tally->out_of_order += sample->time < tally->last_time;
+    tally->last_time = sample->time;
+    tally->chained += sample->n_chain >= 3;
+    as_map_put(&tally->threads, sample->tid);
+    as_map_put(&tally->processes, sample->pid);
+    if (tally->high)
+        look_at_access(tally, sample);
+    if (tally->stop_at[0] && strcmp(function, tally->stop_at) == 0)
+        as_native_stop(tally->session);
+    return true;
+}
+
+static const struct as_perf_sink sink = {.process = on_process, .sample = on_sample};
+
+static struct as_native_event clock_event(void)
+{
+    struct as_native_event event;
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(as_native_event_parse("", "task-clock", &event, &err));
+    return event;
+}
+
+/* Runs and sums up; `attach` 0 launches. False: it could not be started (tally->err). */
+static bool sample(struct tally *tally, struct as_native_options options, char *const argv[], pid_t attach)
+{
+    struct as_native_event event = clock_event();
+    struct as_perf_spaces_options spaces = {.no_debug = true, .trust_paths = true};
+    options.events = &event;
+    options.n_events = 1;
+    tally->err = (struct as_error)AS_ERROR_INIT;
+    tally->waited = -1;
+    tally->session =
+        attach ? as_native_attach(&options, attach, &tally->err) : as_native_launch(&options, argv, &tally->err);
+    if (!tally->session)
+        return false;
+    tally->spaces = as_perf_spaces_new(&spaces);
+    tally->code = as_code_new(true);
+    bool ok = as_native_run(tally->session, &sink, tally, &tally->err);
+    tally->waited = as_native_wait_status(tally->session);
+    tally->info = *as_native_info(tally->session);
+    as_native_close(tally->session);
+    as_perf_spaces_free(tally->spaces);
+    as_code_free(tally->code);
+    return ok;
+}
+
+static void forget(struct tally *tally)
+{
+    as_map_free(&tally->threads);
+    as_map_free(&tally->processes);
+}
+
+#define ARGS(...) ((char *[]){VICTIM, __VA_ARGS__, NULL})
+
+static void need_clock(void)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .sample_period = 1000000,
+                                   .exclude_kernel = 1};
+    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        unit_skip("no perf events here: %s", strerror(errno));
+    close(fd);
+}
+
+/* Binomial: a share p of n samples is within four standard deviations. Samples of neighbours are independent enough
+ * with prime periods. */
+static void check_shares(const struct tally *tally)
+{
+    double n = (double)(tally->seven + tally->three), limit = 4 * sqrt(0.21 / n) + 0.005;
+    assert_true(n > 100);
+    assert_true(fabs((double)tally->seven / n - 0.7) < limit);
+    assert_true(n > 0.9 * (double)tally->samples);
+    assert_int_equal(tally->info.lost, 0);
+}
+
+static double children_seconds(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static void gives_known_shares(void **state)
+{
+    need_clock();
+    for (unsigned clocks = 1; clocks <= 3; clocks += 2) {
+        struct tally tally = {0};
+        double before = children_seconds();
+        assert_true(
+            sample(&tally, (struct as_native_options){.rate = 4000, .clocks = clocks}, ARGS("shares", "2000"), 0));
+        double seconds = children_seconds() - before;
+        check_shares(&tally);
+        assert_int_equal(tally.waited, 0);
+        assert_int_equal(tally.execs, 1);
+        assert_int_equal(tally.out_of_order, 0);
+        assert_true(fabs(tally.weight * 1e-9 - seconds) < 0.05 * seconds + 0.02); /* all of its time */
+        assert_true(fabs((double)tally.samples - 4000 * seconds) < 0.05 * 4000 * seconds + 100);
+        forget(&tally);
+    }
+}
+
+static void user_mode_alone(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    assert_true(
+        sample(&tally, (struct as_native_options){.rate = 4000, .mode = AS_NATIVE_USER}, ARGS("shares", "300"), 0));
+    assert_int_equal(tally.kernel, 0);
+    assert_false(tally.info.kernel);
+    check_shares(&tally);
+    forget(&tally);
+}
+
+static void reaches_ten_kilohertz(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    double before = children_seconds();
+    assert_true(sample(&tally, (struct as_native_options){.rate = 10007, .fields = PERF_SAMPLE_CALLCHAIN},
+                       ARGS("shares", "1000"), 0));
+    double seconds = children_seconds() - before;
+    assert_true((double)tally.samples > 0.9 * 10007 * seconds);
+    assert_int_equal(tally.info.lost, 0);
+    forget(&tally);
+}
+
+static void follows_threads(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("threads", "64", "60"), 0));
+    assert_int_equal(tally.threads.len >= 64, 1);
+    assert_int_equal(tally.forks, 64);
+    check_shares(&tally);
+    forget(&tally);
+}
+
+static void loses_no_short_thread(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("short", "10000"), 0));
+    assert_int_equal(tally.waited, 0);
+    assert_int_equal(tally.forks, 10000);
+    assert_int_equal(tally.exits, 10001);
+    assert_int_equal(tally.info.lost, 0);
+    forget(&tally);
+}
+
+static void follows_forks_and_exec(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("forks", "4", "300"), 0));
+    assert_true(tally.processes.len >= 4);
+    check_shares(&tally);
+    forget(&tally);
+    tally = (struct tally){0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("exec", VICTIM, "shares", "500"), 0));
+    assert_int_equal(tally.execs, 2);
+    check_shares(&tally);
+    forget(&tally);
+    tally = (struct tally){0};
+    assert_true(
+        sample(&tally, (struct as_native_options){.rate = 4000, .no_children = true}, ARGS("forks", "4", "300"), 0));
+    assert_true(tally.seven + tally.three < 10);
+    forget(&tally);
+}
+
+static void survives_odd_programs(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("close", "500"), 0));
+    check_shares(&tally);
+    forget(&tally);
+    tally = (struct tally){0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("block", "500"), 0));
+    check_shares(&tally);
+    forget(&tally);
+    tally = (struct tally){0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("die", "500"), 0));
+    check_shares(&tally);
+    assert_true(WIFSIGNALED(tally.waited) && WTERMSIG(tally.waited) == SIGSEGV);
+    forget(&tally);
+}
+
+static char *temporary(void)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/assay-native.XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    return path;
+}
+
+/* Waits for "done" in the file. */
+static bool comes_to_its_end(const char *path)
+{
+    for (int i = 0; i < 600; i++) {
+        char text[8] = "";
+        int fd = open(path, O_RDONLY);
+        ssize_t n = read(fd, text, 4);
+        close(fd);
+        if (n == 4 && memcmp(text, "done", 4) == 0)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return false;
+}
+
+static void leaves_daemons_alone(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    char *path = temporary();
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("daemon", "300", path), 0));
+    assert_int_equal(tally.waited, 0);
+    assert_int_equal(tally.info.processes_left, 1);
+    assert_non_null(strstr(tally.info.notes[0], "still run"));
+    assert_true(comes_to_its_end(path));
+    unlink(path);
+    forget(&tally);
+}
+
+/* The recorder is killed in the middle; the program goes on to its end. */
+static void program_survives_the_recorder(void **state)
+{
+    need_clock();
+    char *path = temporary();
+    pid_t recorder = fork();
+    if (recorder == 0) {
+        struct tally tally = {0};
+        sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("linger", "1500", path), 0);
+        _exit(0);
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    kill(recorder, SIGKILL);
+    assert_int_equal(waitpid(recorder, NULL, 0), recorder);
+    assert_true(comes_to_its_end(path));
+    unlink(path);
+}
+
+static pid_t start_victim(char *const argv[], int *output)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execv(argv[0], argv);
+        _exit(127);
+    }
+    close(ends[1]);
+    *output = ends[0];
+    return pid;
+}
+
+static void attaches_to_all_threads(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    int output, status;
+    pid_t pid = start_victim(ARGS("threads", "8", "1000"), &output);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    assert_true(sample(&tally, (struct as_native_options){.rate = 2000}, NULL, pid));
+    assert_in_range(tally.threads.len, 8, 9); /* the first thread waits */
+    assert_int_equal(tally.waited, -1);
+    check_shares(&tally);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    close(output);
+    forget(&tally);
+}
+
+static void stops_when_told(void **state)
+{
+    need_clock();
+    struct tally tally = {.stop_at = "three_tenths"};
+    int output, status;
+    pid_t pid = start_victim(ARGS("shares", "100000"), &output);
+    assert_true(sample(&tally, (struct as_native_options){.rate = 1000}, NULL, pid));
+    assert_true(tally.three > 0);
+    assert_int_equal(waitpid(pid, &status, WNOHANG), 0); /* it still runs */
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    close(output);
+    forget(&tally);
+}
+
+/* The victim says where its table is and works on nothing else. */
+static void reconstructs_accesses(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    int output, status;
+    char line[64] = "";
+    unsigned long low, size;
+    pid_t pid = start_victim(ARGS("accesses", "300000"), &output);
+    assert_true(read(output, line, sizeof line - 1) > 0);
+    assert_int_equal(sscanf(line, "%lx %lu", &low, &size), 2);
+    tally.low = low;
+    tally.high = low + size;
+    assert_true(sample(
+        &tally, (struct as_native_options){.rate = 4000, .mode = AS_NATIVE_USER, .fields = PERF_SAMPLE_REGS_USER}, NULL,
+        pid));
+    waitpid(pid, &status, 0);
+    close(output);
+    uint64_t found = tally.how[AS_RECONSTRUCT_EXACT] + tally.how[AS_RECONSTRUCT_NEXT];
+    uint64_t inside = tally.inside[AS_RECONSTRUCT_EXACT] + tally.inside[AS_RECONSTRUCT_NEXT];
+    print_message("exact %lu next %lu none %lu, loads %lu stores %lu\n", tally.how[0], tally.how[1], tally.how[2],
+                  tally.loads, tally.stores);
+    for (int i = 0; i < AS_RECONSTRUCT_REASONS; i++)
+        print_message("%s %lu\n", as_reconstruct_reason_text(i), tally.reasons[i]);
+    assert_true(tally.samples > 100);
+    assert_true(found > 0);
+    assert_true(inside >= found * 95 / 100);
+    assert_true(tally.loads > 0 && tally.stores > 0);
+    assert_int_equal(tally.loads + tally.stores, inside);
+    forget(&tally);
+}
+
+static void takes_call_chains(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    assert_true(sample(&tally, (struct as_native_options){.rate = 4000, .fields = PERF_SAMPLE_CALLCHAIN},
+                       ARGS("shares", "300"), 0));
+    assert_true(tally.chained > tally.samples * 9 / 10);
+    forget(&tally);
+}
+
+/* ---- faults ---- */
+
+static void says_what_cannot_be_run(void **state)
+{
+    need_clock();
+    struct tally tally = {0};
+    char *const nothing[] = {"/nonexistent/program", NULL}, *const folder[] = {"/etc", NULL};
+    assert_false(sample(&tally, (struct as_native_options){0}, nothing, 0));
+    assert_int_equal(tally.err.status, AS_EXIT_NOT_FOUND);
+    assert_false(sample(&tally, (struct as_native_options){0}, folder, 0));
+    assert_int_equal(tally.err.status, AS_EXIT_CANNOT_RUN);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+}
+
+static void says_there_is_no_process(void **state)
+{
+    struct tally tally = {0};
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    assert_false(sample(&tally, (struct as_native_options){0}, NULL, pid));
+    assert_non_null(strstr(tally.err.message, "there is no process"));
+}
+
+static void without_descriptors(void *argument)
+{
+    struct rlimit limit = {20, 20};
+    struct tally tally = {0};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (sample(&tally, (struct as_native_options){.clocks = 8}, ARGS("shares", "1"), 0))
+        dprintf(STDERR_FILENO, "opened\n");
+    dprintf(STDERR_FILENO, "%s\n", tally.err.message);
+}
+
+static void says_descriptors_ran_out(void **state)
+{
+    need_clock();
+    char text[512];
+    unit_run_child(without_descriptors, NULL, text, sizeof text);
+    assert_non_null(strstr(text, "out of file descriptors"));
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); /* one line */
+}
+
+/* As a user without rights: locked memory and kernel mode are limited. */
+static void as_nobody(void *argument)
+{
+    struct rlimit none = {0, 0};
+    struct tally tally = {0};
+    setrlimit(RLIMIT_MEMLOCK, &none);
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        _exit(9);
+    prctl(PR_SET_DUMPABLE, 1); /* what an ordinary user's processes are */
+    size_t ring = (size_t)(uintptr_t)argument;
+    bool ok = sample(&tally, (struct as_native_options){.rate = 4000, .ring_bytes = ring},
+                     (char *[]){"/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done", NULL}, 0);
+    dprintf(STDERR_FILENO, "%d %lu %zu %lu|", ok, tally.samples, tally.info.ring_bytes, tally.kernel);
+    for (int i = 0; i < AS_NATIVE_NOTES && tally.info.notes[i][0]; i++)
+        dprintf(STDERR_FILENO, "%s|", tally.info.notes[i]);
+    dprintf(STDERR_FILENO, "%s\n", tally.err.message);
+}
+
+static long paranoid(void)
+{
+    long value = -1;
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+    if (file && fscanf(file, "%ld", &value) != 1)
+        value = -1;
+    if (file)
+        fclose(file);
+    return value;
+}
+
+static void makes_do_with_less(void **state)
+{
+    need_clock();
+    char text[2048];
+    if (getuid() != 0)
+        unit_skip("only root can become nobody");
+    int status = unit_run_child(as_nobody, (void *)(uintptr_t)(4 << 20), text, sizeof text);
+    assert_int_equal(status, 0);
+    print_message("%s", text);
+    if (paranoid() >= 3) {
+        assert_non_null(strstr(text, "perf_event_paranoid is 3"));
+        return;
+    }
+    unsigned long samples, ring, kernel;
+    int ok;
+    assert_int_equal(sscanf(text, "%d %lu %lu %lu|", &ok, &samples, &ring, &kernel), 4);
+    assert_int_equal(ok, 1);
+    assert_true(samples > 0);
+    assert_true(ring < 4 << 20);
+    assert_non_null(strstr(text, "buffers of"));
+    if (paranoid() == 2) {
+        assert_int_equal(kernel, 0);
+        assert_non_null(strstr(text, "user mode only"));
+    }
+}
+
+static void refuses_nonsense(void **state)
+{
+    struct tally tally = {0};
+    assert_false(sample(&tally, (struct as_native_options){.rate = 1e9}, ARGS("shares", "1"), 0));
+    assert_false(sample(&tally, (struct as_native_options){.clocks = 99}, ARGS("shares", "1"), 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_known_shares),
+        cmocka_unit_test(user_mode_alone),
+        cmocka_unit_test(reaches_ten_kilohertz),
+        cmocka_unit_test(follows_threads),
+        cmocka_unit_test(loses_no_short_thread),
+        cmocka_unit_test(follows_forks_and_exec),
+        cmocka_unit_test(survives_odd_programs),
+        cmocka_unit_test(leaves_daemons_alone),
+        cmocka_unit_test(program_survives_the_recorder),
+        cmocka_unit_test(attaches_to_all_threads),
+        cmocka_unit_test(stops_when_told),
+        cmocka_unit_test(reconstructs_accesses),
+        cmocka_unit_test(takes_call_chains),
+        cmocka_unit_test(says_what_cannot_be_run),
+        cmocka_unit_test(says_there_is_no_process),
+        cmocka_unit_test(says_descriptors_ran_out),
+        cmocka_unit_test(makes_do_with_less),
+        cmocka_unit_test(refuses_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
