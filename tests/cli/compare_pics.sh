@@ -5,7 +5,6 @@
 
 compare() { "$ASSAY" compare "$@"; }
 demo=$WORKLOADS/demo
-known=$WORKLOADS/known
 
 # holds NAME EXPRESSION FILE…: a Python expression over JSON documents, `d` the list of them (or the only one).
 holds() {
