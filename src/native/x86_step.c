@@ -100,12 +100,14 @@ static uint64_t logic(struct as_x86_machine *machine, uint64_t result, unsigned 
 /* A shift by a constant; carry and overflow are left unknown. */
 static uint64_t shift(struct as_x86_machine *machine, ZydisMnemonic how, uint64_t a, uint64_t count, unsigned bits)
 {
-    unsigned by = (unsigned)(count & (bits == 64 ? 63 : 31));
-    uint64_t mask = mask_of(bits), result = a;
-    if (!by || by >= bits)
-        return by ? 0 : a;
+    unsigned by = (unsigned)(count & (bits == 64 ? 63 : 31)); /* of 16 bits, up to 31 too */
+    uint64_t mask = mask_of(bits);
     int64_t extended = (int64_t)(a << (64 - bits)) >> (64 - bits);
-    result = how == ZYDIS_MNEMONIC_SHL ? a << by : how == ZYDIS_MNEMONIC_SHR ? a >> by : (uint64_t)(extended >> by);
+    if (!by)
+        return a;
+    uint64_t result = how == ZYDIS_MNEMONIC_SHL   ? a << by
+                      : how == ZYDIS_MNEMONIC_SHR ? a >> by
+                                                  : (uint64_t)(extended >> by);
     set_flags(machine, ZF | SF | PF, result_flags(result & mask, bits));
     return result & mask;
 }

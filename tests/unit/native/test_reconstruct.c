@@ -1,0 +1,323 @@
+/* Data accesses from registers and code: by hand for what is decided, and the small interpreter against the processor
+ * itself, on random instructions. */
+#include "native/reconstruct.h"
+#include "native/x86_step.h"
+
+#include "unit.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 };
+#define BASE UINT64_C(0x401000)
+
+struct bytes {
+    const uint8_t *data;
+    size_t size;
+};
+
+static size_t read_bytes(void *context, uint64_t address, void *to, size_t size)
+{
+    const struct bytes *bytes = context;
+    if (address < BASE || address - BASE >= bytes->size)
+        return 0;
+    size_t left = bytes->size - (size_t)(address - BASE);
+    size = size < left ? size : left;
+    memcpy(to, bytes->data + (address - BASE), size);
+    return size;
+}
+
+static struct as_machine_state registers(void)
+{
+    struct as_machine_state state = {.ip = BASE, .known = 0xffff, .knows_flags = true};
+    for (int i = 0; i < 16; i++)
+        state.value[i] = 0x10000 * (uint64_t)(i + 1);
+    return state;
+}
+
+static struct as_reconstruction at(const struct as_machine_state *state, const char *code, size_t size)
+{
+    struct as_reconstruction result;
+    struct bytes bytes = {(const uint8_t *)code, size};
+    as_reconstruct_from(state, read_bytes, &bytes, &result);
+    return result;
+}
+#define AT(state, code) at(state, code, sizeof(code) - 1)
+
+static void interrupted_instruction_is_exact(void **state)
+{
+    struct as_machine_state regs = registers();
+    struct as_reconstruction found = AT(&regs, "\x48\x8b\x44\x8b\x08"); /* mov rax, [rbx+4*rcx+8] */
+    assert_int_equal(found.how, AS_RECONSTRUCT_EXACT);
+    assert_int_equal(found.accesses[0].address, regs.value[RBX] + 4 * regs.value[RCX] + 8);
+    assert_int_equal(found.accesses[0].size, 8);
+    assert_int_equal(found.accesses[0].access, AS_ACCESS_LOAD);
+    assert_int_equal(found.distance, 0);
+    found = AT(&regs, "\xf0\xff\x07"); /* lock inc dword [rdi] */
+    assert_int_equal(found.accesses[0].access, AS_ACCESS_LOAD | AS_ACCESS_STORE);
+    found = AT(&regs, "\x53"); /* push rbx */
+    assert_int_equal(found.accesses[0].address, regs.value[RSP] - 8);
+    found = AT(&regs, "\xa4"); /* movsb */
+    assert_int_equal(found.n, 2);
+    found = AT(&regs, "\x48\x8b\x05\x10\x00\x00\x00"); /* mov rax, [rip+16] */
+    assert_int_equal(found.accesses[0].address, BASE + 7 + 16);
+}
+
+static void next_access_follows_the_code(void **state)
+{
+    struct as_machine_state regs = registers();
+    /* add rbx, 8; lea rcx, [rbx+rbx]; jmp +1; (hlt); mov [rcx], eax */
+    struct as_reconstruction found = AT(&regs, "\x48\x83\xc3\x08\x48\x8d\x0c\x1b\xeb\x01\xf4\x89\x01");
+    assert_int_equal(found.how, AS_RECONSTRUCT_NEXT);
+    assert_int_equal(found.distance, 3);
+    assert_int_equal(found.ip, BASE + 11);
+    assert_int_equal(found.accesses[0].address, 2 * (regs.value[RBX] + 8));
+    assert_int_equal(found.accesses[0].access, AS_ACCESS_STORE);
+    assert_int_equal(found.accesses[0].size, 4);
+}
+
+static void branches_are_decided_by_flags(void **state)
+{
+    struct as_machine_state regs = registers();
+    static const char code[] = "\x75\x02\x8b\x03\x8b\x01"; /* jne +2; mov eax, [rbx]; mov eax, [rcx] */
+    regs.flags = 0;
+    assert_int_equal(AT(&regs, code).accesses[0].address, regs.value[RCX]);
+    regs.flags = 1 << 6;
+    assert_int_equal(AT(&regs, code).accesses[0].address, regs.value[RBX]);
+    regs.knows_flags = false;
+    struct as_reconstruction found = AT(&regs, code);
+    assert_int_equal(found.how, AS_RECONSTRUCT_NONE);
+    assert_int_equal(found.reason, AS_RECONSTRUCT_BRANCH);
+    /* cmp rax, rcx; jb +2; mov eax, [rbx]; mov eax, [rcx]: the comparison makes the flags known */
+    assert_int_equal(AT(&regs, "\x48\x39\xc8\x72\x02\x8b\x03\x8b\x01").accesses[0].address, regs.value[RCX]);
+}
+
+static void unknown_is_said(void **state)
+{
+    struct as_machine_state regs = registers();
+    assert_int_equal(AT(&regs, "\x64\x48\x8b\x04\x25\x28\x00\x00\x00").reason, AS_RECONSTRUCT_ADDRESS); /* fs:0x28 */
+    assert_int_equal(AT(&regs, "\xff\xe0").reason, AS_RECONSTRUCT_BRANCH);                              /* jmp rax */
+    assert_int_equal(AT(&regs, "\x0f\x05").reason, AS_RECONSTRUCT_BRANCH);                              /* syscall */
+    assert_int_equal(AT(&regs, "\x0f\x0b\x06").how, AS_RECONSTRUCT_NONE);                               /* ud2 */
+    assert_int_equal(AT(&regs, "\x06").reason, AS_RECONSTRUCT_NO_CODE);
+    assert_int_equal(AT(&regs, "\xeb\xfe").reason, AS_RECONSTRUCT_FAR); /* jmp to itself */
+    /* imul rbx, rcx; mov eax, [rbx]: not followed */
+    assert_int_equal(AT(&regs, "\x48\x0f\xaf\xd9\x8b\x03").reason, AS_RECONSTRUCT_ADDRESS);
+    regs.known &= ~(1u << RBX);
+    assert_int_equal(AT(&regs, "\x8b\x03").reason, AS_RECONSTRUCT_ADDRESS);
+    regs.ip = 0x1234;
+    assert_int_equal(AT(&regs, "\x90").reason, AS_RECONSTRUCT_NO_CODE);
+}
+
+static void samples_give_registers(void **state)
+{
+    uint64_t values[24];
+    for (uint64_t i = 0; i < 24; i++)
+        values[i] = 100 + i;
+    struct as_perf_sample sample = {.has = PERF_SAMPLE_REGS_USER, .mode = AS_PERF_USER};
+    sample.user_regs = (struct as_perf_regs){.abi = 2, .mask = 0xff0fff, .values = values, .count = 20};
+    struct as_machine_state regs;
+    assert_true(as_sample_registers(&sample, &regs));
+    assert_int_equal(regs.value[RAX], 100);
+    assert_int_equal(regs.value[RBX], 101);
+    assert_int_equal(regs.value[RCX], 102);
+    assert_int_equal(regs.value[RDX], 103);
+    assert_int_equal(regs.value[RSI], 104);
+    assert_int_equal(regs.value[RDI], 105);
+    assert_int_equal(regs.value[RBP], 106);
+    assert_int_equal(regs.value[RSP], 107);
+    assert_int_equal(regs.ip, 108);
+    assert_int_equal(regs.flags, 109);
+    assert_int_equal(regs.value[R8], 112); /* the mask leaves ds, es, fs, gs out */
+    assert_int_equal(regs.value[15], 119);
+    assert_int_equal(regs.known, 0xffff);
+    sample.mode = AS_PERF_KERNEL;
+    assert_false(as_sample_registers(&sample, &regs));
+    sample.mode = AS_PERF_USER;
+    sample.user_regs.count = 3; /* a recording that is cut short */
+    as_sample_registers(&sample, &regs);
+    assert_int_equal(regs.known, 1u << RAX | 1u << RBX | 1u << RCX);
+}
+
+/* ---- against the processor ---- */
+
+#ifdef __x86_64__
+struct machine {
+    uint64_t regs[16], flags;
+};
+
+static uint64_t seed = 88172645463325252u;
+static uint64_t next_random(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    return seed ^= seed << 17;
+}
+
+/* One instruction between registers other than rsp and r15, of any width. */
+static size_t emit(uint8_t *to)
+{
+    static const uint8_t two[] = {0x01, 0x29, 0x21, 0x09, 0x31, 0x39, 0x85, 0x89}; /* add … cmp, test, mov: r/m, r */
+    uint8_t a = (uint8_t)(next_random() % 15), b = (uint8_t)(next_random() % 15), *at = to;
+    a = a == RSP ? RAX : a;
+    b = b == RSP ? RDX : b;
+    unsigned width = next_random() % 3; /* 16, 32, 64 bits */
+    if (width == 0)
+        *at++ = 0x66;
+    *at++ = (uint8_t)(0x40 | (width == 2 ? 8 : 0) | (b >= 8 ? 4 : 0) | (a >= 8 ? 1 : 0));
+    uint8_t direct = (uint8_t)(0xc0 | (b & 7) << 3 | (a & 7));
+    switch (next_random() % 6) {
+    case 0:
+    case 1:
+        *at++ = two[next_random() % sizeof two];
+        *at++ = direct;
+        break;
+    case 2: /* group 1 with an 8-bit immediate: add or and sub xor cmp (adc and sbb are not understood) */
+        *at++ = 0x83;
+        *at++ = (uint8_t)(0xc0 | (uint8_t[]){0, 1, 4, 5, 6, 7, 2, 3}[next_random() % 8] << 3 | (a & 7));
+        *at++ = (uint8_t)next_random();
+        break;
+    case 3: /* inc, dec; not, neg */
+        *at++ = next_random() % 2 ? 0xff : 0xf7;
+        *at = (uint8_t)(0xc0 | (at[-1] == 0xff ? next_random() % 2 : 2 + next_random() % 2) << 3 | (a & 7));
+        at++;
+        break;
+    case 4: /* shl, shr, sar by a constant */
+        *at++ = 0xc1;
+        *at++ = (uint8_t)(0xc0 | (uint8_t[]){4, 5, 7}[next_random() % 3] << 3 | (a & 7));
+        *at++ = (uint8_t)(next_random() % 70);
+        break;
+    default: /* movzx, movsx of 8 and 16 bits, imul, bswap-like strangers too */
+        *at++ = 0x0f;
+        *at++ = (uint8_t[]){0xb6, 0xb7, 0xbe, 0xbf, 0xaf}[next_random() % 5];
+        *at++ = direct;
+    }
+    return (size_t)(at - to);
+}
+
+/* Loads the registers from [r15], runs the code, stores them back. */
+static size_t frame(uint8_t *page, const uint8_t *code, size_t size)
+{
+    uint8_t *at = page;
+    static const uint8_t enter[] = {0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56,
+                                    0x41, 0x57,                                      /* push what must be kept */
+                                    0x49, 0x89, 0xff,                                /* mov r15, rdi */
+                                    0x41, 0xff, 0xb7, 0x80, 0,    0,    0,    0x9d}; /* push [r15+128]; popf */
+    static const uint8_t leave[] = {0x9c, 0x41, 0x8f, 0x87, 0x80, 0,    0,    0,     /* pushf; pop [r15+128] */
+                                    0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3};
+    memcpy(at, enter, sizeof enter);
+    at += sizeof enter;
+    for (int i = 0; i < 15; i++) { /* mov reg, [r15+8*i] */
+        if (i == RSP)
+            continue;
+        memcpy(at, (uint8_t[]){(uint8_t)(i >= 8 ? 0x4d : 0x49), 0x8b, (uint8_t)(0x47 | (i & 7) << 3), (uint8_t)(8 * i)},
+               4);
+        at += 4;
+    }
+    memcpy(at, code, size);
+    at += size;
+    for (int i = 0; i < 15; i++) { /* mov [r15+8*i], reg */
+        if (i == RSP)
+            continue;
+        memcpy(at, (uint8_t[]){(uint8_t)(i >= 8 ? 0x4d : 0x49), 0x89, (uint8_t)(0x47 | (i & 7) << 3), (uint8_t)(8 * i)},
+               4);
+        at += 4;
+    }
+    memcpy(at, leave, sizeof leave);
+    return (size_t)(at - page) + sizeof leave;
+}
+
+enum { STATUS = 1 << 0 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 11 };
+
+static void compare(const struct machine *real, const struct as_x86_machine *ours, const struct as_insn *last,
+                    unsigned long known[2])
+{
+    char text[128];
+    for (int i = 0; i < 15; i++) {
+        if (i == RSP || !(ours->state.known >> i & 1))
+            continue;
+        known[0]++;
+        if (real->regs[i] != ours->state.value[i])
+            fail_msg("%s: register %d is %#lx, not %#lx", as_insn_text(last, text, sizeof text), i, real->regs[i],
+                     ours->state.value[i]);
+    }
+    known[1] += (unsigned long)__builtin_popcountll(ours->known_flags);
+    if ((real->flags ^ ours->state.flags) & ours->known_flags & STATUS)
+        fail_msg("%s: flags %#lx, not %#lx (known %#lx)", as_insn_text(last, text, sizeof text), real->flags,
+                 ours->state.flags, ours->known_flags);
+}
+
+static void interpreter_agrees_with_the_processor(void **state)
+{
+    enum { ROUNDS = 20000, LENGTH = 6 };
+    uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned long known[2] = {0, 0};
+    if (page == MAP_FAILED)
+        unit_skip("no memory that can be written and executed");
+    for (int round = 0; round < ROUNDS; round++) {
+        uint8_t code[LENGTH * 8];
+        size_t size = 0;
+        struct machine real = {.flags = 0x202 | (next_random() & STATUS)};
+        struct as_machine_state start = {.known = 0xffff, .flags = real.flags};
+        struct as_x86_machine ours;
+        struct as_insn insn;
+        for (int i = 0; i < 15; i++) {
+            uint64_t value = next_random();
+            real.regs[i] = start.value[i] = value >> (next_random() % 3 * 24);
+        }
+        as_x86_machine_start(&ours, &start, true);
+        for (int i = 0; i < LENGTH; i++) {
+            size_t n = emit(code + size);
+            assert_true(as_insn_decode(AS_ARCH_X86_64, BASE, code + size, n, &insn));
+            assert_int_equal(insn.length, n);
+            as_x86_machine_step(&ours, &insn);
+            size += n;
+        }
+        frame(page, code, size);
+        __builtin___clear_cache((char *)page, (char *)page + 4096);
+        ((void (*)(struct machine *))(uintptr_t)page)(&real);
+        compare(&real, &ours, &insn, known);
+    }
+    munmap(page, 4096);
+    print_message("%.1f of 14 registers and %.1f of 5 flags known after %d instructions\n", (double)known[0] / ROUNDS,
+                  (double)known[1] / ROUNDS, LENGTH);
+    assert_true(known[0] > 10 * ROUNDS && known[1] > 2 * ROUNDS);
+}
+
+/* Every condition, over every combination of flags. */
+static void branches_agree_with_the_processor(void **state)
+{
+    for (unsigned condition = 0; condition < 16; condition++)
+        for (unsigned bits = 0; bits < 32; bits++) {
+            static const uint64_t order[] = {1 << 0, 1 << 2, 1 << 6, 1 << 7, 1 << 11};
+            struct as_x86_machine machine;
+            struct as_machine_state start = {0};
+            for (int i = 0; i < 5; i++)
+                start.flags |= bits >> i & 1 ? order[i] : 0;
+            const uint8_t code[] = {(uint8_t)(0x70 | condition), 0x10};
+            struct as_insn insn;
+            assert_true(as_insn_decode(AS_ARCH_X86_64, BASE, code, 2, &insn));
+            as_x86_machine_start(&machine, &start, true);
+            bool o = bits >> 4 & 1, s = bits >> 3 & 1, z = bits >> 2 & 1, p = bits >> 1 & 1, c = bits & 1;
+            const bool even[] = {o, c, z, c || z, s, p, s != o, z || s != o};
+            assert_int_equal(as_x86_machine_branch(&machine, &insn), even[condition / 2] != (condition & 1));
+        }
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interrupted_instruction_is_exact),
+        cmocka_unit_test(next_access_follows_the_code),
+        cmocka_unit_test(branches_are_decided_by_flags),
+        cmocka_unit_test(unknown_is_said),
+        cmocka_unit_test(samples_give_registers),
+#ifdef __x86_64__
+        cmocka_unit_test(interpreter_agrees_with_the_processor),
+        cmocka_unit_test(branches_agree_with_the_processor),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
