@@ -133,6 +133,31 @@ function random(seed) {
 const OPERATIONS = ["mov", "add", "lea", "cmp", "vmovapd", "vfmadd231pd", "xor", "imul", "test", "movzx"];
 const REGISTERS = ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13"];
 
+/** Call paths that share out what the functions spend: 20,000 nodes, the time of a function on those that end in it. */
+function pathsOf(data, truth, next) {
+    const functions = data.functions.count.length;
+    const [parent, fn, ends] = [[-1], [0], Array.from({ length: functions }, () => [])];
+    const depth = [0];
+    ends[0].push(0);
+    while (parent.length < 20000) {
+        const above = Math.floor(next() * parent.length);
+        if (depth[above] > 24) continue;
+        const callee = parent.length < functions ? parent.length : Math.floor(next() * functions);
+        ends[callee].push(parent.push(above) - 1);
+        fn.push(callee);
+        depth.push(depth[above] + 1);
+    }
+    const sums = new Map();
+    const functionOf = data.functions.count.flatMap((count, at) => new Array(count).fill(at));
+    for (const [row, component, cycles] of truth) {
+        const nodes = ends[functionOf[row]];
+        const key = nodes[Math.floor(next() ** 4 * nodes.length)] * 16 + component;
+        sums.set(key, (sums.get(key) ?? 0) + Math.round(cycles * 100));
+    }
+    const entries = [...sums].sort((a, b) => a[0] - b[0]).map(([key, cycles]) => [Math.floor(key / 16), key % 16, cycles / 100]);
+    return { parent, function: fn, self: sparse(entries) };
+}
+
 /** 100,000 instructions (or as many as asked for) in functions of 20 to 400, one of 20,000. */
 export function large(wanted = 100000) {
     const next = random(7);
@@ -144,7 +169,7 @@ export function large(wanted = 100000) {
     let lastCall = 0;
     for (let rows = 0, fn = 0; rows < wanted; fn++) {
         const size = Math.min(wanted - rows, fn === 3 ? 20000 : 20 + Math.floor(next() ** 2 * 380));
-        const heat = next() ** 8 * 1e6;
+        const heat = fn === 3 ? 20000 : next() ** 8 * 1e6;
         data.functions.name.push(strings.of(`${pick(["std::vector", "engine::scene", "util", "net::http"])}<T${fn % 17}>::${pick(["update", "find", "push_back", "merge", "parse"])}_${fn}(int, char const*)`));
         data.functions.module.push(fn % 3 ? 0 : 1);
         data.functions.address.push("0x" + (0x400000 + rows * 5).toString(16));
@@ -177,14 +202,7 @@ export function large(wanted = 100000) {
         { name: "software", label: "Software", samples: 250000, error: { instruction: 0.6 }, instructions: sparse(software, false) },
     ];
     data.files = Array.from({ length: 40 }, (_, file) => ({ name: `src/file_${file}.cc`, first: 1, lines: Array.from({ length: 1500 }, (_, line) => `    value_${line} += table[${line % 31}] * scale(${file}, ${line});`) }));
-    data.paths = { parent: [], function: [], self: { row: [], component: [], cycles: [] } };
-    for (let node = 0; node < 20000; node++) {
-        data.paths.parent.push(node === 0 ? -1 : Math.max(0, node - 1 - Math.floor(next() ** 2 * Math.min(node, 400))));
-        data.paths.function.push(Math.floor(next() * data.functions.count.length));
-        data.paths.self.row.push(node === 0 ? 0 : 1);
-        data.paths.self.component.push(Math.floor(next() * 10));
-        data.paths.self.cycles.push(Math.round(next() ** 6 * 1e6) + 1);
-    }
+    data.paths = pathsOf(data, truth, next);
     const cycles = truth.reduce((sum, [, , value]) => sum + value, 0);
     data.summary = summary({ program: "large", cycles: Math.round(cycles), instructions: Math.round(cycles * 1.3), samples: 250000 });
     return data;

@@ -1,10 +1,17 @@
 // Stacked bars: a cycle stack as a row of segments, with a sentence for those who do not see it.
 
 import { Colours } from "./colours";
-import { el } from "./dom";
+import { button, el } from "./dom";
 import { percent, short } from "./format";
 import { Model, Part } from "./model";
 import { tip } from "./tooltip";
+
+export interface BarOptions {
+    total?: number; // what percentages are of; without it, the bar's own time
+    title?: string;
+    className?: string;
+    only?: number; // the one component to show; the others go pale
+}
 
 export class Bars {
     constructor(
@@ -13,20 +20,15 @@ export class Bars {
     ) {}
 
     /** A bar whose full width stands for `full`. */
-    make(parts: Part[], full: number, options: { total?: number; title?: string; className?: string; silent?: boolean } = {}): HTMLElement {
+    make(parts: Part[], full: number, options: BarOptions = {}): HTMLElement {
         const sum = parts.reduce((all, part) => all + part.cycles, 0);
         const total = options.total ?? sum;
-        const silent = options.silent === true;
-        const bar = el("div", {
-            class: `bar ${options.className ?? ""}`,
-            role: silent ? "presentation" : "img",
-            "aria-hidden": silent ? "true" : null,
-            "aria-label": silent ? null : this.sentence(parts, total),
-        });
+        const bar = el("div", { class: `bar ${options.className ?? ""}`, role: "img", "aria-label": this.sentence(parts, total) });
         for (const part of parts) {
             const width = (part.cycles / full) * 100;
             if (!(width > 0.05)) continue;
-            const segment = el("span", { class: "seg" });
+            const faint = options.only !== undefined && options.only >= 0 && part.component !== options.only;
+            const segment = el("span", { class: faint ? "seg faint" : "seg" });
             segment.style.width = `${width}%`;
             segment.style.background = this.colours.of(part.component);
             bar.append(segment);
@@ -41,6 +43,24 @@ export class Bars {
         if (sorted.length === 0) return "no time";
         const said = sorted.slice(0, limit).map((part) => `${this.model.componentName(part.component)} ${percent(part.cycles / total)}`);
         return said.join(", ") + (sorted.length > limit ? ` and ${sorted.length - limit} smaller ones` : "");
+    }
+
+    /** The program's largest components, as buttons where one may be chosen. */
+    legend(choose?: (component: number) => void): HTMLElement {
+        const sums = new Map<number, number>();
+        const { component, cycles } = this.model.main.functions;
+        component.forEach((one, i) => sums.set(one, (sums.get(one) ?? 0) + cycles[i]));
+        const largest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 9).map(([one]) => one);
+        if (!this.model.main.functions.known) return el("div", { class: "legend-line" });
+        return el("div", { class: "legend-line", role: "group", "aria-label": choose ? "Show one component" : "Legend" },
+            ...largest.map((one) => {
+                const name = this.model.componentName(one);
+                const title = this.model.components[one].meaning;
+                if (!choose) return el("span", { class: "legend-item", title }, this.swatch(one), name);
+                const item = button("", () => choose(one), { class: "legend-item", title, "aria-pressed": "false", "data-component": one });
+                item.append(this.swatch(one), name);
+                return item;
+            }));
     }
 
     swatch(component: number): HTMLElement {

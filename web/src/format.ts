@@ -6,8 +6,9 @@ export function count(value: number | null | undefined): string {
     return value === null || value === undefined ? "not measured" : grouped.format(value);
 }
 
-/** "12.3 G": three significant digits. */
+/** "12.3 G": three significant digits, but small whole numbers as they are. */
 export function short(value: number): string {
+    if (Number.isInteger(value) && Math.abs(value) < 10000) return grouped.format(value);
     for (const [unit, size] of [["T", 1e12], ["G", 1e9], ["M", 1e6], ["k", 1e3]] as const)
         if (Math.abs(value) >= size) return `${digits(value / size)} ${unit}`;
     return digits(value);

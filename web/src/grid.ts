@@ -10,6 +10,7 @@ export interface Column {
     title: string;
     width: string; // a grid track
     numeric?: boolean;
+    downFirst?: boolean; // the first press sorts down, as in numeric columns
     hint?: string;
     /** What to sort by; without it the column cannot be sorted. */
     value?(row: number): number | string;
@@ -75,7 +76,7 @@ export class Grid {
     /** Numbers go down first, names up. */
     private nextOrder(column: Column): boolean {
         const now = this.headers.get(column.key)!.getAttribute("aria-sort");
-        return column.numeric ? now !== "descending" : now === "ascending";
+        return column.numeric || column.downFirst ? now !== "descending" : now === "ascending";
     }
 
     markSort(key: string, down: boolean): void {

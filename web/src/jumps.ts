@@ -4,8 +4,8 @@
 import { svg } from "./dom";
 import { Model } from "./model";
 
-export const LANES = 7;
-export const LANE = 9;
+const LANES = 7;
+const LANE = 9;
 
 interface Jump {
     from: number;
@@ -17,6 +17,7 @@ interface Jump {
 
 export class Jumps {
     readonly all: Jump[] = [];
+    readonly width: number; // of the column that they need
     private drawn: SVGElement | null = null;
 
     constructor(model: Model, fn: number) {
@@ -28,6 +29,7 @@ export class Jumps {
         }
         this.all.sort((a, b) => a.high - a.low - (b.high - b.low) || a.low - b.low);
         this.assignLanes(last - first);
+        this.width = 14 + LANE * this.all.reduce((most, jump) => Math.max(most, jump.lane + 1), 1);
     }
 
     private assignLanes(rows: number): void {
@@ -46,7 +48,7 @@ export class Jumps {
         this.drawn?.remove();
         const visible = this.all.filter((jump) => jump.high >= first && jump.low < last).slice(0, 300);
         if (visible.length === 0) return;
-        const [top, width] = [first * rowHeight, LANES * LANE + 6];
+        const [top, width] = [first * rowHeight, this.width];
         const height = (last - first) * rowHeight;
         const picture = svg("svg", { class: "jumps", width, height, "aria-hidden": "true" });
         (picture as unknown as HTMLElement).style.top = `${top}px`;

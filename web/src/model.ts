@@ -226,7 +226,7 @@ function readComponents(data: PageData): Component[] {
         return {
             events: known,
             name: known.map((event) => clean(events[event].name, 30)).join("+") || "Base",
-            meaning: known.map((event) => clean(events[event].meaning ?? "", 120)).filter(Boolean).join("; and ") ||
+            meaning: known.map((event) => clean(events[event].meaning ?? "", 120)).filter(Boolean).join(" and ") ||
                 (known.length ? "" : "no event: computing, or waiting for results and units"),
         };
     });

@@ -3,7 +3,7 @@
 import { button, el, replace } from "./dom";
 import { clean, count, digits, percent, short } from "./format";
 import { Column, Grid } from "./grid";
-import { Jumps, LANE, LANES } from "./jumps";
+import { Jumps } from "./jumps";
 import { SourcePane } from "./source_pane";
 import { Context, Tab, View } from "./tabs";
 
@@ -22,6 +22,7 @@ class AnnotateView implements View {
     private jumps: Jumps | null = null;
     private fn = -1;
     private full = 1;
+    private ofFunction = false; // shares are of the function's time, not of the program's
     private hottest: number[] = [];
 
     constructor(private readonly context: Context) {
@@ -29,12 +30,19 @@ class AnnotateView implements View {
         this.choice.addEventListener("change", () => this.goTo(this.choice.value));
         this.overview.addEventListener("click", (event) => this.clickOverview(event));
         new ResizeObserver(() => this.drawOverview()).observe(this.place);
+        const base = button("% of function", () => {
+            this.ofFunction = !this.ofFunction;
+            base.setAttribute("aria-pressed", String(this.ofFunction));
+            const at = this.grid!.selected;
+            this.open(this.fn);
+            if (at >= 0) this.grid!.select(at, true);
+        }, { "aria-pressed": "false", title: "Shares of the function's time instead of the program's" });
         const toggle = button("Source", () => {
             const hidden = this.element.classList.toggle("no-source");
             toggle.setAttribute("aria-pressed", String(!hidden));
         }, { "aria-pressed": "true" });
         this.element = el("div", { class: "fill annotate" },
-            el("div", { class: "toolbar" }, this.choice, this.names(), this.hot, el("span", { class: "spring" }), toggle), this.title,
+            el("div", { class: "toolbar" }, this.choice, this.names(), this.hot, el("span", { class: "spring" }), base, toggle), this.title, context.bars.legend(),
             el("div", { class: "split" }, el("div", { class: "code-pane" }, this.place, this.overview), this.source.element));
         this.element.addEventListener("keydown", (event) => this.onKey(event));
     }
@@ -59,28 +67,33 @@ class AnnotateView implements View {
         const { model, bars, names, link } = this.context;
         const stacks = model.main.instructions;
         const list: (Column | false)[] = [
-            { key: "jumps", title: "", width: `${LANES * LANE + 6}px`, cell: () => undefined },
+            { key: "jumps", title: "", width: `${this.jumps!.width}px`, cell: () => undefined },
             { key: "address", title: "Address", width: "minmax(74px, max-content)", cell: (row, cell) => {
                 cell.classList.add("code", "dim");
                 cell.textContent = model.addressOf(row).slice(2);
             } },
-            { key: "text", title: "Instruction", width: "minmax(220px, 3fr)", cell: (row, cell) => {
+            { key: "text", title: "Instruction", width: "minmax(190px, 5fr)", cell: (row, cell) => {
                 const [, mnemonic, rest] = /^(\S*)(.*)$/s.exec(model.text(row))!;
                 const callee = model.callee.get(row);
                 cell.classList.add("code");
                 cell.append(el("b", {}, mnemonic), rest);
+                if (rest.length > 24) cell.title = mnemonic + rest;
                 if (callee !== undefined && callee < model.functionCount) cell.append(el("a", { class: "callee", tabindex: -1, href: link({ function: names.key(callee) }) }, model.name(callee, 40)));
             } },
-            { key: "share", title: "Share", width: "66px", numeric: true, hint: "Of the program's time", cell: (row, cell) => (cell.textContent = stacks.total[row] > 0 ? percent(stacks.total[row] / model.total) : "") },
-            { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(160px, 4fr)", cell: (row, cell) => {
-                if (stacks.total[row] > 0) cell.append(bars.make(stacks.parts(row), this.full, { total: stacks.total[row], title: model.text(row) }), this.why(row));
+            { key: "share", title: "Share", width: "58px", numeric: true, hint: this.ofFunction ? "Of the function's time" : "Of the program's time", cell: (row, cell) => (cell.textContent = stacks.total[row] > 0 ? this.share(row) : "") },
+            { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(110px, 4fr)", cell: (row, cell) => {
+                if (stacks.total[row] > 0) cell.append(bars.make(stacks.parts(row), this.full, { total: stacks.total[row], title: model.text(row) }));
             } },
-            !!model.data.instructions.executed && { key: "executed", title: "Executed", width: "72px", numeric: true, cell: (row, cell) => (cell.textContent = short(model.executed(row) ?? 0)) },
-            !!model.data.instructions.executed && model.unit === "cycles" && { key: "each", title: "Cycles each", width: "84px", numeric: true, hint: "Cycles for one execution", cell: (row, cell) => {
+            stacks.known && { key: "why", title: "Mostly", width: "minmax(58px, 116px)", hint: "The largest component, where the instruction matters", cell: (row, cell) => {
+                cell.classList.add("why");
+                cell.textContent = this.why(row);
+            } },
+            !!model.data.instructions.executed && { key: "executed", title: "Runs", hint: "How often it was executed", width: "56px", numeric: true, cell: (row, cell) => (cell.textContent = short(model.executed(row) ?? 0)) },
+            !!model.data.instructions.executed && model.unit === "cycles" && { key: "each", title: "Each", width: "48px", numeric: true, hint: "Cycles for one execution", cell: (row, cell) => {
                 const executed = model.executed(row) ?? 0;
                 cell.textContent = executed > 0 && stacks.total[row] > 0 ? digits(stacks.total[row] / executed) : "";
             } },
-            { key: "line", title: "Line", width: "56px", numeric: true, cell: (row, cell) => {
+            { key: "line", title: "Line", width: "44px", numeric: true, cell: (row, cell) => {
                 cell.classList.add("dim");
                 cell.textContent = model.lineOf(row) > 0 ? String(model.lineOf(row)) : "";
             } },
@@ -89,12 +102,17 @@ class AnnotateView implements View {
     }
 
     /** The name of the largest component, where the instruction matters: colour alone does not say it. */
-    private why(row: number): Node | string {
+    private why(row: number): string {
         const { model } = this.context;
         const stacks = model.main.instructions;
         if (!stacks.known || stacks.total[row] < this.full * 0.08) return "";
         const top = stacks.parts(row).sort((a, b) => b.cycles - a.cycles)[0];
-        return el("span", { class: "why", "aria-hidden": "true" }, model.componentName(top.component));
+        return model.componentName(top.component);
+    }
+
+    private share(row: number): string {
+        const { model } = this.context;
+        return percent(model.main.instructions.total[row] / (this.ofFunction ? model.main.functions.total[this.fn] || 1 : model.total));
     }
 
     private open(fn: number): void {
@@ -154,9 +172,8 @@ class AnnotateView implements View {
 
     private showHot(): void {
         const { model } = this.context;
-        const totals = model.main.instructions.total;
         replace(this.hot, ...this.hottest.slice(0, HOT).map((row, i) =>
-            button(`${i + 1}  ${percent(totals[row] / model.total)}`, () => this.jumpTo(row), { title: `${model.text(row)}  (n and p go through the hottest)`, "aria-label": `Hot instruction ${i + 1}: ${model.text(row)}, ${percent(totals[row] / model.total)}` })));
+            button(`${i + 1}  ${this.share(row)}`, () => this.jumpTo(row), { title: `${model.text(row)}  (n and p go through the hottest)`, "aria-label": `Hot instruction ${i + 1}: ${model.text(row)}, ${this.share(row)}` })));
     }
 
     private jumpTo(row: number): void {
@@ -168,7 +185,7 @@ class AnnotateView implements View {
         const { model, names } = this.context;
         this.context.go({ function: names.key(this.fn), insn: model.addressOf(row) }, true);
         this.source.follow(row);
-        this.context.announce(`${model.text(row)}: ${percent(model.main.instructions.total[row] / model.total)}; ${this.context.bars.sentence(model.main.instructions.parts(row), model.main.instructions.total[row] || 1)}`);
+        this.context.announce(`${model.text(row)}: ${this.share(row)}; ${this.context.bars.sentence(model.main.instructions.parts(row), model.main.instructions.total[row] || 1)}`);
     }
 
     /** Enter: to where the instruction leads. */
@@ -209,8 +226,9 @@ class AnnotateView implements View {
         const pen = this.overview.getContext("2d");
         const height = this.place.clientHeight;
         if (this.fn < 0 || !pen || height === 0) return;
-        this.overview.height = height;
         const [first, last] = [model.first[this.fn], model.first[this.fn + 1]];
+        this.overview.hidden = (last - first) * ROW < height;
+        this.overview.height = height;
         const sums = new Float64Array(height);
         for (let row = first; row < last; row++) sums[Math.floor(((row - first) / (last - first)) * height)] += model.main.instructions.total[row];
         const most = sums.reduce((a, b) => Math.max(a, b), 1e-9);

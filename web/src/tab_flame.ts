@@ -9,8 +9,8 @@ import { Model, Part, Paths, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
 import { tip } from "./tooltip";
 
-const HEIGHT = 22;
-const DRAWN_MAX = 4000;
+const HEIGHT = 25;
+const DRAWN_MAX = 2500;
 
 interface Frame {
     node: number;
@@ -19,40 +19,28 @@ interface Frame {
     width: number; // of 1
 }
 
-/** What happens in a node and below, by component. */
-function stackBelow(paths: Paths, node: number): Part[] {
-    const sums = new Map<number, number>();
-    const open = [node];
-    while (open.length > 0) {
-        const at = open.pop()!;
-        for (const { component, cycles } of paths.self.parts(at)) sums.set(component, (sums.get(component) ?? 0) + cycles);
-        for (const child of paths.children[at]) open.push(child);
-    }
-    return [...sums].map(([component, cycles]) => ({ component, cycles })).sort((a, b) => a.component - b.component);
-}
-
-/** The largest component below every node, in one pass from the leaves. */
-function dominant(paths: Paths): Uint16Array {
+/** What happens in each of the wanted nodes and below, by component: one pass from the leaves up. */
+function stacksBelow(paths: Paths, wanted: Set<number>): Map<number, Part[]> {
     const n = paths.parent.length;
-    const sums: (Map<number, number> | null)[] = new Array(n).fill(null);
-    const result = new Uint16Array(n).fill(UNKNOWN);
+    const sums: (Map<number, number> | undefined)[] = new Array(n);
+    const result = new Map<number, Part[]>();
     for (let node = n - 1; node >= 0; node--) {
         const mine = sums[node] ?? new Map<number, number>();
-        for (const { component, cycles } of paths.self.parts(node)) mine.set(component, (mine.get(component) ?? 0) + cycles);
-        let most = 0;
-        for (const [component, cycles] of mine)
-            if (cycles > most) {
-                most = cycles;
-                result[node] = component;
-            }
-        sums[node] = null;
+        sums[node] = undefined;
+        for (let i = paths.self.start[node]; i < paths.self.start[node + 1]; i++)
+            mine.set(paths.self.component[i], (mine.get(paths.self.component[i]) ?? 0) + paths.self.cycles[i]);
+        if (wanted.has(node)) result.set(node, [...mine].map(([component, cycles]) => ({ component, cycles })).sort((a, b) => a.component - b.component));
         const parent = paths.parent[node];
         if (parent < 0) continue;
         const theirs = sums[parent];
-        if (!theirs) sums[parent] = mine;
+        if (!theirs) sums[parent] = mine; // nobody else needs it any more
         else for (const [component, cycles] of mine) theirs.set(component, (theirs.get(component) ?? 0) + cycles);
     }
     return result;
+}
+
+function largest(parts: Part[]): number {
+    return parts.reduce((most, part) => (part.cycles > most.cycles ? part : most), { component: UNKNOWN, cycles: 0 }).component;
 }
 
 function layout(paths: Paths, from: number, narrowest: number): Frame[] {
@@ -82,9 +70,10 @@ function layout(paths: Paths, from: number, narrowest: number): Frame[] {
     return frames.slice(0, DRAWN_MAX);
 }
 
+/** The names on the way up, the innermost first: that is the one to see where there is no room for all. */
 function pathOf(model: Model, node: number): string[] {
     const names: string[] = [];
-    for (let at = node; at >= 0 && names.length < 200; at = model.paths!.parent[at]) names.unshift(model.name(model.paths!.fn[at], 80));
+    for (let at = node; at >= 0 && names.length < 60; at = model.paths!.parent[at]) names.push(model.name(model.paths!.fn[at], 80));
     return names;
 }
 
@@ -94,16 +83,16 @@ class FlameView implements View {
     private readonly detail = el("div", { class: "flame-detail", role: "status" });
     private readonly search = el("input", { type: "search", placeholder: "Highlight functions  ( / )", "aria-label": "Highlight functions", spellcheck: "false" });
     private readonly paths: Paths;
-    private readonly colour: Uint16Array;
     private readonly grid: Grid;
     private frames: Frame[] = [];
     private items = new Map<number, HTMLElement>();
+    private stacks = new Map<number, Part[]>(); // of the frames that are drawn
     private zoom = -1;
     private active = -1; // a node
+    private drawn = ""; // for which width and zoom
 
     constructor(private readonly context: Context) {
         this.paths = context.model.paths!;
-        this.colour = dominant(this.paths);
         this.grid = new Grid({ label: "Heaviest call paths", columns: this.columns(), rowHeight: 28, onOpen: (node) => this.open(node), onSelect: (node) => this.focusNode(node) });
         this.chart.addEventListener("keydown", (event) => this.onKey(event));
         this.chart.addEventListener("click", (event) => this.onClick(event));
@@ -112,8 +101,8 @@ class FlameView implements View {
         const reset = button("All", () => this.context.go({ tab: "flame" }), { title: "Back to the whole program (Escape)" });
         this.element = el("div", { class: "fill" },
             el("div", { class: "toolbar" }, this.search, reset, el("span", { class: "spring" }),
-                el("span", { class: "dim" }, this.paths.self.known ? "colour: what most of the time is" : "this source tells no events")),
-            this.chart, this.detail, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
+                el("span", { class: "dim" }, this.paths.self.known ? "Tint: the largest component. Lower edge: all of them." : "This source tells no events.")),
+            context.bars.legend(), this.chart, this.detail, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
         const heavy = Array.from(this.paths.self.total.keys()).filter((node) => this.paths.self.total[node] > 0);
         this.grid.setRows(heavy.sort((a, b) => this.paths.self.total[b] - this.paths.self.total[a]).slice(0, 500));
     }
@@ -125,18 +114,21 @@ class FlameView implements View {
         return [
             { key: "self", title: "Self", width: "80px", numeric: true, cell: (node, cell) => (cell.textContent = percent(totals[node] / model.total)) },
             { key: "stack", title: "Cycle stack", width: "minmax(140px, 1fr)", cell: (node, cell) => cell.append(bars.make(this.paths.self.parts(node), full, { total: totals[node] })) },
-            { key: "path", title: "Call path", width: "minmax(300px, 4fr)", cell: (node, cell) => {
+            { key: "path", title: "Call path, innermost first", width: "minmax(300px, 4fr)", cell: (node, cell) => {
                 const names = pathOf(model, node);
                 cell.classList.add("code");
-                cell.append(el("span", { class: "dim" }, names.slice(0, -1).map((name) => name + " › ").join("")), el("b", {}, names[names.length - 1]));
+                cell.append(el("b", {}, names[0]), el("span", { class: "dim" }, names.slice(1).map((name) => " ‹ " + name).join("")));
             } },
         ];
     }
 
     private draw(): void {
         const width = this.chart.clientWidth;
-        if (width === 0) return;
+        const as = `${width} ${this.zoom}`;
+        if (width === 0 || as === this.drawn) return;
+        this.drawn = as;
         this.frames = layout(this.paths, this.zoom, 1.2 / width);
+        this.stacks = stacksBelow(this.paths, new Set(this.frames.map((frame) => frame.node)));
         this.items.clear();
         this.chart.textContent = "";
         const depth = this.frames.reduce((most, frame) => Math.max(most, frame.depth), 0);
@@ -159,12 +151,27 @@ class FlameView implements View {
         item.style.width = `${frame.width * 100}%`;
         item.style.top = `${frame.depth * HEIGHT}px`;
         const stripe = el("span", { class: "stripe" });
-        stripe.style.background = bars.colours.of(this.colour[node]);
+        stripe.style.background = bars.colours.of(largest(this.stacks.get(node)!));
         item.append(stripe);
         if (frame.width * width > 30) item.append(el("span", { class: "frame-name" }, name));
-        tip(item, () => bars.table(stackBelow(this.paths, node), model.total, name));
+        if (frame.width * width > 60) item.append(this.strip(node));
+        tip(item, () => bars.table(this.stacks.get(node) ?? [], model.total, name));
         this.items.set(node, item);
         return item;
+    }
+
+    /** The stack of everything below, along the frame's lower edge. */
+    private strip(node: number): HTMLElement {
+        const strip = el("span", { class: "strip" });
+        for (const part of this.stacks.get(node)!) {
+            const share = part.cycles / this.paths.inclusive[node];
+            if (share < 0.02) continue;
+            const segment = el("span", { class: "seg" });
+            segment.style.width = `${share * 100}%`;
+            segment.style.background = this.context.bars.colours.of(part.component);
+            strip.append(segment);
+        }
+        return strip;
     }
 
     private highlight(): void {
@@ -240,7 +247,6 @@ class FlameView implements View {
 
     print(on: boolean): void {
         this.grid.print(on);
-        if (!on) this.draw();
     }
 }
 

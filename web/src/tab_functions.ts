@@ -14,7 +14,13 @@ function executedOf(model: Model): Float64Array | null {
     return sums;
 }
 
-function columns(context: Context, full: (fn: number) => number): Column[] {
+/** A function's time in one component; -1: in all. */
+function cyclesOf(model: Model, fn: number, only: number): number {
+    const { functions } = model.main;
+    return only < 0 ? functions.total[fn] : functions.parts(fn).find((part) => part.component === only)?.cycles ?? 0;
+}
+
+function columns(context: Context, full: (fn: number) => number, only: () => number): Column[] {
     const { model, bars, names, link } = context;
     const { total, functions } = { total: model.total, functions: model.main.functions };
     const executed = executedOf(model);
@@ -31,8 +37,9 @@ function columns(context: Context, full: (fn: number) => number): Column[] {
             },
         },
         {
-            key: "stack", title: functions.known ? "Cycle stack" : "Time (no events)", width: "minmax(180px, 4fr)",
-            cell: (fn, cell) => cell.append(bars.make(functions.parts(fn), full(fn), { total: functions.total[fn] || 1, title: model.name(fn, 80) })),
+            key: "stack", title: functions.known ? "Cycle stack" : "Time (no events)", width: "minmax(180px, 4fr)", downFirst: true,
+            hint: "Sorts by the chosen component, without one by all time", value: (fn) => cyclesOf(model, fn, only()),
+            cell: (fn, cell) => cell.append(bars.make(functions.parts(fn), full(fn), { total: functions.total[fn] || 1, title: model.name(fn, 80), only: only() })),
         },
         number("cycles", model.unit === "cycles" ? "Cycles" : model.unit, (fn) => functions.total[fn], short, `In the function itself, in ${model.unit}`),
         executed && number("executed", "Executed", (fn) => executed[fn], short, "Instructions executed"),
@@ -55,12 +62,14 @@ class FunctionsView implements View {
     private each = false; // … or every bar for its own function
     private sort = "self";
     private down = true;
+    private only = -1; // a component
+    private readonly legend: HTMLElement;
 
     constructor(private readonly context: Context) {
         const { model } = context;
         this.names = Array.from({ length: model.functionCount }, (_, fn) => `${model.name(fn, 4000)}\n${model.moduleName(fn)}`.toLowerCase());
         this.grid = new Grid({
-            label: "Functions", columns: columns(context, (fn) => (this.each ? context.model.main.functions.total[fn] || 1 : this.full)), rowHeight: 30,
+            label: "Functions", columns: columns(context, (fn) => (this.each ? context.model.main.functions.total[fn] || 1 : this.full), () => this.only), rowHeight: 30,
             onOpen: (fn) => context.go({ function: context.names.key(fn) }),
             onSort: (key, down) => this.go({ sort: key, down }),
         });
@@ -71,15 +80,25 @@ class FunctionsView implements View {
             scale.setAttribute("aria-pressed", String(this.each));
             this.grid.refresh();
         }, { "aria-pressed": "false", title: "Each bar as long as the next: what a function's time is made of, whatever its share" });
+        this.legend = context.bars.legend((component) => this.choose(component));
         this.element = el("div", { class: "fill" },
             el("div", { class: "toolbar" }, this.search, this.counter, el("span", { class: "spring" }), scale),
-            model.main.functions.known ? null : el("p", { class: "missing" }, "This source tells no events: bars show how long, not why."),
+            model.main.functions.known ? this.legend : el("p", { class: "missing" }, "This source tells no events: bars show how long, not why."),
             this.grid.element);
     }
 
-    private go(change: { q?: string; sort?: string; down?: boolean }): void {
-        const { q = this.search.value, sort = this.sort, down = this.down } = change;
-        this.context.go({ tab: "functions", q: q || undefined, sort: sort === "self" && down ? undefined : sort, order: down ? undefined : "up" }, true);
+    private go(change: { q?: string; sort?: string; down?: boolean; only?: number }): void {
+        const { q = this.search.value, sort = this.sort, down = this.down, only = this.only } = change;
+        this.context.go({
+            tab: "functions", q: q || undefined, sort: sort === "self" && down ? undefined : sort, order: down ? undefined : "up",
+            only: only < 0 ? undefined : String(only),
+        }, true);
+    }
+
+    /** Which functions suffer most from this? A second press goes back. */
+    private choose(component: number): void {
+        const only = component === this.only ? -1 : component;
+        this.go({ only, sort: only < 0 ? "self" : "stack", down: true });
     }
 
     private onSearchKey(event: KeyboardEvent): void {
@@ -113,6 +132,9 @@ class FunctionsView implements View {
         if (this.search.value !== query) this.search.value = query;
         this.sort = params.get("sort") ?? "self";
         this.down = params.get("order") !== "up";
+        const only = Number(params.get("only") ?? -1);
+        this.only = Number.isInteger(only) && only < this.context.model.components.length ? only : -1;
+        for (const item of this.legend.querySelectorAll<HTMLElement>("button")) item.setAttribute("aria-pressed", String(item.dataset.component === String(this.only)));
         this.update(query);
     }
 

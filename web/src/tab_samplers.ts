@@ -2,7 +2,7 @@
 // reference. Rows come in the order of the largest disagreement.
 
 import { button, el, replace } from "./dom";
-import { count, percent, signedPercent } from "./format";
+import { clean, count, percent, signedPercent } from "./format";
 import { Column, Grid } from "./grid";
 import { Model, Series } from "./model";
 import { Context, Tab, View } from "./tabs";
@@ -31,7 +31,7 @@ class SamplersView implements View {
         this.levels = { functions: level("functions", "Functions"), instructions: level("instructions", "Instructions") };
         this.element = el("div", { class: "fill" }, this.errors(), this.pairs,
             el("div", { class: "toolbar" }, el("div", { class: "group", role: "group", "aria-label": "Compare by" }, this.levels.functions, this.levels.instructions),
-                el("span", { class: "dim" }, `Bars: share of the time. Behind them: how far that is from ${this.truth.label}. The largest disagreement comes first.`)),
+                el("span", { class: "dim" }, `Share of the time, and how far that is from ${this.truth.label} (the mark). The largest disagreement comes first.`)),
             this.place);
     }
 
@@ -41,7 +41,7 @@ class SamplersView implements View {
             el("tr", { class: series === this.truth ? "truth" : null },
                 el("th", { scope: "row" }, series.label), el("td", { class: "num" }, series.exact ? "every cycle" : count(series.data.samples)),
                 ...(["instruction", "block", "function", "pics"] as const).map((key) => cell(series.data.error?.[key])),
-                el("td", { class: "dim" }, series === this.truth ? "the reference" : series.data.note ?? "")));
+                el("td", { class: "dim" }, series === this.truth ? "the reference" : clean(series.data.note ?? "", 200))));
         return el("table", { class: "plain errors" }, el("caption", { class: "hidden" }, "Samplers and their errors"),
             el("thead", {}, el("tr", {}, ...["Sampler", "Samples", "Error: instruction", "block", "function", "cycle stacks", ""].map((head, i) =>
                 el("th", { scope: "col", class: i > 0 && i < 6 ? "num" : null }, head)))),
@@ -102,8 +102,8 @@ class SamplersView implements View {
                     box.append(mark);
                 }
                 const off = truth ? shares[row] - truth[row] : 0;
-                const level = Math.abs(off) < 0.005 ? "same" : off > 0 ? "over" : "under";
-                cell.append(box, el("span", { class: "share-text" }, percent(shares[row])), truth ? el("span", { class: `share-off ${level}` }, level === "same" ? "" : signedPercent(off)) : "");
+                const level = Math.abs(off) < Math.min(0.005, 0.1 * most) ? "same" : off > 0 ? "over" : "under";
+                cell.append(box, el("span", { class: "share-text" }, percent(shares[row])), el("span", { class: `share-off ${level}` }, level === "same" ? "" : signedPercent(off)));
                 tip(cell, () => el("div", {}, `${series.label}: ${percent(shares[row])}`, truth ? `, ${this.truth.label}: ${percent(truth[row])}` : ""));
             },
         };

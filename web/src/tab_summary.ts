@@ -18,7 +18,7 @@ export function programStack(model: Model): Part[] {
 }
 
 function unitName(model: Model): string {
-    return model.unit === "ns" ? "nanoseconds" : model.unit;
+    return { cycles: "Cycles", ns: "Nanoseconds", samples: "Samples" }[model.unit] ?? model.unit;
 }
 
 /** One sentence that says the most: the first function and what it waits for. */
@@ -34,7 +34,9 @@ function headline({ model, names, link }: Context): HTMLElement {
     const parts = model.main.functions.parts(top).sort((a, b) => b.cycles - a.cycles);
     line.append(el("strong", {}, percent(totals[top] / model.total)), " of the time is spent in ",
         el("a", { href: link({ function: names.key(top) }), class: "code" }, model.name(top, 80)));
-    const first = parts[0];
+    // Work is no finding where something else can be named.
+    const named = parts.find((part) => part.component !== UNKNOWN && model.components[part.component].events.length > 0);
+    const first = named && parts[0].cycles < totals[top] / 2 ? named : parts[0];
     if (first.component === UNKNOWN) line.append(".");
     else {
         const component = model.components[first.component];
@@ -46,7 +48,7 @@ function headline({ model, names, link }: Context): HTMLElement {
 }
 
 function fact(label: string, value: string, note?: string): HTMLElement {
-    return el("div", { class: "fact" }, el("dt", {}, label), el("dd", {}, value, note ? el("small", {}, note) : null));
+    return el("div", { class: "fact" }, el("dt", {}, label), el("dd", {}, value, note && note !== value ? el("small", {}, note) : null));
 }
 
 function facts(model: Model): HTMLElement {
@@ -75,7 +77,7 @@ function stackCard({ model, bars }: Context): HTMLElement {
             el("td", { class: "num" }, short(part.cycles)),
             el("td", { class: "dim" }, part.component === UNKNOWN ? "" : model.components[part.component].meaning)));
     const rest = sorted.length - rows.length;
-    return card("Cycle stack of the program", "stack-card",
+    return card(known ? "Cycle stack of the program" : "Time of the program", "stack-card",
         bars.make(parts, total, { total, className: "hero", title: "The program" }),
         known ? null : el("p", { class: "missing" }, "This source tells no events: how long, but not why. The model source, or a PMU with TEA's events, does."),
         el("table", { class: "plain legend" },
@@ -152,7 +154,7 @@ export const summaryTab: Tab = {
         const notes = (context.model.data.summary.notes ?? []).map((note) => el("li", {}, clean(note, 600)));
         const element = el("div", { class: "summary" },
             headline(context), facts(context.model),
-            el("div", { class: "cards" }, stackCard(context), qualityCard(context), topCard(context), statesCard(context)),
+            el("div", { class: "cards" }, el("div", {}, stackCard(context), topCard(context)), el("div", {}, qualityCard(context), statesCard(context))),
             notes.length ? el("section", { class: "card" }, el("h2", {}, "Notes"), el("ul", {}, ...notes)) : null);
         return { element, show: () => undefined };
     },

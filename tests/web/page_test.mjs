@@ -1,0 +1,511 @@
+// The page in a browser: what it shows, how it is used with the mouse, with keys alone and by a screen reader, and that
+// nothing in a profile can do anything but be shown.
+
+import assert from "node:assert/strict";
+import { HOSTILE, hostile, large, small, timer } from "./fixtures.mjs";
+import { contrast, eventually, finish, gridRows, openPage, pageFile, template, test } from "./harness.mjs";
+
+const SMALL = pageFile("small", small());
+const LARGE = pageFile("large", large());
+const functionNames = async (page) => (await gridRows(page, "Functions")).map((row) => row[2]);
+
+// --- loading -----------------------------------------------------------------------------------------------------------
+
+for (const [name, data] of Object.entries({ small, timer, hostile }))
+    for (const deflated of [true, false])
+        await test(`${name}, ${deflated ? "deflated" : "plain"}: every tab opens without a message, an exception or a request`, async () => {
+            const page = await openPage(pageFile(`${name}-${deflated}`, data(), deflated));
+            assert.equal(await page.getAttribute("html", "data-ready"), "yes");
+            for (const tab of await page.$$("[role=tab]")) {
+                await tab.click();
+                await page.waitForTimeout(50);
+            }
+            assert.deepEqual(page.trouble, []);
+            await page.close();
+        });
+
+for (const [name, spoil, message] of [
+    ["nothing in it", () => template, "no profile in it"],
+    ["another format", (data) => ({ ...data, format: "pprof" }), "no document of Assay's page"],
+    ["a newer version", (data) => ({ ...data, version: 99 }), "version 99"],
+    ["a part missing", (data) => ({ ...data, functions: undefined }), "no functions"],
+    ["columns of two lengths", (data) => ({ ...data, instructions: { ...data.instructions, text: [1] } }), "do not add up"],
+    ["a row that is not there", (data) => ({ ...data, series: [{ name: "x", instructions: { row: [99], cycles: [1] } }] }), "row 99"],
+    ["a component that is not there", (data) => ({ ...data, components: [[]] }), "not listed"],
+    ["a call path under itself", (data) => ({ ...data, paths: { ...data.paths, parent: [0, 0, 0, 1] } }), "out of order"],
+    ["broken base64", () => template.replace("<!--assay-data-->", '<script type="application/json" id="assay-data" data-encoding="deflate-base64">!!</script>'), ""],
+    ["a broken stream", () => template.replace("<!--assay-data-->", '<script type="application/json" id="assay-data" data-encoding="deflate-base64">AAAA</script>'), ""],
+])
+    await test(`a page with ${name} says so`, async () => {
+        const page = await openPage(pageFile(`bad ${name}`, spoil(small())));
+        assert.equal(await page.getAttribute("html", "data-ready"), "failed");
+        assert.ok((await page.textContent("[role=alert] p")).includes(message));
+        assert.deepEqual(page.trouble, []);
+        await page.close();
+    });
+
+// --- what it shows -----------------------------------------------------------------------------------------------------
+
+await test("the summary's numbers are those of the document", async () => {
+    const page = await openPage(SMALL);
+    const said = (await page.textContent(".headline")).replace(/\s+/g, " ");
+    assert.ok(said.startsWith("60.0 % of the time is spent in copy, 50.0 % of that with ST-L1+ST-LLC"), said);
+    const facts = await page.$$eval(".fact", (list) => Object.fromEntries(list.map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").firstChild.textContent])));
+    assert.deepEqual(facts, { Cycles: "1,000", Instructions: "1,500", IPC: "1.50", Time: "0.50 s", Threads: "1" });
+    const rows = await page.$$eval(".stack-card tbody tr", (list) => list.map((row) => [row.children[0].textContent, row.children[1].textContent]));
+    assert.deepEqual(rows, [["Base", "45.0 %"], ["ST-L1+ST-LLC", "30.0 %"], ["ST-L1", "10.0 %"], ["FL-MB", "10.0 %"], ["DR-SQ", "5.00 %"]]);
+    const states = await page.$$eval(".states-card tbody tr", (list) => list.map((row) => row.children[1].textContent));
+    assert.deepEqual(states, ["40.0 %", "45.0 %", "5.00 %", "10.0 %"]);
+    const quality = await page.textContent(".quality");
+    for (const part of ["model, core boom-tea", "TEA", "100, one every 10 cycles", "2.10 % – against the golden reference"]) assert.ok(quality.includes(part), part);
+    await page.close();
+});
+
+await test("bars are as long as their time, segment by segment", async () => {
+    const page = await openPage(SMALL);
+    const widths = await page.$$eval(".stack-card .bar .seg", (list) => list.map((one) => one.getBoundingClientRect().width / one.parentElement.clientWidth));
+    assert.deepEqual(widths.map((width) => Math.round(width * 100)), [45, 10, 30, 5, 10]);
+    await page.close();
+});
+
+await test("a source without events says so and shows no stacks", async () => {
+    const page = await openPage(pageFile("timer", timer()));
+    assert.ok((await page.textContent(".stack-card")).includes("tells no events"));
+    assert.equal(await page.locator(".stack-card .bar .seg").count(), 1);
+    assert.ok((await page.textContent(".states-card")).includes("Not measured"));
+    assert.ok((await page.textContent(".quality-card")).includes("events: no PMU on this machine"));
+    assert.equal(await page.locator(".quality .unknown").count(), 2);
+    assert.equal(await page.locator(".quality .warn").count(), 1);
+    assert.deepEqual(await page.$$eval("[role=tab]", (list) => list.map((one) => one.textContent)), ["Summary", "Functions", "Flame graph", "Instructions", "Run"]);
+    await page.click("#tab-functions");
+    await eventually(async () => assert.ok((await page.textContent("#panel-functions")).includes("tells no events")));
+    await page.close();
+});
+
+// --- functions ---------------------------------------------------------------------------------------------------------
+
+await test("functions sort by every column, both ways", async () => {
+    const page = await openPage(SMALL, "#tab=functions");
+    assert.deepEqual(await functionNames(page), ["copy", "sort", "main"]);
+    const headers = page.locator("#panel-functions [role=columnheader]:has(button)");
+    const expected = { Self: "copy sort main", Total: "main copy sort", Function: "copy main sort", "Cycle stack": "copy sort main", Cycles: "copy sort main", Executed: "copy sort main", IPC: "copy sort main", Module: "main copy sort" };
+    assert.deepEqual(await headers.allTextContents(), Object.keys(expected));
+    for (const [title, order] of Object.entries(expected)) {
+        const header = headers.filter({ hasText: new RegExp(`^${title}$`) });
+        const button = header.locator("button");
+        const names = title === "Function" || title === "Module";
+        if (title === "Self") await button.click(); // it is sorted down already: this turns it round
+        await button.click();
+        assert.equal(await header.getAttribute("aria-sort"), names ? "ascending" : "descending", title);
+        assert.deepEqual((await functionNames(page)).join(" "), order, title);
+        await button.click();
+        assert.equal(await header.getAttribute("aria-sort"), names ? "descending" : "ascending", title);
+        const turned = (await functionNames(page)).join(" ");
+        if (title !== "Module") assert.equal(turned, order.split(" ").reverse().join(" "), title);
+        assert.equal(await page.locator("#panel-functions [aria-sort=ascending], #panel-functions [aria-sort=descending]").count(), 1);
+    }
+    await page.close();
+});
+
+await test("search finds names and modules, says how many, and Escape clears it", async () => {
+    const page = await openPage(SMALL, "#tab=functions");
+    await page.fill("#panel-functions input", "OR");
+    assert.deepEqual(await functionNames(page), ["sort"]);
+    assert.equal(await page.textContent("#panel-functions [role=status]"), "1 of 3 functions");
+    assert.ok(page.url().endsWith("#tab=functions&q=OR"));
+    await page.fill("#panel-functions input", "demo");
+    assert.deepEqual(await functionNames(page), ["copy", "main"]);
+    await page.fill("#panel-functions input", "nothing like it");
+    assert.deepEqual(await functionNames(page), []);
+    await page.press("#panel-functions input", "Escape");
+    assert.equal((await functionNames(page)).length, 3);
+    await page.close();
+});
+
+await test("a component of the legend sorts by itself and pales the others", async () => {
+    const page = await openPage(SMALL, "#tab=functions");
+    const item = page.locator("#panel-functions .legend-item", { hasText: "FL-MB" });
+    await item.click();
+    assert.equal(await item.getAttribute("aria-pressed"), "true");
+    assert.equal((await functionNames(page))[0], "sort");
+    assert.equal(await page.locator("#panel-functions .seg:not(.faint)").count(), 1);
+    await item.click();
+    assert.equal((await functionNames(page))[0], "copy");
+    assert.equal(await page.locator("#panel-functions .seg.faint").count(), 0);
+    await page.close();
+});
+
+// --- from function to instruction --------------------------------------------------------------------------------------
+
+await test("a function leads to its instructions, and the back button back", async () => {
+    const page = await openPage(SMALL, "#tab=functions&q=o");
+    await page.click("#panel-functions a:text('copy')");
+    await eventually(async () => assert.ok(page.url().endsWith("#function=copy")));
+    const rows = await gridRows(page, "Instructions of copy");
+    assert.deepEqual(rows.map((row) => row[1]), ["401104", "401107", "40110a", "40110e", "401111", "401113"]);
+    assert.deepEqual(rows[0].slice(2), ["mov rax, qword ptr [rsi]", "45.0 %", "", "ST-L1+ST-LLC", "200", "2.25", "10"]);
+    await page.goBack();
+    await eventually(async () => assert.equal(await page.getAttribute("#tab-functions", "aria-selected"), "true"));
+    assert.equal(await page.inputValue("#panel-functions input"), "o");
+    await page.goForward();
+    await eventually(async () => assert.equal(await page.getAttribute("#tab-annotate", "aria-selected"), "true"));
+    assert.equal(await page.textContent(".function-head h2"), "copy");
+    await page.close();
+});
+
+await test("an instruction has an address of its own, which a reload keeps", async () => {
+    const page = await openPage(SMALL, "#function=copy");
+    await page.click("[aria-label='Instructions of copy'] .row:has-text('dec rcx')");
+    assert.ok(page.url().endsWith("#function=copy&insn=0x40110e"), page.url());
+    await page.reload();
+    await page.waitForSelector("html[data-ready]");
+    assert.ok((await page.textContent("[aria-label='Instructions of copy'] [aria-selected=true]")).includes("dec rcx"));
+    assert.ok((await page.textContent(".source [aria-selected=true]")).includes("while (n--)"));
+    await page.close();
+});
+
+await test("the source stands beside: its line follows the instruction, and the other way round", async () => {
+    const page = await openPage(SMALL, "#function=copy");
+    const lines = await gridRows(page, "Source lines of demo.c");
+    assert.deepEqual(lines[9].filter(Boolean), ["10", "54.0 %", "*to++ = *from++;"]);
+    await page.click(".source .row:has-text('while (n--)')");
+    await eventually(async () => assert.ok(page.url().endsWith("insn=0x40110e"), "the hottest instruction of that line"));
+    await page.goto(`file://${SMALL}#function=sort`);
+    await eventually(async () => assert.ok((await page.textContent(".source")).includes("not in the page: not found")));
+    await page.close();
+});
+
+await test("jumps have arrows, calls lead to the callee", async () => {
+    const page = await openPage(SMALL, "#function=copy");
+    assert.equal(await page.locator(".jumps .jump.head").count(), 1);
+    const [from, to] = await page.$eval(".jumps .jump:not(.head)", (path) => path.getAttribute("d").match(/M\S+ (\S+)H\S+V(\S+)H/).slice(1).map(Number));
+    assert.deepEqual([from, to], [4.5 * 24, 0.5 * 24]);
+    await page.goto(`file://${SMALL}#function=main`);
+    await page.click("[aria-label='Instructions of main'] a.callee:text('sort')");
+    await eventually(async () => assert.equal(await page.textContent(".function-head h2"), "sort"));
+    await page.close();
+});
+
+await test("a function that is not there leads to the hottest, and that is said", async () => {
+    const page = await openPage(SMALL, "#function=nobody");
+    assert.equal(await page.textContent(".function-head h2"), "copy");
+    assert.ok((await page.textContent("body > [role=status]")).includes("no function nobody"));
+    await page.close();
+});
+
+await test("functions of one name are told apart", async () => {
+    const data = small();
+    data.functions.name[2] = data.functions.name[1];
+    const page = await openPage(pageFile("twins", data), "#tab=functions");
+    assert.deepEqual(await page.$$eval("#panel-functions a", (list) => list.map((one) => one.getAttribute("href"))), ["#function=1", "#function=2", "#function=main"]);
+    await page.click("#panel-functions a >> nth=1");
+    await eventually(async () => assert.equal((await gridRows(page, "Instructions of copy")).length, 4));
+    await page.close();
+});
+
+// --- flame graph, samplers ---------------------------------------------------------------------------------------------
+
+await test("frames are as wide as their time and stand under their callers", async () => {
+    const page = await openPage(SMALL, "#tab=flame");
+    const frames = await page.$$eval(".frame", (list) => list.map((one) => [one.textContent, Math.round(parseFloat(one.style.width)), Math.round(parseFloat(one.style.left)), Number(one.getAttribute("aria-level"))]));
+    assert.deepEqual(frames, [["main", 100, 0, 1], ["copy", 74, 0, 2], ["sort", 16, 74, 2], ["sort", 14, 0, 3]]);
+    assert.equal(await page.getAttribute(".frame >> nth=1", "aria-label"), "copy, 74.0 % of the time, 60.0 % itself");
+    await page.fill("#panel-flame input", "sort");
+    assert.equal(await page.locator(".frame.hit").count(), 2);
+    await page.close();
+});
+
+await test("the flame graph zooms by key and by address", async () => {
+    const page = await openPage(SMALL, "#tab=flame");
+    await page.focus(".flame");
+    for (const key of ["Home", "ArrowDown", "ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
+    assert.equal(await page.textContent(".frame[aria-selected=true]"), "copy");
+    assert.equal(await page.getAttribute(".flame", "aria-activedescendant"), "frame-1");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelectorAll(".frame").length === 2);
+    assert.ok(page.url().endsWith("zoom=1"));
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.querySelectorAll(".frame").length === 4);
+    await page.close();
+});
+
+await test("the samplers' shares stand side by side, the largest disagreement first", async () => {
+    const page = await openPage(SMALL, "#tab=samplers");
+    const rows = await gridRows(page, "Shares by functions");
+    assert.deepEqual(rows[0], ["copy", "60.0 %", "60.0 %", "45.0 %−15.0 %"]);
+    assert.deepEqual(rows[1], ["sort", "30.0 %", "30.0 %", "40.0 %+10.0 %"]);
+    await page.click("text=Instructions >> nth=1");
+    await page.waitForSelector("[aria-label^='Shares by instructions']");
+    const first = (await gridRows(page, "Shares by instructions"))[0];
+    assert.ok(first[0].startsWith("mov rax, qword ptr [rsi]") || first[0].startsWith("mov qword ptr [rdi], rax"), first[0]);
+    await page.click("summary");
+    assert.ok((await page.textContent("details")).replace(/\s+/g, " ").includes("45.0 %mov qword ptr [rdi], raxis blamed for the time ofmov rax, qword ptr [rsi]"));
+    await page.close();
+});
+
+// --- keys, screen readers ----------------------------------------------------------------------------------------------
+
+await test("everything can be reached with keys alone", async () => {
+    const page = await openPage(SMALL);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "tab-summary");
+    await page.keyboard.press("ArrowRight");
+    await page.waitForSelector("#panel-functions:not([hidden])");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "tab-functions");
+    await page.keyboard.press("/");
+    await page.keyboard.type("o");
+    await page.keyboard.press("ArrowDown"); // from the field into the table
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    assert.ok((await page.textContent("#panel-functions [aria-selected=true]")).includes("sort"));
+    const active = await page.getAttribute("#panel-functions [role=grid]", "aria-activedescendant");
+    assert.equal(await page.getAttribute(`#${active}`, "aria-selected"), "true");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#panel-annotate:not([hidden])");
+    assert.equal(await page.textContent(".function-head h2"), "sort");
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Instructions of sort");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter"); // follows the jump
+    assert.ok(page.url().includes("insn=0x401205"), page.url());
+    await page.keyboard.press("p"); // from the fourth hottest to the third
+    assert.ok((await page.textContent("#panel-annotate .code-pane [aria-selected=true]")).includes("xchg"));
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("#panel-functions:not([hidden])");
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "grid");
+    await page.keyboard.press("7");
+    await page.waitForSelector("#panel-run:not([hidden])");
+    await page.close();
+});
+
+await test("roles, names and relations hold on every tab", async () => {
+    const page = await openPage(SMALL);
+    assert.equal(await page.getAttribute("html", "lang"), "en");
+    assert.equal(await page.locator("h1").count(), 1);
+    for (const id of await page.$$eval("[role=tab]", (list) => list.map((one) => one.id))) {
+        await page.click(`#${id}`);
+        await page.waitForTimeout(50);
+        const wrong = await page.evaluate(() => {
+            const bad = [];
+            const shown = (one) => one.getClientRects().length > 0;
+            const nameOf = (one) => one.getAttribute("aria-label") || one.textContent.trim() || one.title;
+            for (const one of document.querySelectorAll("button, a, [role=grid], [role=tree], [role=treeitem], [role=img], [role=tab], [role=tablist], [role=group], input, select"))
+                if (shown(one) && !nameOf(one)) bad.push(`no name: ${one.outerHTML.slice(0, 100)}`);
+            for (const one of document.querySelectorAll("input, select")) if (!one.getAttribute("aria-label")) bad.push("a field without a label");
+            for (const tab of document.querySelectorAll("[role=tab]")) {
+                const panel = document.getElementById(tab.getAttribute("aria-controls"));
+                if (panel?.getAttribute("role") !== "tabpanel" || panel.getAttribute("aria-labelledby") !== tab.id) bad.push(`tab without panel: ${tab.id}`);
+                if (panel.hidden === (tab.getAttribute("aria-selected") === "true")) bad.push(`panel and tab differ: ${tab.id}`);
+            }
+            for (const grid of document.querySelectorAll("[role=grid]")) {
+                const columns = grid.querySelectorAll("[role=columnheader]").length;
+                if (Number(grid.getAttribute("aria-colcount")) !== columns) bad.push("aria-colcount");
+                if (!(Number(grid.getAttribute("aria-rowcount")) >= 1)) bad.push("aria-rowcount");
+                for (const row of grid.querySelectorAll(".grid-space [role=row]"))
+                    if (row.querySelectorAll("[role=gridcell]").length !== columns || !row.getAttribute("aria-rowindex")) bad.push("a row that does not fit");
+                const order = [...grid.querySelectorAll(".grid-space [role=row]")].map((row) => Number(row.getAttribute("aria-rowindex")));
+                if (order.some((index, i) => i > 0 && index !== order[i - 1] + 1)) bad.push("rows out of order");
+            }
+            for (const table of document.querySelectorAll("table.plain")) if (!table.querySelector("caption") && !table.closest("details")) bad.push("a table without caption");
+            const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
+            if (new Set(ids).size !== ids.length) bad.push("an id twice");
+            if (document.querySelector("[tabindex]:not([tabindex='0']):not([tabindex='-1'])")) bad.push("a tabindex above 0");
+            return bad;
+        });
+        assert.deepEqual(wrong, [], id);
+    }
+    await page.close();
+});
+
+await test("a bar says in words what it shows", async () => {
+    const page = await openPage(SMALL, "#tab=functions");
+    assert.equal(await page.getAttribute("#panel-functions .bar >> nth=0", "aria-label"), "ST-L1+ST-LLC 50.0 %, Base 25.0 %, ST-L1 16.7 %, DR-SQ 8.33 %");
+    await page.hover("#panel-functions .bar >> nth=0");
+    assert.ok((await page.textContent("[role=tooltip]")).includes("ST-L1+ST-LLC30050.0 %"));
+    await page.close();
+});
+
+// --- colours, paper, narrow windows ------------------------------------------------------------------------------------
+
+for (const scheme of ["light", "dark"])
+    await test(`text can be read in the ${scheme} colours`, async () => {
+        const page = await openPage(SMALL, "", { colorScheme: scheme });
+        const colours = await page.evaluate(() => {
+            const probe = document.body.appendChild(document.createElement("i"));
+            const value = (name) => {
+                probe.style.color = `var(--${name})`;
+                return getComputedStyle(probe).color;
+            };
+            return Object.fromEntries(["bg", "panel", "soft", "accent-soft", "ink", "dim", "accent", "warn", "bad", "good"].map((name) => [name, value(name)]));
+        });
+        assert.equal(contrast(colours.bg, "rgb(0,0,0)") < contrast(colours.bg, "rgb(255,255,255)"), scheme === "dark");
+        for (const ground of ["bg", "panel", "soft", "accent-soft"])
+            for (const text of ["ink", "dim", "accent", "warn", "bad", "good"]) {
+                if (ground !== "panel" && ground !== "bg" && !["ink", "dim", "accent"].includes(text)) continue;
+                assert.ok(contrast(colours[ground], colours[text]) >= 4.5, `${text} on ${ground}: ${contrast(colours[ground], colours[text]).toFixed(2)}`);
+            }
+        await page.close();
+    });
+
+await test("the button goes from the system's colours to light and dark, and reload keeps the choice", async () => {
+    const page = await openPage(SMALL);
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await background();
+    await page.click(".theme");
+    assert.equal(await background(), light);
+    await page.click(".theme");
+    assert.notEqual(await background(), light);
+    await page.reload();
+    await page.waitForSelector("html[data-ready]");
+    assert.notEqual(await background(), light);
+    await page.click(".theme");
+    assert.equal(await background(), light);
+    await page.close();
+});
+
+await test("components differ in more than hue: no two have the same look, combinations are striped", async () => {
+    const page = await openPage(SMALL);
+    const looks = await page.$$eval(".stack-card .seg", (list) => list.map((one) => getComputedStyle(one).background));
+    assert.equal(new Set(looks).size, looks.length);
+    assert.equal(looks.filter((look) => look.includes("repeating-linear-gradient")).length, 1);
+    await page.close();
+});
+
+await test("paper gets the rows, in dark colours on white, without what only a screen can use", async () => {
+    const page = await openPage(SMALL, "#tab=functions", { colorScheme: "dark" });
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+    assert.equal(await page.isVisible(".tabs"), false);
+    assert.equal(await page.isVisible("#panel-functions input"), false);
+    assert.deepEqual(await functionNames(page), ["copy", "sort", "main"]);
+    assert.equal(await page.$eval("#panel-functions .grid-space .row", (row) => getComputedStyle(row).position), "static");
+    const pdf = await page.pdf();
+    assert.ok(pdf.length > 5000 && pdf.subarray(0, 5).toString() === "%PDF-");
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await page.emulateMedia({ media: "screen" });
+    assert.equal(await page.$eval("#panel-functions .grid-space .row", (row) => getComputedStyle(row).position), "absolute");
+    await page.close();
+});
+
+await test("a long table is printed up to a limit that is said", async () => {
+    const page = await openPage(LARGE, "#function=3");
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    assert.equal(await page.locator("#panel-annotate .instructions .grid-space [role=row]").count(), 400);
+    assert.ok((await page.textContent(".instructions .print-rest")).includes("19600 more rows"));
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    assert.equal(await page.locator(".print-rest").count(), 0);
+    await page.close();
+});
+
+await test("a narrow window does not scroll sideways", async () => {
+    const page = await openPage(SMALL, "", { viewport: { width: 420, height: 800 } });
+    for (const id of await page.$$eval("[role=tab]", (list) => list.map((one) => one.id))) {
+        await page.evaluate((tab) => document.getElementById(tab).click(), id);
+        await page.waitForTimeout(50);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), id);
+    }
+    await page.close();
+});
+
+// --- hostile text ------------------------------------------------------------------------------------------------------
+
+await test("hostile text is shown as text, everywhere", async () => {
+    const page = await openPage(pageFile("hostile", hostile()));
+    for (const id of await page.$$eval("[role=tab]", (list) => list.map((one) => one.id))) {
+        await page.click(`#${id}`);
+        await page.waitForTimeout(50);
+    }
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.equal(await page.locator("img, iframe, object, embed, link").count(), 0);
+    assert.equal(await page.locator("body script").count(), 0);
+    assert.ok((await page.textContent("#panel-functions")).includes("<script>window.hacked=1</script><img"));
+    assert.ok(!(await page.textContent("body")).includes("\u202e"), "characters that turn the writing direction are replaced");
+    const longest = await page.evaluate(() => Math.max(...[...document.querySelectorAll("*")].flatMap((one) => [...one.attributes].map((attribute) => attribute.value.length))));
+    assert.ok(longest <= 4000, `an attribute of ${longest} characters`);
+    assert.deepEqual(page.trouble, []);
+    await page.close();
+});
+
+await test("a megabyte-long name is cut, keeps its beginning as a title, and leads on", async () => {
+    const page = await openPage(pageFile("hostile", hostile()), "#tab=functions");
+    const link = page.locator("#panel-functions a", { hasText: "ns::f<T,T," });
+    assert.equal((await link.textContent()).length, 120);
+    assert.equal((await link.getAttribute("title")).length, 4000);
+    assert.equal(await link.getAttribute("href"), "#function=1");
+    await link.click();
+    await eventually(async () => assert.equal((await gridRows(page, "Instructions of")).length, 6));
+    await page.close();
+});
+
+await test("hostile text in the address changes nothing but what is said", async () => {
+    const page = await openPage(SMALL, `#function=${encodeURIComponent(HOSTILE)}&insn=${encodeURIComponent(HOSTILE)}&zoom=-5&sort=__proto__&tab=annotate`);
+    assert.equal(await page.textContent(".function-head h2"), "copy");
+    await page.goto(`file://${SMALL}#tab=functions&sort=__proto__&only=1e9&order=${encodeURIComponent(HOSTILE)}`);
+    await eventually(async () => assert.equal((await functionNames(page)).length, 3));
+    await page.goto(`file://${SMALL}#tab=flame&zoom=1e9`);
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.deepEqual(page.trouble, []);
+    await page.close();
+});
+
+await test("the page's policy lets no other script run and nothing be fetched", async () => {
+    const page = await openPage(SMALL);
+    const refused = await page.evaluate(async () => {
+        const script = document.createElement("script");
+        script.textContent = "window.hacked = 3";
+        document.body.append(script);
+        const image = new Promise((done) => {
+            const one = new Image();
+            one.onerror = () => done("refused");
+            one.onload = () => done("loaded");
+            one.src = "data:image/gif;base64,R0lGODlhAQABAAAAACw=";
+        });
+        return [window.hacked, await fetch(location.href).then(() => "fetched", () => "refused"), await image];
+    });
+    assert.deepEqual(refused, [undefined, "refused", "refused"]);
+    assert.ok(page.trouble.some((line) => line.includes("Content Security Policy")));
+    await page.close();
+});
+
+// --- large profiles ----------------------------------------------------------------------------------------------------
+
+await test("100,000 instructions: the file stays below 5 MB, the elements on the page few", async () => {
+    const { statSync } = await import("node:fs");
+    assert.ok(statSync(LARGE).size < 5e6, `${statSync(LARGE).size} bytes`);
+    const page = await openPage(LARGE, "#function=3");
+    assert.deepEqual(page.trouble, []);
+    assert.equal(await page.getAttribute(".instructions[role=grid]", "aria-rowcount"), "20001");
+    assert.ok((await page.locator("*").count()) < 3000);
+    await page.focus(".instructions[role=grid]");
+    await page.keyboard.press("End");
+    await page.waitForTimeout(100);
+    const rows = await gridRows(page, "Instructions of");
+    assert.ok(rows.length < 80);
+    assert.equal(await page.getAttribute(".instructions [aria-selected=true]", "aria-rowindex"), "20001");
+    await page.$eval(".instructions[role=grid]", (grid) => (grid.scrollTop = 240000));
+    await page.waitForFunction(() => document.querySelector(".instructions .grid-space [role=row]").getAttribute("aria-rowindex") > 9900);
+    await page.close();
+});
+
+// Not in seconds, which are the machine's: in how long the same browser takes to unpack and parse the same document.
+await test("100,000 instructions: the page is there in a small multiple of the time that reading its document takes", async () => {
+    const page = await openPage(LARGE, "#tab=functions");
+    const [took, reading] = await page.evaluate(async () => {
+        const shown = performance.measure("shown", "assay-start", "assay-ready").duration;
+        const response = await new Promise((done) => {
+            // The document is not kept; an equal amount of work is one of the same size.
+            const columns = Array.from({ length: 14 }, () => Array.from({ length: 100000 }, (_, i) => (i * 2654435761) % 100003));
+            const text = JSON.stringify(columns);
+            done(new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer());
+        });
+        const begun = performance.now();
+        JSON.parse(await new Response(new Blob([response]).stream().pipeThrough(new DecompressionStream("deflate"))).text());
+        return [shown, performance.now() - begun];
+    });
+    console.log(`# shown after ${took.toFixed(0)} ms; reading an equal document ${reading.toFixed(0)} ms`);
+    assert.ok(took < 25 * reading, `${took.toFixed(0)} ms against ${reading.toFixed(0)} ms`);
+    await page.close();
+});
+
+await finish();
