@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The suite's committed results: they hold what the project promises, and the pictures are drawn from them.
+. "$(dirname "$0")/lib.sh"
+
+results() { python3 - "$SOURCE/suite/results.csv" "$1" <<'EOF'; }
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], encoding="utf-8")))
+error = lambda row, sampler, level="instruction": float(row[f"{sampler} {level}"])
+mean = lambda sampler, level="instruction": sum(error(row, sampler, level) for row in rows) / len(rows)
+classes = [row["class"] for row in rows]
+if not eval(sys.argv[2]):
+    sys.exit(f"not so: {sys.argv[2]}")
+EOF
+check "24 programs and more" results 'len(rows) >= 24'
+check "each class has four and more" results 'all(classes.count(c) >= 4 for c in ("compute", "flush", "stall"))'
+check "most are Debian's, not ours" results 'sum(not row["program"].startswith("rv-") for row in rows) > len(rows) / 2'
+check "TIP is wrong by 1.6 % on average at most" results 'mean("tip") <= 1.6'
+check "… and by 5 % at most" results 'max(error(row, "tip") for row in rows) <= 5'
+check "… no more than sampling costs" results 'all(error(row, "tip") <= float(row["noise"]) + 0.05 for row in rows)'
+check "… never in what it charges" results 'all(float(row["systematic tip"]) == 0 for row in rows)'
+check "the samplers come in the paper's order" results \
+    'mean("software") > mean("dispatch") > mean("nci") > mean("tip-ilp") > mean("tip") and mean("lci") > mean("nci")'
+check "… and none is as good as TIP" results 'all(mean(s) > 4 * mean("tip") for s in ("software", "dispatch", "lci",
+    "nci", "nci+ilp", "tip-ilp"))'
+check "coarser profiles are better" results 'all(mean(s, "instruction") > mean(s, "block") > mean(s, "function") for s in
+    ("software", "dispatch", "lci", "nci", "nci+ilp", "tip-ilp", "tip"))'
+check "NCI beats NCI+ILP where it stalls" results 'all(error(row, "nci") < error(row, "nci+ilp") for row in rows
+    if float(row["load_stall"]) > 80)'
+
+cp "$SOURCE"/suite/results*.csv .
+check "the pictures can be drawn" "$SOURCE/suite/draw" results.csv
+for picture in results results-stacks results-periods; do
+    check "$picture.svg is the committed one" cmp "$picture.svg" "$SOURCE/suite/$picture.svg"
+    check "… and is well-formed" python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' "$picture.svg"
+done
+check_status 1 "draw without a file says how" "$SOURCE/suite/draw"
+
+# The expected noise: exact for a coin thrown twice (1/4 each of 0, 1/2, 1/2, 1), close to the usual formula for many.
+noise() { python3 - "$SOURCE/suite" <<'EOF'; }
+import importlib.machinery, importlib.util, math, sys
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("suite_run", sys.argv[1] + "/run")
+run = importlib.util.module_from_spec(importlib.util.spec_from_loader("suite_run", loader))
+loader.exec_module(run)
+assert abs(run.expected_noise([0.5, 0.5], 2) - 0.25) < 1e-12
+assert abs(run.expected_noise([0.5, 0.5], 1) - 0.5) < 1e-12
+shares, n = [0.1] * 10, 100000
+usual = sum(math.sqrt(2 / math.pi * p * (1 - p) / n) for p in shares) / 2
+assert abs(run.expected_noise(shares, n) / usual - 1) < 0.01
+EOF
+check "the expected noise is right" noise
