@@ -147,4 +147,17 @@ bool as_store_totals(struct as_store *store, uint32_t series, const bool *thread
                      struct as_error *err) AS_MUST_CHECK;
 void as_store_totals_free(struct as_store_totals *totals);
 
+/* The rows of a series as they are in the file, thread by thread, in the order of their keys. `threads`: as in a query.
+ * Free with as_store_raw_free. */
+struct as_store_raw {
+    struct as_store_time *times;
+    struct as_store_component *components;
+    struct as_store_state_time *states;
+    struct as_store_path_time *paths;
+    size_t n_times, n_components, n_states, n_paths;
+};
+bool as_store_raw(struct as_store *store, uint32_t series, const bool *threads, struct as_store_raw *raw,
+                  struct as_error *err) AS_MUST_CHECK;
+void as_store_raw_free(struct as_store_raw *raw);
+
 #endif

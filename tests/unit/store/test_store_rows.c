@@ -201,9 +201,36 @@ static void totals(void **state)
     as_store_totals_free(&totals);
 }
 
+static void raw_rows_are_those_of_the_file(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_raw raw;
+    const bool second[] = {false, true};
+    assert_true(as_store_raw(store, 0, NULL, &raw, &err));
+    assert_int_equal(raw.n_times, 9);
+    assert_int_equal(raw.n_components, 12);
+    assert_int_equal(raw.n_states, 6);
+    assert_int_equal(raw.n_paths, 8);
+    assert_int_equal(raw.times[1].units, 200); /* instruction 1, thread 0 */
+    assert_int_equal(raw.times[2].thread, 1);
+    assert_int_equal(raw.components[3].events, 5);
+    assert_int_equal(raw.paths[1].units, 1000);
+    assert_int_equal(raw.paths[1].instruction, AS_STORE_NONE);
+    assert_int_equal(raw.paths[3].instruction, 0);
+    as_store_raw_free(&raw);
+    assert_true(as_store_raw(store, 0, second, &raw, &err));
+    assert_int_equal(raw.n_times, 3);
+    assert_int_equal(raw.n_components, 0);
+    assert_int_equal(raw.n_paths, 1);
+    as_store_raw_free(&raw);
+    assert_false(as_store_raw(store, 2, NULL, &raw, &err));
+    bed_assert_line(&err, "has no series 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(raw_rows_are_those_of_the_file),
         cmocka_unit_test(levels), cmocka_unit_test(what_rows_have_in_common), cmocka_unit_test(filters),
         cmocka_unit_test(parts),  cmocka_unit_test(samples_add_up),           cmocka_unit_test(path_times),
         cmocka_unit_test(totals),
