@@ -143,7 +143,7 @@ await test("a function leads to its instructions, and the back button back", asy
     await eventually(async () => assert.ok(page.url().endsWith("#function=copy")));
     const rows = await gridRows(page, "Instructions of copy");
     assert.deepEqual(rows.map((row) => row[1]), ["401104", "401107", "40110a", "40110e", "401111", "401113"]);
-    assert.deepEqual(rows[0].slice(2), ["mov rax, qword ptr [rsi]", "45.0 %", "", "ST-L1+ST-LLC", "200", "2.25", "10"]);
+    assert.deepEqual(rows[0].slice(2), ["mov rax, qword ptr [rsi]", "45.0 %", "", "ST-L1+ST-LLC", "200", "2.25"]);
     await page.goBack();
     await eventually(async () => assert.equal(await page.getAttribute("#tab-functions", "aria-selected"), "true"));
     assert.equal(await page.inputValue("#panel-functions input"), "o");

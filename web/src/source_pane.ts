@@ -75,10 +75,10 @@ export class SourcePane {
         this.grid = new Grid({
             label: `Source lines of ${clean(data.name, 80)}`, rowHeight: LINE, className: "lines",
             columns: [
-                { key: "line", title: "Line", width: "52px", numeric: true, cell: (line, cell) => (cell.textContent = String(line + first)) },
-                { key: "share", title: "Share", width: "64px", numeric: true, cell: (line, cell) => (cell.textContent = stacks.total[line] > 0 ? percent(stacks.total[line] / model.total) : "") },
-                { key: "stack", title: "Stack", width: "72px", cell: (line, cell) => stacks.total[line] > 0 && cell.append(bars.make(stacks.parts(line), full, { total: stacks.total[line] })) },
-                { key: "text", title: data.note ? `Source (${clean(data.note, 80)})` : "Source", width: "minmax(360px, 1fr)", cell: (line, cell) => {
+                { key: "line", title: "Line", width: "40px", numeric: true, cell: (line, cell) => (cell.textContent = String(line + first)) },
+                { key: "share", title: "Share", width: "54px", numeric: true, cell: (line, cell) => (cell.textContent = stacks.total[line] > 0 ? percent(stacks.total[line] / model.total) : "") },
+                { key: "stack", title: "Stack", width: "56px", cell: (line, cell) => stacks.total[line] > 0 && cell.append(bars.make(stacks.parts(line), full, { total: stacks.total[line] })) },
+                { key: "text", title: data.note ? `Source (${clean(data.note, 80)})` : "Source", width: "minmax(420px, 1fr)", cell: (line, cell) => {
                     cell.classList.add("code");
                     cell.textContent = clean(lines[line].replace(/\t/g, "    "), 400);
                 } },

@@ -33,18 +33,31 @@ class AnnotateView implements View {
         const base = button("% of function", () => {
             this.ofFunction = !this.ofFunction;
             base.setAttribute("aria-pressed", String(this.ofFunction));
-            const at = this.grid!.selected;
-            this.open(this.fn);
-            if (at >= 0) this.grid!.select(at, true);
+            this.reopen();
         }, { "aria-pressed": "false", title: "Shares of the function's time instead of the program's" });
         const toggle = button("Source", () => {
-            const hidden = this.element.classList.toggle("no-source");
-            toggle.setAttribute("aria-pressed", String(!hidden));
+            toggle.setAttribute("aria-pressed", String(!this.element.classList.toggle("no-source")));
+            this.reopen();
         }, { "aria-pressed": "true" });
         this.element = el("div", { class: "fill annotate" },
             el("div", { class: "toolbar" }, this.choice, this.names(), this.hot, el("span", { class: "spring" }), base, toggle), this.title, context.bars.legend(),
             el("div", { class: "split" }, el("div", { class: "code-pane" }, this.place, this.overview), this.source.element));
         this.element.addEventListener("keydown", (event) => this.onKey(event));
+    }
+
+    private reopen(): void {
+        const at = this.grid!.selected;
+        this.open(this.fn);
+        if (at < 0) return;
+        this.grid!.select(at, true);
+        this.source.follow(at);
+    }
+
+    /** Whether the source's text stands beside the instructions: then its lines need no column. */
+    private sourceShown(): boolean {
+        const { model } = this.context;
+        const file = model.first[this.fn] < model.first[this.fn + 1] ? model.fileOf(this.hottest[0] ?? model.first[this.fn]) : -1;
+        return !this.element.classList.contains("no-source") && file >= 0 && !!model.data.files![file].lines?.length;
     }
 
     /** What the field offers: the functions with the most time. */
@@ -72,7 +85,7 @@ class AnnotateView implements View {
                 cell.classList.add("code", "dim");
                 cell.textContent = model.addressOf(row).slice(2);
             } },
-            { key: "text", title: "Instruction", width: "minmax(190px, 5fr)", cell: (row, cell) => {
+            { key: "text", title: "Instruction", width: "minmax(230px, 5fr)", cell: (row, cell) => {
                 const [, mnemonic, rest] = /^(\S*)(.*)$/s.exec(model.text(row))!;
                 const callee = model.callee.get(row);
                 cell.classList.add("code");
@@ -81,7 +94,7 @@ class AnnotateView implements View {
                 if (callee !== undefined && callee < model.functionCount) cell.append(el("a", { class: "callee", tabindex: -1, href: link({ function: names.key(callee) }) }, model.name(callee, 40)));
             } },
             { key: "share", title: "Share", width: "58px", numeric: true, hint: this.ofFunction ? "Of the function's time" : "Of the program's time", cell: (row, cell) => (cell.textContent = stacks.total[row] > 0 ? this.share(row) : "") },
-            { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(110px, 4fr)", cell: (row, cell) => {
+            { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(110px, 3fr)", cell: (row, cell) => {
                 if (stacks.total[row] > 0) cell.append(bars.make(stacks.parts(row), this.full, { total: stacks.total[row], title: model.text(row) }));
             } },
             stacks.known && { key: "why", title: "Mostly", width: "minmax(58px, 116px)", hint: "The largest component, where the instruction matters", cell: (row, cell) => {
@@ -93,7 +106,7 @@ class AnnotateView implements View {
                 const executed = model.executed(row) ?? 0;
                 cell.textContent = executed > 0 && stacks.total[row] > 0 ? digits(stacks.total[row] / executed) : "";
             } },
-            { key: "line", title: "Line", width: "44px", numeric: true, cell: (row, cell) => {
+            !this.sourceShown() && { key: "line", title: "Line", width: "44px", numeric: true, cell: (row, cell) => {
                 cell.classList.add("dim");
                 cell.textContent = model.lineOf(row) > 0 ? String(model.lineOf(row)) : "";
             } },
@@ -235,7 +248,7 @@ class AnnotateView implements View {
         pen.fillStyle = getComputedStyle(this.overview).color;
         sums.forEach((value, y) => {
             if (value > 0) {
-                pen.globalAlpha = 0.15 + 0.85 * Math.sqrt(value / most);
+                pen.globalAlpha = 0.08 + 0.92 * (value / most);
                 pen.fillRect(0, y, 14, Math.max(1, Math.min(4, height / (last - first))));
             }
         });

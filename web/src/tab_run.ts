@@ -15,7 +15,7 @@ function table(title: string, heads: string[], rows: Cell[][]): HTMLElement | nu
     };
     return el("section", { class: "card" }, el("h2", {}, title),
         el("table", { class: "plain" }, el("caption", { class: "hidden" }, title),
-            heads.length ? el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))) : null,
+            heads.length ? el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: typeof rows[0][i] === "object" && (rows[0][i] as { number?: boolean }).number ? "num" : null }, head)))) : null,
             el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((value, i) => cell(value, i === 0)))))));
 }
 
