@@ -10,6 +10,7 @@
  *   daemon N FILE        forks twice, the parent ends, the grandchild works and writes "done" to FILE
  *   forks P N            P children, each with that work
  *   linger N FILE        works and writes "done" to FILE
+ *   deep N               outer_call, middle_call, inner_call, without frame pointers
  *   accesses N           loads from and stores to a table whose address it prints first
  */
 #include <fcntl.h>
@@ -109,6 +110,33 @@ static int run_forks(int children, long n)
     return 0;
 }
 
+#define NO_FRAME __attribute__((noipa, optimize("omit-frame-pointer"))) static
+
+NO_FRAME uint64_t inner_call(uint64_t n)
+{
+    return spin(n) + 1;
+}
+
+NO_FRAME uint64_t middle_call(uint64_t n)
+{
+    volatile uint64_t room[40]; /* a frame that nobody could guess */
+    room[n % 40] = inner_call(n);
+    return room[n % 40] + 1;
+}
+
+NO_FRAME uint64_t outer_call(uint64_t n)
+{
+    return middle_call(n) + 1;
+}
+
+static int run_deep(long n)
+{
+    uint64_t sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += outer_call(10 * ROUND);
+    return sum == 1;
+}
+
 enum { TABLE = 1024 };
 static uint64_t table[TABLE];
 
@@ -158,6 +186,8 @@ int main(int argc, char **argv)
         return become_daemon(first, argv[3]);
     if (strcmp(what, "forks") == 0)
         return run_forks((int)first, second);
+    if (strcmp(what, "deep") == 0)
+        return run_deep(first);
     if (strcmp(what, "accesses") == 0)
         return run_accesses(first);
     if (strcmp(what, "close") == 0)

@@ -2,6 +2,7 @@
  * with perf events has. */
 #include "native/reconstruct.h"
 #include "native/session.h"
+#include "native/stack_walk.h"
 #include "perfdata/perf_spaces.h"
 
 #include "unit.h"
@@ -32,6 +33,8 @@ struct tally {
     char stop_at[32];   /* a function: the first sample in it ends the session */
     uint64_t low, high; /* a table */
     uint64_t how[3], inside[3], loads, stores, reasons[AS_RECONSTRUCT_REASONS];
+    struct as_walker *walker;
+    uint64_t walked, complete;
     int waited;
     struct as_native_info info;
     struct as_error err;
@@ -44,6 +47,8 @@ static bool on_process(void *context, const struct as_perf_process *process, str
     tally->exits += process->kind == AS_PERF_EXIT;
     tally->execs += process->kind == AS_PERF_COMM && process->exec;
     as_code_process(tally->code, process, err);
+    if (tally->walker)
+        as_walker_process(tally->walker, process, err);
     return as_perf_spaces_process(tally->spaces, process, err);
 }
 
@@ -58,6 +63,26 @@ static void look_at_access(struct tally *tally, const struct as_perf_sample *sam
     tally->inside[found.how]++;
     tally->loads += found.accesses[0].access == AS_ACCESS_LOAD && found.accesses[0].size == 8;
     tally->stores += found.accesses[0].access == AS_ACCESS_STORE && found.accesses[0].size == 8;
+}
+
+/* inner_call, middle_call, outer_call, …, main */
+static void walk_stack(struct tally *tally, const struct as_perf_sample *sample)
+{
+    static const char *const names[] = {"inner_call", "middle_call", "outer_call"};
+    uint64_t frames[AS_WALK_MAX];
+    size_t n = as_walker_walk(tally->walker, sample, frames, AS_WALK_MAX);
+    bool right = n >= 4, main_called = false;
+    for (size_t i = 0; i < n; i++) {
+        struct as_perf_location location;
+        as_perf_spaces_find(tally->spaces, sample->pid, AS_PERF_USER, frames[i] - (i > 0), &location);
+        const char *function = location.function ? location.function : "";
+        if (i == 0 && strcmp(function, "inner_call") != 0)
+            return; /* elsewhere */
+        right &= i >= 3 || strcmp(function, names[i]) == 0;
+        main_called |= strcmp(function, "main") == 0;
+    }
+    tally->walked++;
+    tally->complete += right && main_called;
 }
 
 static bool on_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
@@ -78,6 +103,8 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
     as_map_put(&tally->processes, sample->pid);
     if (tally->high)
         look_at_access(tally, sample);
+    if (tally->walker)
+        walk_stack(tally, sample);
     if (tally->stop_at[0] && strcmp(function, tally->stop_at) == 0)
         as_native_stop(tally->session);
     return true;
@@ -408,6 +435,20 @@ static void takes_call_chains(void **state)
     forget(&tally);
 }
 
+static void unwinds_without_frame_pointers(void **state)
+{
+    need_clock();
+    struct tally tally = {.walker = as_walker_new()};
+    assert_true(sample(
+        &tally, (struct as_native_options){.rate = 1000, .fields = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER},
+        ARGS("deep", "1500"), 0));
+    assert_int_equal(tally.info.lost, 0);
+    assert_true(tally.walked > 50);
+    assert_true(tally.complete >= tally.walked * 98 / 100);
+    as_walker_free(tally.walker);
+    forget(&tally);
+}
+
 /* ---- faults ---- */
 
 static void says_what_cannot_be_run(void **state)
@@ -530,6 +571,7 @@ int main(void)
         cmocka_unit_test(stops_when_told),
         cmocka_unit_test(reconstructs_accesses),
         cmocka_unit_test(takes_call_chains),
+        cmocka_unit_test(unwinds_without_frame_pointers),
         cmocka_unit_test(says_what_cannot_be_run),
         cmocka_unit_test(says_there_is_no_process),
         cmocka_unit_test(says_descriptors_ran_out),

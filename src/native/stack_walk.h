@@ -1,0 +1,25 @@
+/* Call chains of programs without frame pointers: from samples that carry registers and a copy of the top of the stack
+ * (PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER), unwound with the programs' own .eh_frame by libdw. x86-64.
+ *
+ * Fed with the process records of a session or a recording, in their order. A chain ends where the copy ends, where a
+ * module has no unwind table (generated code, the vdso), or at AS_WALK_MAX frames.
+ */
+#ifndef AS_NATIVE_STACK_WALK_H
+#define AS_NATIVE_STACK_WALK_H
+
+#include "perfdata/perfdata.h"
+
+enum { AS_WALK_MAX = 256 };
+
+struct as_walker;
+
+struct as_walker *as_walker_new(void);
+void as_walker_free(struct as_walker *walker);
+/* Has the form of a sink's function, with the walker as context; never fails. */
+bool as_walker_process(void *walker, const struct as_perf_process *process, struct as_error *err);
+
+/* Writes at most `max` addresses, innermost first: the interrupted one, then return addresses. 0: the sample has no
+ * registers or no stack. */
+size_t as_walker_walk(struct as_walker *walker, const struct as_perf_sample *sample, uint64_t *frames, size_t max);
+
+#endif
