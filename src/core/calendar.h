@@ -1,7 +1,8 @@
 /* Two small structures that turn "at most n at a time" into times.
  *
  * as_calendar: at most `width` events in a cycle. Remembers the events of the most recent SPAN cycles; older ones count
- * as free again, which no in-flight instruction is that far behind to notice. as_occupancy: at most `size` entries at a
+ * as free again, which no in-flight instruction is that far behind to notice. (Words are small: the calendars are what
+ * the core's own speed depends on most, after the records.) as_occupancy: at most `size` entries at a
  * time, each leaving at a known cycle: a min-heap of the cycles at which they leave.
  */
 #ifndef AS_CORE_CALENDAR_H
@@ -14,17 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AS_CALENDAR_SPAN = 1 << 13 };
+enum { AS_CALENDAR_SPAN_BITS = 13 };
+enum { AS_CALENDAR_SPAN = 1 << AS_CALENDAR_SPAN_BITS };
 
 struct as_calendar {
     uint32_t width;
-    uint64_t slots[AS_CALENDAR_SPAN]; /* cycle << 8 | events */
+    uint32_t slots[AS_CALENDAR_SPAN]; /* by the cycle's low bits: its other bits << 8 | events */
 };
 
 /* What a slot says of `cycle`: its word with the events of that cycle, none where it holds another one's. */
-static inline uint64_t as_calendar_word(const struct as_calendar *calendar, uint64_t cycle)
+static inline uint32_t as_calendar_word(const struct as_calendar *calendar, uint64_t cycle)
 {
-    uint64_t word = calendar->slots[cycle % AS_CALENDAR_SPAN], none = cycle << 8;
+    uint32_t word = calendar->slots[cycle % AS_CALENDAR_SPAN], none = (uint32_t)(cycle >> AS_CALENDAR_SPAN_BITS) << 8;
     return word - none > 0xff ? none : word;
 }
 
@@ -41,7 +43,7 @@ static inline void as_calendar_take(struct as_calendar *calendar, uint64_t cycle
 /* Takes the first cycle from `cycle` on that has room, and returns it. */
 static inline uint64_t as_calendar_take_first(struct as_calendar *calendar, uint64_t cycle)
 {
-    uint64_t word = as_calendar_word(calendar, cycle);
+    uint32_t word = as_calendar_word(calendar, cycle);
     while ((word & 0xff) >= calendar->width)
         word = as_calendar_word(calendar, ++cycle);
     calendar->slots[cycle % AS_CALENDAR_SPAN] = word + 1;
@@ -52,7 +54,7 @@ static inline uint64_t as_calendar_take_first(struct as_calendar *calendar, uint
 static inline uint64_t as_calendar_take_both(struct as_calendar *a, struct as_calendar *b, uint64_t cycle)
 {
     for (;; cycle++) {
-        uint64_t in_a = as_calendar_word(a, cycle), in_b = as_calendar_word(b, cycle);
+        uint32_t in_a = as_calendar_word(a, cycle), in_b = as_calendar_word(b, cycle);
         if ((in_a & 0xff) < a->width && (in_b & 0xff) < b->width) {
             a->slots[cycle % AS_CALENDAR_SPAN] = in_a + 1;
             b->slots[cycle % AS_CALENDAR_SPAN] = in_b + 1;

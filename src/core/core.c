@@ -50,10 +50,8 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->width = machine->back.width;
     core->rob = machine->back.rob;
     core->commit_width = machine->back.commit_width;
-    uint64_t most = later(core->rob, later(core->width, core->commit_width));
-    core->flights_mask = ring_size(most) - 1;
+    core->flights_mask = ring_size(later(core->rob, later(core->width, core->commit_width))) - 1;
     core->flights = as_alloc_array(core->flights_mask + 1, sizeof *core->flights);
-    core->registers[AS_REGISTERS_NONE] = ring_new(1); /* always asked about number 0 */
     core->registers[AS_REGISTERS_INT] = ring_new(machine->back.int_registers - ARCH_REGISTERS);
     core->registers[AS_REGISTERS_FP] = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
     core->load_queue = ring_new(machine->back.load_queue);
@@ -127,20 +125,20 @@ static __attribute__((noinline)) void try_again(const struct passage *first, uin
     struct as_core *core = first->core;
     struct as_pipe *pipe = first->pipe;
     uint64_t head = later(pipe->done, before) + 1, dispatched = pipe->dispatch;
-    if (first->violated)
-        head = later(head, first->violated + 1);
-    if (first->fault)
+    if (first->trouble.violated)
+        head = later(head, first->trouble.violated + 1);
+    if (first->trouble.fault)
         core->kernel_cycles += core->machine->memory.fault_cycles;
-    core->last_commit = before > head - 1 ? before : head - 1;
+    core->last_commit = later(before, head - 1);
     as_core_flush_after(core, head);
     fetch(core, first->op, first->recipe, pipe);
     struct passage second = {.core = core, .op = first->op, .recipe = first->recipe, .pipe = pipe};
     as_core_pass(&second);
     pipe->flags |= AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
-    pipe->events |= (first->fault ? AS_EVENT_FL_EX : 0) | (first->violated ? AS_EVENT_FL_MO : 0);
+    pipe->events |= (first->trouble.fault ? AS_EVENT_FL_EX : 0) | (first->trouble.violated ? AS_EVENT_FL_MO : 0);
     pipe->exception = pipe->dispatch > head ? (uint32_t)(pipe->dispatch - head) : 0;
     pipe->first_try = head - dispatched < UINT16_MAX ? (uint16_t)(head - dispatched) : UINT16_MAX;
-    core->counters.order_violations += first->violated != 0;
+    core->counters.order_violations += first->trouble.violated != 0;
     core->n_again += first->recipe->n;
 }
 
@@ -182,32 +180,87 @@ static void set_ideal(struct as_core *core, uint32_t ideal)
 }
 
 /* One micro-operation that goes to a unit. */
-static inline void pass_plain(struct as_core *core, const struct as_recipe *recipe, struct as_pipe *pipe)
+static inline void pass_unit(struct as_core *core, const struct as_recipe *recipe, struct as_pipe *pipe)
 {
     const struct as_micro *micro = recipe->micro;
-    struct uop_times times;
-    uint64_t dispatched = dispatch(core, micro, pipe->fetch + core->depth, pipe);
+    uint32_t traits = micro->traits & ~(AS_MICRO_LOADS | AS_MICRO_STORES);
+    uint64_t dispatched = dispatch(core, micro, traits, pipe->fetch + core->depth, pipe);
     uint64_t ready = later(dispatched + core->dispatch_to_issue, operands_ready(core, micro));
-    times.issue = issue(core, micro, ready, pipe);
+    struct uop_times times = {.issue = issue(core, micro, ready, pipe)};
     times.done = times.issue + micro->latency;
     write_registers(core, micro, times.done);
     pipe->dispatch = dispatched;
     pipe->issue = times.issue;
     pipe->done = times.done;
-    pipe->commit = commit(core, micro, dispatched, times);
+    pipe->commit = commit(core, micro, traits, dispatched, times);
 }
 
-/* Any other, twice where it must be. */
+/* One load. */
+static inline void pass_load(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
+                             struct as_pipe *pipe, struct trouble *trouble)
+{
+    const struct as_micro *micro = recipe->micro;
+    uint32_t at = 0, traits = AS_MICRO_LOADS | AS_MICRO_QUEUED;
+    uint64_t dispatched = dispatch(core, micro, traits, pipe->fetch + core->depth, pipe);
+    uint64_t ready = later(dispatched + core->dispatch_to_issue, operands_ready(core, micro));
+    struct uop_times times = {.issue = issue(core, micro, ready, pipe)};
+    times.done = times.issue + micro->latency;
+    const struct as_core_access *access = next_access(op, &at, AS_ACCESS_LOAD);
+    if (access)
+        times.done = later(times.done, as_core_load(core, op->insn, access, times.done, pipe, trouble));
+    write_registers(core, micro, times.done);
+    pipe->dispatch = dispatched;
+    pipe->issue = times.issue;
+    pipe->done = times.done;
+    pipe->commit = commit(core, micro, traits, dispatched, times);
+}
+
+/* One store, but for its drain. */
+static inline void pass_store(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
+                              struct as_pipe *pipe, struct trouble *trouble)
+{
+    const struct as_micro *micro = recipe->micro;
+    uint32_t at = 0, traits = AS_MICRO_STORES | AS_MICRO_QUEUED;
+    uint64_t dispatched = dispatch(core, micro, traits, pipe->fetch + core->depth, pipe);
+    uint64_t ready = later(dispatched + core->dispatch_to_issue, operands_ready(core, micro));
+    struct uop_times times = {.issue = issue(core, micro, ready, pipe)};
+    const struct as_core_access *access = next_access(op, &at, AS_ACCESS_STORE);
+    times.done = as_core_store(core, op, micro, access, dispatched, times.issue, pipe, trouble);
+    write_registers(core, micro, times.done);
+    pipe->dispatch = dispatched;
+    pipe->issue = times.issue;
+    pipe->done = times.done;
+    pipe->commit = commit(core, micro, traits, dispatched, times);
+}
+
+/* An instruction that has to do with memory, or more than one thing to do; twice where it must be. */
 static __attribute__((noinline)) void pass(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
                                            struct as_pipe *pipe)
 {
     struct passage p = {.core = core, .op = op, .recipe = recipe, .pipe = pipe};
     uint64_t before = core->last_commit;
-    as_core_pass(&p);
-    if (__builtin_expect((p.violated | p.fault) != 0, 0))
+    if (recipe->shape == AS_SHAPE_LOAD)
+        pass_load(core, op, recipe, pipe, &p.trouble);
+    else if (recipe->shape == AS_SHAPE_STORE)
+        pass_store(core, op, recipe, pipe, &p.trouble);
+    else
+        as_core_pass(&p);
+    if (__builtin_expect((p.trouble.violated | p.trouble.fault) != 0, 0))
         try_again(&p, before);
     if (recipe->traits & AS_RECIPE_STORES)
         as_core_put_off_drains(core, op, recipe, pipe->commit);
+}
+
+/* All but the times, path and thread. */
+static inline void open_record(const struct as_recipe *recipe, bool continues, struct as_pipe *pipe)
+{
+    pipe->insn = recipe->insn;
+    pipe->events = 0;
+    pipe->exception = 0;
+    pipe->wrong_path = 0;
+    pipe->flags = continues ? AS_PIPE_CONTINUES : 0;
+    pipe->uops = recipe->n;
+    pipe->wrong_delay = 0;
 }
 
 void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
@@ -215,17 +268,17 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
     const struct as_recipe *recipe = op->recipe ? op->recipe : make_recipe(core, op->insn);
     if (__builtin_expect(op->ideal != core->ideal, 0))
         set_ideal(core, op->ideal);
-    *pipe = (struct as_pipe){.insn = recipe->insn, .uops = recipe->n, .flags = op->continues ? AS_PIPE_CONTINUES : 0};
+    open_record(recipe, op->continues, pipe);
     fetch(core, op, recipe, pipe);
     if (recipe->traits & AS_RECIPE_FUSES && fuse(core, op, pipe))
         ; /* nothing is left to do */
-    else if (recipe->traits & AS_RECIPE_PLAIN)
-        pass_plain(core, recipe, pipe);
+    else if (recipe->shape == AS_SHAPE_UNIT)
+        pass_unit(core, recipe, pipe);
     else
         pass(core, op, recipe, pipe);
     go(&core->buffer, core->n_insns, pipe->dispatch);
     go(&core->targets, core->n_packets - 1, pipe->commit);
-    if (recipe->traits & ~(AS_RECIPE_STORES | AS_RECIPE_PLAIN))
+    if (recipe->traits & ~AS_RECIPE_STORES)
         hold_others(core, op, recipe, pipe);
     core->previous = op->insn;
     core->n_insns++;

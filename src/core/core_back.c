@@ -77,12 +77,12 @@ static const struct as_uop *uop_of(const struct passage *p, const struct as_micr
 static inline struct uop_times pass_micro(struct passage *p, const struct as_micro *micro, uint64_t ready)
 {
     struct as_core *core = p->core;
-    p->dispatched = dispatch(core, micro, p->pipe->fetch + core->depth, p->pipe);
+    p->dispatched = dispatch(core, micro, micro->traits, p->pipe->fetch + core->depth, p->pipe);
     ready = later(ready, later(p->dispatched + core->dispatch_to_issue, operands_ready(core, micro)));
     if (micro->traits & AS_MICRO_WIDE)
         ready = later(ready, as_core_wide_operands(core, p->op->insn, uop_of(p, micro)->reads));
     struct uop_times times = run(p, micro, ready);
-    p->pipe->commit = commit(core, micro, p->dispatched, times);
+    p->pipe->commit = commit(core, micro, micro->traits, p->dispatched, times);
     return times;
 }
 

@@ -19,26 +19,22 @@ static inline struct flight *flight(const struct as_core *core, uint64_t n)
     return &core->flights[n & core->flights_mask];
 }
 
-/* The cycle in which a micro-operation enters the ROB. The constraints that do not depend on the one before are joined
- * first: the time of the one before is what this waits for. */
-static inline uint64_t dispatch(struct as_core *core, const struct as_micro *micro, uint64_t not_before,
-                                struct as_pipe *pipe)
+/* The cycle in which a micro-operation with these traits enters the ROB. The constraints that do not depend on the one
+ * before are joined first: the time of the one before is what this waits for. */
+static inline uint64_t dispatch(struct as_core *core, const struct as_micro *micro, uint32_t traits,
+                                uint64_t not_before, struct as_pipe *pipe)
 {
-    uint32_t traits = micro->traits;
-    uint64_t n = core->n_uops;
-    uint64_t in_width = later(flight(core, n - core->width)->dispatched, not_before);
-    uint64_t room = later(flight(core, n - core->rob)->committed,
-                          gone_at(&core->registers[micro->registers], core->n_writes[micro->registers]));
+    uint64_t in_width = later(flight(core, core->n_uops - core->width)->dispatched, not_before);
+    uint64_t room = later(flight(core, core->n_uops - core->rob)->committed, core->hold_dispatch);
+    if (micro->registers)
+        room = later(room, gone_at(&core->registers[micro->registers], core->n_writes[micro->registers]));
     if (traits & AS_MICRO_LOADS)
         room = later(room, gone_at(&core->load_queue, core->n_loads));
-    room = later(room, core->hold_dispatch);
-    uint64_t cycle = later(later(in_width, room), core->last_dispatch);
-    if (traits & (AS_MICRO_SERIALISES | AS_MICRO_BRANCH)) {
-        if (traits & AS_MICRO_SERIALISES)
-            cycle = later(cycle, core->last_commit + 1);
-        if (traits & AS_MICRO_BRANCH)
-            cycle = as_occupancy_free_at(core->branches, cycle);
-    }
+    uint64_t cycle = later(later(room, in_width), core->last_dispatch);
+    if (traits & AS_MICRO_SERIALISES)
+        cycle = later(cycle, core->last_commit + 1);
+    if (traits & AS_MICRO_BRANCH)
+        cycle = as_occupancy_free_at(core->branches, cycle);
     if (traits & AS_MICRO_QUEUED)
         cycle = as_occupancy_free_at(core->queues[micro->queue], cycle);
     if (traits & AS_MICRO_STORES)
@@ -50,8 +46,7 @@ static inline uint64_t dispatch(struct as_core *core, const struct as_micro *mic
 static inline uint64_t operands_ready(const struct as_core *core, const struct as_micro *micro)
 {
     const uint64_t *ready = core->ready;
-    return later(later(ready[micro->reads[0]], ready[micro->reads[1]]),
-                 later(ready[micro->reads[2]], ready[micro->reads[3]]));
+    return later(later(ready[micro->reads[0]], ready[micro->reads[1]]), ready[micro->reads[2]]);
 }
 
 static inline void write_registers(struct as_core *core, const struct as_micro *micro, uint64_t cycle)
@@ -72,21 +67,21 @@ static inline uint64_t issue(struct as_core *core, const struct as_micro *micro,
 }
 
 /* The micro-operation, dispatched and issued, is done: what it frees, and when it commits. */
-static inline uint64_t commit(struct as_core *core, const struct as_micro *micro, uint64_t dispatched,
+static inline uint64_t commit(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t dispatched,
                               struct uop_times times)
 {
-    uint64_t n = core->n_uops++;
-    uint64_t cycle = later(later(times.done + 1, flight(core, n - core->commit_width)->committed), core->last_commit);
+    if (traits & AS_MICRO_QUEUED)
+        as_occupancy_take(core->queues[micro->queue], dispatched, times.issue);
+    if (traits & AS_MICRO_BRANCH)
+        as_occupancy_take(core->branches, dispatched, times.done);
+    uint64_t n = core->n_uops++, room = flight(core, n - core->commit_width)->committed;
+    uint64_t cycle = later(later(times.done + 1, room), core->last_commit);
     core->last_commit = cycle;
     *flight(core, n) = (struct flight){.dispatched = dispatched + 1, .committed = cycle + 1};
-    go(&core->registers[micro->registers], core->n_writes[micro->registers], cycle);
-    core->n_writes[micro->registers] += micro->registers != AS_REGISTERS_NONE;
-    if (micro->traits & AS_MICRO_QUEUED)
-        as_occupancy_take(core->queues[micro->queue], dispatched, times.issue);
-    if (micro->traits & AS_MICRO_LOADS)
+    if (micro->registers)
+        go(&core->registers[micro->registers], core->n_writes[micro->registers]++, cycle);
+    if (traits & AS_MICRO_LOADS)
         go(&core->load_queue, core->n_loads++, cycle);
-    if (micro->traits & AS_MICRO_BRANCH)
-        as_occupancy_take(core->branches, dispatched, times.done);
     return cycle;
 }
 

@@ -39,7 +39,7 @@ void as_core_drain_one(struct as_core *core)
     core->next_drain = core->n_drained < core->n_stores ? drain_start(core) : UINT64_MAX;
 }
 
-static void put_off_drain(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number)
+void as_core_put_off_drain(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number)
 {
     if (core->n_stores - core->n_drained > core->pending_mask)
         as_core_drain_one(core);
@@ -56,5 +56,5 @@ void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const 
     uint64_t number = core->n_stores;
     for (uint8_t i = 0; i < recipe->n; i++)
         if (recipe->micro[i].traits & AS_MICRO_STORES)
-            put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), commit, number);
+            as_core_put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), commit, number);
 }

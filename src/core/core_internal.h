@@ -28,8 +28,8 @@ struct ring {
     uint64_t mask, limit;
 };
 
-/* A micro-operation's way: the first cycles behind its dispatch and its commit. It shows who is `width` (rob, commit
- * width) before another. */
+/* A micro-operation's way: the first cycles behind its dispatch and its commit. Those `width`, `rob` and `commit_width`
+ * before another limit it. (Counting how many a cycle has had would be shorter, but is one long chain for the host.) */
 struct flight {
     uint64_t dispatched, committed;
 };
@@ -125,6 +125,12 @@ struct uop_times {
     uint64_t issue, done;
 };
 
+/* Why an instruction has to be tried again. */
+struct trouble {
+    uint64_t violated; /* not 0: a store that a load passed without knowing has its address in this cycle */
+    uint32_t fault;
+};
+
 /* One pass of an instruction through the pipeline; a second one follows a fault or a memory-order violation. */
 struct passage {
     struct as_core *core;
@@ -133,8 +139,7 @@ struct passage {
     struct as_pipe *pipe; /* takes the times */
     uint32_t load_at, store_at;
     uint64_t dispatched; /* the micro-operation at hand */
-    uint64_t violated;   /* not 0: a store that a load passed without knowing has its address in this cycle */
-    uint32_t fault;
+    struct trouble trouble;
 };
 
 /* ---- core_front.c ---- */
@@ -167,6 +172,13 @@ void as_core_pass(struct passage *p);
 
 /* ---- core_memory_order.c ---- */
 
+/* A load whose address is known in `cycle`: when it has its data. */
+uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const struct as_core_access *access,
+                      uint64_t cycle, struct as_pipe *pipe, struct trouble *trouble);
+/* A store that issued with its data: when it is done. Its address may have been known before. */
+uint64_t as_core_store(struct as_core *core, const struct as_op *op, const struct as_micro *micro,
+                       const struct as_core_access *access, uint64_t dispatched, uint64_t issued, struct as_pipe *pipe,
+                       struct trouble *trouble);
 /* Micro-operations that the memory unit carries out; operands are ready in cycle `ready`. */
 struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micro, uint64_t ready);
 struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready);
@@ -190,7 +202,9 @@ static inline struct store *store_slot(struct as_core *core, uint64_t granule)
 /* ---- core_drain.c ---- */
 
 void as_core_drain_one(struct as_core *core);
-/* Stores of the instruction drain after its commit. */
+/* A store drains after its commit; `number` is its struct store's. access NULL: it wrote nothing. */
+void as_core_put_off_drain(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number);
+/* All stores of the instruction. */
 void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
                             uint64_t commit);
 

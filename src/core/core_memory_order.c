@@ -41,12 +41,11 @@ static const struct store *find_store(struct as_core *core, const struct as_core
 }
 
 /* The load overlaps a store that has not drained and whose address it knows: when it has its data. */
-static uint64_t forward(struct passage *p, const struct store *store, const struct as_core_access *access,
-                        uint64_t cycle)
+static uint64_t forward(struct as_core *core, const struct store *store, const struct as_core_access *access,
+                        uint64_t cycle, struct as_pipe *pipe)
 {
-    struct as_core *core = p->core;
     bool covers = store->address <= access->address && access->address + access->size <= store->end;
-    p->pipe->events |= AS_EVENT_FORWARDED;
+    pipe->events |= AS_EVENT_FORWARDED;
     core->counters.forwards++;
     if (covers)
         return later(cycle, store->data_known) + core->machine->back.forward_latency;
@@ -55,12 +54,11 @@ static uint64_t forward(struct passage *p, const struct store *store, const stru
     return later(cycle, store->drained) + core->machine->memory.l1d.latency;
 }
 
-/* A load whose address is known in `cycle`: when it has its data. */
-static inline uint64_t load(struct passage *p, const struct as_core_access *access, uint64_t cycle)
+uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const struct as_core_access *access,
+                      uint64_t cycle, struct as_pipe *pipe, struct trouble *trouble)
 {
-    struct as_core *core = p->core;
     const struct as_machine *machine = core->machine;
-    uint8_t *waits = wait_slot(core, p->op->insn->address);
+    uint8_t *waits = wait_slot(core, insn->address);
     cycle = later(later(cycle, core->load_barrier), core->store_barrier);
     if (!machine->back.memory_speculation || (machine->back.dependence_predictor && *waits))
         cycle = later(cycle, core->stores_known);
@@ -70,13 +68,13 @@ static inline uint64_t load(struct passage *p, const struct as_core_access *acce
         if (core->ideal & AS_EVENT_FL_MO)
             cycle = later(cycle, store->address_known);
         if (store->address_known <= cycle)
-            return forward(p, store, access, cycle);
+            return forward(core, store, access, cycle, pipe);
         *waits = 1; /* it takes what the cache has, and is caught */
-        p->violated = later(p->violated, store->address_known);
+        trouble->violated = later(trouble->violated, store->address_known);
     }
     struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, cycle, access->address, access->size);
-    p->pipe->events |= answer.events;
-    p->fault |= answer.fault;
+    pipe->events |= answer.events;
+    trouble->fault |= answer.fault;
     return answer.done;
 }
 
@@ -123,7 +121,7 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micr
     times.done = known;
     bool all = (insn->flags & AS_INSN_MULTI_MEM) != 0;
     while ((access = next_access(p->op, &p->load_at, AS_ACCESS_LOAD))) {
-        times.done = later(times.done, load(p, access, known));
+        times.done = later(times.done, as_core_load(core, insn, access, known, p->pipe, &p->trouble));
         if (!all)
             break;
     }
@@ -131,36 +129,46 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micr
     return times;
 }
 
-struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready)
+/* Both halves of a store that crosses a page. */
+static struct as_memory_answer translate_all(struct as_core *core, uint64_t cycle, const struct as_core_access *access)
 {
-    struct as_core *core = p->core;
-    const struct as_insn *insn = p->op->insn;
-    const struct as_machine *machine = core->machine;
-    struct uop_times times = {.issue = issue(core, micro, ready, p->pipe)};
-    times.done = times.issue + machine->units[AS_UNIT_STORE].latency;
-    const struct as_core_access *access = next_access(p->op, &p->store_at, AS_ACCESS_STORE);
-    if (!access)
-        return times;
-    uint64_t known = times.done;
-    if (micro->mem < insn->n_mem) {
-        uint64_t early =
-            later(p->dispatched + machine->back.dispatch_to_issue, address_ready(core, &insn->mem[micro->mem])) +
-            machine->units[AS_UNIT_STORE].latency;
-        known = early < known ? early : known; /* the address goes ahead of the data */
-    }
     uint64_t last_byte = access->address + access->size - 1;
-    struct as_memory_answer answer = translate(core, known, access->address);
+    struct as_memory_answer answer = translate(core, cycle, access->address);
     if (access->address >> core->page_shift != last_byte >> core->page_shift) {
-        struct as_memory_answer second = translate(core, known, last_byte);
+        struct as_memory_answer second = translate(core, cycle, last_byte);
         answer.done = later(answer.done, second.done);
         answer.events |= second.events;
         answer.fault |= second.fault;
     }
-    p->pipe->events |= answer.events;
-    p->fault |= answer.fault;
-    times.done = later(times.done, answer.done);
+    return answer;
+}
+
+uint64_t as_core_store(struct as_core *core, const struct as_op *op, const struct as_micro *micro,
+                       const struct as_core_access *access, uint64_t dispatched, uint64_t issued, struct as_pipe *pipe,
+                       struct trouble *trouble)
+{
+    uint64_t latency = core->machine->units[AS_UNIT_STORE].latency, done = issued + latency, known = done;
+    if (!access)
+        return done;
+    if (micro->mem < op->insn->n_mem) {
+        uint64_t early =
+            later(dispatched + core->dispatch_to_issue, address_ready(core, &op->insn->mem[micro->mem])) + latency;
+        known = early < known ? early : known; /* the address goes ahead of the data */
+    }
+    struct as_memory_answer answer = translate_all(core, known, access);
+    pipe->events |= answer.events;
+    trouble->fault |= answer.fault;
+    done = later(done, answer.done);
     /* The virtual address decides what passes what: a load from here waits for the same translation. */
-    note_store(core, access, known, times.done);
+    note_store(core, access, known, done);
+    return done;
+}
+
+struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready)
+{
+    struct uop_times times = {.issue = issue(p->core, micro, ready, p->pipe)};
+    const struct as_core_access *access = next_access(p->op, &p->store_at, AS_ACCESS_STORE);
+    times.done = as_core_store(p->core, p->op, micro, access, p->dispatched, times.issue, p->pipe, &p->trouble);
     return times;
 }
 
@@ -175,7 +183,7 @@ struct uop_times as_core_run_atomic(struct passage *p, const struct as_micro *mi
     if (access) {
         struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, times.done, access->address, access->size);
         p->pipe->events |= answer.events;
-        p->fault |= answer.fault;
+        p->trouble.fault |= answer.fault;
         times.done = answer.done;
     }
     times.done += core->machine->atomic_latency;

@@ -90,6 +90,22 @@ static uint8_t recipe_traits(const struct as_machine *machine, const struct as_i
                      (system ? AS_RECIPE_SYSTEM : 0));
 }
 
+static uint8_t shape_of(const struct as_insn *insn, const struct as_recipe *recipe)
+{
+    if (recipe->n != 1 || recipe->micro[0].traits & AS_MICRO_WIDE)
+        return AS_SHAPE_ANY;
+    switch (recipe->micro[0].kind) {
+    case AS_MICRO_UNIT:
+        return AS_SHAPE_UNIT;
+    case AS_MICRO_LOAD:
+        return insn->flags & (AS_INSN_LOCKED | AS_INSN_MULTI_MEM) ? AS_SHAPE_ANY : AS_SHAPE_LOAD;
+    case AS_MICRO_STORE:
+        return AS_SHAPE_STORE;
+    default:
+        return AS_SHAPE_ANY;
+    }
+}
+
 /* The first micro-operation waits for what the instruction waits for; the last takes its register and branch tag. */
 void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn, struct as_recipe *recipe)
 {
@@ -109,6 +125,5 @@ void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn
         last->traits |= AS_MICRO_BRANCH;
     if (insn->flags & AS_INSN_SERIALISES)
         recipe->micro[0].traits |= AS_MICRO_SERIALISES;
-    if (recipe->n == 1 && last->kind == AS_MICRO_UNIT && !(last->traits & AS_MICRO_WIDE))
-        recipe->traits |= AS_RECIPE_PLAIN;
+    recipe->shape = shape_of(insn, recipe);
 }

@@ -38,7 +38,7 @@ enum { AS_REGISTERS_NONE, AS_REGISTERS_INT, AS_REGISTERS_FP, AS_REGISTERS_COUNT 
 /* Registers that are not: one is always ready, the other is never read. */
 enum { AS_REG_READY = AS_REG_COUNT, AS_REG_SINK, AS_REG_SLOTS };
 
-enum { AS_MICRO_READS = 4, AS_MICRO_WRITES = 3 };
+enum { AS_MICRO_READS = 3, AS_MICRO_WRITES = 2 };
 
 struct as_micro {
     uint8_t kind;   /* enum as_micro_kind */
@@ -57,14 +57,17 @@ enum as_recipe_trait {
     AS_RECIPE_SERIALISES = 1 << 4, /* what follows waits for its commit */
     AS_RECIPE_FLUSHES = 1 << 5,    /* what follows is fetched after its commit */
     AS_RECIPE_SYSTEM = 1 << 6,     /* … and the kernel's time */
-    AS_RECIPE_PLAIN = 1 << 7,      /* one micro-operation for a unit, with a few registers: most instructions */
 };
+
+/* Instructions of one micro-operation, with a few registers, that have a way of their own through the core. */
+enum as_recipe_shape { AS_SHAPE_ANY, AS_SHAPE_UNIT, AS_SHAPE_LOAD, AS_SHAPE_STORE };
 
 struct as_recipe {
     uint64_t block, line; /* of its address, and of its last byte: fetch block and cache line */
     uint32_t insn;        /* its number */
     uint8_t n;            /* micro-operations: at least 1 */
     uint8_t traits;       /* enum as_recipe_trait */
+    uint8_t shape;        /* enum as_recipe_shape */
     struct as_micro micro[];
 };
 

@@ -81,13 +81,19 @@ void as_tage_free(struct as_tage *tage)
     free(tage);
 }
 
-/* The tags of four entries. */
-static inline as_lanes load_tags(const struct entry *entries, as_lanes at)
+static inline uint32_t load_word(const struct entry *entry)
 {
-    uint32_t word[AS_HISTORY_LANES];
-    for (int i = 0; i < AS_HISTORY_LANES; i++)
-        memcpy(&word[i], &entries[at[i]], sizeof word[i]);
-    return (as_lanes){word[0], word[1], word[2], word[3]} & TAG_MASK;
+    uint32_t word;
+    memcpy(&word, entry, sizeof word);
+    return word;
+}
+
+/* The tags of the four entries that are at `at`. */
+static inline as_lanes load_tags(const struct entry *entries, const uint32_t *at)
+{
+    return (as_lanes){load_word(&entries[at[0]]), load_word(&entries[at[1]]), load_word(&entries[at[2]]),
+                      load_word(&entries[at[3]])} &
+           TAG_MASK;
 }
 
 /* Bit i: table i has the branch. The bimodal table has them all. */
@@ -103,7 +109,8 @@ static inline uint32_t find_hits(const struct as_tage *tage, uint64_t address, s
         as_lanes tag = (as_history_tag(&tage->history, group, keys) & tage->tag_mask[group]) | VALID;
         *(as_lanes *)&lookup->entry[group * AS_HISTORY_LANES] = entry;
         *(as_lanes *)&lookup->tag[group * AS_HISTORY_LANES] = tag;
-        hits |= as_lanes_equal(load_tags(entries, entry), tag) << (group * AS_HISTORY_LANES);
+        hits |= as_lanes_equal(load_tags(entries, &lookup->entry[group * AS_HISTORY_LANES]), tag)
+                << (group * AS_HISTORY_LANES);
     }
     return hits;
 }
