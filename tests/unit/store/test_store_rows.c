@@ -231,8 +231,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(raw_rows_are_those_of_the_file),
-        cmocka_unit_test(levels), cmocka_unit_test(what_rows_have_in_common), cmocka_unit_test(filters),
-        cmocka_unit_test(parts),  cmocka_unit_test(samples_add_up),           cmocka_unit_test(path_times),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(what_rows_have_in_common),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(samples_add_up),
+        cmocka_unit_test(path_times),
         cmocka_unit_test(totals),
     };
     return cmocka_run_group_tests(tests, open_small, close_small);
