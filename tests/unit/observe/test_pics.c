@@ -256,7 +256,7 @@ static void run_random(uint64_t seed)
 
 static void random_runs(void **state)
 {
-    for (uint64_t seed = 1; seed <= 150; seed++)
+    for (uint64_t seed = 1; seed <= 80; seed++)
         run_random(seed);
 }
 
