@@ -6,6 +6,7 @@
 
 extern const struct as_command as_command_doctor;
 extern const struct as_command as_command_compare;
+extern const struct as_command as_command_record;
 extern const struct as_command as_command_script;
 extern const struct as_command as_command_stat;
 extern const struct as_command as_command_whatif;

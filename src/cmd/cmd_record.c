@@ -1,0 +1,157 @@
+/* assay record: runs a program and writes a profile of it. */
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/record.h"
+
+#include <math.h>
+
+static const char *const on_off[] = {"on", "off", NULL};
+
+static const struct as_option options_table[] = {
+    {.name = "output",
+     .short_name = 'o',
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_record_options, output),
+     .value = "FILE",
+     .help = "The profile to write (default assay.db). It appears whole when the run is over; until then, and where "
+             "anything goes wrong, an older one stays as it is."},
+    {.name = "source",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_record_options, source),
+     .value = "NAME",
+     .help = "Where the times come from: auto (the default: the best that there is) or model (a modelled core)."},
+    {.name = "core",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_record_options, core),
+     .value = "NAME|FILE",
+     .help = "The machine to model: a name (default boom-tea) or the path of a machine file."},
+    {.name = "set",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct as_record_options, set),
+     .value = "KEY=VALUE",
+     .help = "Change one value of the machine (back.rob=64); may be given several times."},
+    {.name = "golden",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct as_record_options, golden),
+     .value = "on|off",
+     .choices = on_off,
+     .help =
+         "Whether to keep the golden reference: every cycle, exactly, by instruction, call path and thread (default "
+         "on). Without it the run is quicker, and shares are estimates from samples."},
+    {.name = "samplers",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_record_options, samplers),
+     .value = "LIST",
+     .help = "Samplers to run beside it, separated by commas (default tea): software, dispatch, lci, nci, nci+ilp, "
+             "tip-ilp, tip, ris, ibs, spe, nci-tea, tea."},
+    {.name = "events",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_record_options, events),
+     .value = "LIST",
+     .help = "The events of the cycle stacks: names, sets (tea, ibs, spe, ris, all, none), or changes to the default "
+             "tea such as +FORWARDED, separated by commas."},
+    {.name = "period",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct as_record_options, period),
+     .value = "N",
+     .min = 1,
+     .help = "Take a sample every N cycles (default 1009)."},
+    {.name = "rate",
+     .type = AS_OPTION_DOUBLE,
+     .offset = offsetof(struct as_record_options, rate),
+     .value = "HZ",
+     .help = "Take HZ samples a second of the program's time, instead of --period."},
+    {.name = "random",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_record_options, random),
+     .help = "Sample at a random cycle of each period instead of its last."},
+    {.name = "seed",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct as_record_options, seed),
+     .value = "N",
+     .help = "Seed of --random (default 1): the same seed gives the same samples."},
+    {.name = "repeat",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct as_record_options, repeat),
+     .value = "N",
+     .min = 1,
+     .max = 10000,
+     .help = "Run the program N times. The profile is of the first run; mean and spread of cycles and seconds are of "
+             "all of them."},
+    {.name = "json",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_record_options, json),
+     .help = "Print the summary as one JSON document; the program's own standard output then goes to standard error."},
+    AS_RUN_OPTIONS(struct as_record_options, run),
+    {.name = NULL},
+};
+
+/* The file is there; the summary is read from it. In text it goes to stderr: stdout is the program's. */
+static int summarise(const struct as_record *record)
+{
+    struct as_error err = AS_ERROR_INIT;
+    bool json = record->options->json;
+    if (!json && !as_log_shows(AS_LOG_NOTE))
+        return AS_EXIT_OK;
+    return as_record_summary(record->options->output, json, json ? stdout : stderr, &err)
+               ? AS_EXIT_OK
+               : as_cli_fail(&as_command_record, &err);
+}
+
+static int record_program(struct as_record *record)
+{
+    struct as_error err = AS_ERROR_INIT;
+    const struct as_record_source *source = as_record_choose(record->options, &record->source_why, &err);
+    if (!source || !(record->writer = as_store_writer_open(record->options->output, &err)))
+        return as_cli_fail(&as_command_record, &err);
+    as_record_add_program(record);
+    if (!source->run(record, &err)) {
+        as_store_writer_abort(record->writer);
+        return as_cli_fail(&as_command_record, &err);
+    }
+    as_record_add_runs(record);
+    if (!as_store_writer_commit(record->writer, &err))
+        return as_cli_fail(&as_command_record, &err);
+    int status = as_run_report(&record->engine, &record->options->run), failed = summarise(record);
+    return failed ? failed : status;
+}
+
+static int run_record(int argc, char **argv)
+{
+    struct as_record_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
+                                        .source = "auto",
+                                        .core = "boom-tea",
+                                        .samplers = "tea",
+                                        .output = "assay.db",
+                                        .period = 1009,
+                                        .rate = NAN,
+                                        .seed = 1,
+                                        .repeat = 1};
+    int rest;
+    enum as_parse parsed = as_cli_parse(&as_command_record, argc, argv, &options, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    struct as_record record = {.options = &options, .argv = argv + rest};
+    int status = rest < argc ? record_program(&record) : as_cli_usage(&as_command_record, "no program given");
+    as_vec_free(&record.runs);
+    as_strlist_free(&options.set);
+    return status;
+}
+
+const struct as_command as_command_record = {
+    .name = "record",
+    .summary = "Run a program and write a profile of it",
+    .usage = "[options] [--] PROGRAM [ARGS…]",
+    .description =
+        "Runs the program on a modelled out-of-order core that accounts for every cycle of every instruction, and "
+        "writes what it found into one file: time by instruction, line, function, call path and thread, what each "
+        "cycle was spent on, and how far samplers were off. 'assay report', 'assay annotate' and 'assay export' read "
+        "it.\n\n"
+        "A program that dies, or is interrupted, leaves a profile of what ran until then, marked as partial.",
+    .options = options_table,
+    .examples = "  assay record -- ./prog\n"
+                "  assay record --core zen4-like --max 100M -o before.db -- ./prog\n"
+                "  assay record --repeat 5 -- ./prog\n"
+                "  assay report\n",
+    .run = run_record,
+};

@@ -1,0 +1,57 @@
+/* `assay record`: a run, by one of several sources, into a profile file.
+ *
+ * A source is a const struct of functions. It is asked whether it can work here; the command opens the file; the source
+ * runs the program and adds all that it found out about the run; the command adds what is the same for all of them and
+ * commits the file. A new source is one line in the table of record_source.c.
+ */
+#ifndef AS_CMD_RECORD_H
+#define AS_CMD_RECORD_H
+
+#include "base/vec.h"
+#include "cmd/run_options.h"
+#include "store/store_write.h"
+
+struct as_record_options {
+    struct as_run_options run;
+    bool json, random;
+    int golden; /* 0: on, 1: off */
+    const char *source, *core, *samplers, *events, *output;
+    uint64_t period, seed, repeat;
+    double rate;
+    struct as_strlist set;
+};
+
+struct as_record {
+    const struct as_record_options *options;
+    char **argv;
+    struct as_store_writer *writer;
+    const char *source_why;
+    AS_VEC(struct as_store_run) runs;
+    struct as_engine_result engine; /* of the run that the profile is of */
+    char partial[256];              /* why the profile is not of a whole run; "": it is */
+};
+
+struct as_record_source {
+    const char *name;
+    /* Whether it can work here, and with these options. False and `err`: why not. */
+    bool (*possible)(const struct as_record_options *options, struct as_error *err);
+    /* Runs the program as often as asked for, adds to the writer and to `runs`. False only where there is nothing worth
+     * keeping. */
+    bool (*run)(struct as_record *record, struct as_error *err);
+};
+
+extern const struct as_record_source as_record_model;
+
+/* The source asked for, or the best one that can work; `why` says why that one. NULL and `err`: none can. */
+const struct as_record_source *as_record_choose(const struct as_record_options *options, const char **why,
+                                                struct as_error *err) AS_MUST_CHECK;
+
+/* What is the same for all sources: the program, its arguments, a few variables, the machine that it ran on. */
+void as_record_add_program(struct as_record *record);
+/* The runs, with mean and spread where there are several, and how the run ended. */
+void as_record_add_runs(struct as_record *record);
+
+/* Prints what the file at `path` says of the run, as text or JSON, and what to type next. */
+bool as_record_summary(const char *path, bool json, FILE *out, struct as_error *err) AS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,115 @@
+/* See record_paths.h. The root of each image's tree is left out: what it calls is where threads begin. */
+#include "cmd/record_paths.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct trees {
+    struct as_record_series *all;
+    const struct as_call_tracker *calls;
+    struct as_strings *known; /* "parent function address call signal" */
+    uint32_t **numbers;       /* by tree and node: the path's number */
+    size_t n;
+};
+
+static uint32_t call_site(const struct trees *trees, uint32_t image, uint64_t address)
+{
+    const struct as_record_code *code = trees->all->code;
+    const struct as_insn *insn =
+        address ? as_engine_insn_at(as_model_engine(trees->all->modelled->model), image, address) : NULL;
+    return insn && insn->id < code->n ? code->number_of[insn->id] : AS_STORE_NONE;
+}
+
+static uint32_t add_node(struct trees *trees, size_t tree, const struct as_call_node *node)
+{
+    const struct as_image *image = as_call_tracker_image(trees->calls, tree);
+    struct as_store_path path = {.parent = node->parent ? trees->numbers[tree][node->parent] : AS_STORE_NONE,
+                                 .function = as_record_code_function(trees->all->code, image, node->function),
+                                 .call_site = call_site(trees, image->number, node->call_site),
+                                 .address = node->function,
+                                 .call_address = node->call_site,
+                                 .signal = node->signal};
+    char key[120];
+    snprintf(key, sizeof key, "%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIx64 " %d", path.parent, path.function,
+             path.address, path.call_address, path.signal);
+    size_t before = as_strings_count(trees->known);
+    uint32_t number = as_strings_intern(trees->known, key);
+    if (number == before)
+        as_store_add_path(trees->all->code->writer, &path);
+    return number;
+}
+
+static void add_tree(struct trees *trees, size_t tree)
+{
+    const struct as_call_tree *nodes = as_call_tracker_tree(trees->calls, tree);
+    size_t n = as_call_tree_count(nodes);
+    trees->numbers[tree] = as_alloc_array(n + 1, sizeof **trees->numbers);
+    for (size_t i = 1; i < n; i++) {
+        struct as_call_node node = *as_call_tree_node(nodes, (uint32_t)i);
+        trees->numbers[tree][i] = add_node(trees, tree, &node);
+    }
+}
+
+/* In the profile. Threads that share rows, and those that share paths, are the last one, which is for all others. */
+static uint32_t thread_number(const struct as_record_threads *threads, uint32_t thread)
+{
+    for (size_t i = 0; i < threads->numbers.len; i++)
+        if (threads->numbers.data[i] == thread)
+            return (uint32_t)i;
+    return (uint32_t)threads->numbers.len - 1;
+}
+
+/* False where it does not add up. Time on no path (there were too many of them) is told as it is. */
+static bool add_times(const struct trees *trees, struct as_error *err)
+{
+    const struct as_record_series *all = trees->all;
+    size_t n, n_places;
+    const struct as_oracle_row *rows = as_oracle_paths(all->modelled->oracle, &n);
+    const struct as_path_place *places = as_model_paths(all->modelled->model, &n_places);
+    uint64_t units = 0, lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t own = as_oracle_row_units(&rows[i]);
+        const struct as_path_place *place = i > 0 && i <= n_places ? &places[i - 1] : NULL;
+        units += own;
+        lost += !place || place->node == 0 ? own : 0;
+        if (!own || !place || place->node == 0)
+            continue;
+        struct as_store_path_time time = {.series = all->series,
+                                          .thread = thread_number(&all->threads, place->thread),
+                                          .path = trees->numbers[place->tree][place->node],
+                                          .instruction = AS_STORE_NONE,
+                                          .units = own};
+        as_store_add_path_time(all->code->writer, &time);
+    }
+    if (lost)
+        as_store_add_quality(all->code->writer, "call_paths", (double)lost / (double)units,
+                             "the part of the time that is on no call path: there were too many");
+    return units == all->modelled->result.cycles * AS_CYCLE_UNITS ||
+           as_error_set(err, "golden: the cycles by call path do not add up to those of the run");
+}
+
+static void note_folded(const struct trees *trees)
+{
+    uint64_t folded = 0;
+    for (size_t i = 0; i < trees->n; i++)
+        folded += as_call_tree_folded(as_call_tracker_tree(trees->calls, i));
+    if (folded)
+        as_store_add_quality(trees->all->code->writer, "call_paths_folded", (double)folded,
+                             "calls that count as their caller's: paths were too deep, or too many");
+}
+
+bool as_record_paths_add(struct as_record_series *all, struct as_error *err)
+{
+    struct trees trees = {.all = all, .calls = as_model_calls(all->modelled->model), .known = as_strings_new()};
+    trees.n = as_call_tracker_count_images(trees.calls);
+    trees.numbers = as_alloc_array(trees.n + 1, sizeof *trees.numbers);
+    for (size_t i = 0; i < trees.n; i++)
+        add_tree(&trees, i);
+    bool ok = add_times(&trees, err);
+    note_folded(&trees);
+    for (size_t i = 0; i < trees.n; i++)
+        free(trees.numbers[i]);
+    free(trees.numbers);
+    as_strings_free(trees.known);
+    return ok;
+}

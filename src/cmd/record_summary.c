@@ -1,0 +1,137 @@
+/* What `assay record` says when it is done: read back from the file, as anyone would. See record.h. */
+#include "cmd/record.h"
+#include "report/summary.h"
+#include "report/term.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TOP = 3 };
+
+static void json_functions(struct as_json *json, const struct as_store *store, const struct as_store_rows *rows)
+{
+    size_t n;
+    const struct as_store_function *functions = as_store_functions(store, &n);
+    as_json_array(json, "functions");
+    for (size_t i = 0; i < rows->n && i < TOP; i++) {
+        as_json_object(json, NULL);
+        as_json_string(json, "function", rows->rows[i].id < n ? functions[rows->rows[i].id].name : NULL);
+        as_json_double(json, "share", rows->total ? (double)rows->rows[i].units / (double)rows->total : 0);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void print_json(FILE *out, const struct as_summary *summary, const struct as_store_rows *rows)
+{
+    struct as_json *json = as_json_new(out);
+    as_json_object(json, NULL);
+    as_json_object(json, "summary");
+    as_summary_json(summary, json);
+    as_json_end(json);
+    json_functions(json, summary->store, rows);
+    as_json_end(json);
+    (void)!as_json_finish(json); /* main() looks at stdout */
+}
+
+static void text_functions(FILE *out, const struct as_store *store, const struct as_store_rows *rows)
+{
+    size_t n;
+    const struct as_store_function *functions = as_store_functions(store, &n);
+    for (size_t i = 0; i < rows->n && i < TOP; i++)
+        fprintf(out, "%s%s %.1f %%", i ? ", " : "most time: ",
+                as_show(rows->rows[i].id < n ? functions[rows->rows[i].id].name : "(no function)"),
+                rows->total ? 100 * (double)rows->rows[i].units / (double)rows->total : 0);
+    if (rows->n)
+        fputc('\n', out);
+}
+
+/* Samplers beside the golden reference. */
+static void text_samplers(FILE *out, const struct as_summary *summary)
+{
+    size_t n;
+    const struct as_store_series *series = as_store_series(summary->store, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        double error = as_store_estimate_of(summary->store, i, "error", "instruction");
+        if (i != summary->series && !isnan(error))
+            fprintf(out, "%s: %s samples, %.2f %% off by instruction, %.2f %% by function\n", as_show(series[i].name),
+                    as_summary_count(series[i].samples), 100 * error,
+                    100 * as_store_estimate_of(summary->store, i, "error", "function"));
+    }
+}
+
+/* A word that a shell takes as it is. */
+static void put_word(FILE *out, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@,=%";
+    const char *shown = as_show(word);
+    if (*shown && strspn(shown, safe) == strlen(shown)) {
+        fputs(shown, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *shown; shown++)
+        fputs(*shown == '\'' ? "'\\''" : (char[]){*shown, '\0'}, out);
+    fputc('\'', out);
+}
+
+static void text_next(FILE *out, const struct as_store *store, const struct as_store_rows *rows, const char *path)
+{
+    bool usual = strcmp(path, "assay.db") == 0;
+    size_t n;
+    const struct as_store_function *functions = as_store_functions(store, &n);
+    const struct {
+        const char *verb, *symbol, *rest;
+    } next[] = {{"report", NULL, ""},
+                {"annotate", rows->n && rows->rows[0].id < n ? functions[rows->rows[0].id].name : NULL, ""},
+                {"report --html page.html", NULL, ""}};
+    fputs("Next:\n", out);
+    for (size_t i = 0; i < 3; i++) {
+        if (i == 1 && !next[i].symbol)
+            continue;
+        fprintf(out, "  assay %s", next[i].verb);
+        if (next[i].symbol) {
+            fputc(' ', out);
+            put_word(out, next[i].symbol);
+        }
+        if (!usual) {
+            fputc(' ', out);
+            put_word(out, path);
+        }
+        fputc('\n', out);
+    }
+}
+
+static void print_text(FILE *out, const struct as_summary *summary, const struct as_store_rows *rows, const char *path)
+{
+    struct stat status;
+    as_summary_text(summary, out);
+    text_samplers(out, summary);
+    text_functions(out, summary->store, rows);
+    fprintf(out, "wrote %s", as_show(path));
+    if (stat(path, &status) == 0)
+        fprintf(out, " (%.1f MB)", (double)status.st_size / 1e6);
+    fputc('\n', out);
+    text_next(out, summary->store, rows, path);
+}
+
+bool as_record_summary(const char *path, bool json, FILE *out, struct as_error *err)
+{
+    struct as_store *store = as_store_open(path, err);
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    struct as_store_rows rows = {0};
+    struct as_summary summary;
+    if (!store)
+        return false;
+    query.series = as_store_find_series(store, NULL);
+    bool ok = as_summary_read(store, query.series, &summary, err) && as_store_load(store, AS_STORE_CODE, err) &&
+              as_store_query(store, &query, &rows, err);
+    if (ok && json)
+        print_json(out, &summary, &rows);
+    else if (ok)
+        print_text(out, &summary, &rows, path);
+    as_store_rows_free(&rows);
+    as_store_close(store);
+    return ok;
+}

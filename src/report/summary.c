@@ -1,0 +1,258 @@
+/* See summary.h. */
+#include "report/summary.h"
+
+#include "report/term.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static uint64_t meta_u64(const struct as_store *store, const char *key)
+{
+    uint64_t value = 0;
+    return as_store_meta_u64(store, key, &value) ? value : 0;
+}
+
+/* How wrong the series may be, the best that is known. */
+static void find_error(const struct as_store *store, struct as_summary *summary)
+{
+    summary->error = NAN;
+    summary->error_how = "unknown";
+    if (summary->exact) {
+        summary->error = 0;
+        summary->error_how = "exact: every cycle of the run is accounted for";
+        return;
+    }
+    static const struct {
+        const char *measure, *how;
+    } measures[] = {{"error", "held against the golden reference of this run"},
+                    {"estimate", "expected from the number of samples alone: a bias of the sampler is not in it"}};
+    for (size_t i = 0; i < sizeof measures / sizeof *measures && isnan(summary->error); i++) {
+        summary->error = as_store_estimate_of(store, summary->series, measures[i].measure, "instruction");
+        if (!isnan(summary->error))
+            summary->error_how = measures[i].how;
+    }
+}
+
+bool as_summary_read(const struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
+{
+    size_t n;
+    const struct as_store_series *all = as_store_series(store, &n);
+    if (series >= n)
+        return as_error_set(err, "%s: the profile has no measurements", as_store_file_name(store));
+    const struct as_store_series *shown = &all[series];
+    const char *program = as_store_meta(store, AS_META_PROGRAM), *slash = program ? strrchr(program, '/') : NULL;
+    *summary = (struct as_summary){
+        .store = store,
+        .series = series,
+        .program = slash ? slash + 1 : program,
+        .source = as_store_meta(store, AS_META_SOURCE),
+        .source_why = as_store_meta(store, AS_META_SOURCE_WHY),
+        .core = as_store_meta(store, AS_META_CORE),
+        .sampler = shown->name,
+        .description = shown->description,
+        .unit = shown->unit ? shown->unit : "units",
+        .partial = as_store_meta(store, AS_META_PARTIAL),
+        .region = as_store_meta(store, "region"),
+        .exact = shown->exact,
+        .precise = shown->precise,
+        .scale = (double)shown->scale,
+        .instructions = meta_u64(store, AS_META_INSTRUCTIONS),
+        .cycles = meta_u64(store, AS_META_CYCLES),
+        .samples = shown->exact ? meta_u64(store, AS_META_CYCLES) : shown->samples,
+        .lost = shown->lost,
+        .throttled = shown->throttled,
+        .dropped = shown->dropped,
+        .period = shown->period,
+        .seconds = as_store_meta_double(store, AS_META_SECONDS),
+    };
+    find_error(store, summary);
+    return true;
+}
+
+static void json_runs(const struct as_summary *summary, struct as_json *json)
+{
+    static const char *const what[] = {"cycles", "seconds"}, *const parts[] = {"mean", "deviation", "least", "most"};
+    size_t n;
+    as_store_runs(summary->store, &n);
+    if (n < 2)
+        return;
+    as_json_object(json, "runs");
+    as_json_u64(json, "count", n);
+    for (size_t i = 0; i < 2; i++) {
+        as_json_object(json, what[i]);
+        for (size_t k = 0; k < 4; k++) {
+            char key[64];
+            snprintf(key, sizeof key, "%s_%s", what[i], parts[k]);
+            as_json_double(json, parts[k], as_store_meta_double(summary->store, key));
+        }
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+/* {name: share} of one bar of the program, where the profile has it. */
+static void json_stack(const struct as_summary *summary, struct as_json *json, const char *stack)
+{
+    size_t n;
+    const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += strcmp(parts[i].stack, stack) == 0 ? parts[i].units : 0;
+    if (!total)
+        return;
+    as_json_object(json, stack);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(parts[i].stack, stack) == 0)
+            as_json_double(json, parts[i].name, (double)parts[i].units / (double)total);
+    as_json_end(json);
+}
+
+static void json_errors(const struct as_summary *summary, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_estimate *estimates = as_store_estimates(summary->store, &n);
+    as_json_array(json, "errors");
+    for (size_t i = 0; i < n; i++) {
+        if (estimates[i].series != summary->series)
+            continue;
+        as_json_object(json, NULL);
+        as_json_string(json, "measure", estimates[i].measure);
+        as_json_string(json, "granularity", estimates[i].granularity);
+        as_json_double(json, "value", estimates[i].value);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_quality(const struct as_summary *summary, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    as_json_array(json, "quality");
+    for (size_t i = 0; i < n; i++) {
+        as_json_object(json, NULL);
+        as_json_string(json, "key", rows[i].key);
+        as_json_double(json, "value", rows[i].value);
+        as_json_string(json, "text", rows[i].text);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+void as_summary_json(const struct as_summary *summary, struct as_json *json)
+{
+    as_json_string(json, "file", as_store_file_name(summary->store));
+    as_json_string(json, "program", as_store_meta(summary->store, AS_META_PROGRAM));
+    as_json_string(json, "source", summary->source);
+    as_json_string(json, "source_why", summary->source_why);
+    as_json_string(json, "sampler", summary->sampler);
+    as_json_bool(json, "exact", summary->exact);
+    if (summary->precise >= 0)
+        as_json_i64(json, "precise", summary->precise);
+    as_json_string(json, "core", summary->core);
+    as_json_u64(json, "instructions", summary->instructions);
+    as_json_u64(json, "cycles", summary->cycles);
+    if (summary->cycles && summary->instructions)
+        as_json_double(json, "ipc", (double)summary->instructions / (double)summary->cycles);
+    as_json_double(json, "seconds", summary->seconds);
+    as_json_u64(json, "period", summary->period);
+    as_json_u64(json, "samples", summary->samples);
+    as_json_u64(json, "lost", summary->lost);
+    as_json_u64(json, "throttled", summary->throttled);
+    as_json_u64(json, "dropped", summary->dropped);
+    as_json_double(json, "error_estimate", summary->error);
+    as_json_string(json, "error_how", summary->error_how);
+    json_errors(summary, json);
+    as_json_string(json, "region", summary->region);
+    as_json_string(json, "partial", summary->partial);
+    json_stack(summary, json, "states");
+    json_stack(summary, json, "stack");
+    json_runs(summary, json);
+    json_quality(summary, json);
+}
+
+/* ---- text ---- */
+
+static void text_stack(const struct as_summary *summary, FILE *out, const char *stack, const char *label)
+{
+    size_t n, shown = 0;
+    const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += strcmp(parts[i].stack, stack) == 0 ? parts[i].units : 0;
+    for (size_t i = 0; i < n && total; i++)
+        if (strcmp(parts[i].stack, stack) == 0)
+            fprintf(out, "%s%s %.1f %%", shown++ ? ", " : label, parts[i].name,
+                    100 * (double)parts[i].units / (double)total);
+    if (shown)
+        fputc('\n', out);
+}
+
+static void text_runs(const struct as_summary *summary, FILE *out)
+{
+    size_t n;
+    as_store_runs(summary->store, &n);
+    if (n < 2)
+        return;
+    double mean = as_store_meta_double(summary->store, "cycles_mean");
+    double deviation = as_store_meta_double(summary->store, "cycles_deviation");
+    fprintf(out, "%zu runs: %.0f cycles on average, standard deviation %.2f %%, %.0f to %.0f; this is the first\n", n,
+            mean, mean > 0 ? 100 * deviation / mean : 0, as_store_meta_double(summary->store, "cycles_least"),
+            as_store_meta_double(summary->store, "cycles_most"));
+}
+
+static void text_samples(const struct as_summary *summary, FILE *out)
+{
+    fprintf(out, "source %s, series %s", as_show(summary->source), as_show(summary->sampler));
+    if (summary->precise >= 0)
+        fprintf(out, " (precise level %d)", summary->precise);
+    if (summary->exact)
+        fputs(": every cycle", out);
+    else
+        fprintf(out, ": %s samples", as_summary_count(summary->samples));
+    if (summary->period)
+        fprintf(out, ", one in %s %s", as_summary_count(summary->period), as_show(summary->unit));
+    fprintf(out, ", %s lost, %s throttled", as_summary_count(summary->lost), as_summary_count(summary->throttled));
+    if (summary->dropped)
+        fprintf(out, ", %s dropped", as_summary_count(summary->dropped));
+    if (isnan(summary->error))
+        fputs("; error unknown\n", out);
+    else
+        fprintf(out, "; error %.2f %% (%s)\n", 100 * summary->error, summary->error_how);
+}
+
+void as_summary_text(const struct as_summary *summary, FILE *out)
+{
+    fprintf(out, "%s on %s: ", as_show(summary->program), as_show(summary->core));
+    if (summary->instructions)
+        fprintf(out, "%s instructions, ", as_summary_count(summary->instructions));
+    fprintf(out, "%s cycles", as_summary_count(summary->cycles));
+    if (summary->cycles && summary->instructions)
+        fprintf(out, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
+    if (!isnan(summary->seconds))
+        fprintf(out, ", %.4g s", summary->seconds);
+    if (summary->region)
+        fprintf(out, " (%s)", as_show(summary->region));
+    fputc('\n', out);
+    if (summary->partial)
+        fprintf(out, "PARTIAL: %s\n", as_show(summary->partial));
+    text_samples(summary, out);
+    text_stack(summary, out, "states", "commit states: ");
+    text_runs(summary, out);
+}
+
+const char *as_summary_count(uint64_t number)
+{
+    static char texts[8][32];
+    static unsigned next;
+    char *text = texts[next++ % 8], digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, number), to = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[to++] = ',';
+        text[to++] = digits[i];
+    }
+    text[to] = '\0';
+    return text;
+}
