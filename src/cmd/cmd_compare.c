@@ -55,7 +55,7 @@ static const struct as_option options_table[] = {
      .value = "LIST",
      .help =
          "Only these samplers, separated by commas (default: software, dispatch, lci, nci, nci+ilp, tip-ilp, tip, ris, "
-         "ibs, spe, nci-tea, tea)."},
+         "ibs, spe, nci-tea, tea); none: the Oracle alone."},
     {.name = "period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct compare_options, period),
@@ -186,6 +186,8 @@ static bool choose_samplers(struct comparison *all, struct as_error *err)
         all->n_samplers = AS_SAMPLER_COUNT;
         return true;
     }
+    if (strcmp(all->options->samplers, "none") == 0) /* the Oracle alone */
+        return true;
     size_t n;
     char **names = as_split_commas(all->options->samplers, &n);
     bool ok = n > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");

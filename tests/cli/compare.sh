@@ -106,6 +106,9 @@ check "a choice" compare --json -o some.json --max 600k --samplers tip,nci+ilp -
 holds "only those, in that order, with the same results" '
     [s["name"] for s in d[0]["samplers"]] == ["tip", "nci+ilp"]
     and all(s == sampler(d[1], s["name"]) for s in d[0]["samplers"])' some.json first.json
+check "none" compare --json -o none.json --max 600k --samplers none -- "$demo" 2
+holds "no sampler, the same Oracle" '
+    d[0]["samplers"] == [] and all(d[0][key] == d[1][key] for key in ("cycles", "stack", "states", "counters"))' none.json first.json
 check_json "a rate is a period at the machine's frequency" 'd["period"] == 1000' compare --json --rate 3200000 --max 20k -- "$demo" 1
 check_json "… of its own machine" 'd["period"] == d["frequency"] / 1e6' compare --json --core zen4-like --rate 1000000 --max 20k -- "$demo" 1
 random() { compare --json --max 300k --random "$@" -- "$demo" 2; }

@@ -1,0 +1,49 @@
+/* The model without observers, for the bench: what the core alone costs.
+ *
+ *   bare MACHINE MAX PROGRAM [ARGS…]
+ *
+ * Runs the program in the model of a machine (the path of its file), MAX instructions at most, 0: all, with nobody
+ * watching, and prints what `assay compare --json` calls the same. The program's own output goes nowhere. Must lie
+ * beside assay-engine.so (bench/run sees to that).
+ */
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int fail(const struct as_error *err)
+{
+    fprintf(stderr, "bare: %s\n", err->message);
+    return 125;
+}
+
+int main(int argc, char **argv)
+{
+    static struct as_machine machine;
+    struct as_error err = AS_ERROR_INIT;
+    struct as_engine_options options = AS_ENGINE_OPTIONS_DEFAULT;
+    struct as_fanout_options alone = AS_FANOUT_DEFAULTS;
+    struct as_model_result result;
+    if (argc < 4) {
+        fprintf(stderr, "usage: bare MACHINE MAX PROGRAM [ARGS…]\n");
+        return 2;
+    }
+    if (!as_machine_load(argv[1], &machine, &err))
+        return fail(&err);
+    options.max = strtoull(argv[2], NULL, 10);
+    options.argv = argv + 3;
+    options.discard_stdout = true;
+    alone.batch = AS_MODEL_BATCH;
+    alone.inline_ = true;
+    struct as_model *model = as_model_new(&machine);
+    struct as_fanout *fanout = as_fanout_new(&alone);
+    bool ok = as_model_run(model, &options, fanout, &result, &err);
+    if (ok)
+        printf("{\"instructions\": %" PRIu64 ", \"cycles\": %" PRIu64 ", \"seconds\": %.6f, \"mips\": %.6f}\n",
+               result.instructions, result.cycles, result.engine.seconds,
+               (double)result.instructions / result.engine.seconds / 1e6);
+    as_fanout_free(fanout);
+    as_model_free(model);
+    return ok ? 0 : fail(&err);
+}
