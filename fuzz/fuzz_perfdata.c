@@ -1,9 +1,9 @@
 /* Arbitrary bytes as a recording: the reader finds out what it is. Everything that a sink gets is looked at, every
  * address resolved, and raw and AUX data go through their decoders. */
-#include "perfdata/ibs.h"
+#include "perfdata/ibs_raw.h"
 #include "perfdata/mem_source.h"
 #include "perfdata/perf_spaces.h"
-#include "perfdata/spe.h"
+#include "perfdata/spe_packets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 
 enum {
     SECTION_MAX = 64 << 20, /* of what we read: strings, names, build-ids */
+    PMUS_MAX = 4096,        /* each event looks for its own among them */
     SIZE_IN_BUILD_ID = 1 << 15,
 };
 
@@ -57,7 +58,7 @@ static void read_event_names(struct as_perf_reader *reader, struct as_perf_curso
 static void read_pmus(struct as_perf_reader *reader, struct as_perf_cursor *cursor)
 {
     uint32_t count = as_perf_u32(cursor);
-    for (uint32_t i = 0; i < count && !cursor->bad; i++) {
+    for (uint32_t i = 0; i < count && !cursor->bad && reader->pmus.len < PMUS_MAX; i++) {
         uint32_t type = as_perf_u32(cursor);
         const char *name = string_of(reader, cursor);
         if (name != NULL)

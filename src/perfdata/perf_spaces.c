@@ -372,7 +372,7 @@ void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_pe
     location->module_name = file->name;
     location->build_id = file->build_id_text;
     location->match = file->match;
-    if (file->match == AS_PERF_NO_FILE)
+    if (strcmp(file->path, "[anon]") == 0)
         return;
     location->file_offset = address - map->start + map->offset;
     location->module_offset = location->file_offset;

@@ -44,8 +44,8 @@ struct as_perf_location {
     const char *build_id;     /* hexadecimal; NULL: unknown */
     const char *function;     /* demangled; NULL: unknown */
     const char *raw_function; /* as in the symbol table; NULL likewise */
-    uint64_t
-        module_offset; /* matched files: as objdump shows it; others: the offset in the file; no file: the address */
+    /* Matched files: as objdump shows it; others: the offset in the file; anonymous, unknown, kernel: the address. */
+    uint64_t module_offset;
     uint64_t file_offset;
     uint64_t function_start, function_size; /* start: in the terms of module_offset; 0 where unknown */
     enum as_perf_match match;

@@ -1,9 +1,9 @@
 /* Data sources, branches, transactions, IBS registers and SPE packets: bytes in, attributes out. The layouts are those
  * of the vendors' manuals; none of this ran on such a processor. */
 #include "base/alloc.h"
-#include "perfdata/ibs.h"
+#include "perfdata/ibs_raw.h"
 #include "perfdata/mem_source.h"
-#include "perfdata/spe.h"
+#include "perfdata/spe_packets.h"
 #include "unit.h"
 
 #include <linux/perf_event.h>

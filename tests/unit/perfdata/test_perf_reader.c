@@ -329,13 +329,13 @@ static void test_truncation(void **state)
 
 static void test_every_byte_changed(void **state)
 {
-    static const uint8_t values[] = {0x00, 0xff, 0x80, 0x01};
+    static const uint8_t values[] = {0x00, 0xff};
     for (unsigned i = 0; i < 3; i++) {
         struct wrapping how = {.pipe = i == 1, .packed = i == 2 ? 200 : 0};
         struct build records = i == 2 ? every_record(false) : every_record_and_aux(false);
         struct as_str file = wrap(&how, every_attr, 2, &records);
         for (size_t at = 0; at < file.len; at++)
-            for (unsigned k = 0; k < 4; k++) {
+            for (unsigned k = 0; k < 2; k++) {
                 uint8_t *copy = malloc(file.len);
                 assert_non_null(copy);
                 memcpy(copy, file.data, file.len);

@@ -141,7 +141,7 @@ static void test_processes(void **state)
     map(spaces, 2, 0x20000, 0x1000, "//anon");
     map(spaces, 2, 0x30000, 0x1000, "[vdso]");
     expect_name(spaces, 2, AS_PERF_USER, 0x20010, "[anon]+0x20010");
-    expect_name(spaces, 2, AS_PERF_USER, 0x30010, "[vdso]+0x30010");
+    expect_name(spaces, 2, AS_PERF_USER, 0x30010, "[vdso]+0x1010");
     map(spaces, 2, UINT64_MAX - 10, 100, "/nowhere/end");
     expect_name(spaces, 2, AS_PERF_USER, UINT64_MAX - 1, "end+0x1009");
     as_perf_spaces_free(spaces);

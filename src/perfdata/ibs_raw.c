@@ -1,5 +1,5 @@
 /* Registers into fields. Bytes are little-endian, as the processors are. */
-#include "perfdata/ibs.h"
+#include "perfdata/ibs_raw.h"
 
 #include <stdio.h>
 #include <string.h>

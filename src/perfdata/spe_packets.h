@@ -5,8 +5,8 @@
  * Specification". Decoded from bytes here; this has not run on a processor with SPE. Data sources are the
  * implementation's own; the names here are those of Arm's Neoverse cores.
  */
-#ifndef AS_PERFDATA_SPE_H
-#define AS_PERFDATA_SPE_H
+#ifndef AS_PERFDATA_SPE_PACKETS_H
+#define AS_PERFDATA_SPE_PACKETS_H
 
 #include "base/str.h"
 

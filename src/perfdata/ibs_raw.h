@@ -5,8 +5,8 @@
  * Fields: AMD's Processor Programming Reference (IBS registers MSRC001_1030 to _103D), and which registers follow the
  * capabilities: arch/x86/events/amd/ibs.c of Linux. Decoded from bytes here; this has not run on a processor with IBS.
  */
-#ifndef AS_PERFDATA_IBS_H
-#define AS_PERFDATA_IBS_H
+#ifndef AS_PERFDATA_IBS_RAW_H
+#define AS_PERFDATA_IBS_RAW_H
 
 #include "base/str.h"
 

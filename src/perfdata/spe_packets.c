@@ -1,6 +1,6 @@
 /* One packet at a time: a header of one or two bytes, then 1, 2, 4 or 8 bytes of payload. What cannot be a packet is
  * skipped byte by byte, as the buffer may have been cut anywhere. */
-#include "perfdata/spe.h"
+#include "perfdata/spe_packets.h"
 
 #include <string.h>
 
