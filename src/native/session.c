@@ -139,11 +139,26 @@ static void deliver_chunk(struct as_native_session *session, const struct as_nat
         deliver_until(session, as_perf_order_round(&session->reader->order));
 }
 
+/* What the kernel counted as lost for the events themselves. A LOST record is only written when there is room again, so
+ * one is missing where the program ended before; on the other hand these counts leave inherited events out. */
+static uint64_t counted_lost(const struct as_native_session *session)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < session->fds.len; i++) {
+        uint64_t values[2]; /* the count, the lost ones */
+        bool counts = session->kinds.data[session->fds.data[i].kind].attr.read_format == PERF_FORMAT_LOST;
+        if (counts && read(session->fds.data[i].fd, values, sizeof values) == sizeof values)
+            sum += values[1];
+    }
+    return sum;
+}
+
 static void finish_info(struct as_native_session *session)
 {
     const struct as_perf_summary *summary = &session->reader->summary;
     session->info.samples = summary->samples;
-    session->info.lost = summary->lost + summary->lost_samples;
+    uint64_t recorded = summary->lost + summary->lost_samples, counted = counted_lost(session);
+    session->info.lost = recorded > counted ? recorded : counted;
     session->info.throttled = summary->throttled;
     as_map_remove(&session->processes, (uint64_t)session->pid);
     session->info.processes_left = session->processes.len;

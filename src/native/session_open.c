@@ -133,7 +133,7 @@ static void set_common(struct as_native_session *session, struct as_native_kind 
     attr->exclude_user = event->kernel_only;
     attr->sample_id_all = 1;
     attr->watermark = 1;
-    attr->read_format = PERF_FORMAT_ID;
+    attr->read_format = PERF_FORMAT_LOST;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = first;
 }
 
@@ -198,8 +198,8 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
 }
 
 /* The first time: as soon as something is refused, less is tried: precision from 3 down to what was asked for, then
- * kernel mode, then what kernels before 5.13 do not know. What works stays in the kind. */
-static int open_first(struct as_native_session *session, struct as_native_kind *kind, pid_t tid, int cpu)
+ * without kernel mode. What works stays in the kind. */
+static int open_level(struct as_native_session *session, struct as_native_kind *kind, pid_t tid, int cpu)
 {
     const struct as_native_event *event = &session->events.data[kind->event];
     unsigned least = event->attr.precise_ip;
@@ -222,6 +222,16 @@ static int open_first(struct as_native_session *session, struct as_native_kind *
             break;
     }
     return error;
+}
+
+/* The count of lost samples came with Linux 6.0; it can be done without. */
+static int open_first(struct as_native_session *session, struct as_native_kind *kind, pid_t tid, int cpu)
+{
+    int fd = open_level(session, kind, tid, cpu);
+    if (fd != -EINVAL || !kind->attr.read_format)
+        return fd;
+    kind->attr.read_format = 0;
+    return open_level(session, kind, tid, cpu);
 }
 
 static void note_given_up(struct as_native_session *session, const struct as_native_kind *kind)

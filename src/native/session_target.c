@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -43,7 +44,7 @@ static void open_pid_fd(struct as_native_session *session)
 bool as_native_fork(struct as_native_session *session, char *const argv[], struct as_error *err)
 {
     int go[2], refusal[2];
-    if (pipe2(go, O_CLOEXEC) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0) /* no SIGPIPE when the other end is gone */
         return as_error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
     if (pipe2(refusal, O_CLOEXEC) != 0) {
         close(go[0]);
@@ -72,7 +73,7 @@ bool as_native_let_go(struct as_native_session *session, const char *name, struc
 {
     int error = 0;
     ssize_t n;
-    if (write(session->go, "", 1) != 1)
+    if (send(session->go, "", 1, MSG_NOSIGNAL) != 1)
         return as_error_set(err, "%s ended before it began", name);
     close(session->go);
     session->go = -1;
@@ -141,13 +142,10 @@ static int attach_new(struct as_native_session *session, struct as_map *known, s
         as_map_put(known, tid);
         if (was_inherited(session, tid))
             continue;
-        size_t before = session->fds.len;
         if (as_native_open(session, (pid_t)tid, false, err))
             found++;
         else if (kill(session->pid, 0) != 0 || syscall(SYS_tgkill, session->pid, tid, 0) == 0)
             found = -1;
-        else
-            (void)before;
     }
     closedir(directory);
     return found;

@@ -11,7 +11,7 @@
  *   forks P N            P children, each with that work
  *   linger N FILE        works and writes "done" to FILE
  *   deep N               outer_call, middle_call, inner_call, without frame pointers
- *   accesses N           loads from and stores to a table whose address it prints first
+ *   accesses N           loads from and stores to a table whose address it prints first; waits for a byte
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -163,6 +163,9 @@ static int run_accesses(long n)
     uint64_t sum = 0;
     printf("%p %zu\n", (void *)table, sizeof table);
     fflush(stdout);
+    char byte;
+    if (read(STDIN_FILENO, &byte, 1) != 1)
+        return 1;
     for (long i = 0; i < n; i++) {
         store_table((uint64_t)i);
         sum += load_table();

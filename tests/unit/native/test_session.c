@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -32,8 +33,11 @@ struct tally {
     uint64_t last_time;
     char stop_at[32];   /* a function: the first sample in it ends the session */
     uint64_t low, high; /* a table */
-    uint64_t how[3], inside[3], loads, stores, reasons[AS_RECONSTRUCT_REASONS];
+    uint64_t how[3], inside[3], loads, stores;
     struct as_walker *walker;
+    const char *event; /* NULL: task-clock */
+    uint64_t last_address;
+    bool sleeps;
     uint64_t walked, complete;
     int waited;
     struct as_native_info info;
@@ -57,7 +61,6 @@ static void look_at_access(struct tally *tally, const struct as_perf_sample *sam
     struct as_reconstruction found;
     as_reconstruct(tally->code, sample, &found);
     tally->how[found.how]++;
-    tally->reasons[found.reason]++;
     if (!found.n || found.accesses[0].address < tally->low || found.accesses[0].address >= tally->high)
         return;
     tally->inside[found.how]++;
@@ -101,6 +104,9 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
     tally->chained += sample->n_chain >= 3;
     as_map_put(&tally->threads, sample->tid);
     as_map_put(&tally->processes, sample->pid);
+    tally->last_address = sample->addr;
+    if (tally->sleeps && tally->samples % 16 == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     if (tally->high)
         look_at_access(tally, sample);
     if (tally->walker)
@@ -112,22 +118,15 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
 
 static const struct as_perf_sink sink = {.process = on_process, .sample = on_sample};
 
-static struct as_native_event clock_event(void)
-{
-    struct as_native_event event;
-    struct as_error err = AS_ERROR_INIT;
-    assert_true(as_native_event_parse("", "task-clock", &event, &err));
-    return event;
-}
-
 /* Runs and sums up; `attach` 0 launches. False: it could not be started (tally->err). */
 static bool sample(struct tally *tally, struct as_native_options options, char *const argv[], pid_t attach)
 {
-    struct as_native_event event = clock_event();
+    struct as_native_event event;
     struct as_perf_spaces_options spaces = {.no_debug = true, .trust_paths = true};
+    tally->err = (struct as_error)AS_ERROR_INIT;
+    assert_true(as_native_event_parse("", tally->event ? tally->event : "task-clock", &event, &tally->err));
     options.events = &event;
     options.n_events = 1;
-    tally->err = (struct as_error)AS_ERROR_INIT;
     tally->waited = -1;
     tally->session =
         attach ? as_native_attach(&options, attach, &tally->err) : as_native_launch(&options, argv, &tally->err);
@@ -346,19 +345,41 @@ static void program_survives_the_recorder(void **state)
     unlink(path);
 }
 
-static pid_t start_victim(char *const argv[], int *output)
+/* A victim outside of any session; `channel` is its standard input and output. */
+static pid_t start_victim(char *const argv[], int *channel)
 {
     int ends[2];
-    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     pid_t pid = fork();
     if (pid == 0) {
+        dup2(ends[1], STDIN_FILENO);
         dup2(ends[1], STDOUT_FILENO);
         execv(argv[0], argv);
         _exit(127);
     }
     close(ends[1]);
-    *output = ends[0];
+    *channel = ends[0];
     return pid;
+}
+
+/* A victim with a table that waits to be told to begin. */
+static pid_t start_table(char *const argv[], int *channel, uint64_t *low, uint64_t *high)
+{
+    char line[64] = "";
+    unsigned long start, size;
+    pid_t pid = start_victim(argv, channel);
+    assert_true(read(*channel, line, sizeof line - 1) > 0);
+    assert_int_equal(sscanf(line, "%lx %lu", &start, &size), 2);
+    *low = start;
+    *high = start + size;
+    return pid;
+}
+
+static void *tell_to_begin(void *channel)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* by then it is attached */
+    assert_int_equal(write(*(int *)channel, "", 1), 1);
+    return NULL;
 }
 
 static void attaches_to_all_threads(void **state)
@@ -398,30 +419,65 @@ static void reconstructs_accesses(void **state)
 {
     need_clock();
     struct tally tally = {0};
-    int output, status;
-    char line[64] = "";
-    unsigned long low, size;
-    pid_t pid = start_victim(ARGS("accesses", "300000"), &output);
-    assert_true(read(output, line, sizeof line - 1) > 0);
-    assert_int_equal(sscanf(line, "%lx %lu", &low, &size), 2);
-    tally.low = low;
-    tally.high = low + size;
+    int channel, status;
+    pthread_t thread;
+    pid_t pid = start_table(ARGS("accesses", "300000"), &channel, &tally.low, &tally.high);
+    pthread_create(&thread, NULL, tell_to_begin, &channel);
     assert_true(sample(
         &tally, (struct as_native_options){.rate = 4000, .mode = AS_NATIVE_USER, .fields = PERF_SAMPLE_REGS_USER}, NULL,
         pid));
+    pthread_join(thread, NULL);
     waitpid(pid, &status, 0);
-    close(output);
+    close(channel);
     uint64_t found = tally.how[AS_RECONSTRUCT_EXACT] + tally.how[AS_RECONSTRUCT_NEXT];
     uint64_t inside = tally.inside[AS_RECONSTRUCT_EXACT] + tally.inside[AS_RECONSTRUCT_NEXT];
     print_message("exact %lu next %lu none %lu, loads %lu stores %lu\n", tally.how[0], tally.how[1], tally.how[2],
                   tally.loads, tally.stores);
-    for (int i = 0; i < AS_RECONSTRUCT_REASONS; i++)
-        print_message("%s %lu\n", as_reconstruct_reason_text(i), tally.reasons[i]);
     assert_true(tally.samples > 100);
     assert_true(found > 0);
     assert_true(inside >= found * 95 / 100);
     assert_true(tally.loads > 0 && tally.stores > 0);
     assert_int_equal(tally.loads + tally.stores, inside);
+    forget(&tally);
+}
+
+/* The breakpoint PMU counts exactly: every store to one word of the table is a sample. */
+static void samples_every_watchpoint_hit(void **state)
+{
+    enum { STORES = 1500 };
+    int channel, status;
+    pthread_t thread;
+    uint64_t low, high;
+    char name[64];
+    struct tally tally = {0};
+    pid_t pid = start_table(ARGS("accesses", "1500"), &channel, &low, &high);
+    snprintf(name, sizeof name, "mem:%#lx/8:w", low + 64);
+    tally.event = name;
+    pthread_create(&thread, NULL, tell_to_begin, &channel);
+    bool ok = sample(&tally, (struct as_native_options){.mode = AS_NATIVE_USER, .fields = PERF_SAMPLE_ADDR}, NULL, pid);
+    pthread_join(thread, NULL);
+    waitpid(pid, &status, 0);
+    close(channel);
+    if (!ok)
+        unit_skip("%s", tally.err.message);
+    assert_int_equal(tally.samples, STORES);
+    assert_int_equal(tally.info.lost, 0);
+    assert_int_equal(tally.last_address, low + 64);
+    forget(&tally);
+}
+
+/* A sink that sleeps: the queue is full, then the kernel's buffers; what is lost is counted. */
+static void counts_what_is_lost(void **state)
+{
+    need_clock();
+    struct tally tally = {.sleeps = true};
+    double before = children_seconds();
+    assert_true(sample(&tally, (struct as_native_options){.rate = 10007, .ring_bytes = 32 << 10, .queue_bytes = 1},
+                       ARGS("shares", "3000"), 0));
+    double expected = 10007 * (children_seconds() - before);
+    print_message("%lu lost, %lu samples of %.0f\n", tally.info.lost, tally.samples, expected);
+    assert_true(tally.info.lost > 0);
+    assert_true(fabs((double)(tally.info.lost + tally.samples) - expected) < 0.1 * expected);
     forget(&tally);
 }
 
@@ -570,6 +626,8 @@ int main(void)
         cmocka_unit_test(attaches_to_all_threads),
         cmocka_unit_test(stops_when_told),
         cmocka_unit_test(reconstructs_accesses),
+        cmocka_unit_test(samples_every_watchpoint_hit),
+        cmocka_unit_test(counts_what_is_lost),
         cmocka_unit_test(takes_call_chains),
         cmocka_unit_test(unwinds_without_frame_pointers),
         cmocka_unit_test(says_what_cannot_be_run),
