@@ -1,10 +1,10 @@
 /* The model without observers, for the bench: what the core alone costs.
  *
- *   bare MACHINE MAX PROGRAM [ARGS…]
+ *   bare MACHINE FROM MAX PROGRAM [ARGS…]
  *
- * Runs the program in the model of a machine (the path of its file), MAX instructions at most, 0: all, with nobody
- * watching, and prints what `assay compare --json` calls the same. The program's own output goes nowhere. Must lie
- * beside assay-engine.so (bench/run sees to that).
+ * Runs the program in the model of a machine (the path of its file), from a function on, MAX instructions at most
+ * (0: all), with nobody watching, and prints what `assay compare --json` calls the same. The program's own output goes
+ * nowhere. Must lie beside assay-engine.so (bench/run sees to that).
  */
 #include "model/model.h"
 
@@ -25,14 +25,15 @@ int main(int argc, char **argv)
     struct as_engine_options options = AS_ENGINE_OPTIONS_DEFAULT;
     struct as_fanout_options alone = AS_FANOUT_DEFAULTS;
     struct as_model_result result;
-    if (argc < 4) {
-        fprintf(stderr, "usage: bare MACHINE MAX PROGRAM [ARGS…]\n");
+    if (argc < 5) {
+        fprintf(stderr, "usage: bare MACHINE FROM MAX PROGRAM [ARGS…]\n");
         return 2;
     }
     if (!as_machine_load(argv[1], &machine, &err))
         return fail(&err);
-    options.max = strtoull(argv[2], NULL, 10);
-    options.argv = argv + 3;
+    options.from = argv[2];
+    options.max = strtoull(argv[3], NULL, 10);
+    options.argv = argv + 4;
     options.discard_stdout = true;
     alone.batch = AS_MODEL_BATCH;
     alone.inline_ = true;
