@@ -222,9 +222,15 @@ await test("the flame graph zooms by key and by address", async () => {
     assert.equal(await page.textContent(".frame[aria-selected=true]"), "copy");
     assert.equal(await page.getAttribute(".flame", "aria-activedescendant"), "frame-1");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.querySelectorAll(".frame").length === 2);
+    await page.waitForFunction(() => document.querySelectorAll(".frame").length === 3);
     assert.ok(page.url().endsWith("zoom=1"));
+    const widths = await page.$$eval(".frame", (list) => list.map((one) => [one.textContent, Math.round(parseFloat(one.style.width)), one.classList.contains("above")]));
+    assert.deepEqual(widths, [["main", 100, true], ["copy", 100, false], ["sort", 19, false]]);
     await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.querySelectorAll(".frame").length === 4);
+    await page.click(".frame:has-text('copy')");
+    await page.waitForFunction(() => document.querySelectorAll(".frame").length === 3);
+    await page.click(".frame.above");
     await page.waitForFunction(() => document.querySelectorAll(".frame").length === 4);
     await page.close();
 });
@@ -275,6 +281,10 @@ await test("everything can be reached with keys alone", async () => {
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "grid");
     await page.keyboard.press("7");
     await page.waitForSelector("#panel-run:not([hidden])");
+    await page.keyboard.press("?");
+    assert.ok((await page.textContent("dialog[open]")).includes("the next hottest instruction"));
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog", { state: "detached" });
     await page.close();
 });
 
@@ -370,6 +380,45 @@ await test("components differ in more than hue: no two have the same look, combi
     assert.equal(looks.filter((look) => look.includes("repeating-linear-gradient")).length, 1);
     await page.close();
 });
+
+/** What someone sees: the matrices of Machado, Oliveira and Fernandes (2009) for vision without one kind of cone. */
+const VISION = {
+    full: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+};
+
+/** CIE L*a*b* (D65) of "rgb(…)" as seen through a matrix. */
+function lab(colour, matrix) {
+    const linear = colour.match(/[\d.]+/g).slice(0, 3).map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+    const seen = matrix.map((row) => Math.min(1, Math.max(0, row.reduce((sum, factor, i) => sum + factor * linear[i], 0))));
+    const root = (value) => (value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116);
+    const [x, y, z] = [[0.4124, 0.3576, 0.1805, 0.95047], [0.2126, 0.7152, 0.0722, 1], [0.0193, 0.1192, 0.9505, 1.08883]]
+        .map(([red, green, blue, white]) => root((red * seen[0] + green * seen[1] + blue * seen[2]) / white));
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+for (const scheme of ["light", "dark"])
+    await test(`the events' ${scheme} colours are apart for every kind of colour vision`, async () => {
+        const page = await openPage(SMALL, "", { colorScheme: scheme });
+        const names = ["base", "st-0", "st-1", "st-2", "dr-0", "dr-1", "dr-2", "fl-0", "fl-1", "fl-2"];
+        const colours = await page.evaluate((list) => {
+            const probe = document.body.appendChild(document.createElement("i"));
+            return list.map((name) => {
+                probe.style.color = `var(--c-${name})`;
+                return getComputedStyle(probe).color;
+            });
+        }, names);
+        for (const [kind, matrix] of Object.entries(VISION))
+            for (let i = 0; i < names.length; i++)
+                for (let k = 0; k < i; k++) {
+                    const [a, b] = [lab(colours[i], matrix), lab(colours[k], matrix)];
+                    const apart = Math.hypot(...a.map((value, at) => value - b[at]));
+                    assert.ok(apart >= 15, `${names[k]} and ${names[i]} with ${kind}: ${apart.toFixed(1)}`);
+                }
+        await page.close();
+    });
 
 await test("paper gets the rows, in dark colours on white, without what only a screen can use", async () => {
     const page = await openPage(SMALL, "#tab=functions", { colorScheme: "dark" });

@@ -1,6 +1,7 @@
 // One colour for each event, one hue for each commit state: grey is work, blue is waiting for data, yellow the front
 // end, red a flush. Combinations are stripes of their events' colours, so that colour is never the only sign.
-// The colours themselves are custom properties in page.css (light and dark); the hues are those of Okabe and Ito's set.
+// The colours themselves are custom properties in page.css (light and dark), chosen so that any two of them are apart for
+// every kind of colour vision; a test computes that.
 
 import { Model, UNKNOWN } from "./model";
 

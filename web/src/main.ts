@@ -17,6 +17,7 @@ class Page {
     private readonly live = el("div", { class: "hidden", role: "status", "aria-live": "polite" });
     private readonly tabs: Tab[];
     private readonly context: Context;
+    private readonly help = button("?", () => showHelp(), { class: "help", "aria-label": "Keys", title: "Keys ( ? )" });
     private current = "";
 
     constructor(model: Model) {
@@ -45,7 +46,7 @@ class Page {
             list.append(one);
         }
         list.addEventListener("keydown", (event) => this.onTabKey(event));
-        return el("header", {}, el("div", { class: "brand" }, el("span", { class: "logo", "aria-hidden": "true" }), el("h1", {}, el("span", { class: "code" }, program), el("small", {}, "Assay"))), list, themeButton());
+        return el("header", {}, el("div", { class: "brand" }, el("span", { class: "logo", "aria-hidden": "true" }), el("h1", {}, el("span", { class: "code" }, program), el("small", {}, "Assay"))), list, el("div", { class: "tools" }, themeButton(), this.help));
     }
 
     private main(): HTMLElement {
@@ -112,8 +113,29 @@ class Page {
             }
             field?.focus();
             event.preventDefault();
-        } else if (/^[1-9]$/.test(event.key) && !typing && this.tabs[Number(event.key) - 1]) this.go({ tab: this.tabs[Number(event.key) - 1].id }, false);
+        } else if (event.key === "?" && !typing) showHelp();
+        else if (/^[1-9]$/.test(event.key) && !typing && this.tabs[Number(event.key) - 1]) this.go({ tab: this.tabs[Number(event.key) - 1].id }, false);
     }
+}
+
+const KEYS: [string[], string][] = [
+    [["1", "…", "9"], "the tabs, from left to right"],
+    [["/"], "search"],
+    [["↑", "↓", "Page ↑", "Page ↓", "Home", "End"], "rows; frames of the flame graph, with ← and →"],
+    [["Enter"], "a function's instructions; where a jump or call leads; zoom to a frame"],
+    [["n", "p"], "the next hottest instruction, the one before"],
+    [["Esc"], "back: from a search, a frame, the instructions"],
+    [["?"], "this list"],
+];
+
+function showHelp(): void {
+    const rows = KEYS.map(([keys, what]) => el("tr", {}, el("th", { scope: "row" }, ...keys.flatMap((key) => [el("kbd", {}, key), " "])), el("td", {}, what)));
+    const close = button("Close", () => dialog.close());
+    const dialog = el("dialog", { "aria-label": "Keys" }, el("h2", {}, "Keys"),
+        el("table", { class: "plain" }, el("caption", { class: "hidden" }, "Keys"), el("tbody", {}, ...rows)), el("p", {}, close));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
 }
 
 /** Light, dark, or as the system has it. The choice is kept where the browser allows a file to keep anything. */

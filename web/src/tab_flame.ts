@@ -17,6 +17,7 @@ interface Frame {
     depth: number;
     left: number;
     width: number; // of 1
+    above: boolean; // a caller of what is zoomed to
 }
 
 /** What happens in each of the wanted nodes and below, by component: one pass from the leaves up. */
@@ -47,10 +48,13 @@ function layout(paths: Paths, from: number, narrowest: number): Frame[] {
     const frames: Frame[] = [];
     const roots = from < 0 ? paths.roots : [from];
     const all = roots.reduce((sum, root) => sum + paths.inclusive[root], 0) || 1;
+    for (let node = from < 0 ? -1 : paths.parent[from]; node >= 0; node = paths.parent[node]) frames.unshift({ node, depth: 0, left: 0, width: 1, above: true });
+    frames.forEach((frame, depth) => (frame.depth = depth));
+    const top = frames.length;
     let level: Frame[] = [];
     let left = 0;
     for (const node of roots) {
-        level.push({ node, depth: 0, left, width: paths.inclusive[node] / all });
+        level.push({ node, depth: top, left, width: paths.inclusive[node] / all, above: false });
         left += paths.inclusive[node] / all;
     }
     // Level by level: where there are too many, it is the deepest that are missing.
@@ -62,7 +66,7 @@ function layout(paths: Paths, from: number, narrowest: number): Frame[] {
             let at = frame.left;
             for (const child of paths.children[frame.node]) {
                 const width = paths.inclusive[child] / all;
-                level.push({ node: child, depth: frame.depth + 1, left: at, width });
+                level.push({ node: child, depth: frame.depth + 1, left: at, width, above: false });
                 at += width;
             }
         }
@@ -143,7 +147,7 @@ class FlameView implements View {
         const { node } = frame;
         const name = model.name(this.paths.fn[node], 120);
         const item = el("div", {
-            class: "frame", role: "treeitem", id: `frame-${node}`, "aria-level": frame.depth + 1, "aria-selected": "false",
+            class: frame.above ? "frame above" : "frame", role: "treeitem", id: `frame-${node}`, "aria-level": frame.depth + 1, "aria-selected": "false",
             "aria-label": `${name}, ${percent(this.paths.inclusive[node] / model.total)} of the time, ${percent(this.paths.self.total[node] / model.total)} itself`,
         });
         item.dataset.node = String(node);
@@ -210,8 +214,8 @@ class FlameView implements View {
         const item = event.target instanceof Element ? event.target.closest<HTMLElement>(".frame") : null;
         if (!item) return;
         const node = Number(item.dataset.node);
-        if (this.active === node) this.context.go({ tab: "flame", zoom: String(node) });
-        this.focusNode(node);
+        if (this.zoom === node || (this.zoom < 0 && this.paths.roots.length === 1 && this.paths.roots[0] === node)) this.focusNode(node);
+        else this.context.go({ tab: "flame", zoom: String(node) });
     }
 
     private neighbour(step: number): number {
@@ -242,7 +246,7 @@ class FlameView implements View {
         this.zoom = Number.isInteger(zoom) && zoom >= 0 && zoom < this.paths.parent.length ? zoom : -1;
         this.draw();
         if (this.zoom >= 0) this.focusNode(this.zoom);
-        else if (!this.detail.textContent) this.detail.textContent = "Select a frame for its numbers; select it again, or press Enter, to zoom.";
+        else if (!this.detail.textContent) this.detail.textContent = "A click, or Enter, zooms to a frame; the frames above it lead back.";
     }
 
     print(on: boolean): void {
