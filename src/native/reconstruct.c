@@ -59,24 +59,61 @@ static struct as_reconstruction none(enum as_reconstruct_reason reason)
     return (struct as_reconstruction){.how = AS_RECONSTRUCT_NONE, .reason = reason};
 }
 
-/* Where control goes; false where that is not known: a branch on flags that are not, a jump to a loaded place, the
- * kernel. */
-static bool goes_on(const struct as_x86_machine *machine, const struct as_insn *insn, uint64_t *next)
+/* The way ahead: registers, and where calls that were followed return to. */
+struct way {
+    struct as_x86_machine machine;
+    uint64_t returns[AS_RECONSTRUCT_CALLS];
+    unsigned depth;
+};
+
+/* Where control goes; false where that is not known: a branch on flags that are not, a jump to a loaded place, a return
+ * to a caller that was not seen calling, the kernel. */
+static bool goes_on(struct way *way, const struct as_insn *insn, uint64_t *next)
 {
-    int taken = insn->class_ == AS_CLASS_JUMP      ? 1
-                : insn->class_ == AS_CLASS_BRANCH  ? as_x86_machine_branch(machine, insn)
-                : insn->flags & AS_INSN_ENDS_BLOCK ? -1
-                                                   : 0;
-    *next = taken == 1 ? insn->target : insn->address + insn->length;
-    return taken >= 0;
+    uint64_t behind = insn->address + insn->length;
+    int taken;
+    switch (insn->class_) {
+    case AS_CLASS_JUMP:
+        *next = insn->target;
+        return true;
+    case AS_CLASS_CALL:
+        *next = insn->target;
+        way->returns[way->depth++ % AS_RECONSTRUCT_CALLS] = behind;
+        return way->depth <= AS_RECONSTRUCT_CALLS;
+    case AS_CLASS_RETURN:
+        *next = way->depth ? way->returns[--way->depth] : 0;
+        return *next != 0;
+    case AS_CLASS_BRANCH:
+        taken = as_x86_machine_branch(&way->machine, insn);
+        *next = taken == 1 ? insn->target : behind;
+        return taken >= 0;
+    default:
+        *next = behind;
+        return !(insn->flags & AS_INSN_ENDS_BLOCK);
+    }
 }
 
-void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_read *read, void *context,
+static void take(const struct as_insn *insn, const struct way *way, unsigned distance, unsigned skipped,
+                 struct as_reconstruction *result)
+{
+    *result = none(AS_RECONSTRUCT_ADDRESS);
+    result->ip = insn->address;
+    result->distance = distance;
+    result->skipped = skipped;
+    if (!fill(insn, &way->machine.state, result))
+        return;
+    result->how = distance ? AS_RECONSTRUCT_NEXT : AS_RECONSTRUCT_EXACT;
+    result->reason = AS_RECONSTRUCT_FOUND;
+}
+
+void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_read *read, void *context, unsigned skip,
                          struct as_reconstruction *result)
 {
-    struct as_x86_machine machine;
+    struct way way = {.depth = 0};
     uint64_t at = state->ip;
-    as_x86_machine_start(&machine, state, state->knows_flags);
+    unsigned skipped = 0;
+    as_x86_machine_start(&way.machine, state, state->knows_flags);
+    *result = none(AS_RECONSTRUCT_FAR);
     for (unsigned distance = 0; distance < AS_RECONSTRUCT_LIMIT; distance++) {
         struct as_insn insn;
         uint8_t bytes[AS_INSN_MAX_BYTES];
@@ -85,23 +122,16 @@ void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_re
             *result = none(AS_RECONSTRUCT_NO_CODE);
             return;
         }
-        if (accesses(&insn)) {
-            *result = none(AS_RECONSTRUCT_ADDRESS);
-            result->ip = at;
-            result->distance = distance;
-            if (!fill(&insn, &machine.state, result))
-                return;
-            result->how = distance ? AS_RECONSTRUCT_NEXT : AS_RECONSTRUCT_EXACT;
-            result->reason = AS_RECONSTRUCT_FOUND;
+        if (accesses(&insn) && skipped++ == skip) {
+            take(&insn, &way, distance, skip, result);
             return;
         }
-        if (!goes_on(&machine, &insn, &at)) {
+        if (insn.flags & AS_INSN_REP || !goes_on(&way, &insn, &at)) {
             *result = none(AS_RECONSTRUCT_BRANCH);
             return;
         }
-        as_x86_machine_step(&machine, &insn);
+        as_x86_machine_step(&way.machine, &insn);
     }
-    *result = none(AS_RECONSTRUCT_FAR);
 }
 
 struct source {
@@ -115,12 +145,13 @@ static size_t read_code(void *context, uint64_t address, void *bytes, size_t siz
     return as_code_read(source->code, source->pid, address, bytes, size);
 }
 
-void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, struct as_reconstruction *result)
+void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, unsigned skip,
+                    struct as_reconstruction *result)
 {
     struct as_machine_state state;
     struct source source = {code, sample->pid};
     if (as_sample_registers(sample, &state))
-        as_reconstruct_from(&state, read_code, &source, result);
+        as_reconstruct_from(&state, read_code, &source, skip, result);
     else
         *result = none(AS_RECONSTRUCT_NO_REGISTERS);
 }

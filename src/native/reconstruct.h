@@ -5,11 +5,13 @@
  * followed to the first one that does, with the registers' values carried along (x86_step.h), over jumps and over
  * conditional branches whose flags are known: next. An indirect jump, a branch on unknown flags, a system call, or an
  * address that needs a value which is not known (thread-local, from a vector register) end the search: none, with the
- * reason. The first access is
- * taken or nothing: to pass over those that cannot be known would prefer some kinds of accesses to others.
+ * reason.
  *
- * A timer's interrupt arrives at instruction boundaries where the processor likes to stop, mostly behind one that took
- * long: doc/design/native.md has what that does to the choice.
+ * A timer's interrupt arrives where the processor likes to stop: in a short loop always at the same instruction, so the
+ * access that follows is always the same one too. `skip` lets so many accesses pass before one is taken; drawn at
+ * random for each sample it spreads them over the loop (doc/design/native.md has the numbers). What a passed load
+ * brings is not known: where the way or the address depends on it the answer is none. Nothing is passed over because it
+ * is unknown: that would prefer some kinds of accesses to others.
  */
 #ifndef AS_NATIVE_RECONSTRUCT_H
 #define AS_NATIVE_RECONSTRUCT_H
@@ -28,13 +30,14 @@ enum as_reconstruct_reason {
     AS_RECONSTRUCT_FAR,          /* none within AS_RECONSTRUCT_LIMIT instructions */
     AS_RECONSTRUCT_REASONS
 };
-enum { AS_RECONSTRUCT_LIMIT = 64 };
+enum { AS_RECONSTRUCT_LIMIT = 256, AS_RECONSTRUCT_CALLS = 16 };
 
 struct as_reconstruction {
     enum as_reconstructed how;
     enum as_reconstruct_reason reason;
     uint64_t ip;       /* of the instruction that accesses */
     unsigned distance; /* instructions from the interrupted one */
+    unsigned skipped;  /* accesses passed */
     unsigned n;        /* accesses, 1 or 2 */
     struct {
         uint64_t address;
@@ -47,11 +50,12 @@ struct as_reconstruction {
  */
 bool as_sample_registers(const struct as_perf_sample *sample, struct as_machine_state *state);
 
-void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, struct as_reconstruction *result);
+void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, unsigned skip,
+                    struct as_reconstruction *result);
 
 /* The same from a state of x86-64 and any source of bytes. */
 typedef size_t as_reconstruct_read(void *context, uint64_t address, void *bytes, size_t size);
-void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_read *read, void *context,
+void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_read *read, void *context, unsigned skip,
                          struct as_reconstruction *result);
 
 const char *as_reconstruct_reason_text(enum as_reconstruct_reason reason);

@@ -3,7 +3,7 @@
 
 #include "isa/x86.h"
 
-enum { CF = 1 << 0, PF = 1 << 2, ZF = 1 << 6, SF = 1 << 7, OF = 1 << 11, ALL = CF | PF | ZF | SF | OF };
+enum { CF = 1 << 0, PF = 1 << 2, ZF = 1 << 6, SF = 1 << 7, OF = 1 << 11, ALL = CF | PF | ZF | SF | OF, RSP = 4 };
 
 void as_x86_machine_start(struct as_x86_machine *machine, const struct as_machine_state *state, bool flags)
 {
@@ -224,6 +224,25 @@ static void take_flags(struct as_x86_machine *machine, const struct as_x86_machi
     machine->known_flags = computed->known_flags & (shifts ? ZF | SF | PF : ALL);
 }
 
+/* What push, pop, call and return do to the stack pointer; `ret n` and operand-size prefixes are left out. */
+static void step_stack(struct as_x86_machine *machine, const struct as_insn *insn, const struct as_x86_machine *before)
+{
+    uint64_t change;
+    uint8_t first = insn->bytes[0] >> 4 == 4 && insn->length > 1 ? insn->bytes[1] : insn->bytes[0];
+    bool single = insn->length == 1 || (insn->length == 2 && insn->bytes[0] >> 4 == 4);
+    if (insn->class_ == AS_CLASS_CALL || insn->class_ == AS_CLASS_CALL_INDIRECT ||
+        (single && first >> 3 == 0x50 >> 3) || insn->bytes[0] == 0x68 || insn->bytes[0] == 0x6a)
+        change = (uint64_t)-8;
+    else if ((single && first >> 3 == 0x58 >> 3 && first != 0x5c) || (single && first == 0xc3))
+        change = 8;
+    else
+        return;
+    if (!(before->state.known >> RSP & 1))
+        return;
+    machine->state.value[RSP] = before->state.value[RSP] + change;
+    machine->state.known |= 1u << RSP;
+}
+
 void as_x86_machine_step(struct as_x86_machine *machine, const struct as_insn *insn)
 {
     struct as_x86 x86;
@@ -231,6 +250,8 @@ void as_x86_machine_step(struct as_x86_machine *machine, const struct as_insn *i
     uint64_t a = 0, b = 0, result = 0;
     bool flags = as_insn_writes(insn, AS_REG_FLAGS);
     forget_written(machine, insn);
+    if (as_insn_writes(insn, RSP))
+        step_stack(machine, insn, &before);
     if (!as_x86_read(&x86, insn->bytes, insn->length) || !x86.insn.operand_count_visible ||
         x86.insn.operand_count_visible > 2)
         return;

@@ -1,6 +1,6 @@
-/* Carrying x86-64 registers forward over instructions that access no memory, as far as their values are known: moves,
- * address arithmetic, integer arithmetic and logic, and the flags that conditional branches look at. Whatever is not
- * understood makes what it writes unknown.
+/* Carrying x86-64 registers forward over instructions, as far as their values are known: moves, address arithmetic,
+ * integer arithmetic and logic, the stack pointer, and the flags that conditional branches look at. Whatever is not
+ * understood, or comes from memory, makes what it writes unknown.
  */
 #ifndef AS_NATIVE_X86_STEP_H
 #define AS_NATIVE_X86_STEP_H

@@ -61,7 +61,7 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
         *as_vec_push(&tally->weights) = 0;
     double weight = tally->session ? as_native_weight(tally->session, sample) : (double)sample->period;
     if (tally->code) {
-        as_reconstruct(tally->code, sample, &access);
+        as_reconstruct(tally->code, sample, 0, &access);
         tally->how[access.how]++;
     }
     tally->weights.data[id] += weight;

@@ -12,10 +12,12 @@
  *   linger N FILE        works and writes "done" to FILE
  *   deep N               outer_call, middle_call, inner_call, without frame pointers
  *   accesses N           loads from and stores to a table whose address it prints first; waits for a byte
+ *   mix N                the same with two loads and a store in one loop, each on a third of the table
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +139,7 @@ static int run_deep(long n)
     return sum == 1;
 }
 
-enum { TABLE = 1024 };
+enum { TABLE = 1023 };
 static uint64_t table[TABLE];
 
 __attribute__((noipa)) static void store_table(uint64_t value)
@@ -158,7 +160,15 @@ __attribute__((noipa)) static uint64_t load_table(void)
     return sum;
 }
 
-static int run_accesses(long n)
+__attribute__((noipa)) static void mix_table(void)
+{
+    const volatile uint64_t *a = table, *b = table + TABLE / 3;
+    volatile uint64_t *c = table + 2 * (TABLE / 3);
+    for (size_t i = 0; i < TABLE / 3; i++)
+        c[i] = a[i] + b[i];
+}
+
+static int run_accesses(long n, bool mix)
 {
     uint64_t sum = 0;
     printf("%p %zu\n", (void *)table, sizeof table);
@@ -166,7 +176,9 @@ static int run_accesses(long n)
     char byte;
     if (read(STDIN_FILENO, &byte, 1) != 1)
         return 1;
-    for (long i = 0; i < n; i++) {
+    for (long i = 0; mix && i < n; i++)
+        mix_table();
+    for (long i = 0; !mix && i < n; i++) {
         store_table((uint64_t)i);
         sum += load_table();
     }
@@ -191,8 +203,8 @@ int main(int argc, char **argv)
         return run_forks((int)first, second);
     if (strcmp(what, "deep") == 0)
         return run_deep(first);
-    if (strcmp(what, "accesses") == 0)
-        return run_accesses(first);
+    if (strcmp(what, "accesses") == 0 || strcmp(what, "mix") == 0)
+        return run_accesses(first, what[0] == 'm');
     if (strcmp(what, "close") == 0)
         for (int fd = 3; fd < 1024; fd++)
             close(fd);

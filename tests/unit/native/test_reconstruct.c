@@ -36,14 +36,15 @@ static struct as_machine_state registers(void)
     return state;
 }
 
-static struct as_reconstruction at(const struct as_machine_state *state, const char *code, size_t size)
+static struct as_reconstruction at(const struct as_machine_state *state, const char *code, size_t size, unsigned skip)
 {
     struct as_reconstruction result;
     struct bytes bytes = {(const uint8_t *)code, size};
-    as_reconstruct_from(state, read_bytes, &bytes, &result);
+    as_reconstruct_from(state, read_bytes, &bytes, skip, &result);
     return result;
 }
-#define AT(state, code) at(state, code, sizeof(code) - 1)
+#define AT(state, code) at(state, code, sizeof(code) - 1, 0)
+#define AT_SKIP(state, code, skip) at(state, code, sizeof(code) - 1, skip)
 
 static void interrupted_instruction_is_exact(void **state)
 {
@@ -91,6 +92,26 @@ static void branches_are_decided_by_flags(void **state)
     assert_int_equal(found.reason, AS_RECONSTRUCT_BRANCH);
     /* cmp rax, rcx; jb +2; mov eax, [rbx]; mov eax, [rcx]: the comparison makes the flags known */
     assert_int_equal(AT(&regs, "\x48\x39\xc8\x72\x02\x8b\x03\x8b\x01").accesses[0].address, regs.value[RCX]);
+}
+
+static void accesses_can_be_skipped(void **state)
+{
+    struct as_machine_state regs = registers();
+    /* call +2; jmp +4; push rbx; pop rdx; ret; mov eax, [rsp]: the call's push, push, pop, return, and the last */
+    static const char code[] = "\xe8\x02\x00\x00\x00\xeb\x03\x53\x5a\xc3\x8b\x04\x24";
+    const uint64_t rsp = regs.value[RSP], expected[] = {rsp - 8, rsp - 16, rsp - 16, rsp - 8, rsp};
+    for (unsigned skip = 0; skip < 5; skip++) {
+        struct as_reconstruction found = AT_SKIP(&regs, code, skip);
+        assert_int_equal(found.reason, AS_RECONSTRUCT_FOUND);
+        assert_int_equal(found.accesses[0].address, expected[skip]);
+        assert_int_equal(found.skipped, skip);
+        assert_int_equal(found.how, skip ? AS_RECONSTRUCT_NEXT : AS_RECONSTRUCT_EXACT);
+    }
+    /* mov rbx, [rcx]; mov eax, [rbx]: what was loaded is not known */
+    assert_int_equal(AT_SKIP(&regs, "\x48\x8b\x19\x8b\x03", 1).reason, AS_RECONSTRUCT_ADDRESS);
+    /* cmp byte [rcx], 0; je +0: nor is the way */
+    assert_int_equal(AT_SKIP(&regs, "\x80\x39\x00\x74\x00\x8b\x03", 1).reason, AS_RECONSTRUCT_BRANCH);
+    assert_int_equal(AT_SKIP(&regs, "\xf3\xa4\x8b\x03", 1).reason, AS_RECONSTRUCT_BRANCH); /* rep movsb */
 }
 
 static void unknown_is_said(void **state)
@@ -312,6 +333,7 @@ int main(void)
         cmocka_unit_test(interrupted_instruction_is_exact),
         cmocka_unit_test(next_access_follows_the_code),
         cmocka_unit_test(branches_are_decided_by_flags),
+        cmocka_unit_test(accesses_can_be_skipped),
         cmocka_unit_test(unknown_is_said),
         cmocka_unit_test(samples_give_registers),
 #ifdef __x86_64__
