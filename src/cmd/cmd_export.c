@@ -1,0 +1,149 @@
+/* assay export: a profile in the formats of other tools. */
+#include "base/vec.h"
+#include "cmd/commands.h"
+#include "cmd/output.h"
+#include "export/export.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct export_options {
+    const char *to, *series, *output;
+    struct as_strlist threads;
+    bool uncompressed;
+};
+
+static const struct as_option options_table[] = {
+    {.name = "to",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct export_options, to),
+     .value = "NAME",
+     .help = "The format: pprof, folded, callgrind, speedscope, perf-script, csv or json."},
+    {.name = "output",
+     .short_name = 'o',
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct export_options, output),
+     .value = "FILE",
+     .help = "Write to FILE instead of standard output."},
+    {.name = "series",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct export_options, series),
+     .value = "NAME",
+     .help = "The measurement to write (default: the one that reports show; json: all of them)."},
+    {.name = "thread",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct export_options, threads),
+     .value = "N",
+     .help = "Only the time of this thread; may be given several times."},
+    {.name = "uncompressed",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct export_options, uncompressed),
+     .help = "pprof: do not pack the file with gzip."},
+    {.name = NULL},
+};
+
+/* The caller frees. Every number must be that of a thread; NULL without `err` where there is no filter. */
+static bool *thread_filter(const struct export_options *options, const struct as_store *store, struct as_error *err)
+{
+    size_t n;
+    const struct as_store_thread *threads = as_store_threads(store, &n);
+    bool *filter = as_alloc_array(n + 1, sizeof *filter);
+    for (size_t i = 0; i < options->threads.len; i++) {
+        uint64_t number;
+        bool found = false;
+        if (as_cli_read_u64(options->threads.data[i], &number))
+            for (size_t k = 0; k < n; k++)
+                if (threads[k].number == number)
+                    filter[k] = found = true;
+        if (!found) {
+            as_error_set_status(err, AS_EXIT_USAGE, "%s has no thread '%.100s'", as_store_file_name(store),
+                                options->threads.data[i]);
+            free(filter);
+            return NULL;
+        }
+    }
+    return filter;
+}
+
+static bool check_options(const struct export_options *options, const struct as_export_format **format,
+                          struct as_error *err)
+{
+    char names[256];
+    as_export_format_names(names, sizeof names);
+    *format = options->to ? as_export_find(options->to) : NULL;
+    if (!options->to)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--to is missing; the formats are %s", names);
+    if (!*format)
+        return as_error_set_status(err, AS_EXIT_USAGE, "unknown format '%.100s'; the formats are %s", options->to,
+                                   names);
+    if (options->uncompressed && !(*format)->binary)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--uncompressed is for pprof; %s never is compressed",
+                                   (*format)->name);
+    if ((*format)->binary && !options->output && isatty(STDOUT_FILENO))
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s is binary, not for a terminal: use -o FILE",
+                                   (*format)->name);
+    return true;
+}
+
+static bool write_profile(const struct export_options *options, const struct as_export_format *format,
+                          struct as_store *store, struct as_error *err)
+{
+    struct as_output output = {0};
+    bool *threads = thread_filter(options, store, err);
+    struct as_export_options how = {.series = options->series,
+                                    .threads = options->threads.len ? threads : NULL,
+                                    .uncompressed = options->uncompressed};
+    bool ok = threads && as_output_open(&output, options->output, err);
+    if (ok) {
+        ok = format->write(store, &how, output.file, err);
+        if (ok)
+            ok = as_output_finish(&output, err);
+        else
+            as_output_drop(&output);
+    }
+    free(threads);
+    return ok;
+}
+
+static int export_file(const struct export_options *options, const char *file)
+{
+    struct as_error err = AS_ERROR_INIT;
+    const struct as_export_format *format;
+    if (!check_options(options, &format, &err))
+        return as_cli_fail(&as_command_export, &err);
+    struct as_store *store = as_store_open(file, &err);
+    bool ok = store && write_profile(options, format, store, &err);
+    as_store_close(store);
+    return ok ? AS_EXIT_OK : as_cli_fail(&as_command_export, &err);
+}
+
+static int run_export(int argc, char **argv)
+{
+    struct export_options options = {0};
+    int rest;
+    enum as_parse parsed = as_cli_parse(&as_command_export, argc, argv, &options, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    rest += rest < argc && strcmp(argv[rest], "--") == 0;
+    int status = rest + 1 < argc
+                     ? as_cli_usage(&as_command_export, "one profile at a time, but got '%s' too", argv[rest + 1])
+                     : export_file(&options, rest < argc ? argv[rest] : "assay.db");
+    as_strlist_free(&options.threads);
+    return status;
+}
+
+const struct as_command as_command_export = {
+    .name = "export",
+    .summary = "Write a profile in another tool's format",
+    .usage = "--to=NAME [options] [FILE]",
+    .description =
+        "Writes the profile FILE (default assay.db) for pprof, flame graphs (folded), callgrind_annotate and "
+        "KCachegrind (callgrind), speedscope, readers of perf script, spreadsheets (csv) and programs (json).\n\n"
+        "Times are whole units of the series (cycles, say) and add up to its total exactly.",
+    .options = options_table,
+    .examples = "assay export --to=pprof -o profile.pb.gz\n"
+                "assay export --to=folded run.db | flamegraph.pl >run.svg\n"
+                "assay export --to=callgrind -o callgrind.out.1 && callgrind_annotate callgrind.out.1\n",
+    .run = run_export,
+};

@@ -1,0 +1,30 @@
+/* See export.h. */
+#include "export/export.h"
+
+#include "base/str.h"
+#include "export/export_internal.h"
+
+#include <string.h>
+
+/* To add a format: a file export_NAME.c, its line here and in meson.build, and its part of doc/format/export.md. */
+const struct as_export_format *const as_export_formats[] = {
+    &as_export_pprof,  &as_export_folded, &as_export_callgrind, &as_export_speedscope,
+    &as_export_script, &as_export_csv,    &as_export_json,      NULL,
+};
+
+const struct as_export_format *as_export_find(const char *name)
+{
+    for (size_t i = 0; as_export_formats[i]; i++)
+        if (strcmp(as_export_formats[i]->name, name) == 0)
+            return as_export_formats[i];
+    return NULL;
+}
+
+void as_export_format_names(char *text, size_t size)
+{
+    struct as_str names = {0};
+    for (size_t i = 0; as_export_formats[i]; i++)
+        as_str_addf(&names, "%s%s", i ? ", " : "", as_export_formats[i]->name);
+    snprintf(text, size, "%s", as_str_get(&names));
+    as_str_free(&names);
+}

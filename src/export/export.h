@@ -1,0 +1,31 @@
+/* A profile in other tools' formats: one file a format, one line in the table of export.c. doc/format/export.md says
+ * what of a profile each of them carries.
+ *
+ * Names in a profile may be anything: each format makes of them what it can hold (invalid UTF-8 becomes U+FFFD, control
+ * characters become '?', whatever separates fields is replaced or quoted), so that no name can break a file.
+ */
+#ifndef AS_EXPORT_EXPORT_H
+#define AS_EXPORT_EXPORT_H
+
+#include "store/store_read.h"
+
+#include <stdio.h>
+
+struct as_export_options {
+    const char *series;  /* its name; NULL: the profile's first choice (json: all of them) */
+    const bool *threads; /* by number in the store, true for those that count; NULL: all */
+    bool uncompressed;   /* pprof: without gzip */
+};
+
+struct as_export_format {
+    const char *name, *description;
+    bool binary; /* not for terminals */
+    /* Writes all of it. Failures of `out` are left to the caller (ferror); false with `err` for the rest. */
+    bool (*write)(struct as_store *store, const struct as_export_options *options, FILE *out, struct as_error *err);
+};
+
+extern const struct as_export_format *const as_export_formats[]; /* NULL-terminated */
+const struct as_export_format *as_export_find(const char *name); /* NULL: there is none */
+void as_export_format_names(char *text, size_t size);            /* "pprof, folded …" */
+
+#endif

@@ -1,0 +1,63 @@
+/* Names for stacks. A *place* is where a stack stands in one real function: an instruction, or a function of which no
+ * more is known. Its lines are the functions there, those that were inlined first, innermost to outermost; each is a
+ * *frame* (name, file, module) at a line.
+ */
+#ifndef AS_EXPORT_FRAMES_H
+#define AS_EXPORT_FRAMES_H
+
+#include "base/map.h"
+#include "export/export_view.h"
+
+enum {
+    AS_EXPORT_DEPTH = 512,  /* places of a stack that are written: the innermost */
+    AS_EXPORT_INLINES = 64, /* lines of a place: the innermost and the real function */
+};
+
+struct as_export_frame {
+    const char *name, *linkage_name, *file; /* file: NULL where unknown */
+    uint32_t line;                          /* where it is defined; 0: unknown */
+    uint32_t module;
+    uint32_t name_number; /* the same for the same name */
+};
+
+struct as_export_line {
+    uint32_t frame, line;
+};
+
+struct as_export_place {
+    uint64_t address;
+    uint32_t module, function, instruction; /* any may be AS_STORE_NONE */
+    uint32_t first, n;                      /* lines */
+};
+
+struct as_export_frames {
+    const struct as_export_view *view;
+    struct as_strings *names; /* all names that frames have */
+    AS_VEC(struct as_export_frame) frames;
+    AS_VEC(struct as_export_line) lines;
+    AS_VEC(struct as_export_place) places;
+    struct as_map by_instruction, by_entry; /* to place + 1; entry: hash of function and address */
+    struct as_map by_function, by_inline;   /* to frame + 1 */
+};
+
+void as_export_frames_open(struct as_export_frames *frames, const struct as_export_view *view);
+void as_export_frames_free(struct as_export_frames *frames);
+
+/* The frame of a real function, or of a module's code that is in no function (NONE). */
+uint32_t as_export_function_frame(struct as_export_frames *frames, uint32_t function, uint32_t module);
+
+/* Places by number; made when they are first asked for. */
+uint32_t as_export_place_at(struct as_export_frames *frames, uint32_t instruction);
+/* Where the function above `path` calls it. `path` must have a parent. */
+uint32_t as_export_place_of_call(struct as_export_frames *frames, uint32_t path);
+
+/* The places of a cell's stack, innermost first. Returns how many there are (at least 1, at most AS_EXPORT_DEPTH);
+ * `cut`: there would be more. */
+size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *places, bool *cut);
+
+/* "/bin/demo" is "demo"; "[unknown]" where there is no module. */
+const char *as_export_module_name(const struct as_export_view *view, uint32_t module);
+/* The name of a thread for people: "main", "thread 3". */
+void as_export_thread_name(const struct as_export_view *view, uint32_t thread, char *text, size_t size);
+
+#endif

@@ -1,0 +1,129 @@
+/* The text of `perf script`: for each sample a line with thread, time, period and event, then a line for each frame,
+ * then an empty one. A profile keeps no times: they count the samples here, a microsecond each.
+ *
+ * An exact series has no samples; each of its stacks is written as one, with all its time as the period.
+ */
+#include "export/export_frames.h"
+#include "export/export_internal.h"
+#include "export/export_text.h"
+
+#include <inttypes.h>
+
+enum { MOST_SAMPLES = 1 << 26 }; /* in a file: with more of them, each stack is one */
+
+#define BLANKS " \t\n\v\f\r"
+
+struct writer {
+    const struct as_export_view *view;
+    struct as_export_frames frames;
+    FILE *out;
+    struct as_str head, event, stack;
+    uint64_t number; /* samples written */
+    struct as_export_rounder rounder;
+};
+
+static void add_frame(struct writer *writer, const struct as_export_place *place, uint32_t line)
+{
+    size_t n;
+    const struct as_export_frame *frame =
+        &writer->frames.frames.data[writer->frames.lines.data[place->first + line].frame];
+    bool inlined = line + 1 < place->n, named = inlined || place->function != AS_STORE_NONE;
+    const struct as_store_module *modules = as_store_modules(writer->view->store, &n);
+    const char *path = place->module == AS_STORE_NONE ? NULL : modules[place->module].path;
+    as_str_addf(&writer->stack, "\t%16" PRIx64 " ", place->address);
+    as_export_clean(&writer->stack, named ? frame->name : "[unknown]", NULL, 0, AS_EXPORT_NAME_MAX);
+    if (inlined) {
+        as_str_add(&writer->stack, " (inlined)\n");
+        return;
+    }
+    uint64_t start = named ? as_store_functions(writer->view->store, &n)[place->function].address : 0;
+    if (named && place->address >= start)
+        as_str_addf(&writer->stack, "+0x%" PRIx64, place->address - start);
+    as_str_add(&writer->stack, " (");
+    as_export_clean(&writer->stack, path && path[0] ? path : "[unknown]", BLANKS, '_', AS_EXPORT_NAME_MAX);
+    as_str_add(&writer->stack, ")\n");
+}
+
+static void make_stack(struct writer *writer, const struct as_export_cell *cell)
+{
+    uint32_t places[AS_EXPORT_DEPTH];
+    bool cut;
+    size_t n = as_export_stack(&writer->frames, cell, places, &cut);
+    as_str_clear(&writer->stack);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_export_place *place = &writer->frames.places.data[places[i]];
+        for (uint32_t line = 0; line < place->n; line++)
+            add_frame(writer, place, line);
+    }
+}
+
+static void make_head(struct writer *writer, uint32_t thread)
+{
+    char name[256];
+    size_t n;
+    const struct as_store_thread *about = &as_store_threads(writer->view->store, &n)[thread];
+    as_export_thread_name(writer->view, thread, name, sizeof name);
+    as_str_clear(&writer->head);
+    as_export_clean(&writer->head, name, BLANKS, '_', 0);
+    as_str_addf(&writer->head, " %" PRIu64 "/%" PRIu32, about->process > 0 ? (uint64_t)about->process : 0,
+                about->number);
+}
+
+static void put_sample(struct writer *writer, uint64_t period)
+{
+    uint64_t time = writer->number++;
+    fprintf(writer->out, "%s %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n%s\n", as_str_get(&writer->head),
+            time / 1000000, time % 1000000, period, as_str_get(&writer->event), as_str_get(&writer->stack));
+}
+
+/* All events of a stack at once: the text has no place for them. */
+static void put_cells(struct writer *writer, uint64_t units, uint64_t samples)
+{
+    uint64_t value = as_export_round(&writer->rounder, units);
+    samples = writer->view->samples > MOST_SAMPLES ? 0 : samples;
+    if (!samples && value)
+        put_sample(writer, value);
+    for (uint64_t i = 0; i < samples && !ferror(writer->out); i++)
+        put_sample(writer, value / samples + (i < value % samples));
+}
+
+static void put_all(struct writer *writer)
+{
+    const struct as_export_cell *cells = writer->view->cells.data;
+    size_t n = writer->view->cells.len;
+    for (size_t i = 0, end; i < n && !ferror(writer->out); i = end) {
+        uint64_t units = 0, samples = 0;
+        for (end = i; end < n && cells[end].thread == cells[i].thread && cells[end].path == cells[i].path &&
+                      cells[end].instruction == cells[i].instruction;
+             end++) {
+            units += cells[end].units;
+            samples += cells[end].samples;
+        }
+        if (i == 0 || cells[i].thread != cells[i - 1].thread)
+            make_head(writer, cells[i].thread);
+        make_stack(writer, &cells[i]);
+        put_cells(writer, units, samples);
+    }
+}
+
+static bool write_script(struct as_store *store, const struct as_export_options *options, FILE *out,
+                         struct as_error *err)
+{
+    struct as_export_view view;
+    if (!as_export_view_open(&view, store, options, err))
+        return false;
+    struct writer writer = {.view = &view, .out = out, .rounder = {.scale = view.series->scale, .parts = 1}};
+    const char *event = view.series->event && view.series->event[0] ? view.series->event : as_export_unit(view.series);
+    as_export_clean(&writer.event, event, BLANKS, '_', AS_EXPORT_NAME_MAX);
+    as_export_frames_open(&writer.frames, &view);
+    put_all(&writer);
+    as_str_free(&writer.head);
+    as_str_free(&writer.event);
+    as_str_free(&writer.stack);
+    as_export_frames_free(&writer.frames);
+    as_export_view_free(&view);
+    return true;
+}
+
+const struct as_export_format as_export_script = {
+    .name = "perf-script", .description = "text as perf script prints it", .write = write_script};

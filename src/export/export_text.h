@@ -1,0 +1,31 @@
+/* Text and numbers as line-based formats can hold them. */
+#ifndef AS_EXPORT_TEXT_H
+#define AS_EXPORT_TEXT_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    AS_EXPORT_NAME_MAX = 4096, /* bytes of a name where it stands in many lines */
+};
+
+/* Adds `text` as valid UTF-8 without control characters (which become '?'); characters of `forbidden` (ASCII) become
+ * `instead`. Cut with an ellipsis behind `most` bytes; 0: never. */
+void as_export_clean(struct as_str *out, const char *text, const char *forbidden, char instead, size_t most);
+
+/* A field of CSV (RFC 4180), quoted where it has to be; line breaks and tabs stay. */
+void as_export_csv_field(struct as_str *out, const char *text);
+
+/* Units in whole numbers (of 1/`parts` of what the series counts) whose sum is exact: what is rounded off one value is
+ * carried to the next, so that all of them add up to the rounded total. */
+struct as_export_rounder {
+    uint64_t scale, parts;
+    unsigned __int128 seen; /* units until now */
+    uint64_t told;          /* sum of what was returned */
+};
+uint64_t as_export_round(struct as_export_rounder *rounder, uint64_t units);
+
+#endif

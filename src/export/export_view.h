@@ -1,0 +1,62 @@
+/* What stack formats are written from: the time of one series in cells of (thread, call path, instruction, events).
+ *
+ * A profile keeps time by instruction and events, and time by call path, each exact; which instruction had which events
+ * on which path it does not keep, unless there is but one way to put them together. Elsewhere a path gets of each
+ * instruction (of its function, or the one that it names) in proportion, in whole units, so that the time of every
+ * instruction, of every component and of the whole stays exactly what it was. Time that no path accounts for is a cell
+ * without a path.
+ *
+ * A function with very many paths and instructions would have more cells than anyone can read: the paths with most time
+ * are shared out in proportion (AS_EXPORT_FINE cells a function, AS_EXPORT_FINE_ALL in all), the others take what is
+ * left one after the other.
+ */
+#ifndef AS_EXPORT_VIEW_H
+#define AS_EXPORT_VIEW_H
+
+#include "base/vec.h"
+#include "export/export.h"
+
+enum { AS_EXPORT_FINE = 1 << 18, AS_EXPORT_FINE_ALL = 1 << 22 };
+
+struct as_export_cell {
+    uint32_t thread, path, instruction; /* path: or AS_STORE_NONE */
+    uint64_t events, units, samples;
+};
+
+/* Events that cells have, with their time. */
+struct as_export_mask {
+    uint64_t events, units, samples;
+};
+
+struct as_export_view {
+    struct as_store *store;
+    uint32_t number;
+    const struct as_store_series *series;
+    struct as_store_raw raw;
+    AS_VEC(struct as_export_cell) cells; /* by thread, path, instruction, events */
+    AS_VEC(struct as_export_mask) masks; /* most time first */
+    uint64_t units, samples;             /* of all cells: those of the series in the threads that count */
+    bool has_components;
+    size_t fine_left; /* while time is shared out */
+};
+
+bool as_export_view_open(struct as_export_view *view, struct as_store *store, const struct as_export_options *options,
+                         struct as_error *err) AS_MUST_CHECK;
+void as_export_view_free(struct as_export_view *view);
+
+/* What a unit is called: "cycles"; never NULL. */
+const char *as_export_unit(const struct as_store_series *series);
+
+/* ---- export_share.c ---- */
+
+/* Time of an instruction with exactly these events, as far as no path has taken it. */
+struct as_export_supply {
+    uint32_t thread, function, instruction;
+    uint64_t events, units, samples;
+};
+
+/* Gives the time of paths out of `supply` (sorted by thread, function, instruction, events), which keeps the rest, as
+ * cells. */
+void as_export_share(struct as_export_view *view, struct as_export_supply *supply, size_t n);
+
+#endif
