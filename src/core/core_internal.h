@@ -1,7 +1,7 @@
 /* The core's state, and the small functions that its parts share. Private to core*.c; the parts are
  *   core.c               a core from its making to its end; an instruction's way through the parts; trying again
  *   core_front.c         fetch packets; predictions and where they send fetch; the wrong path
- *   core_back.c          a micro-operation from dispatch to commit
+ *   core_back.h, .c      a micro-operation from dispatch to commit: what runs for each, and what is not the rule
  *   core_memory_order.c  loads, stores, atomics and fences: forwarding, speculation, barriers
  *   core_drain.c         committed stores on their way to the cache
  * What runs for every instruction is inline here or static in one of them.
