@@ -229,9 +229,8 @@ static void answer_all(struct as_sampling *sampling, struct stream *stream)
 
 static void take_sample(struct as_sampling *sampling, struct stream *stream, uint32_t thread)
 {
-    uint64_t k = ++stream->taken, cycle = stream->next_cycle;
-    uint64_t before = k > 1 ? as_schedule_cycle(&sampling->schedule, thread, k - 1) : 0;
-    *as_vec_push(&stream->queue) = (struct sample){.cycle = cycle, .cycles = cycle - before};
+    uint64_t k = ++stream->taken;
+    *as_vec_push(&stream->queue) = (struct sample){.cycle = stream->next_cycle, .cycles = sampling->schedule.period};
     stream->next_cycle = as_schedule_cycle(&sampling->schedule, thread, k + 1);
 }
 

@@ -60,13 +60,12 @@ static void expect(struct expected *expected, const struct as_sampling_result *r
                    const struct as_schedule *schedule, uint32_t thread)
 {
     const char *name = result->sampler->name;
-    uint64_t before = 0, cycles = 0, busy = 0;
+    uint64_t cycles = 0, busy = 0;
     for (uint64_t k = 1;; k++) {
         uint64_t now = as_schedule_cycle(schedule, thread, k);
         if (now > naive_cycles(run))
             return;
-        cycles += now - before;
-        before = now;
+        cycles += schedule->period;
         struct naive_answer answer = naive_sampler(name, run, now), truth = naive_oracle(run, now);
         if (now < busy)
             answer.n = 0;
