@@ -1,0 +1,135 @@
+/* See annotate_find.h. */
+#include "cmd/annotate_find.h"
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "cmd/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LISTED = 4, NAME_SHOWN = 80 };
+
+typedef AS_VEC(uint32_t) numbers;
+
+static bool is_named(const struct as_store_function *function, const char *name)
+{
+    size_t length = strlen(name);
+    if (function->linkage_name && strcmp(function->linkage_name, name) == 0)
+        return true;
+    return function->name && strncmp(function->name, name, length) == 0 &&
+           (function->name[length] == '\0' || function->name[length] == '(');
+}
+
+static bool module_is(const struct as_view *view, uint32_t module, const char *name, size_t length)
+{
+    const char *path = module < view->n_modules ? view->module[module].path : NULL,
+               *last = as_view_module(view, module);
+    return path && ((strlen(path) == length && strncmp(path, name, length) == 0) ||
+                    (strlen(last) == length && strncmp(last, name, length) == 0));
+}
+
+static void find_named(const struct as_view *view, const char *name, const char *module, size_t module_length,
+                       numbers *found)
+{
+    for (uint32_t i = 0; i < view->n_functions; i++)
+        if (is_named(&view->function[i], name) &&
+            (!module || module_is(view, view->function[i].module, module, module_length)))
+            *as_vec_push(found) = i;
+}
+
+/* By an address of the run; else of a file, as objdump shows it. */
+static void find_at(const struct as_view *view, uint64_t address, numbers *found)
+{
+    for (int in_file = 0; in_file < 2 && !found->len; in_file++)
+        for (uint32_t i = 0; i < view->n_functions; i++) {
+            const struct as_store_function *function = &view->function[i];
+            uint64_t base = in_file && function->module < view->n_modules ? view->module[function->module].base : 0;
+            if (address - (function->address - base) < (function->size ? function->size : 1))
+                *as_vec_push(found) = i;
+        }
+}
+
+static void find_all(const struct as_view *view, const char *symbol, numbers *found)
+{
+    char *end = NULL;
+    uint64_t address = strncmp(symbol, "0x", 2) == 0 ? strtoull(symbol, &end, 16) : 0;
+    find_named(view, symbol, NULL, 0, found);
+    for (const char *colon = strchr(symbol, ':'); colon && !found->len; colon = strchr(colon + 1, ':'))
+        find_named(view, colon + 1, symbol, (size_t)(colon - symbol), found);
+    if (!found->len && end && *end == '\0' && end > symbol + 2)
+        find_at(view, address, found);
+}
+
+/* ---- what to say when that is none, or several ---- */
+
+static bool say_several(const struct as_view *view, const char *symbol, const numbers *found, struct as_error *err)
+{
+    struct as_str text = {0};
+    for (size_t i = 0; i < found->len && i < LISTED; i++) {
+        const struct as_store_function *function = &view->function[found->data[i]];
+        as_str_addf(&text, "%s%.*s at 0x%" PRIx64 " (%.40s)", i ? ", " : "", NAME_SHOWN, as_show(function->name),
+                    function->address, as_show(as_view_module(view, function->module)));
+    }
+    if (found->len > LISTED)
+        as_str_addf(&text, " and %zu more", found->len - LISTED);
+    as_error_set_status(err, AS_EXIT_USAGE, "'%.200s' is ambiguous: %s; say which as MODULE:NAME or by its address",
+                        symbol, as_str_get(&text));
+    as_str_free(&text);
+    return false;
+}
+
+/* How far a name is from what was typed: typing errors, or a part of it. */
+static size_t distance_of(const char *symbol, const char *name)
+{
+    size_t distance = as_cli_distance(symbol, name);
+    if (distance == SIZE_MAX && strlen(symbol) > 2 && strstr(name, symbol))
+        return 100 + strlen(name);
+    return distance;
+}
+
+static bool say_none(const struct as_view *view, const char *symbol, struct as_error *err)
+{
+    const char *near[3] = {NULL};
+    size_t distances[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, n_inlines;
+    const struct as_store_inline *inlines = as_store_inlines(view->store, &n_inlines);
+    for (size_t i = 0; i < n_inlines; i++)
+        if (inlines[i].function && strcmp(inlines[i].function, symbol) == 0)
+            return as_error_set_status(err, AS_EXIT_USAGE,
+                                       "'%.200s' is no function of its own: it was inlined; 'assay report --by line' "
+                                       "shows its lines",
+                                       symbol);
+    for (size_t i = 0; i < view->n_functions; i++) {
+        const char *name = view->function[i].name;
+        size_t distance = name && strlen(name) < 200 ? distance_of(symbol, name) : SIZE_MAX;
+        if (distance >= distances[2] || (near[0] && strcmp(near[0], name) == 0))
+            continue;
+        size_t at = distance < distances[0] ? 0 : distance < distances[1] ? 1 : 2;
+        for (size_t k = 2; k > at; k--) {
+            distances[k] = distances[k - 1];
+            near[k] = near[k - 1];
+        }
+        distances[at] = distance;
+        near[at] = name;
+    }
+    return as_error_set_status(err, AS_EXIT_USAGE, "no function '%.200s' in the profile%s%s%s%s%s%s%s", symbol,
+                               near[0] ? "; did you mean " : "", near[0] ? as_show(near[0]) : "", near[1] ? " or " : "",
+                               near[1] ? as_show(near[1]) : "", near[2] ? " or " : "", near[2] ? as_show(near[2]) : "",
+                               near[0] ? "?" : "");
+}
+
+bool as_annotate_find(const struct as_view *view, const char *symbol, uint32_t *function, struct as_error *err)
+{
+    numbers found = {0};
+    find_all(view, symbol, &found);
+    bool ok = found.len == 1;
+    if (ok)
+        *function = found.data[0];
+    else if (found.len > 1)
+        say_several(view, symbol, &found, err);
+    else
+        say_none(view, symbol, err);
+    as_vec_free(&found);
+    return ok;
+}

@@ -1,0 +1,12 @@
+/* A function of a profile by the name that a user types. */
+#ifndef AS_CMD_ANNOTATE_FIND_H
+#define AS_CMD_ANNOTATE_FIND_H
+
+#include "report/view.h"
+
+/* NAME as shown (with or without parameters) or as in the symbol table, MODULE:NAME, or 0xADDRESS of the run or of its
+ * file. On failure `err` names those that are near, or those that are meant. */
+bool as_annotate_find(const struct as_view *view, const char *symbol, uint32_t *function,
+                      struct as_error *err) AS_MUST_CHECK;
+
+#endif

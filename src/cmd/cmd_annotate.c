@@ -1,0 +1,113 @@
+/* assay annotate: one function of a profile, source and disassembly with what each instruction took. */
+#include "cmd/annotate_find.h"
+#include "cmd/commands.h"
+#include "cmd/output.h"
+#include "cmd/pager.h"
+#include "report/annotate.h"
+
+struct annotate_options {
+    bool json;
+    const char *series, *output, *source_path;
+    struct as_strlist threads;
+};
+
+static const struct as_option options_table[] = {
+    {.name = "series",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct annotate_options, series),
+     .value = "NAME",
+     .help = "Whose measurement to show: golden, tea … (default: golden where the profile has it)."},
+    {.name = "thread",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct annotate_options, threads),
+     .value = "N",
+     .help = "Only this thread, by its number; may be given several times."},
+    {.name = "source-path",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct annotate_options, source_path),
+     .value = "DIR",
+     .help = "Where to look for source files that are not where they were when the program was built."},
+    {.name = "json",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct annotate_options, json),
+     .help = "Print one JSON document."},
+    {.name = "output",
+     .short_name = 'o',
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct annotate_options, output),
+     .value = "FILE",
+     .help = "Write to FILE instead of standard output."},
+    {.name = NULL},
+};
+
+static bool show(const struct annotate_options *options, const struct as_annotation *annotation, struct as_error *err)
+{
+    struct as_output output;
+    if (!as_output_open(&output, options->output, err))
+        return false;
+    if (options->json) {
+        struct as_json *json = as_json_new(output.file);
+        as_annotation_json(annotation, json);
+        (void)!as_json_finish(json); /* a failure stays with the stream */
+    } else {
+        struct as_pager pager = {.out = output.file};
+        struct as_term term = as_terminal(options->output != NULL);
+        if (!options->output)
+            pager = as_pager_open();
+        as_annotation_text(annotation, pager.out, &term);
+        as_pager_close(&pager);
+    }
+    return as_output_finish(&output, err);
+}
+
+static bool annotate(const struct annotate_options *options, const char *symbol, const char *file, struct as_error *err)
+{
+    struct as_view_options wanted = {
+        .file = file, .series = options->series, .threads = {options->threads.data, options->threads.len}};
+    struct as_sources *sources = as_sources_new(options->source_path);
+    struct as_annotation annotation = {0};
+    struct as_view view = {0};
+    uint32_t function;
+    bool ok = as_view_open(&view, &wanted, err) && as_annotate_find(&view, symbol, &function, err) &&
+              as_annotation_make(&annotation, &view, function, sources, err) && show(options, &annotation, err);
+    as_annotation_free(&annotation);
+    as_view_free(&view);
+    as_sources_free(sources);
+    return ok;
+}
+
+static int run_annotate(int argc, char **argv)
+{
+    struct annotate_options options = {.json = false};
+    struct as_error err = AS_ERROR_INIT;
+    int rest, status = AS_EXIT_OK;
+    enum as_parse parsed = as_cli_parse(&as_command_annotate, argc, argv, &options, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    if (rest == argc)
+        status = as_cli_usage(&as_command_annotate, "no symbol given");
+    else if (argc - rest > 2)
+        status =
+            as_cli_usage(&as_command_annotate, "one function of one profile at a time, not '%s' too", argv[rest + 2]);
+    else if (!annotate(&options, argv[rest], argc - rest == 2 ? argv[rest + 1] : "assay.db", &err))
+        status = as_cli_fail(&as_command_annotate, &err);
+    as_strlist_free(&options.threads);
+    return status;
+}
+
+const struct as_command as_command_annotate = {
+    .name = "annotate",
+    .summary = "Show a function's source and disassembly with what each instruction took",
+    .usage = "[options] SYMBOL [FILE]",
+    .description =
+        "Reads a profile (default assay.db) and shows one function of it: its worst lines first, then source lines "
+        "and instructions as they lie in memory, each with its share of the function's time, how often it was "
+        "executed, "
+        "what its time is made of as a stacked bar, and the events that it met most. Arrows show jumps inside the "
+        "function; '*' marks what takes a twentieth of it or more. Only instructions that were executed are shown.",
+    .options = options_table,
+    .examples = "  assay annotate main\n"
+                "  assay annotate libc.so.6:memcpy after.db\n"
+                "  assay annotate --series tea --json main\n",
+    .run = run_annotate,
+};

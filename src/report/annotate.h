@@ -1,0 +1,54 @@
+/* One function, instruction by instruction: source and disassembly interleaved, what each took and of what that is
+ * made, arrows for jumps inside it, its worst lines. */
+#ifndef AS_REPORT_ANNOTATE_H
+#define AS_REPORT_ANNOTATE_H
+
+#include "base/vec.h"
+#include "report/sources.h"
+#include "report/view.h"
+
+struct as_note_insn {
+    uint64_t address, target;
+    bool jumps; /* to its target: it does not call it */
+    char *text;
+    uint32_t file, line, inlined;
+    struct as_store_row row; /* its time; all 0 where it has none */
+};
+
+struct as_note_line {
+    uint32_t file, line;
+    uint64_t units;
+};
+
+struct as_annotation {
+    const struct as_view *view;
+    uint32_t function;
+    struct as_sources *sources;        /* not owned */
+    AS_VEC(struct as_note_insn) insns; /* by address */
+    AS_VEC(struct as_note_line) lines; /* the most time first */
+    struct as_store_rows rows;
+    struct as_legend legend;
+    uint64_t units, most;    /* of the function; of its largest instruction */
+    const char *module_note; /* what is wrong with its file; NULL: nothing */
+};
+
+bool as_annotation_make(struct as_annotation *annotation, const struct as_view *view, uint32_t function,
+                        struct as_sources *sources, struct as_error *err) AS_MUST_CHECK;
+void as_annotation_free(struct as_annotation *annotation);
+void as_annotation_text(const struct as_annotation *annotation, FILE *out, const struct as_term *term);
+void as_annotation_json(const struct as_annotation *annotation, struct as_json *json);
+
+/* ---- arrows ---- */
+
+enum { AS_ARROW_LANES = 6 };
+
+struct as_arrows;
+/* Of direct jumps from one of the instructions to another. NULL: there are none. */
+struct as_arrows *as_arrows_new(const struct as_note_insn *insns, size_t n);
+void as_arrows_free(struct as_arrows *arrows);
+/* Columns that they need. */
+unsigned as_arrows_width(const struct as_arrows *arrows);
+/* What stands left of instruction `index`, or of a line between it and the one before (`between`). */
+void as_arrows_put(const struct as_arrows *arrows, FILE *out, const struct as_term *term, size_t index, bool between);
+
+#endif

@@ -1,0 +1,79 @@
+/* The rows of a profile at one level, sorted, as text, JSON or CSV; its call tree and flame graph. */
+#ifndef AS_REPORT_REPORT_H
+#define AS_REPORT_REPORT_H
+
+#include "report/view.h"
+
+struct as_report {
+    const struct as_view *view;
+    enum as_store_level level;
+    struct as_store_rows rows;
+    struct as_legend legend;
+    size_t limit; /* rows to show; 0: all */
+    double least; /* as text: leave out rows with a smaller share at the end */
+};
+
+/* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. `executions` and `total`
+ * only where the profile has them. */
+bool as_report_make(struct as_report *report, const struct as_view *view, enum as_store_level level, const char *sort,
+                    struct as_error *err) AS_MUST_CHECK;
+void as_report_free(struct as_report *report);
+
+void as_report_text(const struct as_report *report, FILE *out, const struct as_term *term);
+/* "summary", "by" and "rows", into an object that is open. */
+bool as_report_json(const struct as_report *report, struct as_json *json, struct as_error *err) AS_MUST_CHECK;
+bool as_report_csv(const struct as_report *report, FILE *out, struct as_error *err) AS_MUST_CHECK;
+
+/* Units of a row and of what it calls; the row's own where there is no call tree or it is not about functions. */
+uint64_t as_report_total(const struct as_report *report, const struct as_store_row *row);
+bool as_report_has_total(const struct as_report *report);
+
+/* One row's members, into an object that is open: where it is. */
+void as_report_place_json(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                          const char *text, struct as_json *json);
+void as_report_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
+                               const char *name);
+/* A field of a CSV file, quoted where that is needed. */
+void as_report_csv_field(FILE *out, const char *text);
+
+/* ---- call trees ---- */
+
+struct as_tree_node {
+    uint32_t function; /* AS_STORE_NONE: `address` tells all */
+    uint64_t address;
+    bool signal;
+    uint32_t parent, depth; /* parent AS_STORE_NONE: a root */
+    uint32_t first, n;      /* children: nodes first … first + n - 1, the most time first */
+    uint64_t self, total;
+};
+
+/* Paths with calls from several places of one function taken together. Children follow their parents. */
+struct as_tree {
+    struct as_tree_node *nodes;
+    size_t n, n_roots; /* roots come first, the most time first */
+    uint64_t total;
+};
+
+/* False also where the series has no call paths. */
+bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
+void as_tree_free(struct as_tree *tree);
+const char *as_tree_name(const struct as_view *view, const struct as_tree_node *node); /* until the next call */
+
+void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
+                  size_t limit);
+void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct as_json *json, size_t limit);
+void as_tree_csv(const struct as_tree *tree, const struct as_view *view, FILE *out, size_t limit);
+void as_tree_flame(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term);
+
+/* ---- two profiles ---- */
+
+struct as_diff;
+/* Rows of both, matched by module and name (and line or offset). `before` is the other one. */
+struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
+                            struct as_error *err) AS_MUST_CHECK;
+void as_diff_free(struct as_diff *diff);
+void as_diff_text(const struct as_diff *diff, FILE *out, const struct as_term *term, size_t limit);
+void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit);
+void as_diff_csv(const struct as_diff *diff, FILE *out, size_t limit);
+
+#endif

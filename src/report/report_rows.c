@@ -1,0 +1,258 @@
+/* Rows: sorting, and as JSON and CSV. See report.h. */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool as_report_has_total(const struct as_report *report)
+{
+    return report->view->has_calls && report->level == AS_STORE_BY_FUNCTION && !report->view->events;
+}
+
+uint64_t as_report_total(const struct as_report *report, const struct as_store_row *row)
+{
+    return as_report_has_total(report) && row->id != AS_STORE_NONE ? report->view->totals.function_total[row->id]
+                                                                   : row->units;
+}
+
+/* ---- sorting ---- */
+
+enum sort_key { SORT_SELF, SORT_TOTAL, SORT_SAMPLES, SORT_EXECUTIONS, SORT_NAME, SORT_ADDRESS, SORT_EVENT };
+
+struct order {
+    const struct as_report *report;
+    enum sort_key key;
+    uint64_t event;
+};
+
+static uint64_t value_of(const struct order *order, const struct as_store_row *row)
+{
+    uint64_t sum = 0;
+    switch (order->key) {
+    case SORT_TOTAL:
+        return as_report_total(order->report, row);
+    case SORT_SAMPLES:
+        return row->samples;
+    case SORT_EXECUTIONS:
+        return row->executions;
+    case SORT_EVENT:
+        for (size_t i = 0; i < row->n_parts; i++)
+            sum += row->parts[i].key & order->event ? row->parts[i].units : 0;
+        return sum;
+    default:
+        return row->units;
+    }
+}
+
+static int in_order(const void *a, const void *b, void *context)
+{
+    const struct as_store_row *x = a, *y = b;
+    const struct order *order = context;
+    if (order->key == SORT_NAME) {
+        char first[AS_SHOW_MAX + 64];
+        snprintf(first, sizeof first, "%s", as_view_row_name(order->report->view, order->report->level, x));
+        int names = strcmp(first, as_view_row_name(order->report->view, order->report->level, y));
+        if (names)
+            return names;
+    } else if (order->key != SORT_ADDRESS) {
+        uint64_t left = value_of(order, x), right = value_of(order, y);
+        if (left != right)
+            return left < right ? 1 : -1;
+    }
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static bool read_sort(const struct as_view *view, const char *sort, struct order *order, struct as_error *err)
+{
+    static const char *const names[] = {"self", "total", "samples", "executions", "name", "address"};
+    size_t n;
+    const struct as_store_event *events = as_store_events(view->store, &n);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(sort, names[i]) == 0) {
+            order->key = (enum sort_key)i;
+            return true;
+        }
+    for (size_t i = 0; i < n; i++)
+        if (events[i].name && strcasecmp(events[i].name, sort) == 0) {
+            order->key = SORT_EVENT;
+            order->event = UINT64_C(1) << events[i].bit;
+            return true;
+        }
+    return as_error_set_status(
+        err, AS_EXIT_USAGE,
+        "--sort=%s: unknown; there are self, total, samples, executions, name, address and the names of events", sort);
+}
+
+bool as_report_make(struct as_report *report, const struct as_view *view, enum as_store_level level, const char *sort,
+                    struct as_error *err)
+{
+    struct order order = {.report = report, .key = SORT_SELF};
+    *report = (struct as_report){.view = view, .level = level};
+    if (sort && !read_sort(view, sort, &order, err))
+        return false;
+    if (!as_view_rows(view, level, &report->rows, err))
+        return false;
+    if (sort && report->rows.n)
+        qsort_r(report->rows.rows, report->rows.n, sizeof *report->rows.rows, in_order, &order);
+    report->legend = as_legend_of(&report->rows);
+    return true;
+}
+
+void as_report_free(struct as_report *report)
+{
+    as_store_rows_free(&report->rows);
+}
+
+static size_t shown(const struct as_report *report)
+{
+    return report->limit && report->limit < report->rows.n ? report->limit : report->rows.n;
+}
+
+/* ---- JSON ---- */
+
+void as_report_place_json(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                          const char *text, struct as_json *json)
+{
+    bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
+    if (level == AS_STORE_BY_THREAD) {
+        as_json_u64(json, "thread", row->id < view->n_threads ? view->thread[row->id].number : 0);
+        return;
+    }
+    as_json_string(json, "module", row->module < view->n_modules ? view->module[row->module].path : NULL);
+    if (level == AS_STORE_BY_MODULE)
+        return;
+    as_json_string(json, "function", as_view_function(view, row->function));
+    as_json_string(json, "file", as_view_file(view, row->file));
+    if (row->line)
+        as_json_u64(json, "line", row->line);
+    else
+        as_json_null(json, "line");
+    if (has_address)
+        as_json_address(json, "address", row->address);
+    if (text)
+        as_json_string(json, "text", text);
+}
+
+void as_report_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
+                               const char *name)
+{
+    if (!view->has_events)
+        return;
+    as_json_object(json, name);
+    for (size_t i = 0; i < row->n_parts; i++)
+        if (row->parts[i].units)
+            as_json_double(json, as_view_component(view, row->parts[i].key), as_view_cycles(view, row->parts[i].units));
+    as_json_end(json);
+}
+
+static void json_row(const struct as_report *report, const struct as_store_row *row, const char *text,
+                     struct as_json *json)
+{
+    const struct as_view *view = report->view;
+    as_json_object(json, NULL);
+    as_report_place_json(view, report->level, row, text, json);
+    if (!view->summary.exact)
+        as_json_u64(json, "samples", row->samples);
+    else if (row->executions)
+        as_json_u64(json, "executions", row->executions);
+    as_json_double(json, "cycles", as_view_cycles(view, row->units));
+    as_json_double(json, "share", as_part_of(row->units, report->rows.total));
+    if (as_report_has_total(report)) {
+        as_json_double(json, "total", as_view_cycles(view, as_report_total(report, row)));
+        as_json_double(json, "total_share", as_part_of(as_report_total(report, row), report->rows.total));
+    }
+    as_report_components_json(view, row, json, "components");
+    as_json_end(json);
+}
+
+/* The disassembly of an instruction's row; "" for others. NULL and `err`: it cannot be read. */
+static const char *text_of(const struct as_report *report, const struct as_store_row *row, struct as_error *err)
+{
+    if (report->level != AS_STORE_BY_INSTRUCTION || row->id == AS_STORE_NONE)
+        return "";
+    const struct as_store_insn *insn = as_store_instruction(report->view->store, row->id, err);
+    return !insn ? NULL : insn->text ? insn->text : "";
+}
+
+bool as_report_json(const struct as_report *report, struct as_json *json, struct as_error *err)
+{
+    bool ok = true;
+    as_json_object(json, "summary");
+    as_summary_json(&report->view->summary, json);
+    as_json_end(json);
+    as_json_string(json, "by", as_view_level_name(report->level));
+    as_json_string(json, "unit", report->view->summary.unit);
+    as_json_array(json, "rows");
+    for (size_t i = 0; i < shown(report) && ok; i++) {
+        const char *text = text_of(report, &report->rows.rows[i], err);
+        ok = text != NULL;
+        if (ok)
+            json_row(report, &report->rows.rows[i], *text ? text : NULL, json);
+    }
+    as_json_end(json);
+    return ok;
+}
+
+/* ---- CSV (RFC 4180) ---- */
+
+void as_report_csv_field(FILE *out, const char *text)
+{
+    if (!text)
+        return;
+    if (!strpbrk(text, "\",\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void csv_row(const struct as_report *report, const struct as_store_row *row, const char *text, FILE *out)
+{
+    const struct as_view *view = report->view;
+    if (report->level == AS_STORE_BY_THREAD)
+        fprintf(out, "%" PRIu32, row->id < view->n_threads ? view->thread[row->id].number : 0);
+    fputc(',', out);
+    as_report_csv_field(out, row->module < view->n_modules ? view->module[row->module].path : NULL);
+    fputc(',', out);
+    as_report_csv_field(out, as_view_function(view, row->function));
+    fputc(',', out);
+    as_report_csv_field(out, as_view_file(view, row->file));
+    fprintf(out, ",%" PRIu32 ",0x%" PRIx64 ",", row->line, row->address);
+    as_report_csv_field(out, text);
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g,%.17g", row->samples, row->executions,
+            as_view_cycles(view, row->units), as_part_of(row->units, report->rows.total),
+            as_view_cycles(view, as_report_total(report, row)));
+    for (size_t key = 0; key < report->legend.n; key++) {
+        uint64_t units = 0;
+        for (size_t i = 0; i < row->n_parts; i++)
+            units += row->parts[i].key == report->legend.masks[key] ? row->parts[i].units : 0;
+        fprintf(out, ",%.17g", as_view_cycles(view, units));
+    }
+    fputs("\r\n", out);
+}
+
+bool as_report_csv(const struct as_report *report, FILE *out, struct as_error *err)
+{
+    fputs("thread,module,function,file,line,address,text,samples,executions,cycles,share,total", out);
+    for (size_t key = 0; key < report->legend.n; key++) {
+        fputc(',', out);
+        as_report_csv_field(out, as_view_component(report->view, report->legend.masks[key]));
+    }
+    fputs("\r\n", out);
+    for (size_t i = 0; i < shown(report); i++) {
+        const char *text = text_of(report, &report->rows.rows[i], err);
+        if (!text)
+            return false;
+        csv_row(report, &report->rows.rows[i], text, out);
+    }
+    return true;
+}

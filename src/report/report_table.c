@@ -1,0 +1,134 @@
+/* Rows as a table for people: shares, what they are made of as bars, and what the bars' signs mean. See report.h. */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, COLUMNS_MAX = 4, WIDE = 100 };
+
+struct layout {
+    unsigned name, bar;
+    bool total, samples, module;
+    size_t columns; /* components with a column of their own: the legend's first ones that matter, Base aside */
+    size_t keys[COLUMNS_MAX];
+};
+
+static unsigned longest_name(const struct as_report *report, size_t n)
+{
+    unsigned longest = NAME_MIN;
+    for (size_t i = 0; i < n; i++) {
+        size_t columns = as_show_columns(as_view_row_name(report->view, report->level, &report->rows.rows[i]));
+        longest = columns > longest ? (unsigned)(columns < 60 ? columns : 60) : longest;
+    }
+    return longest;
+}
+
+static struct layout lay_out(const struct as_report *report, const struct as_term *term, size_t n)
+{
+    struct layout layout = {.total = as_report_has_total(report),
+                            .samples = !report->view->summary.exact,
+                            .module = report->level != AS_STORE_BY_MODULE && report->level != AS_STORE_BY_THREAD};
+    unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.module ? 18 : 0);
+    for (size_t key = 1; key < report->legend.n && layout.columns < COLUMNS_MAX && term->width >= WIDE; key++)
+        if (as_part_of(report->legend.units[key], report->legend.total) >= 0.005) {
+            layout.keys[layout.columns++] = key;
+            used += 8;
+        }
+    unsigned left = term->width > used + NAME_MIN + BAR_MIN ? term->width - used - 2 : NAME_MIN + BAR_MIN;
+    layout.name = longest_name(report, n);
+    if (layout.name > left - BAR_MIN)
+        layout.name = left - BAR_MIN;
+    layout.bar = left - layout.name > BAR_MAX ? BAR_MAX : left - layout.name;
+    return layout;
+}
+
+static void put_header(const struct as_report *report, FILE *out, const struct as_term *term,
+                       const struct layout *layout)
+{
+    as_term_bold(out, term, true);
+    fprintf(out, "   self    ");
+    if (layout->total)
+        fprintf(out, "  total   ");
+    if (layout->samples)
+        fprintf(out, "   samples  ");
+    for (size_t i = 0; i < layout->columns; i++)
+        fprintf(out, "    %c   ", as_term_letter(layout->keys[i]));
+    as_show_in(out, term, as_view_level_name(report->level), layout->name, true);
+    if (layout->module)
+        fputs("  module", out);
+    as_term_bold(out, term, false);
+    fputc('\n', out);
+}
+
+static uint64_t part_of_row(const struct as_store_row *row, uint64_t mask)
+{
+    for (size_t i = 0; i < row->n_parts; i++)
+        if (row->parts[i].key == mask)
+            return row->parts[i].units;
+    return 0;
+}
+
+static void put_row(const struct as_report *report, FILE *out, const struct as_term *term, const struct layout *layout,
+                    const struct as_store_row *row, uint64_t most)
+{
+    const struct as_view *view = report->view;
+    double share = as_part_of(row->units, report->rows.total);
+    as_term_heat(out, term, share);
+    fprintf(out, "%7.2f %%  ", 100 * share);
+    as_term_plain(out, term);
+    if (layout->total)
+        fprintf(out, "%6.2f %%  ", 100 * as_part_of(as_report_total(report, row), report->rows.total));
+    if (layout->samples)
+        fprintf(out, "%10s  ", as_summary_count(row->samples));
+    for (size_t i = 0; i < layout->columns; i++)
+        fprintf(out, "%6.2f  ",
+                100 * as_part_of(part_of_row(row, report->legend.masks[layout->keys[i]]), report->rows.total));
+    as_show_in(out, term, as_view_row_name(view, report->level, row), layout->name, true);
+    if (layout->module) {
+        const char *module = as_view_module(view, row->module);
+        fputs("  ", out);
+        as_show_in(out, term, module ? module : "", 16, true);
+    }
+    fputc(' ', out);
+    as_legend_bar(&report->legend, out, term, row, most, layout->bar, false);
+    fputc('\n', out);
+}
+
+static void put_rest(const struct as_report *report, FILE *out, size_t n)
+{
+    uint64_t units = 0;
+    for (size_t i = n; i < report->rows.n; i++)
+        units += report->rows.rows[i].units;
+    if (n < report->rows.n)
+        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_part_of(units, report->rows.total),
+                report->rows.n - n);
+}
+
+static void put_filters(const struct as_report *report, FILE *out)
+{
+    if (report->rows.units != report->rows.total)
+        fprintf(out, "shown is %.2f %% of the time: what the filters leave\n",
+                100 * as_part_of(report->rows.units, report->rows.total));
+}
+
+void as_report_text(const struct as_report *report, FILE *out, const struct as_term *term)
+{
+    size_t n = report->limit && report->limit < report->rows.n ? report->limit : report->rows.n;
+    while (n > 1 && as_part_of(report->rows.rows[n - 1].units, report->rows.total) < report->least)
+        n--;
+    struct layout layout = lay_out(report, term, n);
+    uint64_t most = 0;
+    as_summary_text(&report->view->summary, out);
+    put_filters(report, out);
+    fputc('\n', out);
+    put_header(report, out, term, &layout);
+    for (size_t i = 0; i < n; i++)
+        most = report->rows.rows[i].units > most ? report->rows.rows[i].units : most;
+    for (size_t i = 0; i < n; i++)
+        put_row(report, out, term, &layout, &report->rows.rows[i], most);
+    put_rest(report, out, n);
+    if (report->view->has_events) {
+        fputc('\n', out);
+        as_legend_text(&report->legend, report->view, out, term);
+    }
+}

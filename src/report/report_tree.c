@@ -1,0 +1,335 @@
+/* The call tree, and the flame graph that a terminal can show. See report.h. */
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIN_PER_MILLE = 5, FLAME_DEPTH = 48, MIN_FRAME = 1 };
+
+/* ---- making it ---- */
+
+/* A node while the tree is made: paths of one parent, function and kind together. */
+struct draft {
+    struct as_tree_node node;
+    uint32_t next, child; /* sibling and first child; AS_STORE_NONE: none */
+};
+
+typedef AS_VEC(struct draft) drafts;
+
+static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, const struct as_store_path *path)
+{
+    /* A function without a number is told by its address, which no function's number can be. */
+    uint64_t what = path->function != AS_STORE_NONE ? path->function : path->address ^ UINT64_C(1) << 63;
+    uint64_t hash[] = {parent, what, path->signal};
+    for (uint64_t key = as_hash_bytes(hash, sizeof hash);; key++) {
+        uint64_t *found = as_map_put(known, key);
+        if (*found == 0) {
+            struct draft *draft = as_vec_push(all);
+            *draft = (struct draft){.node = {.function = path->function,
+                                             .address = path->address,
+                                             .signal = path->signal,
+                                             .parent = parent,
+                                             .depth = parent == AS_STORE_NONE ? 0 : all->data[parent].node.depth + 1},
+                                    .next = AS_STORE_NONE,
+                                    .child = AS_STORE_NONE};
+            *found = all->len;
+            return (uint32_t)all->len - 1;
+        }
+        const struct as_tree_node *node = &all->data[*found - 1].node;
+        bool same = node->parent == parent && node->function == path->function && node->signal == path->signal &&
+                    (path->function != AS_STORE_NONE || node->address == path->address);
+        if (same)
+            return (uint32_t)*found - 1;
+    }
+}
+
+static void add_paths(const struct as_view *view, drafts *all)
+{
+    struct as_map known = {0};
+    size_t n;
+    const struct as_store_path *paths = as_store_paths(view->store, &n);
+    uint32_t *node_of = as_alloc_array(n + 1, sizeof *node_of);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t parent = paths[i].parent == AS_STORE_NONE ? AS_STORE_NONE : node_of[paths[i].parent];
+        node_of[i] = draft_of(all, &known, parent, &paths[i]);
+        all->data[node_of[i]].node.self += view->totals.path_self[i];
+    }
+    for (size_t i = all->len; i-- > 0;) {
+        struct as_tree_node *node = &all->data[i].node;
+        node->total += node->self;
+        if (node->parent != AS_STORE_NONE)
+            all->data[node->parent].node.total += node->total;
+    }
+    free(node_of);
+    as_map_free(&known);
+}
+
+static int by_total(const void *a, const void *b, void *context)
+{
+    const struct draft *all = context;
+    const struct as_tree_node *x = &all[*(const uint32_t *)a].node, *y = &all[*(const uint32_t *)b].node;
+    if (x->total != y->total)
+        return x->total < y->total ? 1 : -1;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Numbers the children of each node one behind the other, level by level. */
+static void number_nodes(const drafts *all, struct as_tree *tree)
+{
+    uint32_t *order = as_alloc_array(all->len + 1, sizeof *order),
+             *new_number = as_alloc_array(all->len + 1, sizeof *order);
+    size_t n = 0;
+    for (uint32_t i = 0; i < all->len; i++)
+        if (all->data[i].node.parent == AS_STORE_NONE)
+            order[n++] = i;
+    qsort_r(order, n, sizeof *order, by_total, all->data);
+    tree->n_roots = n;
+    for (size_t done = 0; done < n; done++) {
+        const struct draft *draft = &all->data[order[done]];
+        size_t first = n;
+        for (uint32_t child = draft->child; child != AS_STORE_NONE; child = all->data[child].next)
+            order[n++] = child;
+        qsort_r(order + first, n - first, sizeof *order, by_total, all->data);
+        new_number[order[done]] = (uint32_t)done;
+        tree->nodes[done] = draft->node;
+        tree->nodes[done].first = (uint32_t)first;
+        tree->nodes[done].n = (uint32_t)(n - first);
+        if (draft->node.parent != AS_STORE_NONE)
+            tree->nodes[done].parent = new_number[draft->node.parent];
+    }
+    tree->n = n;
+    free(order);
+    free(new_number);
+}
+
+bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err)
+{
+    drafts all = {0};
+    *tree = (struct as_tree){0};
+    if (!view->has_calls)
+        return as_error_set(err, "%s: the series %s has no call paths; the golden series of assay record has",
+                            as_store_file_name(view->store), view->summary.sampler);
+    add_paths(view, &all);
+    for (uint32_t i = 0; i < all.len; i++) {
+        uint32_t parent = all.data[i].node.parent;
+        if (parent == AS_STORE_NONE)
+            continue;
+        all.data[i].next = all.data[parent].child;
+        all.data[parent].child = i;
+    }
+    tree->nodes = as_alloc_array(all.len + 1, sizeof *tree->nodes);
+    number_nodes(&all, tree);
+    for (size_t i = 0; i < tree->n_roots; i++)
+        tree->total += tree->nodes[i].total;
+    as_vec_free(&all);
+    return true;
+}
+
+void as_tree_free(struct as_tree *tree)
+{
+    free(tree->nodes);
+}
+
+const char *as_tree_name(const struct as_view *view, const struct as_tree_node *node)
+{
+    static char text[AS_SHOW_MAX + 32];
+    const char *name = as_view_function(view, node->function);
+    if (name)
+        snprintf(text, sizeof text, "%s%s", node->signal ? "(signal) " : "", as_show(name));
+    else
+        snprintf(text, sizeof text, "%s0x%" PRIx64, node->signal ? "(signal) " : "", node->address);
+    return text;
+}
+
+/* ---- in the order of a listing ---- */
+
+/* The next one in depth-first order, without what is below `node` if `skip`. NONE: that was the last. */
+static uint32_t next_of(const struct as_tree *tree, uint32_t node, bool skip)
+{
+    if (!skip && tree->nodes[node].n)
+        return tree->nodes[node].first;
+    for (;;) {
+        uint32_t parent = tree->nodes[node].parent;
+        uint32_t last = parent == AS_STORE_NONE ? (uint32_t)tree->n_roots - 1
+                                                : tree->nodes[parent].first + tree->nodes[parent].n - 1;
+        if (node < last)
+            return node + 1;
+        if (parent == AS_STORE_NONE)
+            return AS_STORE_NONE;
+        node = parent;
+    }
+}
+
+/* Paths below half a per cent are left out, unless all are asked for. */
+static bool is_small(const struct as_tree *tree, const struct as_tree_node *node, size_t limit)
+{
+    return limit && (double)node->total * 1000 < (double)MIN_PER_MILLE * (double)tree->total;
+}
+
+struct walk {
+    const struct as_tree *tree;
+    size_t limit, shown;
+    uint32_t node;
+    uint64_t left_out; /* nodes */
+};
+
+static struct walk walk_of(const struct as_tree *tree, size_t limit)
+{
+    return (struct walk){.tree = tree, .limit = limit, .node = tree->n ? 0 : AS_STORE_NONE};
+}
+
+static const struct as_tree_node *step(struct walk *walk)
+{
+    while (walk->node != AS_STORE_NONE) {
+        const struct as_tree_node *node = &walk->tree->nodes[walk->node];
+        bool skip = is_small(walk->tree, node, walk->limit) || (walk->limit && walk->shown >= walk->limit);
+        walk->left_out += skip;
+        walk->node = next_of(walk->tree, walk->node, skip);
+        if (skip)
+            continue;
+        walk->shown++;
+        return node;
+    }
+    return NULL;
+}
+
+void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
+                  size_t limit)
+{
+    struct walk walk = walk_of(tree, limit);
+    const struct as_tree_node *node;
+    as_summary_text(&view->summary, out);
+    fputc('\n', out);
+    as_term_bold(out, term, true);
+    fputs("   total      self    call path\n", out);
+    as_term_bold(out, term, false);
+    while ((node = step(&walk))) {
+        unsigned indent = node->depth < 60 ? node->depth : 60;
+        as_term_heat(out, term, as_part_of(node->total, tree->total));
+        fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
+        as_term_plain(out, term);
+        fprintf(out, "%6.2f %%  ", 100 * as_part_of(node->self, tree->total));
+        for (unsigned i = 0; i < indent; i++)
+            fputs(term->utf8 ? "│ " : "| ", out);
+        unsigned used = 21 + 2 * indent;
+        as_show_in(out, term, as_tree_name(view, node), term->width > used + 20 ? term->width - used : 20, false);
+        fputc('\n', out);
+    }
+    if (walk.left_out)
+        fprintf(out, "%" PRIu64 " smaller branches are left out; --limit 0 shows all\n", walk.left_out);
+}
+
+void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct as_json *json, size_t limit)
+{
+    struct walk walk = walk_of(tree, limit);
+    const struct as_tree_node *node;
+    as_json_object(json, "summary");
+    as_summary_json(&view->summary, json);
+    as_json_end(json);
+    as_json_string(json, "by", "call path");
+    as_json_array(json, "rows");
+    while ((node = step(&walk))) {
+        uint32_t module = node->function < view->n_functions ? view->function[node->function].module : AS_STORE_NONE;
+        as_json_object(json, NULL);
+        as_json_u64(json, "depth", node->depth);
+        as_json_string(json, "module", module < view->n_modules ? view->module[module].path : NULL);
+        as_json_string(json, "function", as_view_function(view, node->function));
+        as_json_address(json, "address", node->address);
+        as_json_bool(json, "signal", node->signal);
+        as_json_double(json, "cycles", as_view_cycles(view, node->self));
+        as_json_double(json, "share", as_part_of(node->self, tree->total));
+        as_json_double(json, "total", as_view_cycles(view, node->total));
+        as_json_double(json, "total_share", as_part_of(node->total, tree->total));
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+void as_tree_csv(const struct as_tree *tree, const struct as_view *view, FILE *out, size_t limit)
+{
+    struct walk walk = walk_of(tree, limit);
+    const struct as_tree_node *node;
+    fputs("depth,function,address,signal,cycles,share,total\r\n", out);
+    while ((node = step(&walk))) {
+        fprintf(out, "%" PRIu32 ",", node->depth);
+        as_report_csv_field(out, as_view_function(view, node->function));
+        fprintf(out, ",0x%" PRIx64 ",%d,%.17g,%.17g,%.17g\r\n", node->address, node->signal,
+                as_view_cycles(view, node->self), as_part_of(node->self, tree->total),
+                as_view_cycles(view, node->total));
+    }
+}
+
+/* ---- the flame graph: a line a level, callers above what they call ---- */
+
+struct frame {
+    uint32_t node;
+    double start, width; /* columns */
+};
+
+static void put_frame(FILE *out, const struct as_term *term, const char *name, unsigned width)
+{
+    static const int colours[] = {41, 43, 45, 42, 46, 44, 101, 103};
+    if (width == 0)
+        return;
+    if (term->colour)
+        fprintf(out, "\033[%d;30m", colours[as_hash_bytes(name, strlen(name)) % 8]);
+    fputs(width > 1 || term->colour ? (term->colour ? " " : "[") : "|", out);
+    if (width > 2)
+        as_show_in(out, term, name, width - 2, true);
+    if (width > 1)
+        fputs(term->colour ? " " : "]", out);
+    as_term_plain(out, term);
+}
+
+static void put_level(const struct as_view *view, const struct as_tree *tree, FILE *out, const struct as_term *term,
+                      const struct frame *frames, size_t n)
+{
+    unsigned column = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned start = (unsigned)(frames[i].start + 0.5), end = (unsigned)(frames[i].start + frames[i].width + 0.5);
+        if (end <= start || end <= column)
+            continue;
+        start = start < column ? column : start;
+        for (; column < start; column++)
+            fputc(' ', out);
+        put_frame(out, term, as_tree_name(view, &tree->nodes[frames[i].node]), end - start);
+        column = end;
+    }
+    fputc('\n', out);
+}
+
+void as_tree_flame(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term)
+{
+    AS_VEC(struct frame) level = {0}, below = {0};
+    double width = term->width > 1 ? term->width - 1 : 1, at = 0;
+    as_summary_text(&view->summary, out);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
+        double part = width * as_part_of(tree->nodes[i].total, tree->total);
+        *as_vec_push(&level) = (struct frame){.node = i, .start = at, .width = part};
+        at += part;
+    }
+    for (int depth = 0; depth < FLAME_DEPTH && level.len; depth++) {
+        put_level(view, tree, out, term, level.data, level.len);
+        as_vec_clear(&below);
+        for (size_t i = 0; i < level.len; i++) {
+            const struct as_tree_node *node = &tree->nodes[level.data[i].node];
+            at = level.data[i].start;
+            for (uint32_t child = node->first; child < node->first + node->n; child++) {
+                double part = width * as_part_of(tree->nodes[child].total, tree->total);
+                if (part >= 0.5)
+                    *as_vec_push(&below) = (struct frame){.node = child, .start = at, .width = part};
+                at += part;
+            }
+        }
+        as_vec_clear(&level);
+        for (size_t i = 0; i < below.len; i++)
+            *as_vec_push(&level) = below.data[i];
+    }
+    as_vec_free(&level);
+    as_vec_free(&below);
+}

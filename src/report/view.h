@@ -1,0 +1,75 @@
+/* A profile as a report looks at it: one series, some of its threads, modules, functions and events, rows of it at some
+ * level with the components of their time. Text, JSON, CSV, the call tree and differences are all made from this. */
+#ifndef AS_REPORT_VIEW_H
+#define AS_REPORT_VIEW_H
+
+#include "report/summary.h"
+#include "report/term.h"
+
+struct as_words {
+    const char *const *data;
+    size_t len;
+};
+
+struct as_view_options {
+    const char *file;
+    const char *series;                       /* NULL: the one that the profile names */
+    struct as_words threads;                  /* numbers as text */
+    struct as_words modules, symbols, events; /* shell patterns; names of events. Of none: all */
+};
+
+struct as_view {
+    struct as_store *store;
+    struct as_summary summary;
+    uint32_t series;
+    bool *threads, *modules, *functions; /* filters as in as_store_query */
+    uint64_t events;                     /* likewise */
+    bool has_events, has_calls;          /* the series has components; call paths */
+    struct as_store_totals totals;       /* where it has call paths */
+    const struct as_store_module *module;
+    const struct as_store_function *function;
+    const char *const *file;
+    const struct as_store_place *place;
+    const struct as_store_thread *thread;
+    size_t n_modules, n_functions, n_files, n_places, n_threads;
+};
+
+bool as_view_open(struct as_view *view, const struct as_view_options *options, struct as_error *err) AS_MUST_CHECK;
+void as_view_free(struct as_view *view);
+bool as_view_rows(const struct as_view *view, enum as_store_level level, struct as_store_rows *rows,
+                  struct as_error *err) AS_MUST_CHECK;
+
+const char *as_view_level_name(enum as_store_level level); /* "function" … */
+
+/* Names; NULL where there is none. */
+const char *as_view_module(const struct as_view *view, uint32_t module); /* last component of its path */
+const char *as_view_function(const struct as_view *view, uint32_t function);
+const char *as_view_file(const struct as_view *view, uint32_t file);
+/* A row in one line, "main", "demo.c:12", "main+0x1c": valid until the next call. */
+const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row);
+/* "ST-L1+ST-LLC", "Base" for 0: valid until the next call. */
+const char *as_view_component(const struct as_view *view, uint64_t events);
+
+double as_view_cycles(const struct as_view *view, uint64_t units);
+static inline double as_part_of(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* Where the function begins in the address space: an offset into it is an address minus this. */
+uint64_t as_view_function_address(const struct as_view *view, uint32_t function);
+
+/* The components of all rows, Base first, then the most time first: those that get a sign of their own in bars. */
+struct as_legend {
+    uint64_t masks[AS_TERM_KEYS], units[AS_TERM_KEYS];
+    size_t n;
+    uint64_t others, total;
+};
+struct as_legend as_legend_of(const struct as_store_rows *rows);
+size_t as_legend_key(const struct as_legend *legend, uint64_t mask); /* AS_TERM_KEYS: it has none */
+/* A stack as a bar of `width` columns for `most` units; filled up with spaces if `pad`. */
+void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_term *term,
+                   const struct as_store_row *row, uint64_t most, unsigned width, bool pad);
+void as_legend_text(const struct as_legend *legend, const struct as_view *view, FILE *out, const struct as_term *term);
+
+#endif
