@@ -179,7 +179,7 @@ class AnnotateView implements View {
         const name = model.name(fn, 160);
         replace(this.title,
             el("h2", { class: "code", tabindex: -1, title: name.endsWith("…") ? model.name(fn, 4000) : undefined }, name),
-            el("p", { class: "dim" }, [model.moduleName(fn), where, `${count(rows)} instructions`, `${percent(total / model.total)} of the time`].filter(Boolean).join("  ·  ")),
+            el("p", { class: "dim" }, [model.moduleName(fn), where, rows === 1 ? "1 instruction" : `${count(rows)} instructions`, `${percent(total / model.total)} of the time`].filter(Boolean).join("  ·  ")),
             bars.make(model.main.functions.parts(fn), total || 1, { total: total || 1, title: name, className: "hero slim" }));
     }
 
