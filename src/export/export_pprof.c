@@ -52,7 +52,9 @@ struct writer {
     struct as_proto_file file;
     struct as_strings *strings; /* clean; "" is number 0 */
     struct as_str message, inner, clean;
-    bool samples; /* there is a column of them */
+    bool samples;                                   /* there is a column of them */
+    uint64_t key_thread, key_number, key_component; /* strings */
+    struct as_map thread_names, component_names;    /* by thread, by events: strings */
     struct as_export_rounder rounder;
 };
 
@@ -87,24 +89,41 @@ static void put_value_type(struct writer *writer, uint32_t field, const char *ty
     put(writer, field);
 }
 
-static void add_label(struct writer *writer, const char *key, const char *text, uint64_t number)
+static void add_label(struct writer *writer, uint64_t key, uint64_t text, uint64_t number)
 {
-    as_proto_u64(&writer->inner, LABEL_KEY, string(writer, key));
-    if (text)
-        as_proto_u64(&writer->inner, LABEL_TEXT, string(writer, text));
+    as_proto_u64(&writer->inner, LABEL_KEY, key);
+    as_proto_u64(&writer->inner, LABEL_TEXT, text);
     as_proto_u64(&writer->inner, LABEL_NUMBER, number);
     as_proto_message(&writer->message, SAMPLE_LABEL, &writer->inner);
 }
 
-static void add_labels(struct writer *writer, const struct as_export_cell *cell)
+static uint64_t thread_name(struct writer *writer, uint32_t thread)
+{
+    char text[256];
+    uint64_t *known = as_map_put(&writer->thread_names, thread);
+    if (*known == 0) {
+        as_export_thread_name(writer->view, thread, text, sizeof text);
+        *known = string(writer, text);
+    }
+    return *known;
+}
+
+static uint64_t component_name(struct writer *writer, uint64_t events)
 {
     char text[1024];
+    uint64_t *known = as_map_put(&writer->component_names, events);
+    if (*known == 0)
+        *known = string(writer, as_store_events_name(writer->view->store, events, text, sizeof text));
+    return *known;
+}
+
+static void add_labels(struct writer *writer, const struct as_export_cell *cell)
+{
     size_t n;
-    as_export_thread_name(writer->view, cell->thread, text, sizeof text);
-    add_label(writer, "thread", text, 0);
-    add_label(writer, "thread_number", NULL, as_store_threads(writer->view->store, &n)[cell->thread].number);
+    add_label(writer, writer->key_thread, thread_name(writer, cell->thread), 0);
+    add_label(writer, writer->key_number, 0, as_store_threads(writer->view->store, &n)[cell->thread].number);
     if (writer->view->has_components)
-        add_label(writer, "component", as_store_events_name(writer->view->store, cell->events, text, sizeof text), 0);
+        add_label(writer, writer->key_component, component_name(writer, cell->events), 0);
 }
 
 static void put_sample(struct writer *writer, const struct as_export_cell *cell)
@@ -133,6 +152,9 @@ static void put_samples(struct writer *writer)
     if (writer->samples)
         put_value_type(writer, PROFILE_SAMPLE_TYPE, "samples", "count");
     put_value_type(writer, PROFILE_SAMPLE_TYPE, unit, unit);
+    writer->key_thread = string(writer, "thread");
+    writer->key_number = string(writer, "thread_number");
+    writer->key_component = string(writer, "component");
     for (size_t i = 0; i < view->cells.len && !ferror(writer->file.out); i++)
         put_sample(writer, &view->cells.data[i]);
 }
@@ -272,6 +294,8 @@ static bool write_pprof(struct as_store *store, const struct as_export_options *
     as_str_free(&writer.inner);
     as_str_free(&writer.clean);
     as_strings_free(writer.strings);
+    as_map_free(&writer.thread_names);
+    as_map_free(&writer.component_names);
     as_export_frames_free(&writer.frames);
     as_export_view_free(&view);
     return ok;

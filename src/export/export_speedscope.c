@@ -104,7 +104,8 @@ static void write_document(struct writer *writer)
     as_json_string(writer->json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     as_json_string(writer->json, "exporter", "assay");
     as_json_string(writer->json, "name", name);
-    as_json_u64(writer->json, "activeProfileIndex", 0);
+    if (n > 0)
+        as_json_u64(writer->json, "activeProfileIndex", 0);
     write_frames(writer);
     as_json_array(writer->json, "profiles");
     for (size_t i = 0, end; i < n; i = end) {

@@ -23,6 +23,7 @@ check_same "store includes base alone" "" "$(includes store isa symbol engine pl
 check_same "nobody but store knows SQL" "" "$(cd "$SOURCE" && grep -rln 'sqlite3' src --include='*.[ch]' | grep -v '^src/store/')"
 check_same "page includes base alone" "" "$(includes page isa symbol engine plugin native count core observe sampler model store cmd)"
 check_same "report reads profiles alone" "" "$(includes report isa engine plugin native watch perfdata count core observe sampler model cmd)"
+check_same "export includes base and store alone" "" "$(includes export page isa symbol engine plugin native watch perfdata count core observe sampler model report cmd)"
 check_same "isa includes base alone" "" "$(includes isa symbol engine plugin native count core cmd)"
 check_same "symbol includes base and isa alone" "" "$(includes symbol engine plugin native count core cmd)"
 check_same "engine knows neither native nor core nor cmd" "" "$(includes engine native count core cmd)"

@@ -181,7 +181,7 @@ static void add_hostile(struct as_store_writer *writer)
     free(megabytes);
 }
 
-enum { FUNCTIONS = 400, CODE = 25, THREADS = 20, PATHS = 4000 };
+enum { FUNCTIONS = 400, CODE = 25, THREADS = 8, PATHS = 2000 };
 
 /* Path i is called by one of the paths before it, chosen by a simple generator; every number is reproducible. */
 static void add_large(struct as_store_writer *writer)

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Exported profiles: golden files, what readers of each format make of them, names that try to break out, bad input.
+# time-limit: 300
+. "$(dirname "$0")/lib.sh"
+
+MAKE=$BUILD/tests/unit/export/export_profile
+READ=$SOURCE/tests/cli/export_read.py
+formats="pprof folded callgrind speedscope perf-script csv json"
+if [ ! -x "$MAKE" ]; then
+    skip "exports" "the program that makes profiles was not built (no cmocka)"
+    exit 0
+fi
+for kind in small hostile large empty; do
+    check "a profile to export: $kind" "$MAKE" "$kind" "$kind.db"
+done
+
+# ---- golden files ----
+
+for format in folded callgrind speedscope perf-script csv json; do
+    check_golden "export_small.$format" "$format: the small profile" "$ASSAY" export --to="$format" small.db
+    check_golden "export_samples.$format" "$format: a series of samples" \
+        "$ASSAY" export --to="$format" --series=cycles:ppp small.db
+done
+decoded() {
+    "$ASSAY" export --to=pprof --uncompressed --series="$1" small.db |
+        protoc -I "$SOURCE/tests/cli" --decode=pprof_fields.Profile pprof_fields.proto
+}
+if command -v protoc >/dev/null; then
+    check_golden export_small.pprof "pprof: the small profile" decoded golden
+    check_golden export_samples.pprof "pprof: a series of samples" decoded cycles:ppp
+    unknown() { decoded golden | grep -cE '^ *[0-9]+[ :]'; }
+    check_stdout_equals 0 "pprof: no field that the format does not have" unknown
+else
+    skip "pprof: golden files" "protoc is not installed"
+fi
+
+# ---- readers ----
+
+for kind in small hostile large; do
+    total=$("$READ" profile "$kind.db" golden)
+    check "$kind: the profile has time" test "$total" -gt 100
+    for format in $formats; do
+        [ "$kind" = large ] && [ "$format" = perf-script ] && continue # 240 MB of it
+        if [ "$format" = callgrind ] && ! command -v callgrind_annotate >/dev/null; then
+            skip "$format of $kind" "callgrind_annotate is not installed"
+            continue
+        fi
+        check "$format of $kind: written" "$ASSAY" export --to="$format" -o "$kind.$format" "$kind.db"
+        check_stdout_equals "$total" "$format of $kind: a reader finds all of the time" "$READ" "$format" "$kind.$format"
+    done
+done
+samples=$("$READ" profile small.db cycles:ppp)
+for format in pprof folded speedscope perf-script csv; do
+    "$ASSAY" export --to="$format" --series=cycles:ppp -o "samples.$format" small.db
+    check_stdout_equals "$samples" "$format of samples: all of the time" "$READ" "$format" "samples.$format"
+done
+check_same "perf-script: an entry for each sample" 7 "$(grep -c cycles:ppp: samples.perf-script)"
+check "pprof is packed" gzip -t small.pprof
+gunzip <small.pprof >unpacked.pprof
+check "pprof: --uncompressed is the same without" cmp unpacked.pprof <("$ASSAY" export --to=pprof --uncompressed small.db)
+check_same "hostile names stay inside their line" "$(wc -l <small.folded)" "$(wc -l <hostile.folded)"
+check_same "hostile names add no function" "$(grep -c '^fn=' small.callgrind)" "$(grep -c '^fn=' hostile.callgrind)"
+
+# ---- filters ----
+
+first=$("$ASSAY" export --to=folded --thread=1 small.db | awk '{ n += $NF } END { print n }')
+second=$("$ASSAY" export --to=folded --thread=2 small.db | awk '{ n += $NF } END { print n }')
+check_same "--thread: each thread's own" "363 102" "$first $second"
+check_json "--thread in json" 'len(d["series"]) == 2 and {t["thread"] for s in d["series"] for t in s["times"]} == {1}' \
+    "$ASSAY" export --to=json --thread=2 small.db
+check_json "--thread given twice is both" 'sum(p["endValue"] for p in d["profiles"]) == 465' \
+    "$ASSAY" export --to=speedscope --thread=1 --thread=2 small.db
+check_json "json has all series" '[s["name"] for s in d["series"]] == ["golden", "cycles:ppp"]' \
+    "$ASSAY" export --to=json small.db
+cp small.db assay.db
+check_stdout_equals "$(cat small.folded)" "assay.db is the default" "$ASSAY" export --to=folded
+
+# ---- bad input ----
+
+check_fails 2 'unknown format .svg.; the formats are pprof, folded, callgrind, speedscope, perf-script, csv, json' \
+    "an unknown format" "$ASSAY" export --to=svg small.db
+check_fails 2 'to is missing; the formats are pprof' "no format" "$ASSAY" export small.db
+check_fails 2 'one profile at a time' "two profiles" "$ASSAY" export --to=csv small.db large.db
+check_fails 2 'uncompressed is for pprof' "--uncompressed elsewhere" "$ASSAY" export --to=csv --uncompressed small.db
+check_fails 125 'no series .tea' "no such series" "$ASSAY" export --to=csv --series=tea small.db
+check_fails 125 'no series .tea' "no such series in json" "$ASSAY" export --to=json --series=tea small.db
+check_fails 2 'no thread .7' "no such thread" "$ASSAY" export --to=csv --thread=7 small.db
+check_fails 2 'no thread .x' "a thread that is no number" "$ASSAY" export --to=csv --thread=x small.db
+check_fails 125 'has no series: nothing was measured' "an empty profile" "$ASSAY" export --to=folded empty.db
+check "an empty profile in json" "$ASSAY" export --to=json empty.db
+check_fails 125 'absent.db' "no such file" "$ASSAY" export --to=csv absent.db
+echo "no profile" >text.db
+check_fails 125 'text.db' "not a profile" "$ASSAY" export --to=csv text.db
+head -c 60000 small.db >cut.db
+check_fails 125 'cut.db' "a truncated profile" "$ASSAY" export --to=csv cut.db
+check_fails 125 'cannot write no/such/dir/out' "an unwritable output" "$ASSAY" export --to=csv -o no/such/dir/out small.db
+for format in $formats; do
+    check_fails 125 'No space left' "$format: a full disk" "$ASSAY" export --to="$format" -o /dev/full small.db
+done
+full() { "$ASSAY" export --to=csv small.db >/dev/full; }
+check_fails 125 'No space left' "standard output on a full disk" full
+check "nothing is left of what failed" test ! -e no -a -z "$(find . -name '*.part')"
+binary() { script -qec "$ASSAY export --to=pprof small.db" /dev/null; }
+if command -v script >/dev/null; then
+    check_status 2 "no binary for a terminal" binary
+else
+    skip "no binary for a terminal" "script is not installed"
+fi
