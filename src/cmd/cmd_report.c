@@ -2,6 +2,7 @@
 #include "cmd/commands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
+#include "report/page_document.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ enum { DEFAULT_LIMIT = 30 };
 struct report_options {
     int by;
     bool json, csv, calls, flame;
-    const char *series, *sort, *diff, *output, *limit;
+    const char *series, *sort, *diff, *output, *limit, *html, *source_path;
     struct as_strlist threads, modules, symbols, events;
 };
 
@@ -48,6 +49,17 @@ static const struct as_option options_table[] = {
      .value = "OTHER",
      .help = "Compare with OTHER, the profile before a change: what became faster or slower, by how much, and which "
              "components of its time changed."},
+    {.name = "html",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, html),
+     .value = "FILE",
+     .help = "Write a page of the whole profile to FILE instead: one file, to be opened in a browser, that needs "
+             "nothing else."},
+    {.name = "source-path",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, source_path),
+     .value = "DIR",
+     .help = "Where to look for source files of the page that are not where they were when the program was built."},
     {.name = "thread",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct report_options, threads),
@@ -136,6 +148,19 @@ static bool read_limit(const struct report_options *options, size_t *limit, stru
     return true;
 }
 
+static bool check_html(const struct report_options *options, struct as_error *err)
+{
+    bool filtered = options->threads.len || options->modules.len || options->symbols.len || options->events.len;
+    if (options->source_path && !options->html)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--source-path is for --html");
+    if (!options->html)
+        return true;
+    if (options->json || options->csv || options->output || options->calls || options->flame || options->diff)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--html is a report of its own: no other kind beside it");
+    return !(filtered || options->sort || options->limit || options->by) ||
+           as_error_set_status(err, AS_EXIT_USAGE, "--html shows the whole profile: the page has its own filters");
+}
+
 static bool check_options(const struct report_options *options, struct as_error *err)
 {
     int modes = options->calls + options->flame + (options->diff != NULL);
@@ -159,9 +184,11 @@ static bool make(struct content *content, const char *file, struct as_error *err
 {
     const struct report_options *options = content->options;
     enum as_store_level level = level_of[options->by];
-    if (!check_options(options, err) || !read_limit(options, &content->limit, err) ||
+    if (!check_html(options, err) || !check_options(options, err) || !read_limit(options, &content->limit, err) ||
         !open_view(options, file, &content->view, err))
         return false;
+    if (options->html)
+        return true;
     if (options->calls || options->flame)
         return as_tree_make(&content->tree, &content->view, err);
     if (!options->diff) {
@@ -217,10 +244,26 @@ static void write_text(const struct content *content, FILE *out)
         as_report_text(&content->report, out, &term);
 }
 
+static bool write_html(const struct content *content, struct as_error *err)
+{
+    struct as_sources *sources = as_sources_new(content->options->source_path);
+    struct as_output output;
+    bool opened = as_output_open(&output, content->options->html, err);
+    bool ok = opened && as_page_document_write(&content->view, sources, output.file, err);
+    as_sources_free(sources);
+    if (ok)
+        return as_output_finish(&output, err);
+    if (opened)
+        as_output_drop(&output);
+    return false;
+}
+
 static bool write_out(const struct content *content, struct as_error *err)
 {
     const struct report_options *options = content->options;
     struct as_output output;
+    if (options->html)
+        return write_html(content, err);
     if (!as_output_open(&output, options->output, err))
         return false;
     bool ok = true;
@@ -283,6 +326,7 @@ const struct as_command as_command_report = {
                 "  assay report --by line --symbol 'parse*'\n"
                 "  assay report --event ST-LLC --sort ST-LLC --by instruction\n"
                 "  assay report --calls\n"
-                "  assay report after.db --diff before.db\n",
+                "  assay report after.db --diff before.db\n"
+                "  assay report --html page.html\n",
     .run = run_report,
 };

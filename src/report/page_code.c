@@ -1,0 +1,402 @@
+/* The code in the page's document: functions, their instructions, source files. See page_document.h. */
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "page/page.h"
+#include "report/module_check.h"
+#include "report/page_document.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXT_LINES = 30 };
+
+uint32_t as_page_function_of(const struct as_page_document *document, uint32_t function, uint32_t module)
+{
+    const struct as_view *view = document->view;
+    if (function < view->n_functions)
+        return document->function_of[function];
+    return document->function_of[view->n_functions + (module < view->n_modules ? module : view->n_modules)];
+}
+
+/* ---- which functions, in which order ---- */
+
+static int most_first(const void *a, const void *b)
+{
+    const struct as_page_function *x = a, *y = b;
+    if (x->units != y->units)
+        return x->units < y->units ? 1 : -1;
+    if (x->function != y->function)
+        return x->function < y->function ? -1 : 1;
+    return (x->module > y->module) - (x->module < y->module);
+}
+
+/* Counts instructions by slot of function_of, which are those of the profile's functions, modules and one more. */
+static void count_insns(const struct as_view *view, uint32_t *counts)
+{
+    for (size_t i = 0; i < view->n_places; i++) {
+        const struct as_store_place *place = &view->place[i];
+        uint32_t module = place->module < view->n_modules ? place->module : (uint32_t)view->n_modules;
+        counts[place->function < view->n_functions ? place->function : view->n_functions + module]++;
+    }
+}
+
+static void make_functions(struct as_page_document *document)
+{
+    const struct as_view *view = document->view;
+    size_t slots = view->n_functions + view->n_modules + 1;
+    uint32_t *counts = as_alloc_array(slots, sizeof *counts);
+    document->functions = as_alloc_array(slots, sizeof *document->functions);
+    document->function_of = as_alloc_array(slots, sizeof *document->function_of);
+    document->n_functions = slots;
+    count_insns(view, counts);
+    for (size_t i = 0; i < slots; i++)
+        document->functions[i] = (struct as_page_function){
+            .function = i < view->n_functions ? (uint32_t)i : AS_STORE_NONE,
+            .module = i < view->n_functions ? view->function[i].module : (uint32_t)(i - view->n_functions),
+            .count = counts[i],
+            .first = (uint32_t)i}; /* its slot, until it is sorted */
+    const struct as_store_rows *rows = &document->series[view->series].functions;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct as_store_row *row = &rows->rows[i];
+        uint32_t module = row->module < view->n_modules ? row->module : (uint32_t)view->n_modules;
+        document->functions[row->id < view->n_functions ? row->id : view->n_functions + module].units += row->units;
+    }
+    qsort(document->functions, slots, sizeof *document->functions, most_first);
+    uint32_t used = 0;
+    for (size_t i = 0; i < slots; i++) {
+        struct as_page_function *function = &document->functions[i];
+        document->function_of[function->first] = (uint32_t)i;
+        if (used + (uint64_t)function->count > AS_PAGE_INSNS) {
+            document->shortened |= function->count > 0;
+            function->count = 0;
+        }
+        function->first = used;
+        used += function->count;
+    }
+    document->n_insns = used;
+    free(counts);
+}
+
+/* ---- their instructions ---- */
+
+static bool take_insn(void *context, uint32_t number, const struct as_store_insn *insn)
+{
+    struct as_page_document *document = context;
+    uint32_t function = as_page_function_of(document, insn->place.function, insn->place.module);
+    const struct as_page_function *of = &document->functions[function];
+    uint32_t at = document->row_of[number]; /* how many of its function came before, when it was counted */
+    if (at >= of->count)
+        return true;
+    document->insns[of->first + at] =
+        (struct as_page_insn){.number = number,
+                              .function = function,
+                              .address = insn->place.address,
+                              .target = insn->target,
+                              .text = as_strings_intern(document->strings, insn->text ? insn->text : "?"),
+                              .calls = insn->class_ && strncmp(insn->class_, "call", 4) == 0};
+    return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct as_page_insn *x = a, *y = b;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static bool make_insns(struct as_page_document *document, struct as_error *err)
+{
+    const struct as_view *view = document->view;
+    uint32_t *seen = as_alloc_array(document->n_functions, sizeof *seen);
+    document->insns = as_alloc_array(document->n_insns + 1, sizeof *document->insns);
+    document->row_of = as_alloc_array(view->n_places + 1, sizeof *document->row_of);
+    for (size_t i = 0; i < view->n_places; i++)
+        document->row_of[i] = seen[as_page_function_of(document, view->place[i].function, view->place[i].module)]++;
+    free(seen);
+    if (!as_store_instructions(view->store, AS_STORE_NONE, take_insn, document, err))
+        return false;
+    for (size_t i = 0; i < document->n_functions; i++)
+        if (document->functions[i].count)
+            qsort(document->insns + document->functions[i].first, document->functions[i].count, sizeof *document->insns,
+                  by_address);
+    for (size_t i = 0; i < view->n_places; i++)
+        document->row_of[i] = AS_STORE_NONE;
+    for (size_t i = 0; i < document->n_insns; i++)
+        document->row_of[document->insns[i].number] = (uint32_t)i;
+    return true;
+}
+
+/* Places outside of functions that nothing is at: they were sorted to the end. */
+static void drop_empty(struct as_page_document *document)
+{
+    size_t n;
+    const struct as_store_path *paths = as_store_paths(document->view->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (paths[i].function == AS_STORE_NONE)
+            return;
+    while (document->n_functions) {
+        const struct as_page_function *last = &document->functions[document->n_functions - 1];
+        if (last->function != AS_STORE_NONE || last->count || last->units)
+            return;
+        document->n_functions--;
+    }
+}
+
+bool as_page_code_make(struct as_page_document *document, struct as_error *err)
+{
+    document->strings = as_strings_new();
+    make_functions(document);
+    if (!make_insns(document, err))
+        return false;
+    drop_empty(document);
+    return true;
+}
+
+/* ---- JSON ---- */
+
+static const char *function_name(const struct as_page_document *document, const struct as_page_function *function)
+{
+    static char text[AS_SHOW_MAX + 32];
+    const char *name = as_view_function(document->view, function->function);
+    if (function->function != AS_STORE_NONE)
+        return name ? name : "?";
+    const char *module = as_view_module(document->view, function->module);
+    snprintf(text, sizeof text, "(no function) %s", module ? as_show(module) : "");
+    return text;
+}
+
+static void functions_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_view *view = document->view;
+    as_json_object(json, "functions");
+    as_json_array(json, "name");
+    for (size_t i = 0; i < document->n_functions; i++)
+        as_json_u64(json, NULL, as_strings_intern(document->strings, function_name(document, &document->functions[i])));
+    as_json_end(json);
+    as_json_array(json, "count");
+    for (size_t i = 0; i < document->n_functions; i++)
+        as_json_u64(json, NULL, document->functions[i].count);
+    as_json_end(json);
+    as_json_array(json, "module");
+    for (size_t i = 0; i < document->n_functions; i++)
+        as_json_i64(json, NULL,
+                    document->functions[i].module < view->n_modules ? (int64_t)document->functions[i].module : -1);
+    as_json_end(json);
+    as_json_array(json, "file");
+    for (size_t i = 0; i < document->n_functions; i++) {
+        uint32_t function = document->functions[i].function;
+        uint32_t file = function < view->n_functions ? view->function[function].file : AS_STORE_NONE;
+        as_json_i64(json, NULL, file < view->n_files ? (int64_t)file : -1);
+    }
+    as_json_end(json);
+    as_json_array(json, "line");
+    for (size_t i = 0; i < document->n_functions; i++) {
+        uint32_t function = document->functions[i].function;
+        as_json_u64(json, NULL, function < view->n_functions ? view->function[function].line : 0);
+    }
+    as_json_end(json);
+    as_json_array(json, "address");
+    for (size_t i = 0; i < document->n_functions; i++) {
+        const struct as_page_function *function = &document->functions[i];
+        as_json_address(json, NULL,
+                        function->count ? document->insns[function->first].address
+                                        : as_view_function_address(view, function->function));
+    }
+    as_json_end(json);
+    as_json_end(json);
+}
+
+/* How far the target of a jump inside its function is, in rows; 0: it is no such jump. */
+static int64_t jump_of(const struct as_page_document *document, size_t row)
+{
+    const struct as_page_insn *insn = &document->insns[row];
+    const struct as_page_function *function = &document->functions[insn->function];
+    size_t low = function->first, high = function->first + function->count;
+    if (!insn->target || insn->calls)
+        return 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (document->insns[middle].address < insn->target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < function->first + function->count && document->insns[low].address == insn->target;
+    return found ? (int64_t)low - (int64_t)row : 0;
+}
+
+static void calls_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_view *view = document->view;
+    struct as_map entries = {0};
+    AS_VEC(uint32_t) rows = {0}, targets = {0};
+    for (size_t i = 0; i < view->n_functions; i++)
+        *as_map_put(&entries, view->function[i].address) = i + 1;
+    for (size_t row = 0; row < document->n_insns; row++) {
+        uint64_t *entry = document->insns[row].calls ? as_map_get(&entries, document->insns[row].target) : NULL;
+        if (!entry || !document->insns[row].target)
+            continue;
+        *as_vec_push(&rows) = (uint32_t)row;
+        *as_vec_push(&targets) = document->function_of[*entry - 1];
+    }
+    as_json_object(json, "call");
+    as_json_array(json, "row");
+    for (size_t i = 0; i < rows.len; i++)
+        as_json_u64(json, NULL, rows.data[i] - (i ? rows.data[i - 1] : 0));
+    as_json_end(json);
+    as_json_array(json, "function");
+    for (size_t i = 0; i < targets.len; i++)
+        as_json_u64(json, NULL, targets.data[i]);
+    as_json_end(json);
+    as_json_end(json);
+    as_vec_free(&rows);
+    as_vec_free(&targets);
+    as_map_free(&entries);
+}
+
+/* How often each row was executed, from an exact series. */
+static void executed_json(const struct as_page_document *document, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_series *series = as_store_series(document->view->store, &n);
+    for (size_t s = 0; s < document->n_series; s++) {
+        if (!series[s].exact)
+            continue;
+        uint64_t *executions = as_alloc_array(document->n_insns + 1, sizeof *executions);
+        const struct as_store_rows *rows = &document->series[s].instructions;
+        for (size_t i = 0; i < rows->n; i++)
+            if (rows->rows[i].id < document->view->n_places && document->row_of[rows->rows[i].id] != AS_STORE_NONE)
+                executions[document->row_of[rows->rows[i].id]] = rows->rows[i].executions;
+        as_json_array(json, "executed");
+        for (size_t row = 0; row < document->n_insns; row++)
+            as_json_u64(json, NULL, executions[row]);
+        as_json_end(json);
+        free(executions);
+        return;
+    }
+}
+
+static void instructions_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_view *view = document->view;
+    as_json_object(json, "instructions");
+    as_json_array(json, "address");
+    for (size_t row = 0; row < document->n_insns; row++) {
+        bool first = document->functions[document->insns[row].function].first == row;
+        as_json_u64(json, NULL, first ? 0 : document->insns[row].address - document->insns[row - 1].address);
+    }
+    as_json_end(json);
+    as_json_array(json, "text");
+    for (size_t row = 0; row < document->n_insns; row++)
+        as_json_u64(json, NULL, document->insns[row].text);
+    as_json_end(json);
+    as_json_array(json, "file");
+    for (size_t row = 0; row < document->n_insns; row++) {
+        uint32_t file = view->place[document->insns[row].number].file;
+        as_json_i64(json, NULL, file < view->n_files ? (int64_t)file : -1);
+    }
+    as_json_end(json);
+    as_json_array(json, "line");
+    for (size_t row = 0; row < document->n_insns; row++)
+        as_json_u64(json, NULL, view->place[document->insns[row].number].line);
+    as_json_end(json);
+    executed_json(document, json);
+    as_json_array(json, "jump");
+    for (size_t row = 0; row < document->n_insns; row++)
+        as_json_i64(json, NULL, jump_of(document, row));
+    as_json_end(json);
+    calls_json(document, json);
+    as_json_end(json);
+}
+
+void as_page_code_json(const struct as_page_document *document, struct as_json *json)
+{
+    functions_json(document, json);
+    instructions_json(document, json);
+    as_json_array(json, "strings"); /* the last: names were added until here */
+    for (size_t i = 0; i < as_strings_count(document->strings); i++)
+        as_page_string(json, NULL, as_strings_get(document->strings, (uint32_t)i));
+    as_json_end(json);
+}
+
+/* ---- files: the lines that have instructions, and some around them ---- */
+
+struct span {
+    uint32_t first, last;
+    uint64_t units;
+    bool newer; /* than the program */
+};
+
+static struct span *find_spans(const struct as_page_document *document)
+{
+    const struct as_view *view = document->view;
+    struct span *spans = as_alloc_array(view->n_files + 1, sizeof *spans);
+    for (size_t row = 0; row < document->n_insns; row++) {
+        const struct as_store_place *place = &view->place[document->insns[row].number];
+        if (place->file >= view->n_files || !place->line)
+            continue;
+        struct span *span = &spans[place->file];
+        span->first = !span->first || place->line < span->first ? place->line : span->first;
+        span->last = place->line > span->last ? place->line : span->last;
+        if (place->module < view->n_modules && view->module[place->module].file_time)
+            span->newer |= as_sources_get(document->sources, view->file[place->file])->time >
+                           view->module[place->module].file_time;
+    }
+    return spans;
+}
+
+static void file_json(const struct as_page_document *document, struct as_json *json, uint32_t file, struct span *span,
+                      size_t *left)
+{
+    const struct as_source *source = as_sources_get(document->sources, document->view->file[file]);
+    size_t first = span->first > CONTEXT_LINES ? span->first - CONTEXT_LINES : 1, bytes = 0;
+    size_t last = (size_t)span->last + CONTEXT_LINES < source->n_lines ? span->last + CONTEXT_LINES : source->n_lines;
+    for (size_t line = first; line <= last && span->first; line++)
+        bytes += strlen(source->lines[line - 1]);
+    bool fits = bytes <= *left && span->first && first <= last;
+    as_json_object(json, NULL);
+    as_page_string(json, "name", source->path);
+    if (fits) {
+        *left -= bytes;
+        as_json_u64(json, "first", first);
+        as_json_array(json, "lines");
+        for (size_t line = first; line <= last; line++)
+            as_page_string(json, NULL, source->lines[line - 1]);
+        as_json_end(json);
+    }
+    if (source->problem)
+        as_json_string(json, "note", source->problem);
+    else if (!fits)
+        as_json_string(json, "note", span->first ? "left out: the page would be too large" : "not needed");
+    else if (span->newer)
+        as_json_string(json, "note", "newer than the program: its lines may have moved");
+    as_json_end(json);
+}
+
+void as_page_files_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_view *view = document->view;
+    struct span *spans = find_spans(document);
+    size_t left = AS_PAGE_SOURCE;
+    as_json_array(json, "modules");
+    for (size_t i = 0; i < view->n_modules; i++) {
+        const char *note = as_module_check(&view->module[i]);
+        as_json_object(json, NULL);
+        as_page_string(json, "name", as_view_module(view, (uint32_t)i));
+        as_page_string(json, "path", view->module[i].path);
+        if (view->module[i].build_id)
+            as_page_string(json, "build_id", view->module[i].build_id);
+        if (note)
+            as_json_string(json, "note", note);
+        as_json_end(json);
+    }
+    as_json_end(json);
+    as_json_array(json, "files");
+    for (uint32_t i = 0; i < view->n_files; i++)
+        file_json(document, json, i, &spans[i], &left);
+    as_json_end(json);
+    free(spans);
+}

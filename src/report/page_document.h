@@ -1,0 +1,69 @@
+/* The document of the HTML page (doc/format/page.md), made from a profile. */
+#ifndef AS_REPORT_PAGE_DOCUMENT_H
+#define AS_REPORT_PAGE_DOCUMENT_H
+
+#include "report/sources.h"
+#include "report/view.h"
+
+/* So that a page stays below 5 MB and quick: of larger programs the functions with the most time have their
+ * instructions, the others their sums; smaller branches of the call tree count as their callers'. The page says so. */
+enum { AS_PAGE_INSNS = 100000, AS_PAGE_PATHS = 50000, AS_PAGE_SOURCE = 4 << 20 };
+
+/* Writes the page. The view must have no filters: the page is of the whole profile. */
+bool as_page_document_write(const struct as_view *view, struct as_sources *sources, FILE *out,
+                            struct as_error *err) AS_MUST_CHECK;
+
+/* ---- its parts ---- */
+
+/* A function of the page: one of the profile, or what a module has outside of functions. */
+struct as_page_function {
+    uint32_t function, module; /* function AS_STORE_NONE: of the module, or of none */
+    uint32_t first, count;     /* instructions */
+    uint64_t units;            /* in the series shown */
+};
+
+struct as_page_insn {
+    uint32_t number; /* in the profile */
+    uint32_t function;
+    uint64_t address, target;
+    uint32_t text; /* of strings */
+    bool calls;
+};
+
+struct as_page_series {
+    struct as_store_rows instructions, functions;
+};
+
+struct as_page_document {
+    const struct as_view *view;
+    struct as_sources *sources;
+    struct as_strings *strings;
+    struct as_page_function *functions;
+    size_t n_functions;
+    uint32_t *function_of; /* by the profile's function, then by module, then one for no module at all */
+    struct as_page_insn *insns;
+    size_t n_insns;
+    uint32_t *row_of; /* by the profile's instruction; AS_STORE_NONE: left out */
+    struct as_page_series *series;
+    size_t n_series;
+    uint64_t *masks; /* of components, Base first */
+    size_t n_masks;
+    bool shortened;  /* instructions were left out */
+    uint64_t folded; /* units of call paths that count as their callers' */
+};
+
+bool as_page_code_make(struct as_page_document *document, struct as_error *err) AS_MUST_CHECK;
+void as_page_code_json(const struct as_page_document *document, struct as_json *json);
+void as_page_files_json(const struct as_page_document *document, struct as_json *json);
+void as_page_run_json(const struct as_page_document *document, struct as_json *json);
+/* The function of the page that a row of the profile, or an address without one, belongs to. */
+uint32_t as_page_function_of(const struct as_page_document *document, uint32_t function, uint32_t module);
+/* "row", "component" and "cycles" of entries that come in any order. */
+struct as_page_entry {
+    uint32_t row, component; /* component AS_STORE_NONE: the series has none */
+    uint64_t units;
+};
+void as_page_sparse_json(const struct as_page_document *document, struct as_json *json, const char *name,
+                         struct as_page_entry *entries, size_t n, bool components);
+
+#endif

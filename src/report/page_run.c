@@ -1,0 +1,202 @@
+/* What the page says of the run: summary, threads, counters, machine. See page_document.h. */
+#include "base/alloc.h"
+#include "base/str.h"
+#include "page/page.h"
+#include "report/page_document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void arguments_json(const struct as_store *store, struct as_json *json)
+{
+    size_t n;
+    const char *const *arguments = as_store_arguments(store, &n);
+    struct as_str text = {0};
+    for (size_t i = 1; i < n; i++) {
+        as_str_add(&text, i > 1 ? " " : "");
+        as_str_add(&text, arguments[i]);
+    }
+    as_page_string(json, "arguments", as_str_get(&text));
+    as_str_free(&text);
+}
+
+static void states_json(const struct as_page_document *document, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_stack *parts = as_store_stacks(document->view->store, &n);
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(parts[i].stack, "states") != 0)
+            continue;
+        if (!any)
+            as_json_object(json, "states");
+        any = true;
+        as_json_double(json, parts[i].name, round(as_view_cycles(document->view, parts[i].units) * 1000) / 1000);
+    }
+    if (any)
+        as_json_end(json);
+}
+
+static void notes_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_summary *summary = &document->view->summary;
+    size_t n;
+    const struct as_store_quality *quality = as_store_quality(document->view->store, &n);
+    as_json_array(json, "notes");
+    if (summary->partial)
+        as_page_string(json, NULL, summary->partial);
+    if (summary->region) {
+        char *text = as_format("only a part of the run: %s", summary->region);
+        as_page_string(json, NULL, text);
+        free(text);
+    }
+    if (document->shortened)
+        as_json_string(json, NULL,
+                       "the functions with the least time are without their instructions: there are too many for a "
+                       "page; assay annotate shows them");
+    if (document->folded)
+        as_json_string(json, NULL, "the smallest branches of the call tree count as their callers'");
+    for (size_t i = 0; i < n; i++) {
+        char *text = isnan(quality[i].value) || quality[i].value == 0
+                         ? as_format("%s", quality[i].text ? quality[i].text : "")
+                         : as_format("%g: %s", quality[i].value, quality[i].text ? quality[i].text : "");
+        as_page_string(json, NULL, text);
+        free(text);
+    }
+    as_json_end(json);
+}
+
+static void summary_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_summary *summary = &document->view->summary;
+    const struct as_store *store = document->view->store;
+    size_t runs;
+    as_store_runs(store, &runs);
+    as_json_object(json, "summary");
+    as_page_string(json, "program", summary->program ? summary->program : "?");
+    arguments_json(store, json);
+    as_page_string(json, "source", summary->source ? summary->source : "?");
+    as_page_string(json, "sampler", summary->sampler);
+    as_page_string(json, "core", summary->core);
+    as_page_string(json, "recorded", as_store_meta(store, AS_META_DATE));
+    as_json_u64(json, "instructions", summary->instructions);
+    as_json_u64(json, "cycles", summary->cycles);
+    as_json_double(json, "seconds", summary->seconds);
+    as_json_u64(json, "threads", document->view->n_threads);
+    as_json_u64(json, "samples", summary->samples);
+    as_json_u64(json, "lost", summary->lost);
+    as_json_u64(json, "throttled", summary->throttled);
+    char *period =
+        summary->period ? as_format("%s %s", as_summary_count(summary->period), as_show(summary->unit)) : NULL;
+    as_page_string(json, "period", period);
+    free(period);
+    as_json_double(json, "error_estimate", summary->error);
+    as_json_string(json, "error_how", summary->error_how);
+    as_page_string(json, "class", as_store_meta(store, "class"));
+    states_json(document, json);
+    if (runs > 1) {
+        as_json_object(json, "repeat");
+        as_json_u64(json, "runs", runs);
+        as_json_double(json, "mean", as_store_meta_double(store, "cycles_mean"));
+        as_json_double(json, "spread", as_store_meta_double(store, "cycles_deviation"));
+        as_json_end(json);
+    }
+    notes_json(document, json);
+    as_json_end(json);
+}
+
+static void threads_json(const struct as_view *view, struct as_json *json)
+{
+    as_json_array(json, "threads");
+    for (size_t i = 0; i < view->n_threads; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "thread %u", view->thread[i].number);
+        as_json_object(json, NULL);
+        as_page_string(json, "name", view->thread[i].name ? view->thread[i].name : name);
+        as_json_u64(json, "instructions", view->thread[i].instructions);
+        as_json_u64(json, "cycles", view->thread[i].cycles);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+/* Keys are SECTION.NAME; those without a section come first, as "machine". */
+static void machine_json(const struct as_store *store, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_pair *pairs = as_store_machine(store, &n);
+    const char *open = NULL;
+    size_t open_length = 0;
+    as_json_array(json, "machine");
+    for (int with_section = 0; with_section < 2; with_section++)
+        for (size_t i = 0; i < n; i++) {
+            const char *dot = strchr(pairs[i].key, '.');
+            size_t length = dot ? (size_t)(dot - pairs[i].key) : 0;
+            if ((dot != NULL) != with_section)
+                continue;
+            if (!open || length != open_length || strncmp(open, pairs[i].key, length) != 0) {
+                if (open) {
+                    as_json_end(json);
+                    as_json_end(json);
+                }
+                char *name = as_strndup(dot ? pairs[i].key : "machine", dot ? length : 7);
+                as_json_object(json, NULL);
+                as_page_string(json, "name", name);
+                as_json_array(json, "rows");
+                free(name);
+                open = pairs[i].key;
+                open_length = length;
+            }
+            as_json_object(json, NULL);
+            as_page_string(json, "name", dot ? dot + 1 : pairs[i].key);
+            as_page_string(json, "value", pairs[i].value);
+            as_json_end(json);
+        }
+    if (open) {
+        as_json_end(json);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void run_json(const struct as_store *store, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_pair *meta = as_store_meta_all(store, &n);
+    as_json_array(json, "run");
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(meta[i].key, AS_META_MACHINE) == 0)
+            continue;
+        as_json_object(json, NULL);
+        as_page_string(json, "name", meta[i].key);
+        as_page_string(json, "value", meta[i].value ? meta[i].value : "");
+        as_json_end(json);
+    }
+    const char *const *environment = as_store_environment(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        as_json_object(json, NULL);
+        as_json_string(json, "name", "environment");
+        as_page_string(json, "value", environment[i]);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+void as_page_run_json(const struct as_page_document *document, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_counter *counters = as_store_counters(document->view->store, &n);
+    summary_json(document, json);
+    threads_json(document->view, json);
+    as_json_array(json, "counters");
+    for (size_t i = 0; i < n; i++) {
+        as_json_object(json, NULL);
+        as_page_string(json, "name", counters[i].name);
+        as_json_u64(json, "value", counters[i].value);
+        as_json_end(json);
+    }
+    as_json_end(json);
+    machine_json(document->view->store, json);
+    run_json(document->view->store, json);
+}
