@@ -1,6 +1,7 @@
 /* assay annotate: one function of a profile, source and disassembly with what each instruction took. */
 #include "cmd/annotate_find.h"
 #include "cmd/commands.h"
+#include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
 #include "report/annotate.h"
@@ -80,16 +81,17 @@ static int run_annotate(int argc, char **argv)
 {
     struct annotate_options options = {.json = false};
     struct as_error err = AS_ERROR_INIT;
-    int rest, status = AS_EXIT_OK;
-    enum as_parse parsed = as_cli_parse(&as_command_annotate, argc, argv, &options, &rest);
+    struct as_operands words;
+    int status = AS_EXIT_OK;
+    enum as_parse parsed = as_operands_parse(&as_command_annotate, argc, argv, &options, &words);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    if (rest == argc)
+    if (words.n == 0)
         status = as_cli_usage(&as_command_annotate, "no symbol given");
-    else if (argc - rest > 2)
+    else if (words.n > 2)
         status =
-            as_cli_usage(&as_command_annotate, "one function of one profile at a time, not '%s' too", argv[rest + 2]);
-    else if (!annotate(&options, argv[rest], argc - rest == 2 ? argv[rest + 1] : "assay.db", &err))
+            as_cli_usage(&as_command_annotate, "one function of one profile at a time, not '%s' too", words.words[2]);
+    else if (!annotate(&options, words.words[0], words.n == 2 ? words.words[1] : "assay.db", &err))
         status = as_cli_fail(&as_command_annotate, &err);
     as_strlist_free(&options.threads);
     return status;

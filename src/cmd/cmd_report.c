@@ -1,5 +1,6 @@
 /* assay report: reads a profile and shows where the time went. */
 #include "cmd/commands.h"
+#include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
 #include "report/page_document.h"
@@ -295,14 +296,15 @@ static int run_report(int argc, char **argv)
 {
     struct report_options options = {.by = 0};
     struct as_error err = AS_ERROR_INIT;
-    int rest, status = AS_EXIT_OK;
-    enum as_parse parsed = as_cli_parse(&as_command_report, argc, argv, &options, &rest);
+    struct as_operands files;
+    int status = AS_EXIT_OK;
+    enum as_parse parsed = as_operands_parse(&as_command_report, argc, argv, &options, &files);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     struct content content = {.options = &options};
-    if (argc - rest > 1)
-        status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", argv[rest + 1]);
-    else if (!make(&content, rest < argc ? argv[rest] : "assay.db", &err) || !write_out(&content, &err))
+    if (files.n > 1)
+        status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", files.words[1]);
+    else if (!make(&content, files.n ? files.words[0] : "assay.db", &err) || !write_out(&content, &err))
         status = as_cli_fail(&as_command_report, &err);
     free_content(&content);
     as_strlist_free(&options.threads);

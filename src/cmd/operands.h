@@ -1,0 +1,16 @@
+/* Words that are no options, for verbs that run no program: options may stand before, between and behind them. */
+#ifndef AS_CMD_OPERANDS_H
+#define AS_CMD_OPERANDS_H
+
+#include "cmd/cli.h"
+
+struct as_operands {
+    const char *words[3]; /* the first ones */
+    size_t n;
+};
+
+/* Like as_cli_parse, over the whole line. Behind `--` one word that looks like an option is taken as it is. */
+enum as_parse as_operands_parse(const struct as_command *command, int argc, char **argv, void *values,
+                                struct as_operands *operands) AS_MUST_CHECK;
+
+#endif
