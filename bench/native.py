@@ -11,13 +11,11 @@ import argparse
 import json
 import os
 import random
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 RATE = 4000
 LIMIT = 0.02  # of the run time, and of a function's share
@@ -43,13 +41,13 @@ def source_file(folder):
 
 
 def programs(folder, build):
-    text, code = text_file(folder, 24), source_file(folder)
+    text, short, code = text_file(folder, 24), text_file(folder, 3), source_file(folder)
     victim = os.path.join(build, "tests/unit/native/native_victim")
     table = {
         "perl": ["perl", "-e", "my %h; $h{$_ % 1000} += $_ * 2 for 1 .. 2.5e7; print scalar keys %h"],
         "python": [sys.executable, "-c", "d = {}\nfor i in range(14000000):\n    d[i & 1023] = d.get(i & 1023, 0) + i * 3"],
-        "xz": ["xz", "-3", "-k", "-c", text],
-        "xz-threads": ["xz", "-3", "-T2", "--block-size=4MiB", "-k", "-c", text],
+        "xz": ["xz", "-3", "-k", "-c", short],
+        "xz-threads": ["xz", "-3", "-T2", "--block-size=1MiB", "-k", "-c", short],
         "gzip": ["gzip", "-7", "-c", text],
         "sqlite3": ["sqlite3", ":memory:", "with recursive n(i) as (select 1 union all select i + 1 from n where i < "
                     "5000000) select sum(i % 7), count(distinct i % 1000), max(i * 31 % 1009) from n;"],
@@ -57,7 +55,7 @@ def programs(folder, build):
         "awk": ["awk", "{ for (i = 1; i <= NF; i++) n[$i]++; m[$1 $2] = length($0) } END { for (w in n) s += n[w]; print s }", text],
         "gcc": ["gcc", "-O2", "-S", "-o", "/dev/null", code],
         "sha256sum": ["sha256sum", *[text] * 24],
-        "bzip2": ["bzip2", "-k", "-c", text],
+        "bzip2": ["bzip2", "-k", "-c", short, short, short, short],
         "threads": [victim, "threads", "64", "140"],
         "shares": [victim, "shares", "9000"],
     }
@@ -65,28 +63,33 @@ def programs(folder, build):
 
 
 def run(argv):
-    """Seconds of the clock, of the processors, and the largest resident set in MiB of the started process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    begin = time.monotonic()
+    """Runs it; the largest resident set in MiB of the started process."""
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         status = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status[1])
-    wall = time.monotonic() - begin
     if process.returncode != 0:
         sys.exit(f"bench/native.py: {' '.join(argv)[:200]} ended with {process.returncode}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return wall, cpu, status[2].ru_maxrss / 1024
+    return status[2].ru_maxrss / 1024
 
 
 class Samplers:
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, clocks):
+        self.clocks = str(clocks)
         self.driver = os.path.join(build, "tests/unit/native/native_shares")
         self.folder = folder
         self.data = os.path.join(folder, "perf.data")
+        self.victim = os.path.join(build, "tests/unit/native/native_victim")
+        self.seconds = os.path.join(folder, "seconds")
+
+    def timed(self, argv):
+        return [self.victim, "time", self.seconds, *argv]
+
+    def times(self):
+        with open(self.seconds, encoding="utf-8") as file:
+            return tuple(float(word) for word in file.read().split())
 
     def ours(self, argv, *options):
-        return [self.driver, "-r", str(RATE), *options, *argv]
+        return [self.driver, "-r", str(RATE), "-c", self.clocks, *options, *argv]
 
     def perf(self, argv):
         return ["perf", "record", "-q", "-N", "-B", "-e", "cpu-clock", "-F", str(RATE), "-o", self.data, "--", *argv]
@@ -107,7 +110,7 @@ class Samplers:
         return shares, info
 
     def ours_shares(self, argv):
-        return self.read([self.driver, "-r", str(RATE), "--", "sh", "-c", 'exec "$@" >/dev/null', "sh", *argv])
+        return self.read([self.driver, "-r", str(RATE), "-c", self.clocks, "--", "sh", "-c", 'exec "$@" >/dev/null', "sh", *argv])
 
     def perf_shares(self, argv):
         subprocess.run(self.perf(["sh", "-c", 'exec "$@" >/dev/null', "sh", *argv]), check=True,
@@ -144,27 +147,32 @@ def compare_shares(table, samplers, rounds):
 
 
 def compare_cost(table, samplers, rounds):
-    results = []
+    """The program's own seconds, of the clock and of the processors, without what the recorder takes for itself."""
+    results, total = [], 3
     for name, argv in table.items():
-        kinds = {"bare": argv, "ours": samplers.ours(argv, "-q"), "perf": samplers.perf(argv)}
-        seen = {kind: [] for kind in kinds}
+        timed = samplers.timed(argv)
+        kinds = {"bare": timed, "ours": samplers.ours(timed, "-q"), "perf": samplers.perf(timed)}
+        order, seen, memory = list(kinds), {kind: [] for kind in kinds}, {}
         for i in range(rounds):
-            for kind in sorted(kinds, key=lambda k: (list(kinds).index(k) + i) % 3):
-                seen[kind].append(run(kinds[kind]))
-        wall = {kind: statistics.median(r[0] for r in runs) for kind, runs in seen.items()}
-        least = {kind: min(r[0] for r in runs) for kind, runs in seen.items()}
-        cpu = {kind: statistics.median(r[1] for r in runs) for kind, runs in seen.items()}
-        memory = {kind: max(r[2] for r in runs) for kind, runs in seen.items()}
-        row = {"program": name, "bare": wall["bare"], "ours": wall["ours"] / wall["bare"],
-               "perf": wall["perf"] / wall["bare"], "ours_least": least["ours"] / least["bare"],
-               "perf_least": least["perf"] / least["bare"], "ours_cpu": cpu["ours"] / cpu["bare"],
-               "perf_cpu": cpu["perf"] / cpu["bare"], "ours_mib": memory["ours"], "perf_mib": memory["perf"]}
+            for kind in order[i % total:] + order[:i % total]:
+                memory[kind] = max(memory.get(kind, 0), run(kinds[kind]))
+                seen[kind].append(samplers.times())
+        row = {"program": name, "ours_mib": memory["ours"], "perf_mib": memory["perf"]}
+        for at, what in enumerate(("wall", "cpu")):
+            for how, pick in (("median", statistics.median), ("least", min)):
+                value = {kind: pick(times[at] for times in runs) for kind, runs in seen.items()}
+                row[f"bare_{what}_{how}"] = value["bare"]
+                row[f"ours_{what}_{how}"] = value["ours"] / value["bare"]
+                row[f"perf_{what}_{how}"] = value["perf"] / value["bare"]
         results.append(row)
-        print(f"{name:14} bare {row['bare']:.2f} s; run time x{row['ours']:.3f} (perf x{row['perf']:.3f}), least "
-              f"x{row['ours_least']:.3f} (perf x{row['perf_least']:.3f}), processor time x{row['ours_cpu']:.3f} (perf "
-              f"x{row['perf_cpu']:.3f}); recorder {row['ours_mib']:.0f} MiB (perf {row['perf_mib']:.0f})", flush=True)
-    for key in ("ours", "perf", "ours_least", "perf_least", "ours_cpu", "perf_cpu"):
-        print(f"{'median of all':14} {key:10} x{statistics.median(row[key] for row in results):.3f}")
+        print(f"{name:14} bare {row['bare_wall_median']:6.2f} s: run time x{row['ours_wall_median']:.3f} (perf "
+              f"x{row['perf_wall_median']:.3f}), least x{row['ours_wall_least']:.3f} (perf "
+              f"x{row['perf_wall_least']:.3f}); processor time x{row['ours_cpu_median']:.3f} (perf "
+              f"x{row['perf_cpu_median']:.3f}), least x{row['ours_cpu_least']:.3f} (perf x{row['perf_cpu_least']:.3f}); "
+              f"recorder {row['ours_mib']:.0f} MiB (perf {row['perf_mib']:.0f})", flush=True)
+    for key in ("wall_median", "wall_least", "cpu_median", "cpu_least"):
+        ours, perf = (statistics.median(row[f"{who}_{key}"] for row in results) for who in ("ours", "perf"))
+        print(f"median of all, {key:12} x{ours:.3f} (perf x{perf:.3f})")
     return results
 
 
@@ -173,6 +181,7 @@ def main():
     parser.add_argument("what", choices=["shares", "cost"])
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clocks", type=int, default=0, help="of the timer source; 0: its default")
     parser.add_argument("--build", default=os.path.join(os.path.dirname(__file__), "../build"))
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
@@ -184,7 +193,7 @@ def main():
         if unknown:
             sys.exit(f"bench/native.py: no program {', '.join(sorted(unknown))}; there are {', '.join(table)}")
         table = {name: argv for name, argv in table.items() if not options.programs or name in options.programs}
-        samplers = Samplers(options.build, folder)
+        samplers = Samplers(options.build, folder, options.clocks)
         work = compare_shares if options.what == "shares" else compare_cost
         results = work(table, samplers, options.rounds)
     if options.json:

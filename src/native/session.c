@@ -141,16 +141,32 @@ static void deliver_chunk(struct as_native_session *session, const struct as_nat
 
 /* What the kernel counted as lost for the events themselves. A LOST record is only written when there is room again, so
  * one is missing where the program ended before; on the other hand these counts leave inherited events out. */
-static uint64_t counted_lost(const struct as_native_session *session)
+static uint64_t counted_lost(struct as_native_session *session)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, time = 0;
     for (size_t i = 0; i < session->fds.len; i++) {
-        uint64_t values[2]; /* the count, the lost ones */
-        bool counts = session->kinds.data[session->fds.data[i].kind].attr.read_format == PERF_FORMAT_LOST;
-        if (counts && read(session->fds.data[i].fd, values, sizeof values) == sizeof values)
-            sum += values[1];
+        uint64_t values[2] = {0, 0}; /* the count, the lost ones */
+        const struct as_native_kind *kind = &session->kinds.data[session->fds.data[i].kind];
+        if (read(session->fds.data[i].fd, values, sizeof values) < (ssize_t)sizeof values[0])
+            continue;
+        sum += values[1];
+        time += kind == session->kinds.data && kind->unit == AS_NATIVE_UNIT_CLOCK ? values[0] : 0;
     }
+    session->info.counted = (double)time * 1e-9;
     return sum;
+}
+
+/* The first event's clock has counted more than its samples stand for: what is missing ran in pieces shorter than a
+ * period. In user mode alone that cannot be told, because kernel time is counted too. */
+static void note_unsampled(struct as_native_session *session)
+{
+    uint64_t sampled = 0;
+    for (size_t i = 0; i < session->kinds.len; i++)
+        sampled += session->kinds.data[i].event == 0 ? session->reader->events.data[i]->total_period : 0;
+    double seconds = 1e-9 * (double)sampled / session->options.clocks, counted = session->info.counted;
+    if (session->info.kernel && session->info.lost == 0 && counted - seconds > 0.2 * counted + 0.02)
+        as_native_note(session, "%.0f %% of the time (%.2f s) was in threads too short to be sampled at this rate",
+                       100 * (counted - seconds) / counted, counted - seconds);
 }
 
 static void finish_info(struct as_native_session *session)
@@ -162,6 +178,7 @@ static void finish_info(struct as_native_session *session)
     session->info.throttled = summary->throttled;
     as_map_remove(&session->processes, (uint64_t)session->pid);
     session->info.processes_left = session->processes.len;
+    note_unsampled(session);
     if (session->processes.len)
         as_native_note(session, "%zu process%s that it started still run%s: not measured any further",
                        session->processes.len, session->processes.len == 1 ? "" : "es",

@@ -13,6 +13,9 @@
  * queue; as_native_run takes from it, puts the records into the order of time and hands them to the sink, which is that
  * of a recording read from a file (perfdata/perfdata.h): live and recorded samples are one. What the kernel could not
  * keep is counted (`lost`), so is throttling.
+ *
+ * A thread that runs for less than a period is never sampled: its clock begins with it. It is counted all the same
+ * (`counted`), so that one can tell how much of a program's time such threads make up.
  */
 #ifndef AS_NATIVE_SESSION_H
 #define AS_NATIVE_SESSION_H
@@ -33,7 +36,10 @@ struct as_native_options {
     size_t n_events;
     double rate;     /* samples a second and thread; counters: the kernel adapts the period to it. 0: 997 */
     uint64_t period; /* instead of rate: events (clocks: nanoseconds) between samples; made prime. 0: by rate */
-    unsigned clocks; /* a clock event is opened that often with different prime periods, `rate` together; 0: 1 */
+    unsigned clocks; /* a clock event is opened that often with different prime periods, `rate` together; 0: 1. More
+                        cost more at every context switch */
+    bool no_jitter;  /* a clock's period stays as it is; else another prime within 1.5 % of it is set every 64 samples,
+                        which threads that start then have as theirs */
     enum as_native_mode mode;
     bool no_children;     /* threads yes, forked processes no (where the kernel knows the difference: 5.13) */
     uint64_t fields;      /* PERF_SAMPLE_* beyond IP, TID, TIME, CPU, PERIOD: CALLCHAIN, REGS_USER, STACK_USER,
@@ -55,6 +61,8 @@ struct as_native_info {
     size_t rings, ring_bytes;
     size_t events_open; /* descriptors */
     uint64_t samples, lost, throttled, bytes;
+    double
+        counted; /* seconds that the first event's clock has counted: what the samples should add up to. 0: no clock */
     uint64_t processes_left;          /* that still ran when the session ended (daemons) */
     char notes[AS_NATIVE_NOTES][256]; /* what had to be given up, one line each; "" */
 };

@@ -107,6 +107,7 @@ static void *drain(void *argument)
         forget_ended(fds, session->rings.len);
         ended = session->stopping || as_native_target_ended(session);
         wait_for_room(session);
+        as_native_jitter(session);
         take_all(session);
     }
     take_all(session); /* what was written while the pass before went on */

@@ -17,7 +17,8 @@ struct as_native_kind {
     struct perf_event_attr attr;
     uint32_t event; /* in options.events */
     int unit;
-    int group; /* rings: 0, or the kind's own (AUX data needs one) */
+    uint64_t period; /* a clock's, in the middle of the jitter */
+    int group;       /* rings: 0, or the kind's own (AUX data needs one) */
 };
 
 struct as_native_fd {
@@ -60,6 +61,8 @@ struct as_native_session {
 
     struct as_queue *queue;
     _Atomic uint64_t queued;
+    uint64_t random;     /* the jitter's */
+    double jitter_until; /* when the period changes next */
     pthread_t drainer;
     bool draining;
 
@@ -73,6 +76,7 @@ void as_native_note(struct as_native_session *session, const char *format, ...) 
 bool as_native_make_kinds(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
 /* Opens everything for one thread and its descendants; enabled at exec or at once. */
 bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err) AS_MUST_CHECK;
+void as_native_jitter(struct as_native_session *session); /* gives clocks another prime */
 void as_native_close_events(struct as_native_session *session);
 /* Says in one line why perf_event_open failed. Always false. */
 bool as_native_open_error(const struct as_native_session *session, const struct as_native_event *event, int error,

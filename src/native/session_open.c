@@ -1,5 +1,6 @@
 /* A session's events: what is opened, on which processors, with how much given up where the machine or its settings do
  * not allow it. */
+#include "base/clock.h"
 #include "native/probe_parts.h"
 #include "native/session_internal.h"
 
@@ -104,9 +105,8 @@ static void set_fields(struct as_native_session *session, struct as_native_kind 
 {
     const struct as_native_options *options = &session->options;
     struct perf_event_attr *attr = &kind->attr;
-    bool counter = kind->unit != AS_NATIVE_UNIT_CLOCK;
     attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                         PERF_SAMPLE_CPU | (counter ? PERF_SAMPLE_PERIOD : 0) | options->fields;
+                         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | options->fields;
     if (kind->unit == AS_NATIVE_UNIT_IBS_OP || kind->unit == AS_NATIVE_UNIT_IBS_FETCH)
         attr->sample_type |= PERF_SAMPLE_RAW;
     if (attr->sample_type & PERF_SAMPLE_REGS_USER)
@@ -152,7 +152,7 @@ static void add_kind(struct as_native_session *session, uint32_t index, uint64_t
     struct as_native_kind *kind = as_vec_push(&session->kinds);
     *kind = (struct as_native_kind){.attr = event->attr, .event = index, .unit = event->unit};
     kind->group = event->unit == AS_NATIVE_UNIT_SPE ? (int)session->kinds.len : 0;
-    kind->attr.sample_period = period;
+    kind->attr.sample_period = kind->period = period;
     if (!period) {
         kind->attr.freq = 1;
         kind->attr.sample_freq = (uint64_t)llround(session->options.rate);
@@ -186,6 +186,9 @@ bool as_native_make_kinds(struct as_native_session *session, struct as_error *er
             add_kind(session, i, periods[c]);
     }
     session->info.clocks = options->clocks;
+    session->random = (uint64_t)getpid() << 32 ^ (uint64_t)(as_clock_seconds() * 1e9);
+    if (options->period)
+        options->rate = 1e9 / (double)options->period;
     return true;
 }
 
@@ -357,6 +360,24 @@ bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, 
     session->info.rings = session->rings.len;
     session->info.events_open = session->fds.len;
     return opened;
+}
+
+/* The kernel forgets how far the period was when it is changed, half of one on average: 64 samples make that little. */
+void as_native_jitter(struct as_native_session *session)
+{
+    enum { SAMPLES = 64, STEPS = 31 };
+    double now = as_clock_seconds();
+    if (session->options.no_jitter || now < session->jitter_until)
+        return;
+    session->jitter_until = now + SAMPLES / session->options.rate;
+    for (size_t i = 0; i < session->fds.len; i++) {
+        const struct as_native_kind *kind = &session->kinds.data[session->fds.data[i].kind];
+        session->random = session->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double away = ((double)((session->random >> 33) % STEPS) - STEPS / 2) / 1000; /* -1.5 % to 1.5 % */
+        uint64_t period = as_prime_near((uint64_t)((double)kind->period * (1 + away)));
+        if (kind->unit == AS_NATIVE_UNIT_CLOCK)
+            ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+    }
 }
 
 void as_native_close_events(struct as_native_session *session)

@@ -77,8 +77,7 @@ static void read_window(const struct as_cause_query *query, struct window *windo
     }
 }
 
-/* One vote for the instruction at which each sequence that meets the instruction pointer ends. lengths[i]: of what is
- * decoded at window offset i. */
+/* One vote for the instruction with which each sequence ends that meets the instruction pointer. */
 static void vote(const struct as_cause_query *query, const struct window *window, unsigned votes[LONGEST + 1])
 {
     struct as_insn insn;
@@ -118,7 +117,7 @@ static void settle_by_votes(const struct as_cause_query *query, const struct win
     unsigned votes[LONGEST + 1] = {0}, best = 0;
     vote(query, window, votes);
     for (unsigned length = 1; length <= LONGEST; length++)
-        if (candidates[length].how && votes[length] > best) {
+        if (candidates[length].how && votes[length] && votes[length] >= best) { /* the longer: a prefix belongs to it */
             best = votes[length];
             *cause = candidates[length];
         }

@@ -92,10 +92,10 @@ static void print(struct tally *tally, double seconds)
     for (size_t i = 0; i < tally->weights.len; i++)
         printf("%.4f %s\n", rows[i].weight / tally->total, rows[i].name);
     printf("# samples %lu lost %lu throttled %lu threads %zu forks %lu exits %lu execs %lu kernel %lu frames %lu "
-           "weight %.6f seconds %.6f left %lu events %zu ring %zu exact %lu next %lu none %lu\n",
+           "weight %.6f seconds %.6f left %lu events %zu ring %zu exact %lu next %lu none %lu counted %.6f\n",
            info->samples, info->lost, info->throttled, tally->threads.len, tally->forks, tally->exits, tally->execs,
            tally->kernel, tally->depth, tally->total * 1e-9, seconds, info->processes_left, info->events_open,
-           info->ring_bytes, tally->how[0], tally->how[1], tally->how[2]);
+           info->ring_bytes, tally->how[0], tally->how[1], tally->how[2], info->counted);
     for (int i = 0; i < AS_NATIVE_NOTES && info->notes[i][0]; i++)
         printf("# note %s\n", info->notes[i]);
     free(rows);

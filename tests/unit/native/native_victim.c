@@ -4,6 +4,7 @@
  *   threads T N          T threads, each with that work
  *   short N              N threads, one after the other, that end at once
  *   exec PROGRAM ARGS…   becomes another program
+ *   time FILE PROGRAM …  runs it and writes its seconds, of the clock and of the processors, to FILE
  *   close N              closes every descriptor above 2, then works
  *   block N              blocks every signal, then works
  *   die N                works, then dies by SIGSEGV
@@ -22,7 +23,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ROUND = 20000 };
@@ -98,6 +102,33 @@ static int become_daemon(long n, const char *path)
         close(fd);
     work(n);
     return write_done(path);
+}
+
+static double seconds_of(struct timeval a, struct timeval b)
+{
+    return (double)(a.tv_sec + b.tv_sec) + 1e-6 * (double)(a.tv_usec + b.tv_usec);
+}
+
+static int run_timed(const char *path, char **argv)
+{
+    struct timespec begin, end;
+    struct rusage usage;
+    int status;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    if (wait4(pid, &status, 0, &usage) != pid || status != 0)
+        return 1;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return 1;
+    fprintf(file, "%.6f %.6f\n", (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec),
+            seconds_of(usage.ru_utime, usage.ru_stime));
+    return fclose(file) == 0 ? 0 : 1;
 }
 
 static int run_forks(int children, long n)
@@ -193,6 +224,8 @@ int main(int argc, char **argv)
     sigfillset(&all);
     if (strcmp(what, "exec") == 0 && argc > 2)
         return execvp(argv[2], argv + 2);
+    if (strcmp(what, "time") == 0 && argc > 3)
+        return run_timed(argv[2], argv + 3);
     if (strcmp(what, "threads") == 0)
         return run_threads((int)first, work_thread, (void *)(intptr_t)second, 256);
     if (strcmp(what, "short") == 0)

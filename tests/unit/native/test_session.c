@@ -199,6 +199,7 @@ static void gives_known_shares(void **state)
         assert_int_equal(tally.waited, 0);
         assert_int_equal(tally.execs, 1);
         assert_int_equal(tally.out_of_order, 0);
+        assert_true(fabs(tally.info.counted - seconds) < 0.02 * seconds + 0.01);
         assert_true(fabs(tally.weight * 1e-9 - seconds) < 0.05 * seconds + 0.02); /* all of its time */
         assert_true(fabs((double)tally.samples - 4000 * seconds) < 0.05 * 4000 * seconds + 100);
         forget(&tally);
@@ -245,7 +246,11 @@ static void loses_no_short_thread(void **state)
 {
     need_clock();
     struct tally tally = {0};
+    double before = children_seconds();
     assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("short", "10000"), 0));
+    double seconds = children_seconds() - before;
+    assert_in_range(1e6 * tally.info.counted, 0.3e6 * seconds, 1.05e6 * seconds); /* starting a thread is not all in */
+    assert_non_null(strstr(tally.info.notes[0], "too short to be sampled"));
     assert_int_equal(tally.waited, 0);
     assert_int_equal(tally.forks, 10000);
     assert_int_equal(tally.exits, 10001);
