@@ -100,7 +100,9 @@ static void pmu_row(const struct as_probe *probe, as_doctor_rows *rows)
     source_list(probe, &sources);
     const char *have = as_str_get(&sources), *label = "hardware PMU";
     if (probe->cycles.works)
-        as_doctor_add(rows, "pmu", label, AS_VERDICT_OK, NULL, "counts cycles; event sources: %s", have);
+        as_doctor_add(rows, "pmu", label, AS_VERDICT_OK, NULL,
+                      "counts cycles (no sampling by Assay has been run on such hardware yet); event sources: %s",
+                      have);
     else if (probe->cycles.error == 0)
         as_doctor_add(rows, "pmu", label, AS_VERDICT_MISSING, no_pmu_remedy(probe),
                       "opens, but its cycle counter stands still; event sources: %s", have);
