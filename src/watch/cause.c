@@ -221,6 +221,22 @@ static bool find_call(const struct as_cause_query *query, struct as_cause *cause
     return false;
 }
 
+/* The instruction that an earlier trap at the same place was traced to, if it still fits: saves the search. */
+static bool find_again(const struct as_cause_query *query, struct as_cause *cause)
+{
+    uint8_t bytes[LONGEST];
+    struct as_insn insn;
+    struct as_cause candidate;
+    size_t length = query->known_length;
+    uint64_t start = query->state.ip - length;
+    if (!length || length > LONGEST || query->read(query->context, start, bytes, length) != length ||
+        !as_insn_decode(query->arch, start, bytes, length, &insn) || insn.length != length ||
+        as_insn_is_control(&insn) || fit(query, &insn, &candidate) != 2)
+        return false;
+    *cause = candidate;
+    return true;
+}
+
 /* What is before a function's entry is no part of it, but its bytes can look like a store all the same: a call that
  * leads here wins. */
 void as_cause_find(const struct as_cause_query *query, struct as_cause *cause)
@@ -228,7 +244,7 @@ void as_cause_find(const struct as_cause_query *query, struct as_cause *cause)
     struct window window;
     struct as_cause before;
     memset(cause, 0, sizeof *cause);
-    if (query->arch != AS_ARCH_X86_64 || find_call(query, cause))
+    if (query->arch != AS_ARCH_X86_64 || find_again(query, cause) || find_call(query, cause))
         return;
     read_window(query, &window);
     bool found = find_before(query, &window, &before);

@@ -45,6 +45,7 @@ struct as_cause_query {
     uint64_t address;              /* watched */
     uint32_t length;
     uint64_t known_start; /* an address at or before the cause where an instruction starts; 0: none known */
+    uint8_t known_length; /* of the instruction before `ip`, from an earlier trap there; checked again. 0: none */
     as_cause_read *read;
     void *context;
 };

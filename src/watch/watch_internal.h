@@ -26,6 +26,7 @@ struct as_watch_thread {
     struct as_watch_slot slots[AS_WATCH_SLOTS];
 };
 
+enum { AS_WATCH_LENGTHS = 1024 };
 enum { THREAD_FREE = 0, THREAD_LEFT = -1 }; /* a look-up ends at the first, not at the second */
 
 struct as_watch {
@@ -39,6 +40,7 @@ struct as_watch {
     _Atomic int last_error;
     atomic_flag changing; /* the table gains or loses a thread */
     size_t max_threads;
+    _Atomic uint64_t lengths[AS_WATCH_LENGTHS]; /* by instruction pointer: 16 * it + length of what is before it */
     struct as_watch_thread threads[];
 };
 

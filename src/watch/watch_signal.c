@@ -45,12 +45,20 @@ static void registers_of(const ucontext_t *context, struct as_machine_state *sta
 #endif
 }
 
-static void find_cause(const ucontext_t *context, struct as_watch_trap *trap)
+/* Where a trap comes often it comes from the same instruction, whose length is remembered. */
+static void find_cause(struct as_watch *watch, struct as_watch_trap *trap)
 {
     struct as_cause_query query = {
         .arch = AS_ARCH_X86_64, .address = trap->address, .length = trap->length, .read = read_own};
-    registers_of(context, &query.state);
+    registers_of(trap->context, &query.state);
+    uint64_t ip = query.state.ip;
+    _Atomic uint64_t *length = &watch->lengths[(ip ^ ip >> 10) % AS_WATCH_LENGTHS];
+    uint64_t known = atomic_load_explicit(length, memory_order_relaxed);
+    if (known >> 4 == ip)
+        query.known_length = known & 15;
     as_cause_find(&query, &trap->cause);
+    if (trap->cause.how == AS_CAUSE_VERIFIED && trap->cause.ip + trap->cause.length == ip)
+        atomic_store_explicit(length, ip << 4 | trap->cause.length, memory_order_relaxed);
 }
 
 static uint64_t ip_of(const ucontext_t *context)
@@ -74,7 +82,7 @@ static bool unwanted(const struct as_watch_trap *trap)
 static void deliver(struct as_watch *watch, struct as_watch_trap *trap)
 {
     if (watch->options.decode && trap->exact)
-        find_cause(trap->context, trap);
+        find_cause(watch, trap);
     if (unwanted(trap)) {
         watch->filtered++;
         return;
