@@ -74,12 +74,14 @@ struct as_recipe {
 /* Room for any recipe. */
 union as_recipe_room {
     struct as_recipe recipe;
-    uint8_t bytes[sizeof(struct as_recipe) + AS_INSN_MAX_UOPS * sizeof(struct as_micro)];
+    uint8_t bytes[sizeof(struct as_recipe) + AS_INSN_MAX_UOPS * sizeof(struct as_micro) + _Alignof(struct as_recipe)];
 };
 
+/* With what the one behind it needs to be aligned. */
 static inline size_t as_recipe_bytes(const struct as_recipe *recipe)
 {
-    return sizeof *recipe + recipe->n * sizeof *recipe->micro;
+    return (sizeof *recipe + recipe->n * sizeof *recipe->micro + _Alignof(struct as_recipe) - 1) &
+           ~(_Alignof(struct as_recipe) - 1);
 }
 
 /* The one behind it, where recipes lie one behind the other. */
