@@ -227,11 +227,12 @@ void as_summary_text(const struct as_summary *summary, FILE *out)
     fprintf(out, "%s on %s: ", as_show(summary->program), as_show(summary->core));
     if (summary->instructions)
         fprintf(out, "%s instructions, ", as_summary_count(summary->instructions));
-    fprintf(out, "%s cycles", as_summary_count(summary->cycles));
+    if (summary->cycles || isnan(summary->seconds)) /* clocks count none */
+        fprintf(out, "%s cycles", as_summary_count(summary->cycles));
     if (summary->cycles && summary->instructions)
         fprintf(out, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
     if (!isnan(summary->seconds))
-        fprintf(out, ", %.4g s", summary->seconds);
+        fprintf(out, "%s%.4g s", summary->cycles ? ", " : "", summary->seconds);
     if (summary->region)
         fprintf(out, " (%s)", as_show(summary->region));
     fputc('\n', out);

@@ -1,0 +1,121 @@
+/* From a recording of Linux perf to a profile. The recording is read once: places become modules, functions and
+ * instructions of the profile when a sample first meets them (import_code.c), samples are added up by series, thread,
+ * instruction, call path and data source (import_samples.c), and the sums are written at the end (import_write.c).
+ *
+ * An address is kept as the module's address in the first process that had it, plus the offset in the module: so what
+ * several processes ran of one file is one instruction.
+ */
+#ifndef AS_CMD_IMPORT_H
+#define AS_CMD_IMPORT_H
+
+#include "assay/insn.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "perfdata/perf_spaces.h"
+#include "store/store_write.h"
+
+/* ---- the code: import_code.c ---- */
+
+struct as_import_module {
+    uint64_t base; /* address minus offset in the module */
+    bool matched;  /* its file is here, the one that was recorded */
+    const char *path;
+    int fd;                                /* -1: not open */
+    struct as_map instructions, functions; /* by offset in the module; functions: number + 1 */
+};
+
+struct as_import_code {
+    struct as_store_writer *writer;
+    struct as_perf_spaces *spaces;
+    struct as_strings *module_keys, *file_keys, *inline_keys, *names;
+    AS_VEC(struct as_import_module) modules; /* by number */
+    AS_VEC(uint32_t) function_of;            /* by instruction: function or NONE */
+    size_t n_open, next_close;
+    uint64_t decoded; /* instructions with bytes */
+};
+
+/* What a sample or a frame stands at. */
+struct as_import_spot {
+    uint32_t pid;
+    enum as_perf_mode mode;
+    uint64_t address;
+    const struct as_perf_frame *frame; /* perf script text: what it says; else NULL */
+    size_t n_inlined;                  /* frames before it that were inlined into it */
+};
+
+struct as_import_where {
+    uint32_t module, function; /* function: or NONE */
+    uint64_t address, offset;  /* in the profile, in the module */
+    uint64_t entry;            /* of the function, in the profile; 0: unknown */
+    enum as_perf_match match;
+    bool unmapped; /* in no module, and nobody has a name for it */
+    uint64_t file_offset;
+};
+
+void as_import_code_open(struct as_import_code *code, struct as_store_writer *writer, struct as_perf_spaces *spaces);
+void as_import_code_find(struct as_import_code *code, const struct as_import_spot *spot, struct as_import_where *where);
+uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_spot *spot,
+                                    const struct as_import_where *where);
+void as_import_code_free(struct as_import_code *code);
+
+/* ---- the samples: import_samples.c ---- */
+
+struct as_import_sum {
+    uint32_t first, second; /* what it is of; see below */
+    uint64_t units, samples, weight;
+};
+
+/* Sums by a pair of numbers. */
+struct as_import_sums {
+    struct as_map index; /* first << 32 | second, to item + 1 */
+    AS_VEC(struct as_import_sum) items;
+};
+struct as_import_sum *as_import_sum_of(struct as_import_sums *sums, uint32_t first, uint32_t second);
+
+struct as_import_thread {
+    uint32_t pid, tid;
+    char *name;
+    uint64_t samples;
+};
+
+struct as_import_path {
+    struct as_store_path path;
+    uint32_t module; /* where it has no function; else NONE */
+};
+
+/* What the samples of an event had beside the address. */
+struct as_import_series {
+    uint64_t samples, units, weights, weight, weight_most;
+    bool sources; /* data sources: it has components */
+};
+
+struct as_import {
+    struct as_import_code code;
+    struct as_perf_spaces *spaces;
+    struct as_store_writer *writer;
+    AS_VEC(struct as_import_thread) threads;
+    AS_VEC(struct as_import_series) series; /* by the event's index */
+    struct as_map thread_numbers;           /* pid << 32 | tid, to number + 1 */
+    struct as_map path_numbers;             /* hash of what makes it, to number + 1 */
+    AS_VEC(struct as_import_path) paths;
+    AS_VEC(uint64_t) masks; /* data sources that came up, by number */
+    struct as_map mask_numbers;
+    struct as_import_sums spots;        /* (instruction, thread) */
+    struct as_import_sums times;        /* (spot, event) */
+    struct as_import_sums components;   /* (time, mask) */
+    struct as_import_sums path_spots;   /* (path, spot) */
+    struct as_import_sums path_times;   /* (path spot, event) */
+    uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
+    uint64_t branch_stacks, branches, mispredicted, branch_cycles;
+    uint64_t stack_dumps, stray_frames;
+};
+
+extern const struct as_perf_sink as_import_sink; /* with a struct as_import as context */
+void as_import_free(struct as_import *import);
+
+/* ---- the profile: import_write.c ---- */
+
+/* Adds what was added up, and what is known of the recording. */
+void as_import_write(struct as_import *import, const struct as_perf_reader *reader, const char *path);
+
+#endif

@@ -1,0 +1,277 @@
+/* Samples of a recording, added up. See import.h. */
+#include "cmd/import.h"
+#include "cmd/import_source.h"
+
+#include <linux/perf_event.h>
+
+struct as_import_sum *as_import_sum_of(struct as_import_sums *sums, uint32_t first, uint32_t second)
+{
+    uint64_t *index = as_map_put(&sums->index, (uint64_t)first << 32 | second);
+    if (*index == 0) {
+        *as_vec_push(&sums->items) = (struct as_import_sum){.first = first, .second = second};
+        *index = sums->items.len;
+    }
+    return &sums->items.data[*index - 1];
+}
+
+static void free_sums(struct as_import_sums *sums)
+{
+    as_map_free(&sums->index);
+    as_vec_free(&sums->items);
+}
+
+void as_import_free(struct as_import *import)
+{
+    for (size_t i = 0; i < import->threads.len; i++)
+        free(import->threads.data[i].name);
+    as_vec_free(&import->threads);
+    as_vec_free(&import->series);
+    as_vec_free(&import->paths);
+    as_vec_free(&import->masks);
+    as_map_free(&import->thread_numbers);
+    as_map_free(&import->path_numbers);
+    as_map_free(&import->mask_numbers);
+    free_sums(&import->spots);
+    free_sums(&import->times);
+    free_sums(&import->components);
+    free_sums(&import->path_spots);
+    free_sums(&import->path_times);
+    as_import_code_free(&import->code);
+}
+
+/* Sums that leave 64 bits stay at their end. */
+static void add_to(uint64_t *sum, uint64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = UINT64_MAX;
+}
+
+static void add(struct as_import_sum *sum, uint64_t units, uint64_t weight)
+{
+    add_to(&sum->units, units);
+    add_to(&sum->weight, weight);
+    sum->samples++;
+}
+
+/* The item's number. */
+static uint32_t number_of(const struct as_import_sums *sums, const struct as_import_sum *sum)
+{
+    return (uint32_t)(sum - sums->items.data);
+}
+
+/* ---- threads ---- */
+
+/* A thread has the name that it had last. */
+static uint32_t thread_of(struct as_import *import, const struct as_perf_sample *sample)
+{
+    uint64_t *number = as_map_put(&import->thread_numbers, (uint64_t)sample->pid << 32 | sample->tid);
+    if (*number == 0) {
+        *as_vec_push(&import->threads) = (struct as_import_thread){.pid = sample->pid, .tid = sample->tid};
+        *number = import->threads.len;
+    }
+    struct as_import_thread *thread = &import->threads.data[*number - 1];
+    const char *name = sample->comm ? sample->comm : as_perf_spaces_comm(import->spaces, sample->pid, sample->tid);
+    if (name && (!thread->name || strcmp(thread->name, name) != 0)) {
+        free(thread->name);
+        thread->name = as_strdup(name);
+    }
+    thread->samples++;
+    return (uint32_t)(*number - 1);
+}
+
+/* ---- call paths ---- */
+
+/* Code without a function is its module's, all of it. */
+static uint32_t path_of(struct as_import *import, const struct as_store_path *path, uint32_t module)
+{
+    uint32_t other = path->function == AS_STORE_NONE ? module : AS_STORE_NONE;
+    uint64_t words[] = {(uint64_t)path->parent << 32 | path->function, path->call_address, other};
+    for (uint64_t key = as_hash_bytes(words, sizeof words);; key++) {
+        uint64_t *number = as_map_put(&import->path_numbers, key);
+        if (*number == 0) {
+            *as_vec_push(&import->paths) = (struct as_import_path){*path, other};
+            as_store_add_path(import->writer, path);
+            *number = import->paths.len;
+        }
+        const struct as_import_path *known = &import->paths.data[*number - 1];
+        if (known->path.parent == path->parent && known->path.function == path->function &&
+            known->path.call_address == path->call_address && known->module == other)
+            return (uint32_t)(*number - 1);
+    }
+}
+
+/* The frames of a sample, innermost first: the sampled place, then the calls that led to it. */
+typedef AS_VEC(struct as_import_spot) as_import_spots;
+
+static void frames_of_text(const struct as_perf_sample *sample, as_import_spots *spots)
+{
+    for (size_t i = 0, inlined = 0; i < sample->n_frames; i++) {
+        if (sample->frames[i].inlined) {
+            inlined++;
+            continue;
+        }
+        *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid,
+                                                      .mode = sample->mode,
+                                                      .address = sample->frames[i].ip,
+                                                      .frame = &sample->frames[i],
+                                                      .n_inlined = inlined};
+        inlined = 0;
+    }
+}
+
+/* The chain begins with the sampled address itself. Its others are return addresses: one less is in the call. */
+static void frames_of_chain(const struct as_perf_sample *sample, as_import_spots *spots)
+{
+    size_t at = 0;
+    uint64_t address;
+    enum as_perf_mode mode = sample->mode;
+    *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid, .mode = sample->mode, .address = sample->ip};
+    for (bool first = true; as_perf_chain_next(sample, &at, &address, &mode); first = false)
+        if (!first && address > 0)
+            *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid, .mode = mode, .address = address - 1};
+}
+
+/* From the outermost frame to the innermost, whose place is known already. Chains of programs without frame pointers
+ * have frames where nothing is mapped: they are none. */
+static uint32_t walk_path(struct as_import *import, const as_import_spots *spots, const struct as_import_where *leaf)
+{
+    uint32_t path = AS_STORE_NONE;
+    uint64_t call_address = 0;
+    for (size_t i = spots->len; i-- > 0;) {
+        struct as_import_where where = *leaf;
+        if (i > 0)
+            as_import_code_find(&import->code, &spots->data[i], &where);
+        if (i > 0 && where.unmapped) {
+            import->stray_frames++;
+            continue;
+        }
+        struct as_store_path node = {.parent = path,
+                                     .function = where.function,
+                                     .call_site = AS_STORE_NONE,
+                                     .address = where.function == AS_STORE_NONE ? where.address : where.entry,
+                                     .call_address = call_address};
+        path = path_of(import, &node, where.module);
+        call_address = where.address;
+    }
+    return path;
+}
+
+/* ---- samples ---- */
+
+static void count_branches(struct as_import *import, const struct as_perf_sample *sample)
+{
+    import->branch_stacks += sample->n_branches > 0;
+    for (size_t i = 0; i < sample->n_branches; i++) {
+        import->branches++;
+        import->mispredicted += sample->branches[i].mispredicted;
+        import->branch_cycles += sample->branches[i].cycles;
+    }
+}
+
+static void count_match(struct as_import *import, enum as_perf_match match)
+{
+    if (match == AS_PERF_MATCHED || match == AS_PERF_TRUSTED)
+        import->matched++;
+    else if (match == AS_PERF_NO_FILE)
+        import->other++;
+    else
+        import->unmatched++;
+}
+
+static uint32_t mask_of(struct as_import *import, uint64_t mask)
+{
+    uint64_t *number = as_map_put(&import->mask_numbers, mask);
+    if (*number == 0) {
+        *as_vec_push(&import->masks) = mask;
+        *number = import->masks.len;
+    }
+    return (uint32_t)(*number - 1);
+}
+
+static uint64_t weight_of(const struct as_perf_sample *sample)
+{
+    return sample->has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) ? sample->weight : 0;
+}
+
+static void count_series(struct as_import *import, const struct as_perf_sample *sample)
+{
+    struct as_import_series *series = &import->series.data[sample->event->index];
+    series->samples++;
+    add_to(&series->units, sample->period);
+    if (sample->has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) {
+        series->weights++;
+        add_to(&series->weight, sample->weight);
+        series->weight_most = sample->weight > series->weight_most ? sample->weight : series->weight_most;
+    }
+    series->sources |= as_import_source(sample) != 0;
+}
+
+static void add_time(struct as_import *import, const struct as_perf_sample *sample, uint32_t path, uint32_t instruction)
+{
+    uint64_t weight = weight_of(sample);
+    uint32_t event = sample->event->index;
+    uint32_t spot = number_of(&import->spots, as_import_sum_of(&import->spots, instruction, thread_of(import, sample)));
+    struct as_import_sum *time = as_import_sum_of(&import->times, spot, event);
+    add(time, sample->period, weight);
+    uint32_t number = number_of(&import->times, time), mask = mask_of(import, as_import_source(sample));
+    add(as_import_sum_of(&import->components, number, mask), sample->period, weight);
+    if (path == AS_STORE_NONE)
+        return;
+    uint32_t on_path = number_of(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
+    add(as_import_sum_of(&import->path_times, on_path, event), sample->period, weight);
+}
+
+static bool use_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
+{
+    struct as_import *import = context;
+    struct as_import_where where;
+    as_import_spots spots = {0};
+    if (as_store_writer_failed(import->writer))
+        return false; /* commit says why */
+    if (sample->n_frames > 0)
+        frames_of_text(sample, &spots);
+    if (spots.len == 0)
+        frames_of_chain(sample, &spots);
+    as_import_code_find(&import->code, &spots.data[0], &where);
+    uint32_t instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
+    uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &spots, &where) : AS_STORE_NONE;
+    count_series(import, sample);
+    add_time(import, sample, path, instruction);
+    count_branches(import, sample);
+    count_match(import, where.match);
+    import->stack_dumps += sample->stack_valid > 0;
+    as_vec_free(&spots);
+    return true;
+}
+
+static bool use_event(void *context, const struct as_perf_event *event, struct as_error *err)
+{
+    struct as_import *import = context;
+    while (import->series.len <= event->index)
+        *as_vec_push(&import->series) = (struct as_import_series){0};
+    return true;
+}
+
+static bool use_build_id(void *context, const char *path, enum as_perf_mode mode, const struct as_perf_build_id *id,
+                         struct as_error *err)
+{
+    return as_perf_spaces_build_id(((struct as_import *)context)->spaces, path, mode, id, err);
+}
+
+static bool use_process(void *context, const struct as_perf_process *process, struct as_error *err)
+{
+    return as_perf_spaces_process(((struct as_import *)context)->spaces, process, err);
+}
+
+static bool use_ksymbol(void *context, const struct as_perf_ksymbol *symbol, struct as_error *err)
+{
+    return as_perf_spaces_ksymbol(((struct as_import *)context)->spaces, symbol, err);
+}
+
+const struct as_perf_sink as_import_sink = {
+    .event = use_event,
+    .build_id = use_build_id,
+    .process = use_process,
+    .ksymbol = use_ksymbol,
+    .sample = use_sample,
+};
