@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "perfdata/perf_kallsyms.h"
 #include "perfdata/perf_ranges.h"
 #include "symbol/demangle.h"
 #include "symbol/module.h"
@@ -33,7 +34,9 @@ struct as_perf_spaces {
     struct as_map comms;           /* pid << 32 | tid → id of the name */
     struct as_perf_ranges kernel;  /* of files */
     struct as_perf_ranges symbols; /* of names */
-    struct as_map files;           /* id of the key → index */
+    struct as_perf_kallsyms kallsyms;
+    bool kallsyms_tried, kallsyms_fit; /* fit: the kernel that was recorded is running here */
+    struct as_map files;               /* id of the key → index */
     AS_VEC(struct file *) file_list;
     struct as_map build_ids; /* id of the path → index + 1 */
     AS_VEC(struct as_perf_build_id) build_id_list;
@@ -71,6 +74,7 @@ void as_perf_spaces_free(struct as_perf_spaces *spaces)
     }
     as_perf_ranges_free(&spaces->kernel);
     as_perf_ranges_free(&spaces->symbols);
+    as_perf_kallsyms_free(&spaces->kallsyms);
     as_vec_free(&spaces->spaces);
     as_vec_free(&spaces->file_list);
     as_vec_free(&spaces->build_id_list);
@@ -305,10 +309,40 @@ const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pi
 
 /* ---- look-up ---- */
 
+/* Whether the running kernel is the recorded one. perf notes the address of its text as the mapping's offset. */
+static bool kallsyms_fit(struct as_perf_spaces *spaces, const struct as_perf_range *map)
+{
+    const uint64_t *known = as_map_get(&spaces->build_ids, as_strings_intern(spaces->strings, "[kernel.kallsyms]"));
+    struct as_perf_build_id id = known != NULL ? spaces->build_id_list.data[*known - 1] : (struct as_perf_build_id){0};
+    if (!spaces->kallsyms_tried && known != NULL) {
+        spaces->kallsyms_tried = true;
+        spaces->kallsyms_fit = as_perf_kallsyms_load(&spaces->kallsyms, "/proc/kallsyms", "/sys/kernel/notes") &&
+                               as_perf_kallsyms_fits(&spaces->kallsyms, &id, map->offset);
+    }
+    return spaces->kallsyms_fit;
+}
+
+static void find_kernel_symbol(struct as_perf_spaces *spaces, uint64_t address, const struct as_perf_range *map,
+                               struct as_perf_location *location)
+{
+    const struct as_perf_range *symbol = as_perf_ranges_find(&spaces->symbols, address);
+    const struct as_perf_kallsym *known = NULL;
+    if (symbol == NULL && map != NULL && strcmp(location->module, "[kernel]") == 0 && kallsyms_fit(spaces, map))
+        known = as_perf_kallsyms_find(&spaces->kallsyms, address);
+    if (symbol != NULL) {
+        location->function = location->raw_function = symbol->value;
+        location->function_start = symbol->start;
+        location->function_size = symbol->end - symbol->start;
+    } else if (known != NULL) {
+        location->function = location->raw_function = as_strings_get(spaces->kallsyms.names, known->name);
+        location->function_start = known->start;
+        location->function_size = known->end - known->start;
+    }
+}
+
 static void find_kernel(struct as_perf_spaces *spaces, uint64_t address, struct as_perf_location *location)
 {
     const struct as_perf_range *map = as_perf_ranges_find(&spaces->kernel, address);
-    const struct as_perf_range *symbol = as_perf_ranges_find(&spaces->symbols, address);
     location->module = location->module_name = "[kernel]";
     if (map != NULL) {
         struct file *file = map->value;
@@ -317,11 +351,10 @@ static void find_kernel(struct as_perf_spaces *spaces, uint64_t address, struct 
         location->module_name = file->name;
         location->build_id = file->build_id_text;
     }
-    if (symbol != NULL) {
-        location->function = location->raw_function = symbol->value;
-        location->function_start = symbol->start;
-        location->function_size = symbol->end - symbol->start;
-    }
+    find_kernel_symbol(spaces, address, map, location);
+    /* The processor may say "kernel" of the first instruction behind it: that is none of the kernel's. */
+    if (map == NULL && location->function == NULL && spaces->kernel.root != NULL && address >> 63 == 0)
+        location->module = location->module_name = "[unknown]";
 }
 
 /* The mapping of an address of a process with the file asked; NULL where nothing is mapped. */

@@ -3,7 +3,8 @@
  *
  * A file on this machine gives names only if it is the one that was recorded: its build-id is the recorded one; or,
  * where the recording has none, its inode is. Everything else is named by module and offset. Kernel addresses have the
- * names of KSYMBOL records (BPF programs, trampolines), otherwise "[kernel]" or the kernel module's name.
+ * names of KSYMBOL records (BPF programs, trampolines), or of the running kernel where that is the recorded one, at the
+ * same address; otherwise "[kernel]" or the kernel module's name.
  *
  * Return addresses: ask for address - 1, which is in the call.
  */

@@ -1,0 +1,144 @@
+/* See perf_kallsyms.h. */
+#include "perfdata/perf_kallsyms.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MOST_SYMBOLS = 1 << 22, PAGE = 4096 };
+
+/* ---- the build-id ---- */
+
+static void read_build_id(const uint8_t *notes, size_t size, struct as_perf_build_id *id)
+{
+    for (size_t at = 0; size - at >= sizeof(Elf64_Nhdr);) {
+        Elf64_Nhdr note;
+        memcpy(&note, notes + at, sizeof note);
+        at += sizeof note;
+        size_t name = ((size_t)note.n_namesz + 3) & ~(size_t)3, body = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+        if (name > size - at || body > size - at - name)
+            return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + at, "GNU", 4) == 0 &&
+            note.n_descsz <= AS_PERF_BUILD_ID_MAX) {
+            id->size = (uint8_t)note.n_descsz;
+            memcpy(id->bytes, notes + at + name, note.n_descsz);
+            return;
+        }
+        at += name + body;
+    }
+}
+
+static void load_build_id(struct as_perf_kallsyms *table, const char *path)
+{
+    uint8_t notes[PAGE];
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(notes, 1, sizeof notes, file) : 0;
+    read_build_id(notes, size, &table->build_id);
+    if (file)
+        fclose(file);
+}
+
+/* ---- the symbols ---- */
+
+static void add_symbol(struct as_perf_kallsyms *table, const char *line)
+{
+    uint64_t address;
+    char type, name[512];
+    if (sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) != 3 || address == 0)
+        return;
+    table->text = strcmp(name, "_text") == 0 ? address : table->text;
+    table->stext = strcmp(name, "_stext") == 0 ? address : table->stext;
+    if (strchr("tTwW", type) && table->symbols.len < MOST_SYMBOLS)
+        *as_vec_push(&table->symbols) =
+            (struct as_perf_kallsym){.start = address, .name = as_strings_intern(table->names, name), .type = type};
+}
+
+static size_t underscores(const char *name)
+{
+    return strspn(name, "_");
+}
+
+/* Of several names for one address the one that perf shows: not weak, global, fewest underscores, longest. */
+static int compare_names(const struct as_perf_kallsyms *table, const struct as_perf_kallsym *a,
+                         const struct as_perf_kallsym *b)
+{
+    const char *x = as_strings_get(table->names, a->name), *y = as_strings_get(table->names, b->name);
+    bool weak_a = strchr("wW", a->type) != NULL, weak_b = strchr("wW", b->type) != NULL;
+    if (weak_a != weak_b)
+        return weak_a - weak_b;
+    if ((a->type == 'T') != (b->type == 'T'))
+        return a->type == 'T' ? -1 : 1;
+    if (underscores(x) != underscores(y))
+        return underscores(x) < underscores(y) ? -1 : 1;
+    return strlen(x) > strlen(y) ? -1 : strlen(x) < strlen(y) ? 1 : strcmp(x, y);
+}
+
+static int compare_symbols(const void *a, const void *b, void *table)
+{
+    const struct as_perf_kallsym *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return compare_names(table, x, y);
+}
+
+/* A function reaches to the next one; the last to the end of its page. */
+static void finish(struct as_perf_kallsyms *table)
+{
+    struct as_perf_kallsym *all = table->symbols.data;
+    size_t n = 0;
+    qsort_r(all, table->symbols.len, sizeof *all, compare_symbols, table);
+    for (size_t i = 0; i < table->symbols.len; i++)
+        if (n == 0 || all[i].start != all[n - 1].start)
+            all[n++] = all[i];
+    table->symbols.len = n;
+    for (size_t i = 0; i < n; i++)
+        all[i].end = i + 1 < n ? all[i + 1].start : (all[i].start | (PAGE - 1)) + 1;
+}
+
+bool as_perf_kallsyms_load(struct as_perf_kallsyms *table, const char *kallsyms, const char *notes)
+{
+    char line[1024];
+    *table = (struct as_perf_kallsyms){.names = as_strings_new()};
+    FILE *file = fopen(kallsyms, "re");
+    while (file && fgets(line, sizeof line, file))
+        add_symbol(table, line);
+    if (file)
+        fclose(file);
+    if (table->symbols.len == 0) {
+        as_perf_kallsyms_free(table);
+        return false;
+    }
+    finish(table);
+    load_build_id(table, notes);
+    return true;
+}
+
+void as_perf_kallsyms_free(struct as_perf_kallsyms *table)
+{
+    as_vec_free(&table->symbols);
+    as_strings_free(table->names);
+    *table = (struct as_perf_kallsyms){0};
+}
+
+/* ---- look-up ---- */
+
+bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_build_id *id, uint64_t reference)
+{
+    bool same =
+        id->size > 0 && id->size == table->build_id.size && memcmp(id->bytes, table->build_id.bytes, id->size) == 0;
+    return same && reference != 0 && (reference == table->text || reference == table->stext);
+}
+
+const struct as_perf_kallsym *as_perf_kallsyms_find(const struct as_perf_kallsyms *table, uint64_t address)
+{
+    size_t low = 0, high = table->symbols.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->symbols.data[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct as_perf_kallsym *symbol = low > 0 ? &table->symbols.data[low - 1] : NULL;
+    return symbol && address < symbol->end ? symbol : NULL;
+}

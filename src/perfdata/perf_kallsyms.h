@@ -1,0 +1,33 @@
+/* The functions of the running kernel, as /proc/kallsyms names them. They fit a recording only if the kernel is the one
+ * that was recorded, loaded at the same address: see as_perf_kallsyms_fits. */
+#ifndef AS_PERFDATA_PERF_KALLSYMS_H
+#define AS_PERFDATA_PERF_KALLSYMS_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "perfdata/perfdata.h"
+
+struct as_perf_kallsym {
+    uint64_t start, end;
+    uint32_t name; /* in the strings */
+    char type;     /* as in the file: 't', 'T', 'w', 'W' */
+};
+
+struct as_perf_kallsyms {
+    struct as_strings *names;
+    AS_VEC(struct as_perf_kallsym) symbols; /* by address, disjoint */
+    uint64_t text, stext;                   /* addresses of _text and _stext; 0: unknown */
+    struct as_perf_build_id build_id;       /* of the running kernel; size 0: unknown */
+};
+
+/* From files like /proc/kallsyms and /sys/kernel/notes; false where they cannot be read or hide the addresses. */
+bool as_perf_kallsyms_load(struct as_perf_kallsyms *table, const char *kallsyms, const char *notes);
+void as_perf_kallsyms_free(struct as_perf_kallsyms *table);
+
+/* Whether the kernel that was recorded with this build-id (size 0: not said), and `reference` as the address of _text
+ * or _stext, is this one. */
+bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_build_id *id, uint64_t reference);
+const struct as_perf_kallsym *as_perf_kallsyms_find(const struct as_perf_kallsyms *table,
+                                                    uint64_t address); /* or NULL */
+
+#endif
