@@ -42,12 +42,21 @@ static void tell(const struct as_import *import, const struct as_perf_summary *s
                 import->threads.len == 1 ? "" : "s", output);
 }
 
+/* Puts the file's name before what is wrong with it. Returns false. */
+static bool name_file(struct as_error *err, const char *file)
+{
+    struct as_error why = *err;
+    if (!strstr(why.message, file))
+        as_error_set(err, "%.300s: %s", file, why.message);
+    return false;
+}
+
 /* The writer is the caller's again where this fails. */
 static bool read_recording(struct as_import *import, struct as_perf_reader *reader, const char *file,
                            struct as_error *err)
 {
     if (!as_perf_reader_run(reader, &as_import_sink, import, err) && !as_store_writer_failed(import->writer))
-        return false;
+        return name_file(err, file);
     if (import->series.len == 0)
         return as_error_set(err, "%s: there is no event in it", file);
     as_import_write(import, reader, file);
@@ -58,6 +67,8 @@ static bool import_file(const struct import_options *options, const char *file, 
 {
     struct as_perf_reader *reader = as_perf_reader_open(file, NULL, err);
     struct as_store_writer *writer = reader ? as_store_writer_open(options->output, err) : NULL;
+    if (!reader)
+        name_file(err, file);
     if (!writer) {
         as_perf_reader_close(reader);
         return false;

@@ -48,37 +48,20 @@ static void add_symbol(struct as_perf_kallsyms *table, const char *line)
         return;
     table->text = strcmp(name, "_text") == 0 ? address : table->text;
     table->stext = strcmp(name, "_stext") == 0 ? address : table->stext;
-    if (strchr("tTwW", type) && table->symbols.len < MOST_SYMBOLS)
-        *as_vec_push(&table->symbols) =
-            (struct as_perf_kallsym){.start = address, .name = as_strings_intern(table->names, name), .type = type};
+    if (!strchr("tTwW", type) || table->symbols.len >= MOST_SYMBOLS)
+        return;
+    uint32_t order = (uint32_t)table->symbols.len;
+    *as_vec_push(&table->symbols) =
+        (struct as_perf_kallsym){.start = address, .name = as_strings_intern(table->names, name), .order = order};
 }
 
-static size_t underscores(const char *name)
-{
-    return strspn(name, "_");
-}
-
-/* Of several names for one address the one that perf shows: not weak, global, fewest underscores, longest. */
-static int compare_names(const struct as_perf_kallsyms *table, const struct as_perf_kallsym *a,
-                         const struct as_perf_kallsym *b)
-{
-    const char *x = as_strings_get(table->names, a->name), *y = as_strings_get(table->names, b->name);
-    bool weak_a = strchr("wW", a->type) != NULL, weak_b = strchr("wW", b->type) != NULL;
-    if (weak_a != weak_b)
-        return weak_a - weak_b;
-    if ((a->type == 'T') != (b->type == 'T'))
-        return a->type == 'T' ? -1 : 1;
-    if (underscores(x) != underscores(y))
-        return underscores(x) < underscores(y) ? -1 : 1;
-    return strlen(x) > strlen(y) ? -1 : strlen(x) < strlen(y) ? 1 : strcmp(x, y);
-}
-
-static int compare_symbols(const void *a, const void *b, void *table)
+/* Of several names for one address perf 6.1 shows the last; so do we, that results can be compared. */
+static int compare_symbols(const void *a, const void *b)
 {
     const struct as_perf_kallsym *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
-    return compare_names(table, x, y);
+    return x->order > y->order ? -1 : x->order < y->order;
 }
 
 /* A function reaches to the next one; the last to the end of its page. */
@@ -86,7 +69,7 @@ static void finish(struct as_perf_kallsyms *table)
 {
     struct as_perf_kallsym *all = table->symbols.data;
     size_t n = 0;
-    qsort_r(all, table->symbols.len, sizeof *all, compare_symbols, table);
+    qsort(all, table->symbols.len, sizeof *all, compare_symbols);
     for (size_t i = 0; i < table->symbols.len; i++)
         if (n == 0 || all[i].start != all[n - 1].start)
             all[n++] = all[i];

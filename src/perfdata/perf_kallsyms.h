@@ -9,8 +9,8 @@
 
 struct as_perf_kallsym {
     uint64_t start, end;
-    uint32_t name; /* in the strings */
-    char type;     /* as in the file: 't', 'T', 'w', 'W' */
+    uint32_t name;  /* in the strings */
+    uint32_t order; /* in the file */
 };
 
 struct as_perf_kallsyms {

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Recordings of perf as profiles: the counts of other machines' recordings, shares as perf report gives them, text and
+# binary alike, export and import back, bad and hostile input.
+# time-limit: 300
+. "$(dirname "$0")/lib.sh"
+
+DATA=$SOURCE/../shared/data/perf
+SHARES=$SOURCE/tests/cli/import_shares.py
+MAKE=$BUILD/tests/unit/export/export_profile
+
+# ---- other machines' recordings ----
+
+# all FILE EXPRESSION: imports and holds the whole profile, as JSON, against a Python expression; s: its series by name.
+held() {
+    local name=$1 file=$DATA/$2.perf.data expression=$3
+    if [ ! -e "$file" ]; then
+        skip "$name" "$file is not there"
+        return
+    fi
+    check "$name: it is imported" "$ASSAY" import -o "$2.db" "$file"
+    check_json "$name" "(lambda s, c, q: $expression)({x['name']: x for x in d['series']}, d['counters'], {x['key']: x['value'] for x in d['quality']})" \
+        "$ASSAY" export --to=json "$2.db"
+    check "$name: reported" "$ASSAY" report "$2.db"
+}
+held "load latencies" pebs-load-latency \
+    '(lambda e: e["samples"] == 14 and e["period"] == 10009 and e["precise"] == 2 and sum(t["units"] for t in e["times"]) == 14 * 10009
+      and c["record_MMAP2"] == 6930 and c["record_COMM"] == 2959 and c["record_FORK"] == 2955
+      and len(e["components"]) > 0 and all(x["events"] != "base" for x in e["components"]))([v for k, v in s.items() if k.startswith("MEM") and not k.endswith("weight")][0])
+      and (lambda w: w["unit"] == "cycles" and min(t["units"] for t in w["times"]) == 70 and max(t["units"] for t in w["times"]) == 249
+      and sum(t["samples"] for t in w["times"]) == 14)([v for k, v in s.items() if k.endswith(" weight")][0])'
+held "branch stacks" lbr-skylake \
+    's["cycles:ppp"]["samples"] == 13 and c["branch_stacks"] == 13 and c["branch_entries"] == 416 and c["record_MMAP2"] == 10 and c["record_MMAP"] == 21'
+held "lost samples" lost-samples \
+    's["cycles:pp"]["samples"] + s["instructions:pp"]["samples"] + s["branch-instructions:pp"]["samples"] == 191 and q["lost_samples"] == 2
+     and all(x["period"] == 20003 for x in s.values()) and c["record_LOST_SAMPLES"] == 2 and sum(x["lost"] for x in s.values()) == 2'
+held "throttling" lbr-throttled \
+    's["cycles:u"]["samples"] == 3740 and s["cycles:u"]["throttled"] == 926 and q["throttled"] == 926 and c["record_UNTHROTTLE"] == 926 and c["branch_stacks"] == 3732'
+held "a packed pipe" zstd-pipe \
+    's["cycles:P"]["samples"] == 547 and s["cycles:P"]["rate"] == 997 and q["stack_dumps"] == 547 and len(s) == 1 and len(s["cycles:P"]["path_times"]) > 0'
+for name in pebs-load-latency lbr-skylake lost-samples lbr-throttled; do
+    if ! command -v perf >/dev/null || [ ! -e "$DATA/$name.perf.data" ]; then
+        skip "$name: shares as in perf report" "no perf, or no such recording"
+        continue
+    fi
+    mapfile -t events < <(sqlite3 "$name.db" "SELECT name FROM series WHERE samples > 0 AND name NOT LIKE '% weight'")
+    check "$name: modules have the shares of perf report" \
+        "$SHARES" modules "$ASSAY" "$DATA/$name.perf.data" "$name.db" "${events[@]}"
+done
+
+# ---- recordings made here ----
+
+recorded() { perf record -q "$@" 2>perf.log >/dev/null; }
+if command -v perf >/dev/null && recorded -e cpu-clock -o try.data -- true; then
+    cat >known.c <<'END'
+#include <pthread.h>
+static volatile unsigned long sum;
+__attribute__((noinline)) void three(long n) { for (long i = 0; i < n; i++) sum += i; sum++; }
+__attribute__((noinline)) void one(long n) { for (long i = 0; i < n; i++) sum += i; sum++; }
+static void *work(void *x) { for (int i = 0; i < 100; i++) { three(900000); one(300000); } return x; }
+int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); work(0); pthread_join(t, 0); return 0; }
+END
+    cc -O1 -g -fno-omit-frame-pointer -o known known.c -lpthread
+    for how in "-e cpu-clock" "-g -e cpu-clock" "-e cpu-clock,task-clock" "-z -e cpu-clock"; do
+        # shellcheck disable=SC2086
+        if ! recorded -F 3000 $how -o run.data -- ./known; then
+            skip "perf record $how" "$(tail -n 1 perf.log)"
+            continue
+        fi
+        check "perf record $how: imported" "$ASSAY" import -o run.db run.data
+        mapfile -t events < <(sqlite3 run.db "SELECT name FROM series WHERE samples > 0")
+        check "perf record $how: functions and modules have the shares of perf report" \
+            "$SHARES" "$ASSAY" run.data run.db "${events[@]}"
+        check "perf record $how: functions were compared" grep -qE '[1-9][0-9]* functions' <<<"$out"
+    done
+    recorded -F 3000 -g -e cpu-clock -o run.data -- ./known
+    "$ASSAY" import -q -o run.db run.data
+    check_json "instructions have text, lines and a build-id" \
+        'sum(1 for i in d["instructions"] if i.get("text") and i["file"] is not None and i["line"] > 0) >= 4 and any(m["path"].endswith("/known") and len(m.get("build_id") or "") == 40 for m in d["modules"])' \
+        "$ASSAY" export --to=json run.db
+    check_json "call paths lead to every sample" \
+        'sum(t["units"] for t in d["series"][0]["path_times"]) == sum(t["units"] for t in d["series"][0]["times"])' \
+        "$ASSAY" export --to=json run.db
+    check_json "both threads are there" 'len(d["threads"]) == 2 and all(t["name"] == "known" for t in d["threads"])' \
+        "$ASSAY" export --to=json run.db
+    check "annotate" "$ASSAY" annotate three run.db
+    perf script -i run.data >run.txt 2>/dev/null
+    check "perf script text: imported" "$ASSAY" import -o text.db run.txt
+    functions() { "$ASSAY" report --json "$1" | python3 -c 'import json, sys
+for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.stdin)["rows"] if r["function"] in ("one", "three")): print(*r)'; }
+    check_same "perf script text: the same functions with the same shares" "$(functions run.db)" "$(functions text.db)"
+    piped() { perf record -q -e cpu-clock -o - -- ./known 2>/dev/null | "$ASSAY" import -o pipe.db -; }
+    check "through a pipe" piped
+    check_json "through a pipe: functions have names" 'any(r["function"] == "three" and r["share"] > 0.5 for r in d["rows"])' \
+        "$ASSAY" report --json pipe.db
+    size=$(stat -c %s run.data)
+    samples=$(sqlite3 run.db "SELECT samples FROM series")
+    for part in 1 30 60 90; do
+        head -c $((size * part / 100)) run.data >cut.data
+        run "$ASSAY" import -o cut.db cut.data
+        if [ "$status" -eq 0 ]; then
+            # Behind the samples there is what perf says of the machine: without that, all samples are there.
+            check_json "cut at $part %: imported as partial, or whole" \
+                "d['meta'].get('partial', '') != '' or d['series'][0]['samples'] == $samples" "$ASSAY" export --to=json cut.db
+        else
+            check_fails 125 'cut.data' "cut at $part %: one line" "$ASSAY" import -o cut.db cut.data
+        fi
+    done
+    perl -e 'srand(1); local $/; open(F, "<run.data"); $all = <F>; for $n (1 .. 40) { $copy = $all; substr($copy, 104 + int(rand(length($copy) - 104)), 1) = chr(int(rand(256))) for 1 .. 30; open(O, ">bad$n.data"); print O $copy; close(O) }'
+    crashed=0
+    for file in bad*.data; do
+        run timeout 60 "$ASSAY" import -o bad.db "$file"
+        [ "$status" -eq 0 ] || { [ "$status" -eq 125 ] && [ "$(grep -vc '^assay: ' <<<"$err")" -le 1 ]; } || crashed=$((crashed + 1))
+    done
+    check_same "40 recordings with changed bytes: a profile or one line" 0 "$crashed"
+else
+    skip "recordings made here" "perf is not installed, or cannot record cpu-clock here"
+fi
+
+# ---- back again ----
+
+if [ -x "$MAKE" ]; then
+    "$MAKE" small small.db
+    "$ASSAY" export --to=perf-script --series=cycles:ppp -o small.txt small.db
+    check "what perf-script exports is imported" "$ASSAY" import -o back.db small.txt
+    sums() { "$ASSAY" export --to=folded --series=cycles:ppp "$1" | sort; }
+    check_same "and has the same stacks" "$(sums small.db)" "$(sums back.db)"
+    "$MAKE" hostile hostile.db
+    "$ASSAY" export --to=perf-script -o hostile.txt hostile.db
+    check "hostile names are imported" "$ASSAY" import -o back.db hostile.txt
+    check_json "with all of their time" 'sum(t["units"] for t in d["series"][0]["times"]) == 465' "$ASSAY" export --to=json back.db
+else
+    skip "export and import back" "the program that makes profiles was not built (no cmocka)"
+fi
+
+# ---- bad input ----
+
+check_fails 2 'which recording' "no file" "$ASSAY" import
+check_fails 2 'one recording at a time' "two files" "$ASSAY" import a b
+check_fails 125 'absent.data' "no such file" "$ASSAY" import absent.data
+check_fails 125 '[Dd]irectory' "a directory" "$ASSAY" import /
+: >empty.data
+check_fails 125 'empty.data' "an empty file" "$ASSAY" import empty.data
+head -c 100000 /dev/urandom >random.data
+check_fails 125 'random.data' "random bytes" "$ASSAY" import random.data
+printf 'PERFILE2' >short.data
+check_fails 125 'short.data' "a header that breaks off" "$ASSAY" import short.data
+check_fails 125 'assay' "a program" "$ASSAY" import "$ASSAY"
+echo "this is some text" >text.txt
+check_fails 125 'text.txt' "text that is not perf's" "$ASSAY" import text.txt
+check "nothing was written" test ! -e assay.db
+printf 'p 1/1 0.1: 5 cycles: \n\t10 f+0x1 (m)\n\n' >ok.txt
+check_fails 125 'no/such' "an unwritable profile" "$ASSAY" import -o no/such/dir.db ok.txt
+check_fails 125 'text.txt' "a target that is no profile" "$ASSAY" import -o text.txt ok.txt
+check "a small text" "$ASSAY" import ok.txt
+check_stdout_equals 'f 5' "assay.db is the default" "$ASSAY" export --to=folded
