@@ -7,7 +7,8 @@ enum {
     LONGEST = 15,       /* of an x86 instruction */
     WINDOW = 96,        /* bytes before the trap from which sequences are started */
     KNOWN_LIMIT = 4096, /* bytes from a known start, at most */
-    FAST_STRING = 64, /* a fast string operation may report a group of so many bytes late (Intel SDM vol. 3, 17.2.4) */
+    FAST_STRING =
+        64, /* a repeated string operation may report an iteration late, and fast ones take many bytes at once */
     RSP = 4
 };
 

@@ -54,7 +54,11 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
     char name[200] = "all";
     if (!tally->quiet) {
         as_perf_spaces_find(tally->spaces, sample->pid, sample->mode, sample->ip, &location);
-        snprintf(name, sizeof name, "%.120s %.60s", location.function ? location.function : "-", location.module_name);
+        char start[32] = "-";
+        if (location.function_start) /* stripped: where the unwind tables say that a function begins */
+            snprintf(start, sizeof start, "0x%lx", location.function_start);
+        snprintf(name, sizeof name, "%.120s %.60s", location.function ? location.function : start,
+                 location.module_name);
     }
     uint32_t id = as_strings_intern(tally->names, name);
     while (tally->weights.len <= id)
