@@ -161,37 +161,64 @@ static void put_samples(struct writer *writer)
 
 /* ---- code ---- */
 
+struct range {
+    uint64_t low, high; /* high 0: none */
+};
+
+static void put_mapping(struct writer *writer, size_t module, const struct range *range)
+{
+    size_t n;
+    const struct as_store_module *about = &as_store_modules(writer->view->store, &n)[module];
+    as_proto_u64(&writer->message, MAPPING_ID, module + 1);
+    as_proto_u64(&writer->message, MAPPING_START, range->low);
+    as_proto_u64(&writer->message, MAPPING_LIMIT, range->high);
+    as_proto_u64(&writer->message, MAPPING_OFFSET, range->low >= about->base ? range->low - about->base : 0);
+    as_proto_u64(&writer->message, MAPPING_FILE, string(writer, about->path));
+    as_proto_u64(&writer->message, MAPPING_BUILD_ID, string(writer, about->build_id));
+    for (uint32_t field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINES; field++)
+        as_proto_u64(&writer->message, field, 1);
+    put(writer, PROFILE_MAPPING);
+}
+
+/* The module that was run: pprof takes the first mapping for it. */
+static size_t main_module(const struct writer *writer)
+{
+    size_t n;
+    const struct as_store_module *modules = as_store_modules(writer->view->store, &n);
+    const char *program = as_store_meta(writer->view->store, AS_META_PROGRAM);
+    const char *slash = program ? strrchr(program, '/') : NULL, *name = slash ? slash + 1 : program;
+    for (size_t i = 0; program && i < n; i++)
+        if (modules[i].path && strcmp(modules[i].path, program) == 0)
+            return i;
+    for (size_t i = 0; program && i < n; i++)
+        if (strcmp(as_export_module_name(writer->view, (uint32_t)i), name) == 0)
+            return i;
+    return 0;
+}
+
 /* The profile does not keep what was mapped where: a mapping here reaches from the first to the last page that the
  * stacks touch. Its offset is right for files whose addresses and offsets agree, as they mostly do. */
 static void put_mappings(struct writer *writer)
 {
-    size_t n;
-    const struct as_store_module *modules = as_store_modules(writer->view->store, &n);
-    uint64_t *low = as_alloc_array(n, sizeof *low), *high = as_alloc_array(n, sizeof *high);
+    size_t n, first = main_module(writer);
+    as_store_modules(writer->view->store, &n);
+    struct range *ranges = as_alloc_array(n, sizeof *ranges);
     for (size_t i = 0; i < writer->frames.places.len; i++) {
         const struct as_export_place *place = &writer->frames.places.data[i];
         if (place->module == AS_STORE_NONE)
             continue;
+        struct range *range = &ranges[place->module];
         uint64_t start = place->address & ~(uint64_t)(PAGE - 1);
         uint64_t limit = start > UINT64_MAX - PAGE ? UINT64_MAX : start + PAGE;
-        low[place->module] = high[place->module] && low[place->module] < start ? low[place->module] : start;
-        high[place->module] = high[place->module] > limit ? high[place->module] : limit;
+        range->low = range->high && range->low < start ? range->low : start;
+        range->high = range->high > limit ? range->high : limit;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (!high[i])
-            continue;
-        as_proto_u64(&writer->message, MAPPING_ID, i + 1);
-        as_proto_u64(&writer->message, MAPPING_START, low[i]);
-        as_proto_u64(&writer->message, MAPPING_LIMIT, high[i]);
-        as_proto_u64(&writer->message, MAPPING_OFFSET, low[i] >= modules[i].base ? low[i] - modules[i].base : 0);
-        as_proto_u64(&writer->message, MAPPING_FILE, string(writer, modules[i].path));
-        as_proto_u64(&writer->message, MAPPING_BUILD_ID, string(writer, modules[i].build_id));
-        for (uint32_t field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINES; field++)
-            as_proto_u64(&writer->message, field, 1);
-        put(writer, PROFILE_MAPPING);
-    }
-    free(low);
-    free(high);
+    if (n > 0 && ranges[first].high)
+        put_mapping(writer, first, &ranges[first]);
+    for (size_t i = 0; i < n; i++)
+        if (i != first && ranges[i].high)
+            put_mapping(writer, i, &ranges[i]);
+    free(ranges);
 }
 
 static void put_locations(struct writer *writer)
