@@ -18,6 +18,8 @@ static bool is_named(const struct as_store_function *function, const char *name)
     size_t length = strlen(name);
     if (function->linkage_name && strcmp(function->linkage_name, name) == 0)
         return true;
+    if (function->name && strcmp(as_show(function->name), name) == 0) /* as reports show it */
+        return true;
     return function->name && strncmp(function->name, name, length) == 0 &&
            (function->name[length] == '\0' || function->name[length] == '(');
 }

@@ -41,7 +41,8 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-static bool show(const struct annotate_options *options, const struct as_annotation *annotation, struct as_error *err)
+static bool show(const struct annotate_options *options, const struct as_annotation *annotation, int *failed,
+                 struct as_error *err)
 {
     struct as_output output;
     if (!as_output_open(&output, options->output, err))
@@ -49,7 +50,8 @@ static bool show(const struct annotate_options *options, const struct as_annotat
     if (options->json) {
         struct as_json *json = as_json_new(output.file);
         as_annotation_json(annotation, json);
-        (void)!as_json_finish(json); /* a failure stays with the stream */
+        if (!as_json_finish(json) && !options->output)
+            *failed = as_cli_stdout_failed();
     } else {
         struct as_pager pager = {.out = output.file};
         struct as_term term = as_terminal(options->output != NULL);
@@ -61,7 +63,8 @@ static bool show(const struct annotate_options *options, const struct as_annotat
     return as_output_finish(&output, err);
 }
 
-static bool annotate(const struct annotate_options *options, const char *symbol, const char *file, struct as_error *err)
+static bool annotate(const struct annotate_options *options, const char *symbol, const char *file, int *failed,
+                     struct as_error *err)
 {
     struct as_view_options wanted = {
         .file = file, .series = options->series, .threads = {options->threads.data, options->threads.len}};
@@ -70,7 +73,7 @@ static bool annotate(const struct annotate_options *options, const char *symbol,
     struct as_view view = {0};
     uint32_t function;
     bool ok = as_view_open(&view, &wanted, err) && as_annotate_find(&view, symbol, &function, err) &&
-              as_annotation_make(&annotation, &view, function, sources, err) && show(options, &annotation, err);
+              as_annotation_make(&annotation, &view, function, sources, err) && show(options, &annotation, failed, err);
     as_annotation_free(&annotation);
     as_view_free(&view);
     as_sources_free(sources);
@@ -82,7 +85,7 @@ static int run_annotate(int argc, char **argv)
     struct annotate_options options = {.json = false};
     struct as_error err = AS_ERROR_INIT;
     struct as_operands words;
-    int status = AS_EXIT_OK;
+    int status = AS_EXIT_OK, failed = AS_EXIT_OK; /* failed: told already */
     enum as_parse parsed = as_operands_parse(&as_command_annotate, argc, argv, &options, &words);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
@@ -91,10 +94,10 @@ static int run_annotate(int argc, char **argv)
     else if (words.n > 2)
         status =
             as_cli_usage(&as_command_annotate, "one function of one profile at a time, not '%s' too", words.words[2]);
-    else if (!annotate(&options, words.words[0], words.n == 2 ? words.words[1] : "assay.db", &err))
+    else if (!annotate(&options, words.words[0], words.n == 2 ? words.words[1] : "assay.db", &failed, &err))
         status = as_cli_fail(&as_command_annotate, &err);
     as_strlist_free(&options.threads);
-    return status;
+    return failed ? failed : status;
 }
 
 const struct as_command as_command_annotate = {

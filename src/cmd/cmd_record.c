@@ -93,9 +93,8 @@ static int summarise(const struct as_record *record)
     bool json = record->options->json;
     if (!json && !as_log_shows(AS_LOG_NOTE))
         return AS_EXIT_OK;
-    return as_record_summary(record->options->output, json, json ? stdout : stderr, &err)
-               ? AS_EXIT_OK
-               : as_cli_fail(&as_command_record, &err);
+    int status = as_record_summary(record->options->output, json, json ? stdout : stderr, &err);
+    return status >= 0 ? status : as_cli_fail(&as_command_record, &err);
 }
 
 static int record_program(struct as_record *record)

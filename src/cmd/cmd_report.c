@@ -118,6 +118,7 @@ struct content {
     struct as_report report;
     struct as_tree tree;
     struct as_diff *diff;
+    int failed; /* status of a failure that was told already */
 };
 
 static struct as_words words_of(const struct as_strlist *list)
@@ -205,7 +206,7 @@ static bool make(struct content *content, const char *file, struct as_error *err
     return content->diff != NULL;
 }
 
-static bool write_json(const struct content *content, FILE *out, struct as_error *err)
+static bool write_json(struct content *content, FILE *out, struct as_error *err)
 {
     struct as_json *json = as_json_new(out);
     bool ok = true;
@@ -217,7 +218,8 @@ static bool write_json(const struct content *content, FILE *out, struct as_error
     else
         ok = as_report_json(&content->report, json, err);
     as_json_end(json);
-    (void)!as_json_finish(json); /* a failure stays with the stream */
+    if (!as_json_finish(json) && !content->options->output && ok)
+        content->failed = as_cli_stdout_failed();
     return ok;
 }
 
@@ -259,7 +261,7 @@ static bool write_html(const struct content *content, struct as_error *err)
     return false;
 }
 
-static bool write_out(const struct content *content, struct as_error *err)
+static bool write_out(struct content *content, struct as_error *err)
 {
     const struct report_options *options = content->options;
     struct as_output output;
@@ -306,6 +308,7 @@ static int run_report(int argc, char **argv)
         status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", files.words[1]);
     else if (!make(&content, files.n ? files.words[0] : "assay.db", &err) || !write_out(&content, &err))
         status = as_cli_fail(&as_command_report, &err);
+    status = content.failed ? content.failed : status;
     free_content(&content);
     as_strlist_free(&options.threads);
     as_strlist_free(&options.modules);

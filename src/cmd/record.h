@@ -51,7 +51,8 @@ void as_record_add_program(struct as_record *record);
 /* The runs, with mean and spread where there are several, and how the run ended. */
 void as_record_add_runs(struct as_record *record);
 
-/* Prints what the file at `path` says of the run, as text or JSON, and what to type next. */
-bool as_record_summary(const char *path, bool json, FILE *out, struct as_error *err) AS_MUST_CHECK;
+/* Prints what the file at `path` says of the run, as text or JSON, and what to type next. Returns an exit status;
+ * -1 where `err` says what is wrong. */
+int as_record_summary(const char *path, bool json, FILE *out, struct as_error *err) AS_MUST_CHECK;
 
 #endif

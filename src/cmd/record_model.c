@@ -105,11 +105,11 @@ static bool execute(const struct as_record *record, struct as_modelled *modelled
     return crashed == 0 || as_error_set(err, "%zu of Assay's own observers crashed", crashed);
 }
 
-static struct as_store_run run_of(const struct as_record *record, const struct as_modelled *modelled)
+static void add_run(struct as_record *record, const struct as_modelled *modelled)
 {
     const struct as_model_result *result = &modelled->result;
     size_t n;
-    return (struct as_store_run){
+    struct as_store_run run = {
         .number = (uint32_t)record->runs.len + 1,
         .cycles = result->cycles,
         .instructions = result->instructions,
@@ -117,6 +117,7 @@ static struct as_store_run run_of(const struct as_record *record, const struct a
         .seconds = (double)result->elapsed / modelled->machine.frequency,
         .status = result->engine.exit_status,
     };
+    *as_vec_push(&record->runs) = run;
 }
 
 /* ---- the profile ---- */
@@ -275,7 +276,7 @@ static bool record_first(struct as_record *record, struct model_run *run, struct
                             record->engine.region_reached ? "the program executed no instruction"
                                                           : "the program never reached the part asked for",
                             record->options->output);
-    *as_vec_push(&record->runs) = run_of(record, modelled);
+    add_run(record, modelled);
     return (!modelled->oracle || as_oracle_check(modelled->oracle, err)) && write_profile(record, run, modelled, err);
 }
 
@@ -291,7 +292,7 @@ static void repeat(struct as_record *record, struct model_run *run, off_t input)
         if (ok && modelled.result.engine.interrupted)
             ok = as_error_set(&err, "interrupted");
         if (ok)
-            *as_vec_push(&record->runs) = run_of(record, &modelled);
+            add_run(record, &modelled);
         as_modelled_free(&modelled);
         if (!ok) {
             as_log_warn("run %" PRIu64 " of %" PRIu64 ": %s; the profile has the runs before it", i + 1,

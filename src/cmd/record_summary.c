@@ -1,4 +1,5 @@
 /* What `assay record` says when it is done: read back from the file, as anyone would. See record.h. */
+#include "cmd/cli.h"
 #include "cmd/record.h"
 #include "report/summary.h"
 #include "report/term.h"
@@ -23,7 +24,7 @@ static void json_functions(struct as_json *json, const struct as_store *store, c
     as_json_end(json);
 }
 
-static void print_json(FILE *out, const struct as_summary *summary, const struct as_store_rows *rows)
+static int print_json(FILE *out, const struct as_summary *summary, const struct as_store_rows *rows)
 {
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
@@ -32,7 +33,7 @@ static void print_json(FILE *out, const struct as_summary *summary, const struct
     as_json_end(json);
     json_functions(json, summary->store, rows);
     as_json_end(json);
-    (void)!as_json_finish(json); /* main() looks at stdout */
+    return as_json_finish(json) ? AS_EXIT_OK : as_cli_stdout_failed();
 }
 
 static void text_functions(FILE *out, const struct as_store *store, const struct as_store_rows *rows)
@@ -116,22 +117,23 @@ static void print_text(FILE *out, const struct as_summary *summary, const struct
     text_next(out, summary->store, rows, path);
 }
 
-bool as_record_summary(const char *path, bool json, FILE *out, struct as_error *err)
+int as_record_summary(const char *path, bool json, FILE *out, struct as_error *err)
 {
     struct as_store *store = as_store_open(path, err);
     struct as_store_query query = AS_STORE_QUERY_INIT;
     struct as_store_rows rows = {0};
     struct as_summary summary;
+    int status = AS_EXIT_FAILURE;
     if (!store)
-        return false;
+        return -1;
     query.series = as_store_find_series(store, NULL);
     bool ok = as_summary_read(store, query.series, &summary, err) && as_store_load(store, AS_STORE_CODE, err) &&
               as_store_query(store, &query, &rows, err);
     if (ok && json)
-        print_json(out, &summary, &rows);
+        status = print_json(out, &summary, &rows);
     else if (ok)
         print_text(out, &summary, &rows, path);
     as_store_rows_free(&rows);
     as_store_close(store);
-    return ok;
+    return !ok ? -1 : json ? status : AS_EXIT_OK;
 }

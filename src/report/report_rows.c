@@ -14,8 +14,11 @@ bool as_report_has_total(const struct as_report *report)
 
 uint64_t as_report_total(const struct as_report *report, const struct as_store_row *row)
 {
-    return as_report_has_total(report) && row->id != AS_STORE_NONE ? report->view->totals.function_total[row->id]
-                                                                   : row->units;
+    if (!as_report_has_total(report) || row->id == AS_STORE_NONE)
+        return row->units;
+    /* Code that control falls into is on the path of the function before it: a total is at least the function's own. */
+    uint64_t total = report->view->totals.function_total[row->id];
+    return total > row->units ? total : row->units;
 }
 
 /* ---- sorting ---- */

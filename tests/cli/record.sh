@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# assay record: what the file holds and that it adds up, every option, programs with threads and children, what is left
+# of runs that fail, die, are interrupted or killed.
+# time-limit: 240
+# shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
+. "$(dirname "$0")/lib.sh"
+
+record() { "$ASSAY" record "$@"; }
+demo=$WORKLOADS/demo
+
+# db NAME EXPRESSION FILE…: a Python expression; q(sql) is the rows of a query of the first file, one(sql) its only
+# value, p(n, sql) the same of file n.
+db() {
+    local name=$1 expression=$2 told
+    shift 2
+    if told=$(python3 -c '
+import sqlite3, sys
+files = [sqlite3.connect(name) for name in sys.argv[2:]]
+for file in files:
+    file.text_factory = bytes
+def p(n, sql):
+    return files[n].execute(sql).fetchall()
+def q(sql):
+    return p(0, sql)
+def one(sql):
+    return q(sql)[0][0]
+def meta(key):
+    rows = q(f"SELECT value FROM meta WHERE key = \"{key}\"")
+    return rows[0][0].decode() if rows else None
+result = eval("(" + sys.argv[1] + ")")
+if result is not True:
+    sys.exit(f"{sys.argv[1]} is {result!r}, not True")
+' "$expression" "$@" 2>&1); then pass "$name"; else fail "$name" "$told"; fi
+}
+
+# Whatever was recorded: nothing is lost, nothing twice.
+adds_up() {
+    db "$1: the golden times are the cycles" 'one("SELECT sum(units) FROM times WHERE series = 0") == int(meta("cycles")) * 720720' "$2"
+    db "$1: executions are the instructions" 'one("SELECT sum(executions) FROM times") == int(meta("instructions"))' "$2"
+    db "$1: components are the times" 'q("SELECT series, instruction, thread, units FROM times ORDER BY 1, 2, 3") ==
+        q("SELECT series, instruction, thread, sum(units) FROM components GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")' "$2"
+    db "$1: states are the times" 'q("SELECT instruction, thread, units FROM times WHERE series = 0 ORDER BY 1, 2") ==
+        q("SELECT instruction, thread, sum(units) FROM state_times GROUP BY 1, 2 ORDER BY 1, 2")' "$2"
+    db "$1: call paths are the cycles" 'one("SELECT sum(units) FROM path_times WHERE series = 0") == int(meta("cycles")) * 720720' "$2"
+    db "$1: … of each thread" 'q("SELECT thread, sum(units) FROM times WHERE series = 0 GROUP BY 1") ==
+        q("SELECT thread, sum(units) FROM path_times GROUP BY 1")' "$2"
+    db "$1: stacks are the cycles" '[row[1] for row in q("SELECT stack, sum(units) FROM stacks GROUP BY 1")] ==
+        [int(meta("cycles")) * 720720] * 2' "$2"
+    db "$1: threads add up" 'q("SELECT sum(cycles), sum(instructions) FROM threads") == [(int(meta("cycles")), int(meta("instructions")))]' "$2"
+}
+
+# ---- a run ----------------------------------------------------------------------------------------------------------
+check_stdout_equals "hello" "stdout is the program's" record -- echo hello
+summary=$err
+check "the file is there, and its summary names the next commands" grep -q 'assay annotate' <<<"$summary"
+check "… and says what it is worth" grep -qE 'source model, series golden.*0 lost, 0 throttled; error 0' <<<"$summary"
+check_stdout_equals "" "-q leaves nothing but the program" record -q -o quiet.db -- true
+check_same "… on stderr too" "" "$err"
+
+check "a program with lines and calls" record -q -o demo.db --max 3M -- "$demo" 1
+adds_up demo demo.db
+db "one sample a period" 'int(meta("cycles")) // 1009 == one("SELECT samples + dropped FROM series WHERE name = \"tea\"")' demo.db
+db "all samples are there" 'one("SELECT sum(units) FROM times WHERE series = 1") == one("SELECT samples + dropped FROM series WHERE name = \"tea\"") * 1009 * 720720' demo.db
+db "what was run, and on what" '
+    meta("source") == "model" and meta("core") == "boom-tea" and meta("program").endswith("/workloads/demo")
+    and [row[0] for row in q("SELECT value FROM arguments ORDER BY id")][1:] == [b"1"]
+    and meta("status") == "0" and meta("region") == "--max 3000000" and meta("partial") is None
+    and "back.rob" in meta("machine") and q("SELECT value FROM machine WHERE key = \"back.rob\"") != []
+    and meta("arch") in ("x86_64", "riscv64")' demo.db
+db "the code" '
+    one("SELECT count(*) FROM modules WHERE build_id IS NOT NULL AND file_size > 0") > 0
+    and one("SELECT count(*) FROM functions WHERE name = \"main\" AND line > 0") == 1
+    and one("SELECT count(*) FROM files WHERE path LIKE \"%demo.c\"") == 1
+    and one("SELECT count(*) FROM instructions WHERE text IS NULL OR length(bytes) = 0") == 0
+    and one("SELECT count(*) FROM instructions i JOIN blocks b ON b.id = i.block WHERE i.address < b.address OR i.address >= b.address + b.size") == 0
+    and one("SELECT count(*) FROM instructions WHERE block IS NULL") == 0' demo.db
+db "the whole is known by estimates of its error" '
+    one("SELECT value FROM estimates WHERE series = 1 AND measure = \"error\" AND granularity = \"instruction\"") < 0.5
+    and one("SELECT count(*) FROM estimates WHERE measure IN (\"systematic\", \"pics\", \"estimate\")") == 10' demo.db
+check "the counts are those of assay stat" "$ASSAY" stat --json -o stat.json --max 3M -- "$demo" 1
+db "… instructions" 'int(meta("instructions")) == __import__("json").load(open("stat.json"))["instructions"]' demo.db
+check "again" record -q -o again.db --max 3M -- "$demo" 1
+db "the same run gives the same profile" '
+    all(p(0, f"SELECT * FROM {table}") == p(1, f"SELECT * FROM {table}") for table in
+        ("times", "components", "state_times", "path_times", "paths", "functions", "instructions", "stacks", "counters",
+         "estimates", "blocks", "inlines"))' demo.db again.db
+
+check_json "--json is the summary" '(d["summary"]["source"] == "model" and d["summary"]["sampler"] == "golden" and d["summary"]["core"] == "boom-tea"
+    and d["summary"]["instructions"] > 0 and d["summary"]["cycles"] > 0 and d["summary"]["lost"] == 0
+    and d["summary"]["throttled"] == 0 and d["summary"]["error_estimate"] == 0
+    and math.isclose(sum(d["summary"]["states"].values()), 1) and len(d["functions"]) == 3)' \
+    record --json -o json.db -- sh -c 'echo noise'
+check_same "… and the program's stdout goes to stderr" noise "$(grep -v '^assay' <<<"$err")"
+
+# ---- threads, children, another architecture ------------------------------------------------------------------------
+check "threads" record -q -o threads.db -- "$WORKLOADS/threads" -t 3 -w 200 -r 3
+adds_up threads threads.db
+db "each thread is there" 'one("SELECT count(*) FROM threads") == 4' threads.db
+check_status 3 "children, and programs that they execute: the status is the program's" record -q -o children.db -- sh -c 'for i in 1 2 3; do /bin/true; done; exit 3'
+adds_up children children.db
+db "a program that ran three times is one" 'one("SELECT count(*) FROM modules WHERE path LIKE \"%/true\"") == 1' children.db
+db "… and counts three times" '
+    one("SELECT max(t.executions) FROM (SELECT sum(executions) AS executions FROM times t JOIN instructions i ON i.id = t.instruction JOIN modules m ON m.id = i.module WHERE m.path LIKE \"%/true\" GROUP BY i.id) t") >= 3' children.db
+riscv=$WORKLOADS/demo-riscv64-static
+if [ -x "$riscv" ]; then
+    check "a RISC-V program" record -q -o riscv.db --max 500k -- "$riscv" 1
+    adds_up riscv riscv.db
+    db "… is told as one" 'meta("arch") == "riscv64"' riscv.db
+else
+    skip "a RISC-V program" "there is no cross-compiler"
+fi
+check "many threads" record -q -o many.db -- "$WORKLOADS/threads" -t 64 -w 5 -r 1
+adds_up many many.db
+
+# ---- options --------------------------------------------------------------------------------------------------------
+check "another core, changed" record -q -o core.db --core zen4-like --set back.rob=64 -- true
+db "… is in the file" 'meta("core") == "zen4-like" and one("SELECT value FROM machine WHERE key = \"back.rob\"") == b"64"' core.db
+check "several samplers" record -q -o samplers.db --samplers software,ibs,tip,tea --max 1M -- "$demo" 1
+db "… are series, in that order" '[row[0] for row in q("SELECT name FROM series ORDER BY id")] == [b"golden", b"software", b"ibs", b"tip", b"tea"]' samplers.db
+db "those without events have no components, but threads" '
+    one("SELECT count(*) FROM components WHERE series = 1") == 0 and one("SELECT count(*) FROM times WHERE series = 1") > 0
+    and one("SELECT events FROM series WHERE id = 1") == 0' samplers.db
+check "--period" record -q -o period.db --period 100 --max 1M -- "$demo" 1
+db "… gives samples by it" 'abs(one("SELECT samples FROM series WHERE name = \"tea\"") - int(meta("cycles")) // 100) <= 1' period.db
+check "--rate" record -q -o rate.db --rate 32000000 --max 1M -- "$demo" 1
+db "… gives a period" 'meta("period") == "100" and float(meta("rate")) == 32e6' rate.db
+check "--random" record -q -o random1.db --random --seed 7 --max 1M -- "$demo" 1
+check "… again" record -q -o random2.db --random --seed 7 --max 1M -- "$demo" 1
+check "… with another seed" record -q -o random3.db --random --seed 8 --max 1M -- "$demo" 1
+db "the seed decides" 'p(0, "SELECT * FROM times") == p(1, "SELECT * FROM times") != p(2, "SELECT * FROM times")' random1.db random2.db random3.db
+check "--events" record -q -o events.db --events all --max 1M -- "$demo" 1
+db "… are kept" 'one("SELECT events FROM series WHERE id = 0") > one("SELECT 511")' events.db
+check "--golden=off" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
+db "… leaves the sampler, and an estimate from its samples alone" '
+    [row[0] for row in q("SELECT name FROM series")] == [b"tea"] and meta("series") == "tea" and meta("golden") is None
+    and one("SELECT count(*) FROM path_times") == 0 and one("SELECT count(*) FROM estimates WHERE measure = \"error\"") == 0
+    and 0 < one("SELECT value FROM estimates WHERE measure = \"estimate\" AND granularity = \"instruction\"") < 1
+    and one("SELECT count(*) FROM quality WHERE key = \"golden\"") == 1' fast.db
+check "--repeat" record -o repeat.db --repeat 3 -- true
+told=$err
+check "… tells the spread" grep -q '^3 runs: ' <<<"$told"
+db "… and keeps all runs" '
+    one("SELECT count(*) FROM runs WHERE cycles > 0 AND seconds > 0 AND samples > 0") == 3
+    and float(meta("cycles_least")) <= float(meta("cycles_mean")) <= float(meta("cycles_most"))
+    and one("SELECT cycles FROM runs WHERE number = 1") == int(meta("cycles"))' repeat.db
+input() { record -q -o cat.db --repeat 2 -- cat <numbers; }
+seq 3 >numbers
+check_stdout_equals $'1\n2\n3\n1\n2\n3' "every run reads the same input" input
+check "--from, --skip, --to" record -q -o region.db --from main --skip 1000 --max 100k -- "$demo" 1
+db "… cut the run" 'int(meta("instructions")) == 100000 and meta("region") == "--from main --skip 1000 --max 100000"' region.db
+export MY_TOKEN=hunter2-secret
+check "the environment" env LC_ALL=C OMP_NUM_THREADS=4 "$ASSAY" record -q -o environment.db -- true
+check_same "… keeps no secrets" "" "$(grep -ac hunter2-secret environment.db | grep -v '^0$')"
+db "… but what matters to a run" '(b"OMP_NUM_THREADS=4",) in q("SELECT value FROM environment")' environment.db
+
+# ---- runs that fail --------------------------------------------------------------------------------------------------
+check_status 139 "a program that dies" record -o died.db -- sh -c 'kill -SEGV $$'
+told=$err
+db "… leaves what ran, marked" '"signal 11" in meta("partial") and meta("status") == "139" and int(meta("cycles")) > 0' died.db
+adds_up died died.db
+check_same "… and says so" 1 "$(grep -c '^PARTIAL' <<<"$told")"
+check "a good one before" record -q -o kept.db -- true
+before=$(cksum <kept.db)
+same_file() { check_same "… leaves the old file" "$before" "$(cksum <kept.db)"; }
+check_fails 127 'not found' "a program that is not there" record -o kept.db -- ./absent
+same_file
+check_status 125 "a part that is never reached" record -o kept.db --from no_such_function -- true
+told=$err
+check "… measured nothing" grep -q 'nothing was measured' <<<"$told"
+same_file
+check_fails 2 'no such source yet' "a source that is not there yet" record --source=pmu -o kept.db -- true
+check_fails 2 'unknown; there are' "an unknown source" record --source=oracle -o kept.db -- true
+check_fails 2 "unknown sampler 'x'" "an unknown sampler" record --samplers x -o kept.db -- true
+check_fails 2 'named twice' "a sampler twice" record --samplers tea,tea -o kept.db -- true
+check_fails 2 'rate' "a rate of nothing" record --rate 0 -o kept.db -- true
+check_fails 2 'no-such-core' "an unknown core" record --core no-such-core -o kept.db -- true
+check_fails 2 'no program' "no program" record -o kept.db
+same_file
+echo "precious" >foreign.txt
+check_fails 125 'foreign.txt' "a file that is no profile" record -o foreign.txt -- sh -c 'echo ran >ran'
+check_same "… stays, and nothing ran" "precious no" "$(cat foreign.txt) $([ -e ran ] && echo yes || echo no)"
+check_fails 125 'it is a directory' "a directory as target" record -o . -- true
+check_fails 125 'absent/x.db' "a directory that is not there" record -o absent/x.db -- true
+
+# Interrupted twice: the program is ended, what ran is kept.
+set -m # background jobs get their own process group, and SIGINT
+"$ASSAY" record -o interrupted.db -- "$demo" 100000 >/dev/null 2>interrupted.txt &
+pid=$!
+sleep 2
+kill -INT $pid && sleep 0.3 && kill -INT $pid 2>/dev/null
+wait $pid
+check_same "interrupted: the status" 130 $?
+db "… what ran is there, marked" '"interrupted" in meta("partial") or "signal 2" in meta("partial")' interrupted.db
+db "… and adds up" 'one("SELECT sum(units) FROM times WHERE series = 0") == int(meta("cycles")) * 720720' interrupted.db
+"$ASSAY" record -o kept.db -- "$demo" 100000 >/dev/null 2>&1 &
+pid=$!
+sleep 1
+kill -KILL $pid
+wait $pid 2>/dev/null
+same_file
+check_same "killed: nothing else is left behind" "" "$(find . -name '*partial*' -o -name 'kept.db-*')"
+check_no_strays "… and no process"
+
+# ---- a disk that is full ---------------------------------------------------------------------------------------------
+mkdir small
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=256k none small 2>/dev/null; then
+    check_fails 125 'No space left' "a full disk" record -q -o small/full.db --max 2M -- "$demo" 1
+    check_same "… leaves nothing" "" "$(ls -A small)"
+    umount small
+else
+    skip "a full disk" "needs root to make a small file system"
+fi

@@ -1,0 +1,259 @@
+#!/usr/bin/env bash
+# assay report: every level, filter and order against sums made from the file; series, call trees, flame graphs,
+# differences, the page's document; text on terminals and elsewhere; profiles that are none.
+# time-limit: 240
+. "$(dirname "$0")/lib.sh"
+
+show() { "$ASSAY" report "$@"; }
+demo=$WORKLOADS/demo
+
+check "a profile" "$ASSAY" record -q -o assay.db --samplers tea,tip --max 4M -- "$demo" 1
+check "one with threads" "$ASSAY" record -q -o threads.db -- "$WORKLOADS/threads" -t 3 -w 300 -r 3
+
+# holds NAME EXPRESSION FILE…: over JSON documents, `d` the list of them (or the only one).
+holds() {
+    local name=$1 expression=$2 told
+    shift 2
+    if told=$(python3 -c '
+import json, math, sys
+d = [json.load(open(name, encoding="utf-8")) for name in sys.argv[2:]]
+d = d[0] if len(d) == 1 else d
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-6)
+total = lambda document: sum(row["cycles"] for row in document["rows"])
+def row(document, **where):
+    return next(r for r in document["rows"] if all(r[key] == value for key, value in where.items()))
+result = eval("(" + sys.argv[1] + ")")
+if result is not True:
+    sys.exit(f"{sys.argv[1]} is {result!r}, not True")
+' "$expression" "$@" 2>&1); then pass "$name"; else fail "$name" "$told"; fi
+}
+
+# ---- levels ---------------------------------------------------------------------------------------------------------
+for by in function line block instruction file module thread; do
+    check "--by $by" show --by $by --json -o $by.json
+    holds "--by $by: rows are all of the time" '
+        near(total(d), d["summary"]["cycles"]) and near(sum(r["share"] for r in d["rows"]), 1) and d["by"] == "'$by'"' $by.json
+    holds "--by $by: components are the cycles" '
+        all(near(sum(r["components"].values()), r["cycles"]) for r in d["rows"])' $by.json
+    holds "--by $by: the most time first" '
+        [r["cycles"] for r in d["rows"]] == sorted((r["cycles"] for r in d["rows"]), reverse=True)' $by.json
+done
+holds "the summary has what every report must say" '
+    d["summary"]["source"] == "model" and d["summary"]["sampler"] == "golden" and d["summary"]["core"] == "boom-tea"
+    and d["summary"]["error_estimate"] == 0 and d["summary"]["lost"] == d["summary"]["throttled"] == 0
+    and d["summary"]["samples"] == d["summary"]["cycles"] and d["summary"]["instructions"] == 4000000' function.json
+holds "rows have what applies to them" '
+    all(sorted(r) == sorted(["module", "function", "file", "line", "address", "text", "executions", "cycles", "share", "components"])
+        for r in d["rows"] if r["executions"]) and all(r["text"] and r["address"].startswith("0x") for r in d["rows"])' instruction.json
+holds "functions have the time of what they call" '
+    all(r["total"] >= r["cycles"] - 1e-6 for r in d["rows"]) and row(d, function="main")["total_share"] > 0.5' function.json
+holds "executions are the instructions" 'sum(r.get("executions", 0) for r in d["rows"]) == 4000000' instruction.json
+
+# ---- filters --------------------------------------------------------------------------------------------------------
+for thread in 1 2 3 4; do check "--thread $thread" show threads.db --thread $thread --json -o t$thread.json; done
+holds "threads add up" 'near(sum(total(one) for one in d[:4]), d[4]["summary"]["cycles"]) and all(near(sum(r["share"] for r in one["rows"]), 1) for one in d[:4])' \
+    t1.json t2.json t3.json t4.json t1.json
+check "two threads" show threads.db --thread 2 --thread 3 --json -o t23.json
+holds "… are the sum of both" 'near(total(d[0]), total(d[1]) + total(d[2]))' t23.json t2.json t3.json
+check "--module" show --module 'demo*' --json -o filtered.json
+holds "… leaves the module's time" 'near(total(d[0]), row(d[1], module=d[0]["rows"][0]["module"])["cycles"]) and all(r["module"].endswith("/demo") for r in d[0]["rows"])' filtered.json module.json
+check "--symbol" show --symbol 'ma*' --by instruction --json -o filtered.json
+holds "… leaves the functions that match" 'near(total(d[0]), sum(r["cycles"] for r in d[1]["rows"] if (r["function"] or "").startswith("ma"))) and total(d[0]) > 0' filtered.json function.json
+check "--event" show --event ST-L1 --json -o filtered.json
+holds "… leaves the time with it" '
+    near(total(d[0]), sum(cycles for r in d[1]["rows"] for name, cycles in r["components"].items() if "ST-L1" in name.split("+")))
+    and total(d[0]) > 0' filtered.json function.json
+check "two events" show --event ST-L1 --event fl-mb --json -o filtered.json
+holds "… leave the time with any of them" '
+    near(total(d[0]), sum(cycles for r in d[1]["rows"] for name, cycles in r["components"].items() if {"ST-L1", "FL-MB"} & set(name.split("+"))))' filtered.json function.json
+check "filters are told" show --event ST-L1
+check_same "… in the text" 1 "$(show --event ST-L1 | grep -c 'what the filters leave')"
+
+# ---- order and number -----------------------------------------------------------------------------------------------
+for sort in self total executions name address ST-L1 samples; do check "--sort $sort" show --sort $sort --json -o sort_$sort.json; done
+holds "by total" '[r["total"] for r in d["rows"]] == sorted((r["total"] for r in d["rows"]), reverse=True)' sort_total.json
+holds "by name" '[r["function"] for r in d["rows"] if r["function"]] == sorted(r["function"] for r in d["rows"] if r["function"])' sort_name.json
+holds "by address" '[int(r["address"], 16) for r in d["rows"]] == sorted(int(r["address"], 16) for r in d["rows"])' sort_address.json
+holds "by an event" '(lambda of: of == sorted(of, reverse=True))([sum(c for n, c in r["components"].items() if "ST-L1" in n.split("+")) for r in d["rows"]])' sort_ST-L1.json
+check_json "--limit" 'len(d["rows"]) == 3' show --limit 3 --json
+limited=$(show --limit 3 | grep -c ' %  .* demo\| %  .* libc\| %  .* ld-')
+check_same "--limit in the text" 3 "$limited"
+check_same "… says what it leaves out" 1 "$(show --limit 3 | grep -c 'more; --limit 0 shows all')"
+
+# ---- series ---------------------------------------------------------------------------------------------------------
+check "--series tea" show --series tea --json -o tea.json
+holds "… has samples and its error" '
+    d["summary"]["sampler"] == "tea" and d["summary"]["samples"] > 1000 and 0 < d["summary"]["error_estimate"] < 0.5
+    and "golden" in d["summary"]["error_how"] and sum(r["samples"] for r in d["rows"]) >= d["summary"]["samples"]
+    and "total" not in d["rows"][0]' tea.json
+check "--series tip" show --series tip --json -o tip.json
+holds "… has no components" 'all("components" not in r for r in d["rows"]) and d["summary"]["samples"] > 1000' tip.json
+check "without the golden reference" "$ASSAY" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
+check_json "… the error is an estimate" 'd["summary"]["sampler"] == "tea" and d["summary"]["error_estimate"] > 0 and "number of samples" in d["summary"]["error_how"]' show fast.db --json
+check_fails 125 'no call paths' "… and there is no call tree" show fast.db --calls
+
+# ---- CSV ------------------------------------------------------------------------------------------------------------
+check "--csv" show --by instruction --csv -o rows.csv
+csv_same() {
+    python3 - <<'END'
+import csv, json, math
+rows = list(csv.DictReader(open("rows.csv", newline="", encoding="utf-8")))
+wanted = json.load(open("instruction.json"))["rows"]
+assert len(rows) == len(wanted)
+for row, want in zip(rows, wanted):
+    assert math.isclose(float(row["cycles"]), want["cycles"]) and row["text"] == want["text"], (row, want)
+    assert row["address"] == want["address"] and row["function"] == (want["function"] or "")
+    assert math.isclose(float(row["Base"]), want["components"].get("Base", 0))
+END
+}
+check "… has the rows of the JSON" csv_same
+
+# ---- call trees -----------------------------------------------------------------------------------------------------
+check "--calls" show --calls --json -o calls.json
+holds "… add up" '
+    near(total(d), d["summary"]["cycles"]) and near(sum(r["total"] for r in d["rows"] if r["depth"] == 0), d["summary"]["cycles"])' calls.json
+holds "… totals are those of what is below" '
+    (lambda rows: all(near(r["total"], r["cycles"] + sum(below["total"] for below in
+        (lambda i: (x for x in rows[i + 1:next((k for k in range(i + 1, len(rows)) if rows[k]["depth"] <= r["depth"]), len(rows))] if x["depth"] == r["depth"] + 1))(i)))
+        for i, r in enumerate(rows)))(d["rows"])' calls.json
+holds "… and functions are sums of paths" '
+    (lambda names: len(names) > 3 and all(near(row(d[0], function=name)["cycles"], sum(p["cycles"] for p in d[1]["rows"] if p["function"] == name))
+        for name in names))([r["function"] for r in d[0]["rows"] if r["module"].endswith("/demo") and r["line"] is None and r["function"]
+                             and r["function"].isidentifier() and r["function"][0] != "_"])' function.json calls.json
+check_same "as text it is a tree" 1 "$(show --calls | grep -cE '%  (\| )+main$')"
+check "--calls of a thread" show threads.db --calls --thread 2 --json -o calls2.json
+holds "… is its time" 'near(total(d[0]), total(d[1]))' calls2.json t2.json
+check "--calls --csv" show --calls --csv -o calls.csv
+check_same "… has as many rows" "$(python3 -c 'import json; print(len(json.load(open("calls.json"))["rows"]) + 1)')" "$(wc -l <calls.csv)"
+widest() { COLUMNS=$1 show --flame | tail -n +5 | awk '{ if (length > most) most = length } END { print most }'; }
+check_same "--flame keeps to the width" "yes" "$([ "$(widest 80)" -le 80 ] && [ "$(widest 80)" -ge 70 ] && echo yes)"
+check_same "… of any terminal" "yes" "$([ "$(widest 140)" -le 140 ] && [ "$(widest 140)" -ge 120 ] && echo yes)"
+check_same "… and names what fits" 1 "$(show --flame | grep -c '^\[_start')"
+
+# ---- differences ----------------------------------------------------------------------------------------------------
+check "--diff with itself" show --diff assay.db --json -o same.json
+holds "… shows no change" 'near(d["change"], 0) and near(d["speedup"], 1) and all(near(r["change"], 0) for r in d["rows"])' same.json
+check "another machine" "$ASSAY" record -q -o slow.db --set memory.l1d.latency=12 --max 4M -- "$demo" 1
+check "--diff" show slow.db --diff assay.db --json -o diff.json
+holds "… changes add up" '
+    near(sum(r["change"] for r in d["rows"]), d["change"]) and near(d["change"], d["summary"]["cycles"] - d["before"]["cycles"])
+    and near(d["speedup"], d["before"]["cycles"] / d["summary"]["cycles"]) and d["change"] > 0' diff.json
+holds "… and so do components" '
+    all(near(sum(r["components"].values()), r["cycles"]) and near(sum(r["before_components"].values()), r["before"]) for r in d["rows"])' diff.json
+holds "… the largest first" '(lambda of: of == sorted(of, reverse=True))([abs(r["change"]) for r in d["rows"]])' diff.json
+for by in line block instruction file module thread; do
+    check "--diff --by $by" show slow.db --diff assay.db --by $by --json -o diff_$by.json
+    holds "… adds up" 'near(sum(r["change"] for r in d[0]["rows"]), d[1]["change"])' diff_$by.json diff.json
+done
+show slow.db --diff assay.db >diff.txt
+check "as text it says by how much" grep -q 'slower' diff.txt
+check "… and why" grep -qE 'why$' diff.txt
+check "--diff --csv" show slow.db --diff assay.db --csv -o diff.csv
+check_fails 125 'absent.db' "a profile to compare with that is not there" show --diff absent.db
+
+# ---- the page -------------------------------------------------------------------------------------------------------
+check "--html" show --html page.html
+page_holds() {
+    python3 - "$1" "$2" <<'END'
+import base64, json, re, sys, zlib
+page = open(sys.argv[1], encoding="utf-8").read()
+found = re.findall(r'id="assay-data" data-encoding="deflate-base64">([^<]*)<', page)
+assert len(found) == 1
+d = json.loads(zlib.decompress(base64.b64decode(found[0])))
+want = json.load(open(sys.argv[2]))
+cycles = want["summary"]["cycles"]
+assert d["format"] == "assay-page" and d["version"] == 1 and d["summary"]["sampler"] == "golden"
+for series in d["series"]:
+    rows = series["instructions"]
+    assert len(rows["row"]) == len(rows["cycles"]) and min(rows["row"]) >= 0
+    assert sum(rows["row"]) < len(d["instructions"]["text"]) == sum(d["functions"]["count"])
+    if series["name"] == "golden":
+        assert abs(sum(rows["cycles"]) - cycles) < 1 + cycles * 1e-5, (sum(rows["cycles"]), cycles)
+    if "component" in rows:
+        assert max(rows["component"]) < len(d["components"])
+assert abs(sum(d["summary"]["states"].values()) - cycles) < 1
+assert abs(sum(d["paths"]["self"]["cycles"]) - cycles) < 1 + cycles * 1e-5
+assert all(parent < i for i, parent in enumerate(d["paths"]["parent"]))
+assert max(d["paths"]["function"]) < len(d["functions"]["name"])
+names = [d["strings"][i] for i in d["functions"]["name"]]
+assert "main" in names
+assert {r["function"] for r in want["rows"] if r["function"]} <= set(names)
+source = next(f for f in d["files"] if f["name"].endswith("demo.c"))
+assert any("main(" in line for line in source["lines"])
+END
+}
+check "… has the profile in it" page_holds page.html function.json
+check "… and is small" test "$(stat -c %s page.html)" -lt 2000000
+check_fails 2 'no other kind' "--html beside --json" show --html x.html --json
+check_fails 2 'own filters' "--html with a filter" show --html x.html --symbol main
+check_fails 125 'absent/x.html' "--html where nobody can write" show --html absent/x.html
+check_same "… none of them leaves a file" "" "$(find . -name 'x.html*')"
+
+# ---- where it is shown ----------------------------------------------------------------------------------------------
+show >plain.txt
+check_same "no colour in a file" "" "$(grep -c $'\033' plain.txt | grep -v '^0$')"
+check_same "no UTF-8 in a C locale" "" "$(LC_ALL=C grep -aP '[\x80-\xff]' plain.txt)"
+check "the text says source, series, samples, losses and error" grep -qE 'source model, series golden: every cycle, 0 lost, 0 throttled; error 0.00 %' plain.txt
+check "-o writes a file" show -o out.txt
+check_same "… with the same" "$(cat plain.txt)" "$(cat out.txt)"
+if command -v script >/dev/null; then
+    on_terminal() { env TERM=xterm COLUMNS=100 "$@" script -qec "'$ASSAY' report --limit 3" /dev/null </dev/null; }
+    check_same "colour on a terminal" yes "$(on_terminal ASSAY_PAGER=cat | grep -q $'\033\[' && echo yes)"
+    check_same "… not with NO_COLOR" "" "$(on_terminal ASSAY_PAGER=cat NO_COLOR=1 | grep -c $'\033\[' | grep -v '^0$')"
+    check_same "a pager on a terminal" yes "$(on_terminal ASSAY_PAGER='sed s/^/paged:/' | grep -q '^paged:' && echo yes)"
+    check_same "… PAGER where there is no ASSAY_PAGER" yes "$(on_terminal PAGER='sed s/^/other:/' | grep -q '^other:' && echo yes)"
+    check_same "one that quits early is no failure" 0 "$(on_terminal ASSAY_PAGER='head -n 1' >/dev/null && echo 0)"
+else
+    skip "terminals" "script(1) is not installed"
+fi
+
+# ---- partial profiles are told as such ------------------------------------------------------------------------------
+# shellcheck disable=SC2016
+"$ASSAY" record -q -o died.db -- sh -c 'kill -ABRT $$' 2>/dev/null
+check_same "a partial profile says so" 1 "$(show died.db | grep -c '^PARTIAL: .*signal 6')"
+check_json "… in JSON too" '"signal 6" in d["summary"]["partial"]' show died.db --json
+
+# ---- wrong words ----------------------------------------------------------------------------------------------------
+check_fails 2 'it has golden' "an unknown series" show --series x
+check_fails 2 'no such thread' "an unknown thread" show --thread 9
+check_fails 2 'no module' "an unknown module" show --module 'x*'
+check_fails 2 'no function' "an unknown symbol" show --symbol 'x*y'
+check_fails 2 'no such event' "an unknown event" show --event X
+check_fails 2 'records no events' "events of a series without" show --series tip --event ST-L1
+check_fails 2 '--sort=x' "an unknown order" show --sort x
+check_fails 2 '--limit=x' "no number" show --limit x
+check_fails 2 '--by' "an unknown level" show --by x
+check_fails 2 'exclude' "two kinds" show --calls --flame
+check_fails 2 'exclude' "two formats" show --json --csv
+check_fails 2 'call paths' "filters of a call tree that do not apply" show --calls --symbol main
+check_fails 2 'one profile' "two profiles" show assay.db slow.db
+
+# ---- profiles that are none -----------------------------------------------------------------------------------------
+check_fails 125 "there is no absent.db" "no file" show absent.db
+echo "some text" >text.db
+check_fails 125 'text.db' "another kind of file" show text.db
+python3 -c 'import sqlite3; d = sqlite3.connect("other.db"); d.execute("CREATE TABLE t(x)"); d.commit()'
+check_fails 125 'other.db' "somebody else's database" show other.db
+head -c 20000 assay.db >cut.db
+check_fails 125 'cut.db' "a truncated one" show cut.db
+cp assay.db newer.db
+python3 -c 'import sqlite3; d = sqlite3.connect("newer.db"); d.execute("PRAGMA user_version = 99"); d.commit()'
+check_fails 125 'format 99' "one of a later version" show newer.db
+check_fails 125 'a directory' "a directory" show .
+: >empty.db
+check_fails 125 'empty.db' "an empty file" show empty.db
+cp assay.db locked.db
+python3 -c '
+import sqlite3, subprocess, sys
+d = sqlite3.connect("locked.db", isolation_level=None)
+d.execute("BEGIN EXCLUSIVE")
+sys.exit(subprocess.run([sys.argv[1], "report", "locked.db"], stderr=open("locked.txt", "w")).returncode)' "$ASSAY"
+check_same "one that another process changes" 125 $?
+check_same "… says so in a line" 1 "$(wc -l <locked.txt)"
+
+# ---- results that do not arrive -------------------------------------------------------------------------------------
+full() { show "$@" >/dev/full; }
+for kind in --json --csv --calls --flame; do check_fails 125 'No space left' "a full stdout, $kind" full $kind; done
+check_fails 125 'No space left' "a full stdout" full
+check_fails 125 'No space left' "a full file" show -o /dev/full
+check_fails 125 'absent/x' "a directory that is not there" show -o absent/x
