@@ -95,68 +95,129 @@ static void add_weight_series(const struct as_import *import, const struct as_pe
 
 /* ---- times ---- */
 
+/* Items of sums by event: those of event e are order[start[e]] … order[start[e + 1] - 1]. */
+struct by_event {
+    uint32_t *order;
+    size_t *start;
+};
+
+struct ordered {
+    struct by_event times, components, path_times;
+};
+
+/* `of`: where the items' first number leads to, for those that have no event themselves. */
+static struct by_event order_items(const struct as_import_sums *sums, const struct as_import_sums *of, size_t events)
+{
+    struct by_event result = {.order = as_alloc_array(sums->items.len + 1, sizeof(uint32_t)),
+                              .start = as_alloc_array(events + 2, sizeof(size_t))};
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < sums->items.len; i++) {
+            const struct as_import_sum *item = &sums->items.data[i];
+            uint32_t event = of ? of->items.data[item->first].second : item->second;
+            if (pass == 0)
+                result.start[event + 2]++;
+            else
+                result.order[result.start[event + 1]++] = (uint32_t)i;
+        }
+        for (size_t e = 2; pass == 0 && e < events + 2; e++)
+            result.start[e] += result.start[e - 1];
+    }
+    return result;
+}
+
+static struct ordered order_all(const struct as_import *import)
+{
+    size_t events = import->series.len;
+    return (struct ordered){.times = order_items(&import->times, NULL, events),
+                            .components = order_items(&import->components, &import->times, events),
+                            .path_times = order_items(&import->path_times, NULL, events)};
+}
+
+static void free_ordered(struct ordered *ordered)
+{
+    struct by_event *all[] = {&ordered->times, &ordered->components, &ordered->path_times};
+    for (size_t i = 0; i < 3; i++) {
+        free(all[i]->order);
+        free(all[i]->start);
+    }
+}
+
 static uint64_t value_of(const struct as_import_sum *sum, bool weights)
 {
     return weights ? sum->weight : sum->units;
 }
 
-/* All that one event's samples gave, as series number `series`. */
-static void add_times(const struct as_import *import, uint32_t event, uint32_t series, bool weights)
+static const struct as_import_sum *spot_of(const struct as_import *import, const struct as_import_sum *time)
 {
-    for (size_t i = 0; i < import->times.items.len; i++) {
-        const struct as_import_sum *time = &import->times.items.data[i];
-        const struct as_import_sum *spot = &import->spots.items.data[time->first];
-        if (time->second == event)
-            as_store_add_time(import->writer, &(struct as_store_time){series, spot->second, spot->first,
-                                                                      value_of(time, weights), time->samples, 0});
+    return &import->spots.items.data[time->first];
+}
+
+/* All that one event's samples gave, as series number `series`. */
+static void add_times(const struct as_import *import, const struct ordered *ordered, uint32_t event, uint32_t series,
+                      bool weights)
+{
+    const struct by_event *by = &ordered->times;
+    for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
+        const struct as_import_sum *time = &import->times.items.data[by->order[i]], *spot = spot_of(import, time);
+        as_store_add_time(import->writer, &(struct as_store_time){series, spot->second, spot->first,
+                                                                  value_of(time, weights), time->samples, 0});
     }
-    for (size_t i = 0; import->series.data[event].sources && i < import->components.items.len; i++) {
-        const struct as_import_sum *part = &import->components.items.data[i];
-        const struct as_import_sum *time = &import->times.items.data[part->first];
-        const struct as_import_sum *spot = &import->spots.items.data[time->first];
-        if (time->second == event)
-            as_store_add_component(import->writer,
-                                   &(struct as_store_component){series, spot->second, spot->first,
-                                                                import->masks.data[part->second],
-                                                                value_of(part, weights), part->samples});
+    by = &ordered->components;
+    for (size_t i = by->start[event]; import->series.data[event].sources && i < by->start[event + 1]; i++) {
+        const struct as_import_sum *part = &import->components.items.data[by->order[i]];
+        const struct as_import_sum *spot = spot_of(import, &import->times.items.data[part->first]);
+        as_store_add_component(import->writer, &(struct as_store_component){series, spot->second, spot->first,
+                                                                            import->masks.data[part->second],
+                                                                            value_of(part, weights), part->samples});
     }
-    for (size_t i = 0; i < import->path_times.items.len; i++) {
-        const struct as_import_sum *time = &import->path_times.items.data[i];
+    by = &ordered->path_times;
+    for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
+        const struct as_import_sum *time = &import->path_times.items.data[by->order[i]];
         const struct as_import_sum *path = &import->path_spots.items.data[time->first];
         const struct as_import_sum *spot = &import->spots.items.data[path->second];
-        if (time->second == event)
-            as_store_add_path_time(import->writer,
-                                   &(struct as_store_path_time){series, spot->second, path->first, spot->first,
-                                                                value_of(time, weights), time->samples});
+        as_store_add_path_time(import->writer,
+                               &(struct as_store_path_time){series, spot->second, path->first, spot->first,
+                                                            value_of(time, weights), time->samples});
     }
 }
 
-/* The error that the number of samples alone lets expect. */
-static void add_estimates(const struct as_import *import, uint32_t event, uint32_t series)
+/* Sums by key, in the order in which keys come. */
+struct groups {
+    struct as_map index; /* key to group + 1 */
+    AS_VEC(uint64_t) units;
+};
+
+static void add_to_group(struct groups *groups, uint64_t key, uint64_t units)
 {
-    size_t n = import->code.function_of.len;
-    struct as_map functions = {0};
-    uint64_t *by_instruction = as_alloc_array(n + 1, sizeof(uint64_t)),
-             *by_function = as_alloc_array(n + 1, sizeof(uint64_t));
-    for (size_t i = 0; i < import->times.items.len; i++) {
-        const struct as_import_sum *time = &import->times.items.data[i];
-        uint32_t instruction = import->spots.items.data[time->first].first;
-        if (time->second != event)
-            continue;
-        uint64_t *group = as_map_put(&functions, import->code.function_of.data[instruction]);
-        *group = *group ? *group : functions.len;
-        by_instruction[instruction] += time->units;
-        by_function[*group - 1] += time->units;
+    uint64_t *index = as_map_put(&groups->index, key);
+    if (*index == 0) {
+        *as_vec_push(&groups->units) = 0;
+        *index = groups->units.len;
     }
-    const double errors[] = {as_record_sampling_error(by_instruction, n, import->series.data[event].samples),
-                             as_record_sampling_error(by_function, functions.len, import->series.data[event].samples)};
+    groups->units.data[*index - 1] += units;
+}
+
+/* The error that the number of samples alone lets expect. */
+static void add_estimates(const struct as_import *import, const struct ordered *ordered, uint32_t event,
+                          uint32_t series)
+{
     static const char *const names[] = {"instruction", "function"};
-    for (size_t i = 0; i < 2; i++)
-        if (!isnan(errors[i]))
-            as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], errors[i]});
-    as_map_free(&functions);
-    free(by_instruction);
-    free(by_function);
+    struct groups groups[2] = {0};
+    const struct by_event *by = &ordered->times;
+    for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
+        const struct as_import_sum *time = &import->times.items.data[by->order[i]];
+        uint32_t instruction = spot_of(import, time)->first;
+        add_to_group(&groups[0], instruction, time->units);
+        add_to_group(&groups[1], import->code.function_of.data[instruction], time->units);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        double error =
+            as_record_sampling_error(groups[i].units.data, groups[i].units.len, import->series.data[event].samples);
+        if (!isnan(error))
+            as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], error});
+        as_map_free(&groups[i].index);
+        as_vec_free(&groups[i].units);
+    }
 }
 
 static void add_threads(const struct as_import *import)
@@ -175,6 +236,7 @@ static void add_threads(const struct as_import *import)
 static void add_series(const struct as_import *import, const struct as_perf_reader *reader)
 {
     struct names names = {.known = as_strings_new()};
+    struct ordered ordered = order_all(import);
     uint64_t sources = 0;
     uint32_t n = (uint32_t)import->series.len, series = 0;
     for (size_t i = 0; i < import->masks.len; i++)
@@ -188,12 +250,13 @@ static void add_series(const struct as_import *import, const struct as_perf_read
             add_weight_series(import, as_perf_reader_event(reader, i), &names, sources);
     for (uint32_t i = 0; i < n; i++)
         if (is_series(import, as_perf_reader_event(reader, i))) {
-            add_times(import, i, series, false);
-            add_estimates(import, i, series++);
+            add_times(import, &ordered, i, series, false);
+            add_estimates(import, &ordered, i, series++);
         }
     for (uint32_t i = 0; i < n; i++)
         if (import->series.data[i].weights)
-            add_times(import, i, series++, true);
+            add_times(import, &ordered, i, series++, true);
+    free_ordered(&ordered);
     as_strings_free(names.known);
     free(names.name);
 }
