@@ -171,10 +171,14 @@ static void note_unsampled(struct as_native_session *session)
 
 static void finish_info(struct as_native_session *session)
 {
-    const struct as_perf_summary *summary = &session->reader->summary;
+    struct as_perf_summary *summary = &session->reader->summary;
     session->info.samples = summary->samples;
     uint64_t recorded = summary->lost + summary->lost_samples, counted = counted_lost(session);
-    session->info.lost = recorded > counted ? recorded : counted;
+    if (counted > recorded) { /* whoever asks the reader shall hear the same */
+        summary->lost_samples += counted - recorded;
+        session->reader->events.data[0]->lost += counted - recorded;
+    }
+    session->info.lost = summary->lost + summary->lost_samples;
     session->info.throttled = summary->throttled;
     as_map_remove(&session->processes, (uint64_t)session->pid);
     session->info.processes_left = session->processes.len;
@@ -229,6 +233,11 @@ void as_native_stop(struct as_native_session *session)
 const struct as_native_info *as_native_info(const struct as_native_session *session)
 {
     return &session->info;
+}
+
+const struct as_perf_reader *as_native_reader(const struct as_native_session *session)
+{
+    return session->reader;
 }
 
 pid_t as_native_pid(const struct as_native_session *session)

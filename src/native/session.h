@@ -41,15 +41,17 @@ struct as_native_options {
     bool no_jitter;  /* a clock's period stays as it is; else another prime within 1.5 % of it is set every 64 samples,
                         which threads that start then have as theirs */
     enum as_native_mode mode;
-    bool no_children;     /* threads yes, forked processes no (where the kernel knows the difference: 5.13) */
-    uint64_t fields;      /* PERF_SAMPLE_* beyond IP, TID, TIME, CPU, PERIOD: CALLCHAIN, REGS_USER, STACK_USER,
-                             BRANCH_STACK, ADDR, DATA_SRC, WEIGHT, PHYS_ADDR, RAW */
-    uint32_t stack_bytes; /* for STACK_USER; 0: 8192 */
-    uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*; 0: any, user */
-    size_t ring_bytes;    /* a processor; 0: 512 KiB (with stacks 4 MiB) */
-    size_t aux_bytes;     /* a processor, for SPE; 0: 4 MiB */
-    const char *root;     /* put before /proc and /sys; NULL: "" */
-    size_t queue_bytes;   /* that may wait for a slow sink; 0: 64 MiB. Beyond it the kernel's buffers fill up */
+    bool no_children;         /* threads yes, forked processes no (where the kernel knows the difference: 5.13) */
+    uint64_t fields;          /* PERF_SAMPLE_* beyond IP, TID, TIME, CPU, PERIOD: CALLCHAIN, REGS_USER, STACK_USER,
+                                 BRANCH_STACK, ADDR, DATA_SRC, WEIGHT, PHYS_ADDR, RAW */
+    uint32_t stack_bytes;     /* for STACK_USER; 0: 8192 */
+    uint64_t branch_type;     /* PERF_SAMPLE_BRANCH_*; 0: any, user */
+    size_t ring_bytes;        /* a processor; 0: 512 KiB (with stacks 4 MiB) */
+    size_t aux_bytes;         /* a processor, for SPE; 0: 4 MiB */
+    const char *root;         /* put before /proc and /sys; NULL: "" */
+    char *const *environment; /* of a launched program; NULL: our own */
+    bool stdout_to_stderr;    /* a launched program's */
+    size_t queue_bytes;       /* that may wait for a slow sink; 0: 64 MiB. Beyond it the kernel's buffers fill up */
 };
 
 enum { AS_NATIVE_NOTES = 8 };
@@ -82,6 +84,8 @@ bool as_native_run(struct as_native_session *session, const struct as_perf_sink 
 void as_native_stop(struct as_native_session *session); /* from any thread or signal handler */
 
 const struct as_native_info *as_native_info(const struct as_native_session *session);
+/* The decoder that the session feeds, for its events and summary: those that the sink saw. */
+const struct as_perf_reader *as_native_reader(const struct as_native_session *session);
 pid_t as_native_pid(const struct as_native_session *session);
 /* As waitpid gives it, after as_native_run; -1 where the program still runs or is not our child. */
 int as_native_wait_status(const struct as_native_session *session);

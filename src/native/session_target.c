@@ -17,7 +17,7 @@
 
 /* In the child, between fork and exec: only calls that are safe there. It dies with nobody when the recorder is gone
  * before it said go. */
-static void wait_and_exec(int go, int refusal, char *const argv[])
+static void wait_and_exec(const struct as_native_options *options, int go, int refusal, char *const argv[])
 {
     char byte;
     ssize_t n;
@@ -27,7 +27,9 @@ static void wait_and_exec(int go, int refusal, char *const argv[])
     if (n != 1)
         _exit(AS_EXIT_FAILURE);
     close(go);
-    execvp(argv[0], argv);
+    if (options->stdout_to_stderr)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    execvpe(argv[0], argv, options->environment ? options->environment : environ);
     int error = errno;
     if (write(refusal, &error, sizeof error) != sizeof error)
         _exit(AS_EXIT_FAILURE);
@@ -55,7 +57,7 @@ bool as_native_fork(struct as_native_session *session, char *const argv[], struc
     if (session->pid == 0) {
         close(go[1]);
         close(refusal[0]);
-        wait_and_exec(go[0], refusal[1], argv);
+        wait_and_exec(&session->options, go[0], refusal[1], argv);
     }
     close(go[0]);
     close(refusal[1]);

@@ -45,7 +45,7 @@ struct as_perf_spaces {
     struct as_strings *strings;
     char *roots;
     struct as_module_options options;
-    bool trust_paths;
+    bool trust_paths, live;
 };
 
 struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options)
@@ -57,6 +57,7 @@ struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *o
     spaces->options = (struct as_module_options){
         .roots = spaces->roots, .no_debug = options != NULL && options->no_debug, .strings = spaces->strings};
     spaces->trust_paths = options != NULL && options->trust_paths;
+    spaces->live = options != NULL && options->live;
     return spaces;
 }
 
@@ -227,7 +228,10 @@ static void ask_file(struct as_perf_spaces *spaces, struct file *file)
     if (!file->module->readable) {
         file->module = NULL;
         file->match = AS_PERF_MISSING;
+        return;
     }
+    if (!file->build_id_text && file->module->build_id[0]) /* the same inode: what is in it is what was run */
+        file->build_id_text = file->module->build_id;
 }
 
 /* ---- what happens to processes ---- */
@@ -314,10 +318,10 @@ static bool kallsyms_fit(struct as_perf_spaces *spaces, const struct as_perf_ran
 {
     const uint64_t *known = as_map_get(&spaces->build_ids, as_strings_intern(spaces->strings, "[kernel.kallsyms]"));
     struct as_perf_build_id id = known != NULL ? spaces->build_id_list.data[*known - 1] : (struct as_perf_build_id){0};
-    if (!spaces->kallsyms_tried && known != NULL) {
+    if (!spaces->kallsyms_tried && (known != NULL || spaces->live)) {
         spaces->kallsyms_tried = true;
         spaces->kallsyms_fit = as_perf_kallsyms_load(&spaces->kallsyms, "/proc/kallsyms", "/sys/kernel/notes") &&
-                               as_perf_kallsyms_fits(&spaces->kallsyms, &id, map->offset);
+                               (spaces->live || as_perf_kallsyms_fits(&spaces->kallsyms, &id, map->offset));
     }
     return spaces->kallsyms_fit;
 }
@@ -327,7 +331,8 @@ static void find_kernel_symbol(struct as_perf_spaces *spaces, uint64_t address, 
 {
     const struct as_perf_range *symbol = as_perf_ranges_find(&spaces->symbols, address);
     const struct as_perf_kallsym *known = NULL;
-    if (symbol == NULL && map != NULL && strcmp(location->module, "[kernel]") == 0 && kallsyms_fit(spaces, map))
+    if (symbol == NULL && (map != NULL || spaces->live) && strcmp(location->module, "[kernel]") == 0 &&
+        kallsyms_fit(spaces, map))
         known = as_perf_kallsyms_find(&spaces->kallsyms, address);
     if (symbol != NULL) {
         location->function = location->raw_function = symbol->value;

@@ -19,6 +19,7 @@ struct as_perf_spaces;
 struct as_perf_spaces_options {
     const char *debug_path; /* colon-separated roots with separate debug files; NULL: /usr/lib/debug */
     bool no_debug;          /* symbols only, no DWARF */
+    bool live;              /* recorded here, by the kernel that is running: its functions' names fit */
     bool trust_paths;       /* take the file at the path where the recording does not say which one it was */
 };
 
