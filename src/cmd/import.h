@@ -116,6 +116,7 @@ void as_import_free(struct as_import *import);
 /* ---- the profile: import_write.c ---- */
 
 /* Adds what was added up, and what is known of the recording. */
+void as_import_write_samples(struct as_import *import, const struct as_perf_reader *reader); /* the first of these */
 void as_import_write(struct as_import *import, const struct as_perf_reader *reader, const char *path);
 
 #endif

@@ -10,14 +10,19 @@
 
 /* ---- series ---- */
 
+static bool is_clock(const struct as_perf_event *event)
+{
+    const char *name = event->name;
+    return (event->type == PERF_TYPE_SOFTWARE && event->pmu == NULL && event->sample_type != 0 &&
+            (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK)) ||
+           strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
+}
+
 /* What a period counts: "cycles", "nanoseconds" for clocks, else the event without its modifiers. The caller frees. */
 static char *unit_of(const struct as_perf_event *event)
 {
     const char *name = event->name;
-    bool clock = (event->type == PERF_TYPE_SOFTWARE && event->pmu == NULL && event->sample_type != 0 &&
-                  (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK)) ||
-                 strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
-    if (clock)
+    if (is_clock(event))
         return as_strdup("nanoseconds");
     return as_strndup(name, strchr(name, '/') ? strlen(name) : strcspn(name, ":"));
 }
@@ -56,18 +61,19 @@ static void add_event_series(const struct as_import *import, const struct as_per
         as_store_add_meta(import->writer, AS_META_SERIES, name);
     if (as_strings_count(names->known) == 1 && strcmp(unit, "cycles") == 0)
         as_store_add_meta_u64(import->writer, AS_META_CYCLES, sums->units);
-    as_store_add_series(import->writer, &(struct as_store_series){.name = name,
-                                                                  .description = description,
-                                                                  .unit = unit,
-                                                                  .scale = 1,
-                                                                  .event = event->name,
-                                                                  .precise = (int32_t)event->precise,
-                                                                  .period = event->period,
-                                                                  .rate = (double)event->frequency,
-                                                                  .samples = sums->samples,
-                                                                  .lost = event->lost,
-                                                                  .throttled = event->throttled,
-                                                                  .events = sums->sources ? sources : 0});
+    as_store_add_series(import->writer,
+                        &(struct as_store_series){.name = name,
+                                                  .description = description,
+                                                  .unit = unit,
+                                                  .scale = 1,
+                                                  .event = event->name,
+                                                  .precise = is_clock(event) ? -1 : (int32_t)event->precise,
+                                                  .period = event->period,
+                                                  .rate = (double)event->frequency,
+                                                  .samples = sums->samples,
+                                                  .lost = event->lost,
+                                                  .throttled = event->throttled,
+                                                  .events = sums->sources ? sources : 0});
     free(unit);
     free(description);
 }
@@ -367,11 +373,16 @@ static void add_meta(const struct as_import *import, const struct as_perf_reader
     free(why);
 }
 
-void as_import_write(struct as_import *import, const struct as_perf_reader *reader, const char *path)
+void as_import_write_samples(struct as_import *import, const struct as_perf_reader *reader)
 {
-    add_meta(import, reader, path);
     add_threads(import);
     add_series(import, reader);
     add_counters(import, reader);
     add_quality(import, reader);
+}
+
+void as_import_write(struct as_import *import, const struct as_perf_reader *reader, const char *path)
+{
+    add_meta(import, reader, path);
+    as_import_write_samples(import, reader);
 }
