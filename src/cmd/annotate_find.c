@@ -42,26 +42,34 @@ static void find_named(const struct as_view *view, const char *name, const char 
 }
 
 /* By an address of the run; else of a file, as objdump shows it. */
-static void find_at(const struct as_view *view, uint64_t address, numbers *found)
+static void find_at(const struct as_view *view, const char *text, const char *module, size_t module_length,
+                    numbers *found)
 {
+    char *end;
+    uint64_t address = strncmp(text, "0x", 2) == 0 ? strtoull(text, &end, 16) : 0;
+    if (strncmp(text, "0x", 2) != 0 || end == text + 2 || *end)
+        return;
     for (int in_file = 0; in_file < 2 && !found->len; in_file++)
         for (uint32_t i = 0; i < view->n_functions; i++) {
             const struct as_store_function *function = &view->function[i];
             uint64_t base = in_file && function->module < view->n_modules ? view->module[function->module].base : 0;
-            if (address - (function->address - base) < (function->size ? function->size : 1))
+            if (address - (function->address - base) < (function->size ? function->size : 1) &&
+                (!module || module_is(view, function->module, module, module_length)))
                 *as_vec_push(found) = i;
         }
 }
 
 static void find_all(const struct as_view *view, const char *symbol, numbers *found)
 {
-    char *end = NULL;
-    uint64_t address = strncmp(symbol, "0x", 2) == 0 ? strtoull(symbol, &end, 16) : 0;
     find_named(view, symbol, NULL, 0, found);
-    for (const char *colon = strchr(symbol, ':'); colon && !found->len; colon = strchr(colon + 1, ':'))
-        find_named(view, colon + 1, symbol, (size_t)(colon - symbol), found);
-    if (!found->len && end && *end == '\0' && end > symbol + 2)
-        find_at(view, address, found);
+    if (!found->len)
+        find_at(view, symbol, NULL, 0, found);
+    for (const char *colon = strchr(symbol, ':'); colon && !found->len; colon = strchr(colon + 1, ':')) {
+        size_t length = (size_t)(colon - symbol);
+        find_named(view, colon + 1, symbol, length, found);
+        if (!found->len)
+            find_at(view, colon + 1, symbol, length, found);
+    }
 }
 
 /* ---- what to say when that is none, or several ---- */
@@ -76,7 +84,7 @@ static bool say_several(const struct as_view *view, const char *symbol, const nu
     }
     if (found->len > LISTED)
         as_str_addf(&text, " and %zu more", found->len - LISTED);
-    as_error_set_status(err, AS_EXIT_USAGE, "'%.200s' is ambiguous: %s; say which as MODULE:NAME or by its address",
+    as_error_set_status(err, AS_EXIT_USAGE, "'%.200s' is ambiguous: %s; say which as MODULE:NAME, or by the address",
                         symbol, as_str_get(&text));
     as_str_free(&text);
     return false;

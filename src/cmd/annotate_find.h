@@ -4,8 +4,8 @@
 
 #include "report/view.h"
 
-/* NAME as shown (with or without parameters) or as in the symbol table, MODULE:NAME, or 0xADDRESS of the run or of its
- * file. On failure `err` names those that are near, or those that are meant. */
+/* NAME as shown (with or without parameters) or as in the symbol table, MODULE:NAME, 0xADDRESS of the run or of its
+ * file, or MODULE:0xADDRESS. On failure `err` names those that are near, or those that are meant. */
 bool as_annotate_find(const struct as_view *view, const char *symbol, uint32_t *function,
                       struct as_error *err) AS_MUST_CHECK;
 

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# assay annotate: lines and instructions against the report's sums, names in all spellings, arrows, inlined functions;
+# sources and binaries that are missing or have changed.
+# time-limit: 200
+. "$(dirname "$0")/lib.sh"
+
+note() { "$ASSAY" annotate "$@"; }
+
+mkdir src
+cat >src/work.c <<'END'
+#include <stdio.h>
+volatile int table[4096];
+static inline __attribute__((always_inline)) int twice(int x)
+{
+    for (int k = 0; k < 3; k++)
+        x += table[(x + k) & 4095]; /* inlined here */
+    return x * 2 + 1;
+}
+__attribute__((noinline)) int loop(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        if (table[i & 4095] > sum)
+            sum += twice(i); /* the line of twice */
+        else
+            sum -= i;
+    }
+    return sum;
+}
+END
+cat >src/main.c <<'END'
+#include <stdio.h>
+int loop(int n);
+static __attribute__((noinline)) int same(int n) { return loop(n) + 1; }
+int other(int n);
+int main(void)
+{
+    return (loop(20000) + same(100) + other(100)) == 12345;
+}
+END
+cat >src/other.c <<'END'
+int loop(int n);
+static __attribute__((noinline)) int same(int n) { return loop(n) + 2; }
+int other(int n) { return same(n) + 1; }
+END
+cat >src/names.cc <<'END'
+namespace space { struct thing { __attribute__((noinline)) int value(int x); }; }
+int space::thing::value(int x) { int sum = 0; for (int i = 0; i < x; i++) sum += i * sum; return sum; }
+int main() { space::thing t; return t.value(1000) == 1; }
+END
+build() { gcc -g -O1 -Wl,--build-id -o prog "$PWD"/src/{main,work,other}.c; }
+check "a program" build
+check "its profile" "$ASSAY" record -q -- ./prog
+check "a C++ program" g++ -g -O1 -o names "$PWD/src/names.cc"
+check "its profile" "$ASSAY" record -q -o names.db -- ./names
+
+holds() {
+    local name=$1 expression=$2 told
+    shift 2
+    if told=$(python3 -c '
+import json, math, sys
+d = [json.load(open(name, encoding="utf-8")) for name in sys.argv[2:]]
+d = d[0] if len(d) == 1 else d
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-6)
+result = eval("(" + sys.argv[1] + ")")
+if result is not True:
+    sys.exit(f"{sys.argv[1]} is {result!r}, not True")
+' "$expression" "$@" 2>&1); then pass "$name"; else fail "$name" "$told"; fi
+}
+
+# ---- what it shows --------------------------------------------------------------------------------------------------
+check "--json" note loop --json -o loop.json
+"$ASSAY" report --json -o function.json
+holds "instructions are the function's time" '
+    near(sum(r["cycles"] for r in d[0]["rows"]), next(r for r in d[1]["rows"] if r["function"] == "loop")["cycles"])
+    and near(sum(r["share"] for r in d[0]["rows"]), d[0]["share"]) and near(sum(r["function_share"] for r in d[0]["rows"]), 1)' loop.json function.json
+holds "lines are its time too" 'near(sum(l["cycles"] for l in d["lines"]), sum(r["cycles"] for r in d["rows"]))
+    and [l["cycles"] for l in d["lines"]] == sorted((l["cycles"] for l in d["lines"]), reverse=True)' loop.json
+holds "instructions by address, with all that is known of them" '
+    [int(r["address"], 16) for r in d["rows"]] == sorted(int(r["address"], 16) for r in d["rows"])
+    and all(r["file"].endswith("work.c") and r["line"] > 0 and r["text"] and r["executions"] > 0 and r["module"].endswith("/prog")
+            and near(sum(r["components"].values()), r["cycles"]) for r in d["rows"])' loop.json
+holds "source stands beside it" 'any("twice(i)" in l["source"] for l in d["lines"]) or any("inlined here" in l["source"] for l in d["lines"])' loop.json
+holds "inlined functions are named" 'any(r.get("inlined") == ["twice"] for r in d["rows"])' loop.json
+holds "jumps have targets" 'any("target" in r for r in d["rows"])' loop.json
+holds "events are counted" '
+    all(0 < n <= r["executions"] for r in d["rows"] for n in r["events"].values()) and any(r["events"] for r in d["rows"])' loop.json
+note loop >loop.txt
+check "the worst lines come first" grep -qE '^\* *[0-9.]+ % work.c:[0-9]+ ' loop.txt
+check "source and disassembly" grep -qE 'work.c:13 +if \(table' loop.txt
+check "… alternate" awk '/work.c:13/ { line = 1 } line && /cmp|mov/ { found = 1 } END { exit !found }' loop.txt
+check "arrows of jumps" grep -qE "[0-9] [.|+'-]*> +[0-9a-f]+  " loop.txt
+check_same "… in UTF-8 where that can be shown" yes "$(LC_ALL=C.UTF-8 note loop | grep -q '▶' && echo yes)"
+check "a legend" grep -qE '^  \. +[0-9.]+ %  Base' loop.txt
+check "what it is worth" grep -q 'source model, series golden' loop.txt
+check_json "--series" 'd["summary"]["sampler"] == "tea" and sum(r["samples"] for r in d["rows"]) > 0' note loop --series tea --json
+check_json "--thread" 'len(d["rows"]) > 5' note loop --thread 1 --json
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+check "a name of a module" note prog:loop
+address=$(python3 -c 'import json; print(json.load(open("loop.json"))["rows"][3]["address"])')
+check_json "an address of the run" 'd["function"] == "loop"' note "$address" --json
+check_json "an address of the file" 'd["function"] == "loop"' note "prog:0x$(nm prog | awk '$3 == "loop" { print $1 }')" --json
+for name in 'space::thing::value(int)' 'space::thing::value' _ZN5space5thing5valueEi 'names:space::thing::value'; do
+    check_json "C++: $name" 'd["function"] == "space::thing::value(int)"' note "$name" names.db --json
+done
+check_fails 2 "did you mean loop" "a name that is near" note lopo
+check_fails 2 "no function 'zzzzqqq'" "a name that is not" note zzzzqqq
+check_fails 2 "ambiguous: same at 0x.*, same at 0x.*MODULE:NAME" "two of a name" note same
+check_fails 2 'it was inlined' "an inlined function" note twice
+check_json "one of two, by its address" 'd["function"] == "same"' note "$(note same 2>&1 | grep -oE '0x[0-9a-f]+' | head -n 1)" --json
+check_fails 2 'no symbol' "no name" note
+check_fails 2 'one function' "too many words" note loop assay.db more
+check_fails 125 'there is no' "no profile" note loop absent.db
+check_fails 2 'it has golden' "an unknown series" note loop --series x
+full() { note loop "$@" >/dev/full; }
+check_fails 125 'No space left' "a full stdout" full
+check_fails 125 'No space left' "a full stdout, JSON" full --json
+
+# ---- files that change ----------------------------------------------------------------------------------------------
+sleep 0.1
+touch src/work.c
+check_same "a source newer than the program" 1 "$(note loop | grep -c 'newer than the program')"
+mv src hidden
+check_same "sources that are gone" 1 "$(note loop | grep -c 'no source for .*work.c: it is not there')"
+check "… cost no more than their lines" note loop
+check_json "… in JSON neither" 'len(d["rows"]) > 5 and all("source" not in r for r in d["rows"])' note loop --json
+note loop --source-path hidden >found.txt
+check "--source-path finds them" grep -qE 'work.c:12 +for \(int i' found.txt
+mkdir -p "$PWD/src/work.c"
+check_same "one that is no file" 1 "$(note loop | grep -c 'it is no file')"
+rmdir "$PWD/src/work.c" && mkfifo "$PWD/src/work.c"
+check_same "one that would block" 1 "$(timeout 20 "$ASSAY" annotate loop | grep -c 'it is no file')"
+rm -r src && mv hidden src
+sed -i 's/x \* 2 + 1/x * 3 + 2/' src/work.c
+check "another build" build
+check_same "a program that has changed" 1 "$(note loop | grep -c 'prog: it has changed since the recording')"
+check_json "… in JSON too" '"changed" in d["module_note"]' note loop --json
+check "… and the report still reads" "$ASSAY" report
+rm prog
+check_same "a program that is gone" 1 "$(note loop | grep -c 'prog: it is not there any more')"
+check "… costs nothing but that" note loop
+gcc -g -O1 -Wl,--build-id=none -o bare "$PWD"/src/{main,work,other}.c
+"$ASSAY" record -q -o bare.db -- ./bare
+check_same "no build-id: unchanged" "" "$(note loop bare.db | grep 'bare: ')"
+touch bare
+check_same "… changed, by its time" 1 "$(note loop bare.db | grep -c 'bare: it has changed')"
+gcc -O1 -s -o stripped "$PWD"/src/{main,work,other}.c
+"$ASSAY" record -q -o stripped.db -- ./stripped
+check "without symbols and lines: a report" "$ASSAY" report stripped.db --by line
