@@ -22,6 +22,7 @@ struct as_import_module {
     const char *path;
     int fd;                                /* -1: not open */
     struct as_map instructions, functions; /* by offset in the module; functions: number + 1 */
+    struct as_map calls;                   /* by the offset of their last byte: how far before it they begin */
 };
 
 struct as_import_code {
@@ -39,6 +40,7 @@ struct as_import_spot {
     uint32_t pid;
     enum as_perf_mode mode;
     uint64_t address;
+    bool called;                       /* it is the last byte of a call */
     const struct as_perf_frame *frame; /* perf script text: what it says; else NULL */
     size_t n_inlined;                  /* frames before it that were inlined into it */
 };
@@ -56,6 +58,10 @@ void as_import_code_open(struct as_import_code *code, struct as_store_writer *wr
 void as_import_code_find(struct as_import_code *code, const struct as_import_spot *spot, struct as_import_where *where);
 uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_spot *spot,
                                     const struct as_import_where *where);
+/* The call instruction whose last byte `where` is; `where` becomes its first. NONE, and nothing changes, where the file
+ * is not here or there is no call. */
+uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_spot *spot,
+                             struct as_import_where *where);
 void as_import_code_free(struct as_import_code *code);
 
 /* ---- the samples: import_samples.c ---- */

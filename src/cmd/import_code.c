@@ -25,6 +25,7 @@ void as_import_code_free(struct as_import_code *code)
     for (size_t i = 0; i < code->modules.len; i++) {
         as_map_free(&code->modules.data[i].instructions);
         as_map_free(&code->modules.data[i].functions);
+        as_map_free(&code->modules.data[i].calls);
         if (code->modules.data[i].fd >= 0)
             close(code->modules.data[i].fd);
     }
@@ -213,7 +214,7 @@ static void decode(struct as_import_code *code, const struct as_import_where *wh
     uint8_t bytes[AS_INSN_MAX_BYTES];
     struct as_import_module *module = &code->modules.data[where->module];
     enum as_arch arch;
-    result->known = false;
+    *result = (struct decoded){0};
     if (where->match != AS_PERF_MATCHED || !module->matched || where->file_offset > INT64_MAX)
         return;
     int fd = file_of_module(code, module);
@@ -260,4 +261,53 @@ uint32_t as_import_code_instruction(struct as_import_code *code, const struct as
     uint32_t number = add_instruction(code, spot, where);
     *as_map_put(&code->modules.data[where->module].instructions, where->offset) = number;
     return number;
+}
+
+/* ---- calls ---- */
+
+static void step_back(struct as_import_where *where, uint64_t bytes)
+{
+    where->address -= bytes;
+    where->offset -= bytes;
+    where->file_offset -= bytes;
+}
+
+/* The call that ends behind `where`, which is its last byte. Instructions cannot be read backwards: of all lengths that
+ * a call can have, the most frequent that gives one is taken. */
+static bool find_call(struct as_import_code *code, const struct as_import_where *where, struct as_import_where *call)
+{
+    static const uint8_t lengths[] = {5, 4, 2, 3, 6, 7};
+    struct decoded decoded;
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        *call = *where;
+        if (where->file_offset < lengths[i] || where->offset < lengths[i])
+            continue;
+        step_back(call, lengths[i] - 1u);
+        decode(code, call, &decoded);
+        if (decoded.known && decoded.insn.length == lengths[i] && as_insn_is_call(&decoded.insn))
+            return true;
+    }
+    return false;
+}
+
+uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_spot *spot,
+                             struct as_import_where *where)
+{
+    enum { NO_CALL = 1, CALL = 2 };
+    struct as_import_where call;
+    const uint64_t *known = as_map_get(&code->modules.data[where->module].calls, where->offset);
+    if (!known) {
+        uint64_t answer = NO_CALL;
+        if (find_call(code, where, &call))
+            answer = CALL + (where->offset - call.offset);
+        *as_map_put(&code->modules.data[where->module].calls, where->offset) = answer;
+        known = as_map_get(&code->modules.data[where->module].calls, where->offset);
+    }
+    if (*known == NO_CALL)
+        return AS_STORE_NONE;
+    uint64_t back = *known - CALL;
+    step_back(where, back);
+    struct as_import_spot at = *spot;
+    at.address -= back;
+    return as_import_code_instruction(code, &at, where);
 }

@@ -119,23 +119,28 @@ static void frames_of_text(const struct as_perf_sample *sample, as_import_spots 
     }
 }
 
-/* The chain begins with the sampled address itself. Its others are return addresses: one less is in the call. */
+/* The chain begins with the sampled address itself. Its others are return addresses, of which one less is in the call,
+ * except where the mode changes: there the program was interrupted. */
 static void frames_of_chain(const struct as_perf_sample *sample, as_import_spots *spots)
 {
     size_t at = 0;
     uint64_t address;
-    enum as_perf_mode mode = sample->mode;
+    enum as_perf_mode mode = sample->mode, before = sample->mode;
     *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid, .mode = sample->mode, .address = sample->ip};
-    for (bool first = true; as_perf_chain_next(sample, &at, &address, &mode); first = false)
+    for (bool first = true; as_perf_chain_next(sample, &at, &address, &mode); first = false) {
+        bool called = mode == before;
+        before = mode;
         if (!first && address > 0)
-            *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid, .mode = mode, .address = address - 1};
+            *as_vec_push(spots) = (struct as_import_spot){
+                .pid = sample->pid, .mode = mode, .address = address - called, .called = called};
+    }
 }
 
 /* From the outermost frame to the innermost, whose place is known already. Chains of programs without frame pointers
  * have frames where nothing is mapped: they are none. */
 static uint32_t walk_path(struct as_import *import, const as_import_spots *spots, const struct as_import_where *leaf)
 {
-    uint32_t path = AS_STORE_NONE;
+    uint32_t path = AS_STORE_NONE, call_site = AS_STORE_NONE;
     uint64_t call_address = 0;
     for (size_t i = spots->len; i-- > 0;) {
         struct as_import_where where = *leaf;
@@ -147,10 +152,11 @@ static uint32_t walk_path(struct as_import *import, const as_import_spots *spots
         }
         struct as_store_path node = {.parent = path,
                                      .function = where.function,
-                                     .call_site = AS_STORE_NONE,
+                                     .call_site = call_site,
                                      .address = where.function == AS_STORE_NONE ? where.address : where.entry,
                                      .call_address = call_address};
         path = path_of(import, &node, where.module);
+        call_site = spots->data[i].called ? as_import_code_call(&import->code, &spots->data[i], &where) : AS_STORE_NONE;
         call_address = where.address;
     }
     return path;

@@ -82,6 +82,9 @@ END
         "$ASSAY" export --to=json run.db
     check_json "both threads are there" 'len(d["threads"]) == 2 and all(t["name"] == "known" for t in d["threads"])' \
         "$ASSAY" export --to=json run.db
+    check_json "calls are found where the file is here" \
+        'any(p["call_site"] is not None and d["instructions"][p["call_site"]]["class"] == "call" and d["instructions"][p["call_site"]]["text"].startswith("call") for p in d["paths"])' \
+        "$ASSAY" export --to=json run.db
     check "annotate" "$ASSAY" annotate three run.db
     perf script -i run.data >run.txt 2>/dev/null
     check "perf script text: imported" "$ASSAY" import -o text.db run.txt
