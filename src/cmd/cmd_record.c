@@ -2,10 +2,23 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/record.h"
+#include "cmd/record_native.h"
 
 #include <math.h>
 
 static const char *const on_off[] = {"on", "off", NULL};
+static const char *const call_graphs[] = {
+    [AS_RECORD_FP] = "fp", [AS_RECORD_DWARF] = "dwarf", [AS_RECORD_NO_CALLS] = "none", NULL};
+
+const struct as_record_options as_record_defaults = {.run = AS_RUN_OPTIONS_DEFAULT,
+                                                     .source = "auto",
+                                                     .core = "boom-tea",
+                                                     .samplers = "tea",
+                                                     .output = "assay.db",
+                                                     .rate = NAN,
+                                                     .duration = NAN,
+                                                     .seed = 1,
+                                                     .repeat = 1};
 
 static const struct as_option options_table[] = {
     {.name = "output",
@@ -19,7 +32,9 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_record_options, source),
      .value = "NAME",
-     .help = "Where the times come from: auto (the default: the best that there is) or model (a modelled core)."},
+     .help = "Where the times come from: model (a modelled core that accounts for every cycle), pmu (events of this "
+             "machine's processor), timer (the kernel's task clock, on any machine), or auto (the default: a PMU that "
+             "samples precisely, else the model, else the timer)."},
     {.name = "core",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_record_options, core),
@@ -55,16 +70,17 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct as_record_options, period),
      .value = "N",
      .min = 1,
-     .help = "Take a sample every N cycles (default 1009)."},
+     .help = "Take a sample every N cycles (model, default 1009), nanoseconds (timer) or events (pmu)."},
     {.name = "rate",
      .type = AS_OPTION_DOUBLE,
      .offset = offsetof(struct as_record_options, rate),
      .value = "HZ",
-     .help = "Take HZ samples a second of the program's time, instead of --period."},
+     .help = "Take HZ samples a second of the program's time, instead of --period (timer and pmu: default 997, in "
+             "each thread)."},
     {.name = "random",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, random),
-     .help = "Sample at a random cycle of each period instead of its last."},
+     .help = "Sample at a random cycle of each period instead of its last. The timer varies its period in any case."},
     {.name = "seed",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_record_options, seed),
@@ -78,6 +94,35 @@ static const struct as_option options_table[] = {
      .max = 10000,
      .help = "Run the program N times. The profile is of the first run; mean and spread of cycles and seconds are of "
              "all of them."},
+    {.name = "pid",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct as_record_options, pid),
+     .value = "PID",
+     .min = 1,
+     .max = INT32_MAX,
+     .help = "Record a process that runs already (timer, pmu), until it ends, Ctrl-C, or --duration."},
+    {.name = "duration",
+     .type = AS_OPTION_DOUBLE,
+     .offset = offsetof(struct as_record_options, duration),
+     .value = "SECONDS",
+     .help = "With --pid: how long."},
+    {.name = "event",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct as_record_options, event),
+     .value = "NAME",
+     .help = "What the pmu source samples (default cycles, as precisely as the processor can): a name as in perf "
+             "list or of libpfm4, with modifiers such as :u and :pp; may be given several times."},
+    {.name = "call-graph",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct as_record_options, call_graph),
+     .value = "fp|dwarf|none",
+     .choices = call_graphs,
+     .help = "How call paths are found (timer, pmu): by frame pointers (the default), by copies of the stack and the "
+             "programs' unwind tables, or not at all."},
+    {.name = "user",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_record_options, user),
+     .help = "Leave out time in the kernel (timer, pmu)."},
     {.name = "json",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, json),
@@ -100,7 +145,7 @@ static int summarise(const struct as_record *record)
 static int record_program(struct as_record *record)
 {
     struct as_error err = AS_ERROR_INIT;
-    const struct as_record_source *source = as_record_choose(record->options, &record->source_why, &err);
+    const struct as_record_source *source = as_record_choose(record->options, record->argv, &record->source_why, &err);
     if (!source || !(record->writer = as_store_writer_open(record->options->output, &err)))
         return as_cli_fail(&as_command_record, &err);
     as_record_add_program(record);
@@ -111,46 +156,60 @@ static int record_program(struct as_record *record)
     as_record_add_runs(record);
     if (!as_store_writer_commit(record->writer, &err))
         return as_cli_fail(&as_command_record, &err);
-    int status = as_run_report(&record->engine, &record->options->run), failed = summarise(record);
+    int status = source->report ? source->report(record) : as_run_report(&record->engine, &record->options->run);
+    int failed = summarise(record);
     return failed ? failed : status;
+}
+
+/* One that runs already: what it is called comes from /proc. */
+static int record_process(struct as_record *record)
+{
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_native_describe_process(record, &err))
+        return as_cli_fail(&as_command_record, &err);
+    int status = record_program(record);
+    free(record->argv[0]);
+    free(record->argv);
+    return status;
 }
 
 static int run_record(int argc, char **argv)
 {
-    struct as_record_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
-                                        .source = "auto",
-                                        .core = "boom-tea",
-                                        .samplers = "tea",
-                                        .output = "assay.db",
-                                        .period = 1009,
-                                        .rate = NAN,
-                                        .seed = 1,
-                                        .repeat = 1};
+    struct as_record_options options = as_record_defaults;
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_record, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     struct as_record record = {.options = &options, .argv = argv + rest};
-    int status = rest < argc ? record_program(&record) : as_cli_usage(&as_command_record, "no program given");
+    int status;
+    if (options.pid)
+        status = rest < argc ? as_cli_usage(&as_command_record, "either --pid or a program") : record_process(&record);
+    else
+        status = rest < argc ? record_program(&record) : as_cli_usage(&as_command_record, "no program given");
     as_vec_free(&record.runs);
     as_strlist_free(&options.set);
+    as_strlist_free(&options.event);
     return status;
 }
 
 const struct as_command as_command_record = {
     .name = "record",
     .summary = "Run a program and write a profile of it",
-    .usage = "[options] [--] PROGRAM [ARGS…]",
+    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay record [options] --pid PID",
     .description =
         "Runs the program on a modelled out-of-order core that accounts for every cycle of every instruction, and "
         "writes what it found into one file: time by instruction, line, function, call path and thread, what each "
         "cycle was spent on, and how far samplers were off. 'assay report', 'assay annotate' and 'assay export' read "
         "it.\n\n"
+        "With --source=timer or pmu the program runs on this machine itself and is sampled; such a profile has times, "
+        "but no cycle stacks.\n\n"
         "A program that dies, or is interrupted, leaves a profile of what ran until then, marked as partial.",
     .options = options_table,
     .examples = "  assay record -- ./prog\n"
                 "  assay record --core zen4-like --max 100M -o before.db -- ./prog\n"
                 "  assay record --repeat 5 -- ./prog\n"
+                "  assay record --source=timer -- ./prog\n"
+                "  assay record --pid 1234 --duration 10\n"
                 "  assay report\n",
     .run = run_record,
 };

@@ -11,15 +11,27 @@
 #include "cmd/run_options.h"
 #include "store/store_write.h"
 
+enum { AS_RECORD_PERIOD = 1009 }; /* cycles, where none is asked for */
+
+enum as_record_calls { AS_RECORD_FP, AS_RECORD_DWARF, AS_RECORD_NO_CALLS };
+
 struct as_record_options {
     struct as_run_options run;
     bool json, random;
     int golden; /* 0: on, 1: off */
     const char *source, *core, *samplers, *events, *output;
-    uint64_t period, seed, repeat;
-    double rate;
+    uint64_t period; /* 0: not given */
+    uint64_t seed, repeat;
+    double rate; /* NAN: not given */
     struct as_strlist set;
+    /* Native sources: */
+    struct as_strlist event;
+    uint64_t pid; /* 0: the program is run */
+    double duration;
+    int call_graph; /* enum as_record_calls */
+    bool user;
 };
+extern const struct as_record_options as_record_defaults;
 
 struct as_record {
     const struct as_record_options *options;
@@ -38,12 +50,14 @@ struct as_record_source {
     /* Runs the program as often as asked for, adds to the writer and to `runs`. False only where there is nothing worth
      * keeping. */
     bool (*run)(struct as_record *record, struct as_error *err);
+    /* After all is written: tells how the program ended, returns the exit status. NULL: as_run_report. */
+    int (*report)(const struct as_record *record);
 };
 
-extern const struct as_record_source as_record_model;
+extern const struct as_record_source as_record_model, as_record_pmu, as_record_timer;
 
 /* The source asked for, or the best one that can work; `why` says why that one. NULL and `err`: none can. */
-const struct as_record_source *as_record_choose(const struct as_record_options *options, const char **why,
+const struct as_record_source *as_record_choose(const struct as_record_options *options, char **argv, const char **why,
                                                 struct as_error *err) AS_MUST_CHECK;
 
 /* What is the same for all sources: the program, its arguments, a few variables, the machine that it ran on. */

@@ -55,7 +55,9 @@ static bool choose_schedule(struct model_run *run, const struct as_machine *mach
 {
     const struct as_record_options *options = run->options;
     double cycles = machine->frequency / options->rate;
-    run->schedule = (struct as_schedule){.period = options->period, .random = options->random, .seed = options->seed};
+    run->schedule = (struct as_schedule){.period = options->period ? options->period : AS_RECORD_PERIOD,
+                                         .random = options->random,
+                                         .seed = options->seed};
     if (isnan(options->rate))
         return true;
     if (!(options->rate > 0) || cycles > 1e18)

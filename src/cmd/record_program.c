@@ -57,7 +57,8 @@ void as_record_add_program(struct as_record *record)
     as_store_add_meta(writer, AS_META_SOURCE_WHY, record->source_why);
     for (char **word = record->argv; *word; word++)
         as_store_add_argument(writer, *word);
-    add_environment(writer);
+    if (!record->options->pid) /* another process has its own */
+        add_environment(writer);
     free(directory);
 }
 

@@ -1,40 +1,114 @@
-/* The sources that there are, the best first. See record.h. */
+/* The sources that there are, and which of them `auto` takes: a PMU that samples precisely; else the model, which
+ * accounts for every cycle; where that cannot run the program, a PMU with skid, then the task clock. What an option of
+ * one source alone asks for is that source. See record.h. */
+#include "base/log.h"
 #include "cmd/record.h"
+#include "cmd/record_native.h"
+#include "engine/find_qemu.h"
+#include "engine/program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static const struct as_record_source *const sources[] = {&as_record_model, NULL};
+static const struct as_record_source *const sources[] = {&as_record_pmu, &as_record_model, &as_record_timer, NULL};
 
-/* Named by the command line already, not there yet. */
-static const char *const planned[] = {"pmu", "timer", NULL};
+/* ---- auto ---- */
 
-static const struct as_record_source *choose_any(const struct as_record_options *options, const char **why,
+static char why_text[512];
+
+static const struct as_record_source *take(const struct as_record_source *source, const char **why, const char *first,
+                                           const char *second)
+{
+    snprintf(why_text, sizeof why_text, "auto: %s%s%s", first, second ? "; " : "", second ? second : "");
+    *why = why_text;
+    return source;
+}
+
+/* A program that is no ELF file of the model's architectures may still be one of this machine's. */
+#if defined(__x86_64__) || defined(__riscv)
+static const bool others_run_here = false;
+#else
+static const bool others_run_here = true;
+#endif
+
+enum verdict { MODEL_RUNS, MODEL_CANNOT, NOBODY_CAN };
+
+static enum verdict ask_model(char **argv, struct as_error *err)
+{
+    struct as_program *program = as_alloc(sizeof *program);
+    struct as_qemu qemu;
+    bool known = as_program_find(argv[0], getenv("PATH"), program, err);
+    enum as_arch arch = program->arch;
+    free(program);
+    if (!known)
+        return others_run_here && err->status != AS_EXIT_NOT_FOUND ? MODEL_CANNOT : NOBODY_CAN;
+    return as_qemu_find(arch, NULL, &qemu, err) ? MODEL_RUNS : MODEL_CANNOT;
+}
+
+static const struct as_record_source *choose_native(const struct as_record_options *options,
+                                                    const struct as_native_outlook *outlook, const char **why,
+                                                    const char *reason, struct as_error *err)
+{
+    const struct as_record_source *source =
+        outlook->precise || outlook->skid || options->event.len ? &as_record_pmu : &as_record_timer;
+    return source->possible(options, err) ? take(source, why, outlook->why, reason) : NULL;
+}
+
+static const struct as_record_source *choose_any(const struct as_record_options *options, char **argv, const char **why,
                                                  struct as_error *err)
 {
-    for (size_t i = 0; sources[i]; i++)
-        if (sources[i]->possible(options, err)) {
-            *why = i == 0 ? "auto: the best source that there is" : "auto: those before it cannot work here";
-            return sources[i];
+    struct as_native_outlook outlook;
+    const char *model = as_record_model_option(options), *native = as_record_native_option(options);
+    char reason[256];
+    if (model && native) {
+        as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's, --%s that of the other sources", model, native);
+        return NULL;
+    }
+    if (model) {
+        snprintf(reason, sizeof reason, "--%s is the model's", model);
+        return as_record_model.possible(options, err) ? take(&as_record_model, why, reason, NULL) : NULL;
+    }
+    as_native_look(&outlook);
+    if (outlook.precise || native) {
+        snprintf(reason, sizeof reason, "--%s is for the real machine", native ? native : "");
+        return choose_native(options, &outlook, why, native ? reason : NULL, err);
+    }
+    enum verdict verdict = as_record_model.possible(options, err) ? ask_model(argv, err) : NOBODY_CAN;
+    if (verdict == NOBODY_CAN)
+        return NULL;
+    if (verdict == MODEL_CANNOT) {
+        snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, err->message);
+        return choose_native(options, &outlook, why, reason, err);
+    }
+    as_log_note("%s: this is the model; --source=timer is the quick way to time this machine itself", outlook.why);
+    return take(&as_record_model, why, outlook.why, "the model accounts for every cycle");
+}
+
+/* ---- by name ---- */
+
+static const struct as_record_source *choose_named(const struct as_record_options *options, struct as_error *err)
+{
+    const char *native = as_record_native_option(options);
+    for (size_t i = 0; sources[i]; i++) {
+        if (strcmp(sources[i]->name, options->source) != 0)
+            continue;
+        if (sources[i] == &as_record_model && native) {
+            as_error_set_status(err, AS_EXIT_USAGE, "--%s is for the pmu and timer sources: the model has none",
+                                native);
+            return NULL;
         }
+        return sources[i]->possible(options, err) ? sources[i] : NULL;
+    }
+    as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: unknown; there are auto, model, pmu and timer",
+                        options->source);
     return NULL;
 }
 
-const struct as_record_source *as_record_choose(const struct as_record_options *options, const char **why,
+const struct as_record_source *as_record_choose(const struct as_record_options *options, char **argv, const char **why,
                                                 struct as_error *err)
 {
-    const char *name = options->source;
-    if (strcmp(name, "auto") == 0)
-        return choose_any(options, why, err);
+    if (strcmp(options->source, "auto") == 0)
+        return choose_any(options, argv, why, err);
     *why = "asked for";
-    for (size_t i = 0; sources[i]; i++)
-        if (strcmp(sources[i]->name, name) == 0)
-            return sources[i]->possible(options, err) ? sources[i] : NULL;
-    for (size_t i = 0; planned[i]; i++)
-        if (strcmp(planned[i], name) == 0) {
-            as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: this version has no such source yet; there is model",
-                                name);
-            return NULL;
-        }
-    as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: unknown; there are auto and model", name);
-    return NULL;
+    return choose_named(options, err);
 }

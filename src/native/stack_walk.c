@@ -24,10 +24,10 @@ struct process {
     size_t reported; /* of them, libdw knows */
     Dwfl *dwfl;
     bool attached, hopeless;
-    struct as_walker *walker;
+    struct as_stack_walker *walker;
 };
 
-struct as_walker {
+struct as_stack_walker {
     struct as_map processes; /* pid → struct process * */
     struct as_strings *paths;
     /* The sample at hand: */
@@ -37,9 +37,9 @@ struct as_walker {
     size_t n, max;
 };
 
-struct as_walker *as_walker_new(void)
+struct as_stack_walker *as_stack_walker_new(void)
 {
-    struct as_walker *walker = as_alloc(sizeof *walker);
+    struct as_stack_walker *walker = as_alloc(sizeof *walker);
     walker->paths = as_strings_new();
     return walker;
 }
@@ -52,7 +52,7 @@ static void free_process(struct process *process)
     free(process);
 }
 
-void as_walker_free(struct as_walker *walker)
+void as_stack_walker_free(struct as_stack_walker *walker)
 {
     if (!walker)
         return;
@@ -66,7 +66,7 @@ void as_walker_free(struct as_walker *walker)
 
 /* ---- what is mapped ---- */
 
-static struct process *process_of(struct as_walker *walker, uint32_t pid, bool make)
+static struct process *process_of(struct as_stack_walker *walker, uint32_t pid, bool make)
 {
     uint64_t *found = make ? as_map_put(&walker->processes, pid) : as_map_get(&walker->processes, pid);
     if (found && !*found) {
@@ -77,7 +77,7 @@ static struct process *process_of(struct as_walker *walker, uint32_t pid, bool m
     return found ? (struct process *)(uintptr_t)*found : NULL;
 }
 
-static void forget(struct as_walker *walker, uint32_t pid)
+static void forget(struct as_stack_walker *walker, uint32_t pid)
 {
     struct process *process = process_of(walker, pid, false);
     if (process)
@@ -85,7 +85,7 @@ static void forget(struct as_walker *walker, uint32_t pid)
     as_map_remove(&walker->processes, pid);
 }
 
-static void copy_process(struct as_walker *walker, uint32_t from, uint32_t to)
+static void copy_process(struct as_stack_walker *walker, uint32_t from, uint32_t to)
 {
     forget(walker, to);
     struct process *child = process_of(walker, to, true), *parent = process_of(walker, from, false);
@@ -111,9 +111,9 @@ static void add_module(struct process *process, const struct module *module)
     process->hopeless = false;
 }
 
-bool as_walker_process(void *context, const struct as_perf_process *event, struct as_error *err)
+bool as_stack_walker_process(void *context, const struct as_perf_process *event, struct as_error *err)
 {
-    struct as_walker *walker = context;
+    struct as_stack_walker *walker = context;
     if ((event->kind == AS_PERF_COMM && event->exec) || (event->kind == AS_PERF_EXIT && event->pid == event->tid))
         forget(walker, event->pid);
     if (event->kind == AS_PERF_FORK && event->pid != event->parent_pid)
@@ -172,7 +172,7 @@ static void report(struct process *process, const struct module *module)
 
 static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
 {
-    struct as_walker *walker = argument;
+    struct as_stack_walker *walker = argument;
     if (*thread)
         return 0;
     *thread = argument;
@@ -187,7 +187,7 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread)
 
 static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *argument)
 {
-    const struct as_walker *walker = argument;
+    const struct as_stack_walker *walker = argument;
     uint64_t start = walker->registers[SP], valid = walker->sample->stack_valid;
     if (address < start || address - start > valid || valid - (address - start) < sizeof *word)
         return false;
@@ -197,7 +197,7 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *ar
 
 static bool set_registers(Dwfl_Thread *thread, void *argument)
 {
-    const struct as_walker *walker = argument;
+    const struct as_stack_walker *walker = argument;
     return dwfl_thread_state_registers(thread, 0, DWARF_REGISTERS, walker->registers);
 }
 
@@ -227,7 +227,7 @@ static bool ready(struct process *process, pid_t pid)
 
 static int take_frame(Dwfl_Frame *frame, void *argument)
 {
-    struct as_walker *walker = argument;
+    struct as_stack_walker *walker = argument;
     Dwarf_Addr pc;
     if (walker->n >= walker->max || !dwfl_frame_pc(frame, &pc, NULL) || !pc)
         return DWARF_CB_ABORT;
@@ -236,7 +236,7 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 }
 
 /* DWARF's order of the registers, by perf's. */
-static bool take_registers(struct as_walker *walker)
+static bool take_registers(struct as_stack_walker *walker)
 {
     static const uint8_t order[DWARF_REGISTERS] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, PERF_IP};
     const struct as_perf_regs *regs = &walker->sample->user_regs;
@@ -250,7 +250,8 @@ static bool take_registers(struct as_walker *walker)
     return true;
 }
 
-size_t as_walker_walk(struct as_walker *walker, const struct as_perf_sample *sample, uint64_t *frames, size_t max)
+size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf_sample *sample, uint64_t *frames,
+                            size_t max)
 {
     struct process *process = process_of(walker, sample->pid, false);
     walker->sample = sample;

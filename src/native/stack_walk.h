@@ -11,15 +11,16 @@
 
 enum { AS_WALK_MAX = 256 };
 
-struct as_walker;
+struct as_stack_walker;
 
-struct as_walker *as_walker_new(void);
-void as_walker_free(struct as_walker *walker);
+struct as_stack_walker *as_stack_walker_new(void);
+void as_stack_walker_free(struct as_stack_walker *walker);
 /* Has the form of a sink's function, with the walker as context; never fails. */
-bool as_walker_process(void *walker, const struct as_perf_process *process, struct as_error *err);
+bool as_stack_walker_process(void *walker, const struct as_perf_process *process, struct as_error *err);
 
 /* Writes at most `max` addresses, innermost first: the interrupted one, then return addresses. 0: the sample has no
  * registers or no stack. */
-size_t as_walker_walk(struct as_walker *walker, const struct as_perf_sample *sample, uint64_t *frames, size_t max);
+size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf_sample *sample, uint64_t *frames,
+                            size_t max);
 
 #endif

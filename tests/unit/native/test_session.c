@@ -36,7 +36,7 @@ struct tally {
     bool spread;        /* skip accesses at random */
     uint64_t third[3];  /* accesses to each third of the table */
     uint64_t how[3], inside[3], loads, stores;
-    struct as_walker *walker;
+    struct as_stack_walker *walker;
     const char *event; /* NULL: task-clock */
     uint64_t last_address;
     bool sleeps;
@@ -54,7 +54,7 @@ static bool on_process(void *context, const struct as_perf_process *process, str
     tally->execs += process->kind == AS_PERF_COMM && process->exec;
     as_code_process(tally->code, process, err);
     if (tally->walker)
-        as_walker_process(tally->walker, process, err);
+        as_stack_walker_process(tally->walker, process, err);
     return as_perf_spaces_process(tally->spaces, process, err);
 }
 
@@ -76,7 +76,7 @@ static void walk_stack(struct tally *tally, const struct as_perf_sample *sample)
 {
     static const char *const names[] = {"inner_call", "middle_call", "outer_call"};
     uint64_t frames[AS_WALK_MAX];
-    size_t n = as_walker_walk(tally->walker, sample, frames, AS_WALK_MAX);
+    size_t n = as_stack_walker_walk(tally->walker, sample, frames, AS_WALK_MAX);
     bool right = n >= 4, main_called = false;
     for (size_t i = 0; i < n; i++) {
         struct as_perf_location location;
@@ -531,14 +531,14 @@ static void takes_call_chains(void **state)
 static void unwinds_without_frame_pointers(void **state)
 {
     need_clock();
-    struct tally tally = {.walker = as_walker_new()};
+    struct tally tally = {.walker = as_stack_walker_new()};
     assert_true(sample(
         &tally, (struct as_native_options){.rate = 1000, .fields = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER},
         ARGS("deep", "1500"), 0));
     assert_int_equal(tally.info.lost, 0);
     assert_true(tally.walked > 50);
     assert_true(tally.complete >= tally.walked * 98 / 100);
-    as_walker_free(tally.walker);
+    as_stack_walker_free(tally.walker);
     forget(&tally);
 }
 
