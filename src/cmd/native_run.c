@@ -1,0 +1,204 @@
+/* A native recording from the start of the program, or from attaching to it, to its end. See record_native.h.
+ *
+ * Signals: Ctrl-C on the terminal reaches a launched program by itself; what is sent to us alone is passed on to it. We
+ * wait for its end, and a second one ends the recording. A process that we are attached to is left alone: the first one
+ * ends the recording.
+ */
+#include "base/clock.h"
+#include "cmd/record_native.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM};
+enum { CAUGHT = sizeof caught / sizeof *caught };
+static struct sigaction old_actions[CAUGHT];
+static struct as_native_session *_Atomic current;
+static _Atomic pid_t forward_to; /* 0: attached */
+static _Atomic unsigned interrupts;
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    struct as_native_session *session = atomic_load(&current);
+    pid_t pid = atomic_load(&forward_to);
+    if (pid > 0 && info->si_code <= 0 && signal != SIGALRM) /* sent by a process, not by the terminal */
+        kill(pid, signal);
+    bool ends = signal == SIGALRM;
+    if (signal == SIGINT || signal == SIGTERM)
+        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (pid > 0 ? 2 : 1);
+    if (ends && session)
+        as_native_stop(session);
+    errno = saved;
+}
+
+static void catch_signals(struct as_native_session *session, bool attached)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    atomic_store(&forward_to, attached ? 0 : as_native_pid(session));
+    atomic_store(&interrupts, 0);
+    atomic_store(&current, session);
+    for (size_t i = 0; i < CAUGHT; i++) {
+        sigaction(caught[i], NULL, &old_actions[i]);
+        if (old_actions[i].sa_handler != SIG_IGN || caught[i] == SIGALRM)
+            sigaction(caught[i], &action, NULL);
+    }
+}
+
+static void restore_signals(void)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    for (size_t i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &old_actions[i], NULL);
+    atomic_store(&current, NULL);
+}
+
+static void start_alarm(double seconds)
+{
+    struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(fmod(seconds, 1) * 1e6)}};
+    if (isnan(seconds))
+        return;
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
+        timer.it_value.tv_usec = 1; /* 0 would be never */
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* ---- the sink: that of an import, with chains from copies of the stack where these were asked for ---- */
+
+static bool take_event(void *context, const struct as_perf_event *event, struct as_error *err)
+{
+    return as_import_sink.event(&((struct as_native_result *)context)->import, event, err);
+}
+
+static bool take_process(void *context, const struct as_perf_process *process, struct as_error *err)
+{
+    struct as_native_result *result = context;
+    return (!result->walker || as_stack_walker_process(result->walker, process, err)) &&
+           as_import_sink.process(&result->import, process, err);
+}
+
+static bool take_ksymbol(void *context, const struct as_perf_ksymbol *symbol, struct as_error *err)
+{
+    return as_import_sink.ksymbol(&((struct as_native_result *)context)->import, symbol, err);
+}
+
+static bool take_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
+{
+    struct as_native_result *result = context;
+    uint64_t chain[AS_WALK_MAX + 3];
+    size_t n = 0;
+    if (!result->walker)
+        return as_import_sink.sample(&result->import, sample, err);
+    struct as_perf_sample walked = *sample;
+    if (sample->mode == AS_PERF_KERNEL) { /* what the kernel did inside is not in the copy; what called it is */
+        chain[n++] = PERF_CONTEXT_KERNEL;
+        chain[n++] = sample->ip;
+    }
+    chain[n++] = PERF_CONTEXT_USER;
+    size_t frames = as_stack_walker_walk(result->walker, sample, chain + n, AS_WALK_MAX);
+    result->walked += frames > 1;
+    result->unwalked += frames <= 1;
+    walked.chain = chain;
+    walked.n_chain = n + frames;
+    walked.has |= PERF_SAMPLE_CALLCHAIN;
+    walked.stack_valid = 0; /* used up */
+    return as_import_sink.sample(&result->import, &walked, err);
+}
+
+static const struct as_perf_sink native_sink = {
+    .event = take_event, .process = take_process, .ksymbol = take_ksymbol, .sample = take_sample};
+
+/* ---- running ---- */
+
+static void set_up(struct as_native_result *result, const struct as_record *record, const struct as_native_plan *plan)
+{
+    struct as_perf_spaces_options how = {.live = true};
+    result->import.writer = record->writer;
+    result->import.spaces = as_perf_spaces_new(&how);
+    as_import_code_open(&result->import.code, record->writer, result->import.spaces);
+    if (plan->options.fields & PERF_SAMPLE_STACK_USER)
+        result->walker = as_stack_walker_new();
+}
+
+bool as_native_execute(struct as_native_result *result, const struct as_record *record,
+                       const struct as_native_plan *plan, struct as_error *err)
+{
+    pid_t pid = (pid_t)record->options->pid;
+    double start = as_clock_seconds();
+    set_up(result, record, plan);
+    result->session =
+        pid ? as_native_attach(&plan->options, pid, err) : as_native_launch(&plan->options, record->argv, err);
+    if (!result->session)
+        return false;
+    catch_signals(result->session, pid != 0);
+    start_alarm(record->options->duration);
+    bool ok = as_native_run(result->session, &native_sink, result, err);
+    restore_signals();
+    result->seconds = as_clock_seconds() - start;
+    result->running = !pid && as_native_wait_status(result->session) == -1;
+    result->interrupted = result->running && atomic_load(&interrupts) >= 2;
+    return ok || as_store_writer_failed(record->writer); /* what is wrong with the file, commit says */
+}
+
+void as_native_result_free(struct as_native_result *result)
+{
+    as_import_free(&result->import);
+    as_perf_spaces_free(result->import.spaces);
+    as_stack_walker_free(result->walker);
+    as_native_close(result->session);
+}
+
+/* ---- a process that runs already ---- */
+
+static char *read_link(uint64_t pid, const char *name)
+{
+    char path[64], target[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", pid, name);
+    ssize_t size = readlink(path, target, sizeof target - 1);
+    return size > 0 ? as_strndup(target, (size_t)size) : NULL;
+}
+
+/* Words of the command line; a kernel thread has none. The record's argv is freed with its first word. */
+bool as_native_describe_process(struct as_record *record, struct as_error *err)
+{
+    enum { MOST = 1 << 20 };
+    char path[64], *text = as_alloc(MOST + 1);
+    size_t size = 0, words = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/cmdline", record->options->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; fd >= 0 && size < MOST && (n = read(fd, text + size, MOST - size)) > 0;)
+        size += (size_t)n;
+    if (fd < 0) {
+        free(text);
+        return as_error_set(err, "there is no process %" PRIu64, record->options->pid);
+    }
+    close(fd);
+    if (size == 0)
+        text[size++] = '\0';
+    for (size_t at = 0; at < size; at += strlen(text + at) + 1)
+        words++;
+    record->argv = as_alloc_array(words + 1, sizeof *record->argv);
+    for (size_t at = 0, i = 0; i < words; at += strlen(text + at) + 1)
+        record->argv[i++] = text + at;
+    return true;
+}
+
+void as_native_add_process(const struct as_record *record)
+{
+    uint64_t pid = record->options->pid;
+    char *program = read_link(pid, "exe"), *directory = read_link(pid, "cwd");
+    as_store_add_meta(record->writer, AS_META_PROGRAM, program);
+    as_store_add_meta(record->writer, AS_META_DIRECTORY, directory);
+    as_store_add_meta_u64(record->writer, "process", pid);
+    free(program);
+    free(directory);
+}

@@ -1,0 +1,64 @@
+/* The real machine as a source of profiles: the task clock (timer), or events of the PMU (pmu). See record.h.
+ *
+ * A session (native/session.h) delivers samples in the form in which a recording of perf has them, so what becomes of
+ * them is what `assay import` does (import.h). Nothing of Assay is in the program: no descriptor, no signal handler, no
+ * tracer; when Assay is killed, the program goes on.
+ */
+#ifndef AS_CMD_RECORD_NATIVE_H
+#define AS_CMD_RECORD_NATIVE_H
+
+#include "cmd/import.h"
+#include "cmd/record.h"
+#include "native/session.h"
+#include "native/stack_walk.h"
+
+/* ---- what is asked for: native_plan.c ---- */
+
+enum { AS_NATIVE_MAX_EVENTS = 16 };
+
+struct as_native_plan {
+    struct as_native_event events[AS_NATIVE_MAX_EVENTS];
+    struct as_native_options options;
+    char how[352]; /* what is sampled and why */
+};
+
+/* False with one line where an option is wrong or is none of a native source's, or an event is not known. */
+bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_options *options,
+                          struct as_error *err) AS_MUST_CHECK;
+bool as_native_plan_pmu(struct as_native_plan *plan, const struct as_record_options *options,
+                        struct as_error *err) AS_MUST_CHECK;
+
+/* What `auto` must know of this machine. */
+struct as_native_outlook {
+    bool precise; /* a PMU that samples precisely */
+    bool skid;    /* one that does not */
+    char why[256];
+};
+void as_native_look(struct as_native_outlook *outlook);
+
+/* Names the first option that was given and is the model's alone, or a native source's alone; NULL: none. */
+const char *as_record_model_option(const struct as_record_options *options);
+const char *as_record_native_option(const struct as_record_options *options);
+
+/* ---- the run: native_run.c ---- */
+
+struct as_native_result {
+    struct as_native_session *session;
+    struct as_import import;
+    struct as_stack_walker *walker; /* NULL: the kernel's call chains */
+    double seconds;                 /* by the clock on the wall */
+    bool interrupted;               /* the user ended the recording before the program had ended */
+    bool running;                   /* the program goes on */
+    uint64_t walked, unwalked;
+};
+
+/* Until the program has ended, the user or --duration ends it. False where there is nothing worth keeping. */
+bool as_native_execute(struct as_native_result *result, const struct as_record *record,
+                       const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
+void as_native_result_free(struct as_native_result *result);
+
+/* The running process that is asked for, as a command line. False: there is none. */
+bool as_native_describe_process(struct as_record *record, struct as_error *err) AS_MUST_CHECK;
+void as_native_add_process(const struct as_record *record); /* its path and directory, to the profile */
+
+#endif
