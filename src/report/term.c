@@ -77,7 +77,10 @@ void as_show_in(FILE *out, const struct as_term *term, const char *text, unsigne
     for (size_t done = 0; *shown; shown++) {
         if ((*shown & 0xc0) != 0x80 && done++ == keep)
             break;
-        fputc(term->utf8 || (unsigned char)*shown < 0x80 ? *shown : (*shown & 0xc0) == 0x80 ? '\0' : '?', out);
+        if (term->utf8 || (unsigned char)*shown < 0x80)
+            fputc(*shown, out);
+        else if ((*shown & 0xc0) != 0x80) /* the first byte of a character that cannot be shown */
+            fputc('?', out);
     }
     if (all > columns && columns > cut)
         fputs(term->utf8 ? "…" : "..", out);

@@ -77,6 +77,8 @@ db "the code" '
 db "the whole is known by estimates of its error" '
     one("SELECT value FROM estimates WHERE series = 1 AND measure = \"error\" AND granularity = \"instruction\"") < 0.5
     and one("SELECT count(*) FROM estimates WHERE measure IN (\"systematic\", \"pics\", \"estimate\")") == 10' demo.db
+db "the error that the number of samples lets expect is not below the true one, nor far above" '
+    all(0.8 * error <= estimate <= 5 * error for estimate, error in q("SELECT a.value, b.value FROM estimates a JOIN estimates b USING (series, granularity) WHERE a.measure = \"estimate\" AND b.measure = \"error\""))' demo.db
 check "the counts are those of assay stat" "$ASSAY" stat --json -o stat.json --max 3M -- "$demo" 1
 db "… instructions" 'int(meta("instructions")) == __import__("json").load(open("stat.json"))["instructions"]' demo.db
 check "again" record -q -o again.db --max 3M -- "$demo" 1
@@ -168,7 +170,6 @@ check_status 125 "a part that is never reached" record -o kept.db --from no_such
 told=$err
 check "… measured nothing" grep -q 'nothing was measured' <<<"$told"
 same_file
-check_fails 2 'no such source yet' "a source that is not there yet" record --source=pmu -o kept.db -- true
 check_fails 2 'unknown; there are' "an unknown source" record --source=oracle -o kept.db -- true
 check_fails 2 "unknown sampler 'x'" "an unknown sampler" record --samplers x -o kept.db -- true
 check_fails 2 'named twice' "a sampler twice" record --samplers tea,tea -o kept.db -- true
