@@ -145,9 +145,11 @@ static int summarise(const struct as_record *record)
 static int record_program(struct as_record *record)
 {
     struct as_error err = AS_ERROR_INIT;
-    const struct as_record_source *source = as_record_choose(record->options, record->argv, &record->source_why, &err);
+    const struct as_record_source *source = as_record_choose(record, &err);
     if (!source || !(record->writer = as_store_writer_open(record->options->output, &err)))
         return as_cli_fail(&as_command_record, &err);
+    if (record->hint[0])
+        as_log_note("%s", record->hint);
     as_record_add_program(record);
     if (!source->run(record, &err)) {
         as_store_writer_abort(record->writer);

@@ -38,6 +38,7 @@ struct as_record {
     char **argv;
     struct as_store_writer *writer;
     const char *source_why;
+    char hint[352]; /* what the user may want instead; "": nothing */
     AS_VEC(struct as_store_run) runs;
     struct as_engine_result engine; /* of the run that the profile is of */
     char partial[256];              /* why the profile is not of a whole run; "": it is */
@@ -56,9 +57,8 @@ struct as_record_source {
 
 extern const struct as_record_source as_record_model, as_record_pmu, as_record_timer;
 
-/* The source asked for, or the best one that can work; `why` says why that one. NULL and `err`: none can. */
-const struct as_record_source *as_record_choose(const struct as_record_options *options, char **argv, const char **why,
-                                                struct as_error *err) AS_MUST_CHECK;
+/* The source asked for, or the best one that can work; sets `source_why` and `hint`. NULL and `err`: none can. */
+const struct as_record_source *as_record_choose(struct as_record *record, struct as_error *err) AS_MUST_CHECK;
 
 /* What is the same for all sources: the program, its arguments, a few variables, the machine that it ran on. */
 void as_record_add_program(struct as_record *record);

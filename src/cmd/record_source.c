@@ -1,7 +1,6 @@
 /* The sources that there are, and which of them `auto` takes: a PMU that samples precisely; else the model, which
  * accounts for every cycle; where that cannot run the program, a PMU with skid, then the task clock. What an option of
  * one source alone asks for is that source. See record.h. */
-#include "base/log.h"
 #include "cmd/record.h"
 #include "cmd/record_native.h"
 #include "engine/find_qemu.h"
@@ -16,11 +15,11 @@ static const struct as_record_source *const sources[] = {&as_record_pmu, &as_rec
 
 static char why_text[512];
 
-static const struct as_record_source *take(const struct as_record_source *source, const char **why, const char *first,
-                                           const char *second)
+static const struct as_record_source *take(struct as_record *record, const struct as_record_source *source,
+                                           const char *first, const char *second)
 {
     snprintf(why_text, sizeof why_text, "auto: %s%s%s", first, second ? "; " : "", second ? second : "");
-    *why = why_text;
+    record->source_why = why_text;
     return source;
 }
 
@@ -45,18 +44,18 @@ static enum verdict ask_model(char **argv, struct as_error *err)
     return as_qemu_find(arch, NULL, &qemu, err) ? MODEL_RUNS : MODEL_CANNOT;
 }
 
-static const struct as_record_source *choose_native(const struct as_record_options *options,
-                                                    const struct as_native_outlook *outlook, const char **why,
+static const struct as_record_source *choose_native(struct as_record *record, const struct as_native_outlook *outlook,
                                                     const char *reason, struct as_error *err)
 {
+    const struct as_record_options *options = record->options;
     const struct as_record_source *source =
         outlook->precise || outlook->skid || options->event.len ? &as_record_pmu : &as_record_timer;
-    return source->possible(options, err) ? take(source, why, outlook->why, reason) : NULL;
+    return source->possible(options, err) ? take(record, source, outlook->why, reason) : NULL;
 }
 
-static const struct as_record_source *choose_any(const struct as_record_options *options, char **argv, const char **why,
-                                                 struct as_error *err)
+static const struct as_record_source *choose_any(struct as_record *record, struct as_error *err)
 {
+    const struct as_record_options *options = record->options;
     struct as_native_outlook outlook;
     const char *model = as_record_model_option(options), *native = as_record_native_option(options);
     char reason[256];
@@ -66,22 +65,23 @@ static const struct as_record_source *choose_any(const struct as_record_options 
     }
     if (model) {
         snprintf(reason, sizeof reason, "--%s is the model's", model);
-        return as_record_model.possible(options, err) ? take(&as_record_model, why, reason, NULL) : NULL;
+        return as_record_model.possible(options, err) ? take(record, &as_record_model, reason, NULL) : NULL;
     }
     as_native_look(&outlook);
     if (outlook.precise || native) {
         snprintf(reason, sizeof reason, "--%s is for the real machine", native ? native : "");
-        return choose_native(options, &outlook, why, native ? reason : NULL, err);
+        return choose_native(record, &outlook, native ? reason : NULL, err);
     }
-    enum verdict verdict = as_record_model.possible(options, err) ? ask_model(argv, err) : NOBODY_CAN;
+    enum verdict verdict = as_record_model.possible(options, err) ? ask_model(record->argv, err) : NOBODY_CAN;
     if (verdict == NOBODY_CAN)
         return NULL;
     if (verdict == MODEL_CANNOT) {
         snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, err->message);
-        return choose_native(options, &outlook, why, reason, err);
+        return choose_native(record, &outlook, reason, err);
     }
-    as_log_note("%s: this is the model; --source=timer is the quick way to time this machine itself", outlook.why);
-    return take(&as_record_model, why, outlook.why, "the model accounts for every cycle");
+    snprintf(record->hint, sizeof record->hint,
+             "%s, so this is the model; --source=timer is the quick way to time this machine itself", outlook.why);
+    return take(record, &as_record_model, outlook.why, "the model accounts for every cycle");
 }
 
 /* ---- by name ---- */
@@ -104,11 +104,10 @@ static const struct as_record_source *choose_named(const struct as_record_option
     return NULL;
 }
 
-const struct as_record_source *as_record_choose(const struct as_record_options *options, char **argv, const char **why,
-                                                struct as_error *err)
+const struct as_record_source *as_record_choose(struct as_record *record, struct as_error *err)
 {
-    if (strcmp(options->source, "auto") == 0)
-        return choose_any(options, argv, why, err);
-    *why = "asked for";
-    return choose_named(options, err);
+    if (strcmp(record->options->source, "auto") == 0)
+        return choose_any(record, err);
+    record->source_why = "asked for";
+    return choose_named(record->options, err);
 }

@@ -140,6 +140,14 @@ static void json_quality(const struct as_summary *summary, struct as_json *json)
     as_json_end(json);
 }
 
+/* Whether its times can be split by what they were spent on. */
+static bool has_events(const struct as_summary *summary)
+{
+    size_t n;
+    const struct as_store_series *series = as_store_series(summary->store, &n);
+    return summary->series < n && series[summary->series].events != 0;
+}
+
 void as_summary_json(const struct as_summary *summary, struct as_json *json)
 {
     as_json_string(json, "file", as_store_file_name(summary->store));
@@ -163,6 +171,7 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json)
     as_json_u64(json, "dropped", summary->dropped);
     as_json_double(json, "error_estimate", summary->error);
     as_json_string(json, "error_how", summary->error_how);
+    as_json_bool(json, "cycle_stacks", has_events(summary));
     json_errors(summary, json);
     as_json_string(json, "region", summary->region);
     as_json_string(json, "partial", summary->partial);
@@ -239,6 +248,9 @@ void as_summary_text(const struct as_summary *summary, FILE *out)
     if (summary->partial)
         fprintf(out, "PARTIAL: %s\n", as_show(summary->partial));
     text_samples(summary, out);
+    if (!has_events(summary))
+        fprintf(out, "no cycle stacks: %s sees no events%s\n", as_show(summary->sampler),
+                summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
     text_stack(summary, out, "states", "commit states: ");
     text_runs(summary, out);
 }
