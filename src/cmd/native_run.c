@@ -4,7 +4,6 @@
  * wait for its end, and a second one ends the recording. A process that we are attached to is left alone: the first one
  * ends the recording.
  */
-#include "base/clock.h"
 #include "cmd/record_native.h"
 
 #include <errno.h>
@@ -133,7 +132,6 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
                        const struct as_native_plan *plan, struct as_error *err)
 {
     pid_t pid = (pid_t)record->options->pid;
-    double start = as_clock_seconds();
     set_up(result, record, plan);
     result->session =
         pid ? as_native_attach(&plan->options, pid, err) : as_native_launch(&plan->options, record->argv, err);
@@ -143,7 +141,6 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
     start_alarm(record->options->duration);
     bool ok = as_native_run(result->session, &native_sink, result, err);
     restore_signals();
-    result->seconds = as_clock_seconds() - start;
     result->running = !pid && as_native_wait_status(result->session) == -1;
     result->interrupted = result->running && atomic_load(&interrupts) >= 2;
     return ok || as_store_writer_failed(record->writer); /* what is wrong with the file, commit says */

@@ -45,7 +45,7 @@ static void add_meta(struct as_store_writer *writer, const struct as_record *rec
     if (!isnan(record->options->rate) || !first->period)
         as_store_add_meta_double(writer, AS_META_RATE,
                                  isnan(record->options->rate) ? (double)first->frequency : record->options->rate);
-    as_store_add_meta_double(writer, AS_META_SECONDS, result->seconds);
+    as_store_add_meta_double(writer, AS_META_SECONDS, as_native_info(result->session)->seconds);
     add_machine(writer);
 }
 
@@ -107,7 +107,7 @@ static void describe_end(struct as_record *record, const struct as_native_result
     *end = (struct as_engine_result){.started = true,
                                      .region_reached = true,
                                      .interrupted = result->interrupted,
-                                     .seconds = result->seconds,
+                                     .seconds = as_native_info(result->session)->seconds,
                                      .processes = (uint32_t)processes.len,
                                      .threads = (uint32_t)result->import.threads.len,
                                      .left_running = (uint32_t)as_native_info(result->session)->processes_left};
@@ -123,10 +123,13 @@ static void add_run(struct as_record *record, const struct as_native_result *res
     uint64_t samples = 0;
     for (size_t i = 0; i < result->import.series.len; i++)
         samples += result->import.series.data[i].samples;
-    *as_vec_push(&record->runs) = (struct as_store_run){
-        .number = 1, .samples = samples, .seconds = result->seconds, .status = record->engine.exit_status};
+    *as_vec_push(&record->runs) = (struct as_store_run){.number = 1,
+                                                        .samples = samples,
+                                                        .seconds = as_native_info(result->session)->seconds,
+                                                        .status = record->engine.exit_status};
     if (samples == 0)
-        as_log_warn("there are no samples: the program ran for less than a period; try a higher --rate");
+        as_log_warn("there are no samples: it used %.2g s of processor time; a higher --rate may get some",
+                    as_native_info(result->session)->counted);
 }
 
 static bool record_natively(struct as_record *record, const struct as_native_plan *plan, bool pmu, struct as_error *err)

@@ -46,7 +46,6 @@ struct as_native_result {
     struct as_native_session *session;
     struct as_import import;
     struct as_stack_walker *walker; /* NULL: the kernel's call chains */
-    double seconds;                 /* by the clock on the wall */
     bool interrupted;               /* the user ended the recording before the program had ended */
     bool running;                   /* the program goes on */
     uint64_t walked, unwalked;

@@ -1,4 +1,5 @@
 /* A session from its making to its end, and the delivery of what its buffers gave. See session.h. */
+#include "base/clock.h"
 #include "native/session_internal.h"
 
 #include <errno.h>
@@ -55,8 +56,10 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
 {
     struct as_native_session *session = session_new(options, err);
     if (session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
-        make_reader(session, err) && as_native_let_go(session, argv[0], err))
+        make_reader(session, err) && as_native_let_go(session, argv[0], err)) {
+        session->began = as_clock_seconds();
         return session;
+    }
     as_native_close(session);
     return NULL;
 }
@@ -67,6 +70,7 @@ struct as_native_session *as_native_attach(const struct as_native_options *optio
     if (!session)
         return NULL;
     session->pid = pid;
+    session->began = as_clock_seconds();
     if (as_native_attach_threads(session, err) && make_reader(session, err))
         return session;
     as_native_close(session);

@@ -63,6 +63,7 @@ struct as_native_info {
     size_t rings, ring_bytes;
     size_t events_open; /* descriptors */
     uint64_t samples, lost, throttled, bytes;
+    double seconds; /* from the start of the program, or from attaching, to its end or as_native_stop */
     double
         counted; /* seconds that the first event's clock has counted: what the samples should add up to. 0: no clock */
     uint64_t processes_left;          /* that still ran when the session ended (daemons) */

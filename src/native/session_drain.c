@@ -1,5 +1,6 @@
 /* The thread that empties the kernel's buffers. It does nothing else: what the records mean is found out by whoever
  * runs the session. When the queue is full it waits, and the kernel counts what it loses. */
+#include "base/clock.h"
 #include "native/session_internal.h"
 
 #include <errno.h>
@@ -110,6 +111,8 @@ static void *drain(void *argument)
         as_native_jitter(session);
         take_all(session);
     }
+    session->info.seconds = as_clock_seconds() - session->began;
+    as_native_disable(session);
     take_all(session); /* what was written while the pass before went on */
     as_queue_close(session->queue);
     free(fds);

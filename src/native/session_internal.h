@@ -61,7 +61,8 @@ struct as_native_session {
 
     struct as_queue *queue;
     _Atomic uint64_t queued;
-    uint64_t random;     /* the jitter's */
+    uint64_t random; /* the jitter's */
+    double began;
     double jitter_until; /* when the period changes next */
     pthread_t drainer;
     bool draining;
@@ -76,7 +77,8 @@ void as_native_note(struct as_native_session *session, const char *format, ...) 
 bool as_native_make_kinds(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
 /* Opens everything for one thread and its descendants; enabled at exec or at once. */
 bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err) AS_MUST_CHECK;
-void as_native_jitter(struct as_native_session *session); /* gives clocks another prime */
+void as_native_jitter(struct as_native_session *session);  /* gives clocks another prime */
+void as_native_disable(struct as_native_session *session); /* a program that goes on is no longer counted */
 void as_native_close_events(struct as_native_session *session);
 /* Says in one line why perf_event_open failed. Always false. */
 bool as_native_open_error(const struct as_native_session *session, const struct as_native_event *event, int error,

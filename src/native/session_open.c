@@ -380,6 +380,12 @@ void as_native_jitter(struct as_native_session *session)
     }
 }
 
+void as_native_disable(struct as_native_session *session)
+{
+    for (size_t i = 0; i < session->fds.len; i++)
+        ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
 void as_native_close_events(struct as_native_session *session)
 {
     for (size_t i = 0; i < session->rings.len; i++)
