@@ -3,11 +3,12 @@
  * Constraints, in the order in which an instruction meets them:
  *   fetch     the packet: width, aligned block, taken branches, redirects; instruction cache and TLB; room in the fetch
  *             buffer; a fetch target queue entry
- *   dispatch  front-end depth; in order; dispatch width; ROB entry; physical register; issue-queue entry; load or store
- *             queue entry; branch tag; serialising instructions wait for the ROB to drain and hold what follows
+ *   dispatch  front-end depth; in order; dispatch width; ROB entry or row; physical register; issue-queue entry;
+ *             load or store queue entry; branch tag; serialising instructions wait for the ROB to drain and hold
+ *             what follows
  *   issue     operands; issue width of the queue; a unit; atomics wait to be the oldest with all stores drained
  *   done      unit latency, or the memory's answer; store-to-load forwarding; memory-order speculation
- *   commit    in order; commit width; flushes and mispredictions then say when fetch goes on
+ *   commit    in order; commit width; one row; flushes and mispredictions then say when fetch goes on
  *   drain     committed stores leave the store queue in order
  */
 #include "core/core_back.h"
@@ -50,6 +51,8 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->width = machine->back.width;
     core->rob = machine->back.rob;
     core->commit_width = machine->back.commit_width;
+    core->has_rows = machine->back.rob_rows;
+    core->rows = ring_new(core->has_rows ? machine->back.rob / machine->back.width : 0);
     core->flights_mask = ring_size(later(core->rob, later(core->width, core->commit_width))) - 1;
     core->flights = as_alloc_array(core->flights_mask + 1, sizeof *core->flights);
     core->registers[AS_REGISTERS_INT] = ring_new(machine->back.int_registers - ARCH_REGISTERS);
@@ -83,7 +86,7 @@ void as_core_free(struct as_core *core)
 {
     if (!core)
         return;
-    struct ring *rings[] = {&core->buffer, &core->targets, &core->load_queue, &core->store_queue};
+    struct ring *rings[] = {&core->buffer, &core->targets, &core->rows, &core->load_queue, &core->store_queue};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
         free(rings[i]->gone);
     for (int i = 0; i < AS_REGISTERS_COUNT; i++)

@@ -1,8 +1,14 @@
 /* A micro-operation from dispatch to commit, as far as it is the same for all of them: inline, since it runs for each.
  *
- *   dispatch  in order; dispatch width; ROB entry; physical register; issue-queue entry; load or store queue entry;
- * branch tag; serialising instructions wait for the ROB to drain and hold what follows issue     issue width of the
- * queue; a unit commit    in order; commit width
+ *   dispatch  in order; dispatch width; ROB entry or row; physical register; issue-queue entry; load or store queue
+ *             entry; branch tag; serialising instructions wait for the ROB to drain and hold what follows
+ *   issue     issue width of the queue; a unit
+ *   commit    in order; commit width; one row of the ROB a cycle
+ *
+ * Rows (back.rob_rows) are BOOM's: what the decoders took together is a group with a row of the ROB for itself, each
+ * micro-operation in the lane that it had in the fetch buffer, whose rows are refilled from the first lane after a
+ * redirect. Part of a group may dispatch and the rest later, into the same row; the next group waits for it. Decoders
+ * and dispatch are one stage here: a group is what has come when its first one dispatches.
  */
 #ifndef AS_CORE_CORE_BACK_H
 #define AS_CORE_CORE_BACK_H
@@ -19,18 +25,46 @@ static inline struct flight *flight(const struct as_core *core, uint64_t n)
     return &core->flights[n & core->flights_mask];
 }
 
+/* Since when the width and the ROB let a micro-operation dispatch. */
+struct turn {
+    uint64_t in_width, room;
+};
+
+static inline struct turn next_turn(const struct as_core *core, uint64_t not_before)
+{
+    return (struct turn){.in_width = later(flight(core, core->n_uops - core->width)->dispatched, not_before),
+                         .room = flight(core, core->n_uops - core->rob)->committed};
+}
+
+/* Without branches: no host foresees who opens a row. */
+static inline struct turn next_turn_in_rows(struct as_core *core, uint64_t not_before)
+{
+    uint64_t opens = (core->lane == 0) | (not_before > core->row_dispatched);
+    core->opens_row = opens;
+    return (struct turn){.in_width = later(core->last_dispatch + opens, not_before),
+                         .room = gone_at(&core->rows, core->n_rows) & -opens};
+}
+
+static inline void enter_row(struct as_core *core, uint64_t cycle)
+{
+    uint64_t lane = core->lane + 1, opens = core->opens_row;
+    core->lane = lane == core->width ? 0 : lane;
+    core->row_dispatched = opens ? cycle : core->row_dispatched;
+    core->n_rows += opens;
+}
+
 /* The cycle in which a micro-operation with these traits enters the ROB. The constraints that do not depend on the one
  * before are joined first: the time of the one before is what this waits for. */
-static inline uint64_t dispatch(struct as_core *core, const struct as_micro *micro, uint32_t traits,
-                                uint64_t not_before, struct as_pipe *pipe)
+static inline __attribute__((always_inline)) uint64_t
+dispatch(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t not_before, struct as_pipe *pipe)
 {
-    uint64_t in_width = later(flight(core, core->n_uops - core->width)->dispatched, not_before);
-    uint64_t room = later(flight(core, core->n_uops - core->rob)->committed, core->hold_dispatch);
+    struct turn turn = core->has_rows ? next_turn_in_rows(core, not_before) : next_turn(core, not_before);
+    uint64_t room = later(turn.room, core->hold_dispatch);
     if (micro->registers)
         room = later(room, gone_at(&core->registers[micro->registers], core->n_writes[micro->registers]));
     if (traits & AS_MICRO_LOADS)
         room = later(room, gone_at(&core->load_queue, core->n_loads));
-    uint64_t cycle = later(later(room, in_width), core->last_dispatch);
+    uint64_t cycle = later(later(room, turn.in_width), core->last_dispatch);
     if (traits & AS_MICRO_SERIALISES)
         cycle = later(cycle, core->last_commit + 1);
     if (traits & AS_MICRO_BRANCH)
@@ -38,7 +72,9 @@ static inline uint64_t dispatch(struct as_core *core, const struct as_micro *mic
     if (traits & AS_MICRO_QUEUED)
         cycle = as_occupancy_free_at(core->queues[micro->queue], cycle);
     if (traits & AS_MICRO_STORES)
-        cycle = as_core_wait_for_store_queue(core, cycle, later(in_width, core->last_dispatch), pipe);
+        cycle = as_core_wait_for_store_queue(core, cycle, later(turn.in_width, core->last_dispatch), pipe);
+    if (core->has_rows)
+        enter_row(core, cycle);
     core->last_dispatch = cycle;
     return cycle;
 }
@@ -66,18 +102,38 @@ static inline uint64_t issue(struct as_core *core, const struct as_micro *micro,
     return as_calendar_take_both(queue, core->unit_calendar[micro->unit], cycle);
 }
 
+/* The first cycle from `cycle` in which the next micro-operation can leave the ROB. */
+static inline uint64_t leave(struct as_core *core, uint64_t dispatched, uint64_t cycle)
+{
+    uint64_t n = core->n_uops++;
+    cycle = later(cycle, later(flight(core, n - core->commit_width)->committed, core->last_commit));
+    *flight(core, n) = (struct flight){.dispatched = dispatched + 1, .committed = cycle + 1};
+    return cycle;
+}
+
+/* … where it has a row, which it leaves with it. Only a width below the row's is one to look at. */
+static inline uint64_t leave_row(struct as_core *core, uint64_t cycle)
+{
+    uint64_t n = core->n_uops++;
+    cycle = later(cycle, core->last_commit + core->opens_row);
+    if (core->commit_width < core->width) {
+        cycle = later(cycle, flight(core, n - core->commit_width)->committed);
+        flight(core, n)->committed = cycle + 1;
+    }
+    go(&core->rows, core->n_rows - 1, cycle);
+    return cycle;
+}
+
 /* The micro-operation, dispatched and issued, is done: what it frees, and when it commits. */
-static inline uint64_t commit(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t dispatched,
-                              struct uop_times times)
+static inline __attribute__((always_inline)) uint64_t
+commit(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t dispatched, struct uop_times times)
 {
     if (traits & AS_MICRO_QUEUED)
         as_occupancy_take(core->queues[micro->queue], dispatched, times.issue);
     if (traits & AS_MICRO_BRANCH)
         as_occupancy_take(core->branches, dispatched, times.done);
-    uint64_t n = core->n_uops++, room = flight(core, n - core->commit_width)->committed;
-    uint64_t cycle = later(later(times.done + 1, room), core->last_commit);
+    uint64_t cycle = core->has_rows ? leave_row(core, times.done + 1) : leave(core, dispatched, times.done + 1);
     core->last_commit = cycle;
-    *flight(core, n) = (struct flight){.dispatched = dispatched + 1, .committed = cycle + 1};
     if (micro->registers)
         go(&core->registers[micro->registers], core->n_writes[micro->registers]++, cycle);
     if (traits & AS_MICRO_LOADS)

@@ -77,6 +77,7 @@ void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pip
         follow_wrong_path(core, op->insn, prediction.target, pipe);
         core->fetch_next = pipe->done + machine->front.redirect;
         core->packet_slots = 0;
+        core->lane = 0;
     } else if (op->taken) {
         core->counters.btb_misses += prediction.btb_miss;
         core->fetch_next = pipe->fetch + 1 + (prediction.fast ? 0 : machine->front.taken_bubble) +
@@ -89,5 +90,6 @@ void as_core_flush_after(struct as_core *core, uint64_t commit)
 {
     core->fetch_next = commit + core->machine->front.flush;
     core->packet_slots = 0;
+    core->lane = 0;
     core->counters.flushes++;
 }

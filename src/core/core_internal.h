@@ -69,7 +69,12 @@ struct as_core {
     /* dispatch */
     uint64_t last_dispatch, hold_dispatch, last_commit;
     uint64_t dispatch_to_issue;
-    struct flight *flights; /* of micro-operations: a ring */
+    struct flight *flights;          /* of micro-operations: a ring */
+    bool has_rows;                   /* back.rob_rows */
+    uint64_t lane;                   /* that the next micro-operation takes in its row; 0: of a new one */
+    uint64_t opens_row;              /* 1: the micro-operation at hand is the first of its row */
+    uint64_t n_rows, row_dispatched; /* the last row: when its first one dispatched */
+    struct ring rows;                /* last commit by row */
     uint64_t flights_mask, width, rob, commit_width;
     struct ring load_queue, store_queue;
     struct ring registers[AS_REGISTERS_COUNT];

@@ -91,6 +91,7 @@ struct as_machine {
         uint32_t width; /* decode, rename and dispatch, micro-operations a cycle */
         uint32_t commit_width;
         uint32_t rob;                                                     /* entries, one for each micro-operation */
+        bool rob_rows;                                                    /* a row of `width` for a dispatch group */
         uint32_t int_registers, fp_registers;                             /* physical ones */
         uint32_t queue_size[AS_QUEUE_COUNT], queue_width[AS_QUEUE_COUNT]; /* entries; issues a cycle */
         uint32_t load_queue, store_queue;

@@ -65,6 +65,19 @@ static bool check_front(const struct as_machine *machine, struct as_error *err)
     return true;
 }
 
+static bool check_rows(const struct as_machine *machine, struct as_error *err)
+{
+    if (!machine->back.rob_rows)
+        return true;
+    if (machine->back.commit_width > machine->back.width)
+        return as_error_set(err, "back.commit_width = %u is more than back.width = %u, a row of back.rob_rows = yes",
+                            machine->back.commit_width, machine->back.width);
+    if (machine->back.rob % machine->back.width)
+        return as_error_set(err, "back.rob = %u is no number of rows of back.width = %u, as back.rob_rows = yes wants",
+                            machine->back.rob, machine->back.width);
+    return true;
+}
+
 static bool check_back(const struct as_machine *machine, struct as_error *err)
 {
     static const char *const names[AS_QUEUE_COUNT] = {"int", "mem", "fp"};
@@ -79,7 +92,7 @@ static bool check_back(const struct as_machine *machine, struct as_error *err)
                                 machine->back.queue_width[i], names[i], machine->back.queue_size[i]);
     if (machine->back.dependence_predictor && !machine->back.memory_speculation)
         return as_error_set(err, "back.dependence_predictor = yes has nothing to do: back.memory_speculation = no");
-    return true;
+    return check_rows(machine, err);
 }
 
 static bool check_cache(const struct as_machine *machine, const char *name, const struct as_cache_machine *cache,

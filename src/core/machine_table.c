@@ -94,6 +94,8 @@ const struct as_field as_fields[] = {
     MUST("back.width", COUNT, back.width, 1, 16, "micro-operations decoded, renamed and dispatched a cycle"),
     MUST("back.commit_width", COUNT, back.commit_width, 1, 12, "micro-operations committed a cycle"),
     MUST("back.rob", COUNT, back.rob, 1, 4096, "entries of the reorder buffer"),
+    MAY("back.rob_rows", YESNO, back.rob_rows, 0, 1, 0,
+        "dispatch groups are rows of it, a cycle commits from one of them"),
     MUST("back.int_registers", COUNT, back.int_registers, 34, 4096, "physical integer registers"),
     MUST("back.fp_registers", COUNT, back.fp_registers, 34, 4096, "physical FP and vector registers"),
     QUEUE("int", AS_QUEUE_INT, "integer"),

@@ -10,7 +10,8 @@
  *        store that misses leaves the queue when an MSHR takes it. There are 16, and the prefetcher takes one for the
  *        next line behind each miss: 8 stores leave at once, the others only when memory has answered, after 100 cycles
  *        and more. So the first 64 + 8 stores find room, and no other: each of those waits for memory's bandwidth, 12.8
- *        cycles for a line, behind an empty ROB. (The prefetcher finds no MSHR from then on.)
+ *        cycles for a line, behind an empty ROB, but for a cycle or two in which the loop's two other instructions commit
+ *        in rows of their own. (The prefetcher finds no MSHR from then on.)
  *
  * (That a store misses a cache is none of its events: the cache is asked when it has committed.) */
 #include "../known/rv_known.inc"

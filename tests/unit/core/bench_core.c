@@ -35,10 +35,10 @@ static double run(const struct core_bed *bed, const union as_recipe_room *recipe
     return (now() - start) / (double)bed->steps.len;
 }
 
-static void measure(const char *name, const char *machine, const struct stream_mix *mix)
+static void measure(const char *name, const char *machine, const char *changes, const struct stream_mix *mix)
 {
     struct core_bed bed;
-    core_bed_open_machine(&bed, machine, NULL);
+    core_bed_open_machine(&bed, machine, changes);
     stream_generate(&bed, mix, 1, STATIC, STEPS);
     union as_recipe_room *recipes = make_recipes(&bed);
     struct as_uncore *uncore = as_uncore_new(&bed.machine);
@@ -75,10 +75,10 @@ int main(int argc, char **argv)
                                    .far = 30,
                                    .alias = 2,
                                    .wild = 2};
-    const char *machine = argc > 1 ? argv[1] : "boom-tip";
-    measure("alu", machine, &alu);
-    measure("branches", machine, &branches);
-    measure("usual", machine, &usual);
-    measure("far", machine, &far);
+    const char *machine = argc > 1 ? argv[1] : "boom-tip", *changes = argc > 2 ? argv[2] : NULL;
+    measure("alu", machine, changes, &alu);
+    measure("branches", machine, changes, &branches);
+    measure("usual", machine, changes, &usual);
+    measure("far", machine, changes, &far);
     return 0;
 }

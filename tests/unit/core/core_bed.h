@@ -39,7 +39,7 @@ struct core_bed {
     uint64_t kernel_cycles, start; /* `start`: the cycle that the records call 0 */
 };
 
-/* boom-tip, with changes ("back.rob=64,back.width=2") or NULL. Pages are there from the start. */
+/* boom-tip, with changes ("back.rob=64,back.commit_width=2") or NULL. Pages are there from the start. */
 void core_bed_open(struct core_bed *bed, const char *changes);
 void core_bed_open_machine(struct core_bed *bed, const char *machine, const char *changes);
 void core_bed_close(struct core_bed *bed);

@@ -23,6 +23,7 @@ struct flight {
     uint64_t caught;                             /* loads that passed a store: when that had its address */
     bool fault, mispredicted, predicted, slow_target, waits_for_decode;
     uint32_t packet;
+    long row;                            /* of the ROB */
     uint64_t first_dispatch, first_head; /* of a try that failed; 0: none */
     bool first_fault;
 };
@@ -44,6 +45,10 @@ struct ref {
     bool packet_open;
     uint64_t line_ready; /* of the packet that waits for its line; NEVER: not asked yet */
     long *packet_last;   /* youngest instruction of each packet */
+    /* dispatch, where the ROB has rows */
+    long group_end;  /* behind those that were decoded together and have not all dispatched; next_dispatch: all have */
+    long first_lane; /* the first one since fetch was redirected: from there on, lanes are counted off */
+    long n_rows;     /* so far */
     /* issue */
     uint64_t busy_until[AS_UNIT_COUNT][16];
     uint64_t drain_free;
@@ -181,17 +186,60 @@ static bool is_held(const struct ref *ref, const struct flight *next)
     return !empty && ref->flights[ref->next_dispatch - 1].insn->flags & AS_INSN_SERIALISES;
 }
 
+static bool can_dispatch(const struct ref *ref, const struct flight *next)
+{
+    return next->fetch + ref->machine->front.depth <= ref->cycle && !is_held(ref, next) && has_room(ref, next);
+}
+
+static void dispatch_next(struct ref *ref)
+{
+    struct flight *next = &ref->flights[ref->next_dispatch++];
+    next->state = IN_FLIGHT;
+    next->dispatch = ref->cycle;
+    if (next->insn->class_ == AS_CLASS_NOP)
+        next->issue = next->done = ref->cycle;
+}
+
+static bool has_free_row(const struct ref *ref)
+{
+    long oldest = ref->head < ref->next_dispatch ? ref->flights[ref->head].row : ref->n_rows;
+    return ref->n_rows - oldest < (long)(ref->machine->back.rob / ref->machine->back.width);
+}
+
+/* Takes what stands before the decoders into a row, if its first one can dispatch now. */
+static void open_row(struct ref *ref)
+{
+    long first = ref->next_dispatch, width = (long)ref->machine->back.width, end = first;
+    if (first > 0 && ref->flights[first - 1].mispredicted)
+        ref->first_lane = first;
+    if (first == ref->next_fetch || !can_dispatch(ref, &ref->flights[first]) || !has_free_row(ref))
+        return;
+    do
+        ref->flights[end++].row = ref->n_rows;
+    while (end < ref->next_fetch && (end - ref->first_lane) % width != 0 &&
+           ref->flights[end].fetch + ref->machine->front.depth <= ref->cycle);
+    ref->group_end = end;
+    ref->n_rows++;
+}
+
+static void dispatch_row(struct ref *ref)
+{
+    if (ref->group_end <= ref->next_dispatch)
+        open_row(ref);
+    while (ref->next_dispatch < ref->group_end && can_dispatch(ref, &ref->flights[ref->next_dispatch]))
+        dispatch_next(ref);
+}
+
 static void dispatch(struct ref *ref)
 {
+    if (ref->machine->back.rob_rows) {
+        dispatch_row(ref);
+        return;
+    }
     for (uint32_t n = 0; n < ref->machine->back.width && ref->next_dispatch < ref->next_fetch; n++) {
-        struct flight *next = &ref->flights[ref->next_dispatch];
-        if (next->fetch + ref->machine->front.depth > ref->cycle || is_held(ref, next) || !has_room(ref, next))
+        if (!can_dispatch(ref, &ref->flights[ref->next_dispatch]))
             return;
-        next->state = IN_FLIGHT;
-        next->dispatch = ref->cycle;
-        if (next->insn->class_ == AS_CLASS_NOP)
-            next->issue = next->done = ref->cycle;
-        ref->next_dispatch++;
+        dispatch_next(ref);
     }
 }
 
@@ -382,6 +430,7 @@ static void squash(struct ref *ref, long from)
         forget(&ref->flights[i]);
     ref->next_fetch = from;
     ref->next_dispatch = ref->next_dispatch < from ? ref->next_dispatch : from;
+    ref->group_end = ref->first_lane = from;
     ref->n_packets = from > 0 ? ref->flights[from - 1].packet + 1 : 0;
     if (from > 0)
         ref->packet_last[ref->flights[from - 1].packet] = from - 1;
@@ -409,9 +458,10 @@ static bool tries_again(struct ref *ref, struct flight *flight)
 
 static void commit(struct ref *ref)
 {
+    long row = ref->flights[ref->head].row;
     for (uint32_t n = 0; n < ref->machine->back.commit_width && ref->head < ref->next_dispatch; n++) {
         struct flight *flight = &ref->flights[ref->head];
-        if (flight->done >= ref->cycle)
+        if (flight->done >= ref->cycle || flight->row != row)
             return;
         bool failed = flight->fault || flight->caught;
         if (failed && ref->head > 0 && ref->flights[ref->head - 1].commit == ref->cycle)

@@ -1,8 +1,8 @@
 /* What the core does with programs whose time can be worked out by hand: the pipeline. (Memory is in
  * test_analytic_memory.c.)
  *
- * Figures are boom-tip's: fetch 16 bytes (four instructions), dispatch and commit 4 a cycle; fetch to dispatch 6,
- * dispatch to issue 1, commit the cycle after done. The numbers in the tests' names are for finding them.
+ * Figures are boom-tip's: fetch 16 bytes (four instructions), dispatch and commit a row of 4 a cycle; fetch to dispatch
+ * 6, dispatch to issue 1, commit the cycle after done. The numbers in the tests' names are for finding them.
  */
 #include "unit.h"
 
@@ -44,7 +44,7 @@ static void t01_dependent_adds(void **state)
 static void t02_independent_adds(void **state)
 {
     assert_close(rate(NULL, AS_CLASS_INT, R1, false), 1 / 4.0, 0);
-    assert_close(rate("back.width=3", AS_CLASS_INT, R1, false), 1 / 3.0, 0.002);
+    assert_close(rate("back.width=3,back.commit_width=3,back.rob=126", AS_CLASS_INT, R1, false), 1 / 3.0, 0.002);
     assert_close(rate("queue.int.width=3", AS_CLASS_INT, R1, false), 1 / 3.0, 0.002);
     assert_close(rate("unit.int.count=2", AS_CLASS_INT, R1, false), 1 / 2.0, 0);
     assert_close(rate("back.commit_width=2", AS_CLASS_INT, R1, false), 1 / 2.0, 0);
@@ -330,7 +330,8 @@ static void t15_reorder_buffer_and_registers(void **state)
 }
 
 /* Dependents of a divide wait in the integer queue of 40; the 41st enters when the first four have issued, in the cycle
- * in which the quotient is there, and the next cycle has room for them. */
+ * in which the quotient is there, and the next cycle has room for them: for the 41st to 43rd, which are the rest of a
+ * row. */
 static void t16_issue_queue(void **state)
 {
     struct core_bed bed;
@@ -341,8 +342,9 @@ static void t16_issue_queue(void **state)
     core_bed_run(&bed);
     assert_true(bed.pipes[40].dispatch < 50);
     assert_int_equal(bed.pipes[41].dispatch, bed.pipes[0].done + 1);
-    assert_int_equal(bed.pipes[44].dispatch, bed.pipes[0].done + 1);
-    assert_int_equal(bed.pipes[45].dispatch, bed.pipes[0].done + 2);
+    assert_int_equal(bed.pipes[43].dispatch, bed.pipes[0].done + 1);
+    assert_int_equal(bed.pipes[44].dispatch, bed.pipes[0].done + 2);
+    assert_int_equal(bed.pipes[47].dispatch, bed.pipes[0].done + 2);
     core_bed_close(&bed);
 }
 
@@ -457,6 +459,93 @@ static void t21_fusion(void **state)
     assert_int_equal(uops, 0);
 }
 
+/* ---- rows of the ROB ---- */
+
+/* A divide of 500 cycles fills the ROB with what is fetched `n` at a time. All of it is done when the divide is, and
+ * then commits `a_cycle` at a time, the divide with the first; the first that found no room is number `window`. */
+static void assert_backlog(const char *changes, int window, int a_cycle)
+{
+    struct core_bed bed;
+    char all[256];
+    snprintf(all, sizeof all, "unit.div.latency=500,unit.div.interval=500,%s", changes);
+    core_bed_open(&bed, all);
+    core_bed_do(&bed, AS_CLASS_DIV, R1, BED_NONE, BED_NONE);
+    for (int i = 1; i < 200; i++)
+        core_bed_do(&bed, AS_CLASS_INT, BED_NONE, BED_NONE, BED_NONE);
+    core_bed_run(&bed);
+    for (int i = 0; i < window; i++)
+        if (bed.pipes[i].commit != bed.pipes[0].commit + (uint64_t)(i / a_cycle))
+            fail_msg("%s: number %d commits %lu cycles after the divide", changes, i,
+                     bed.pipes[i].commit - bed.pipes[0].commit);
+    assert_true(bed.pipes[window - 1].dispatch < bed.pipes[0].done);
+    assert_int_equal(bed.pipes[window].dispatch, bed.pipes[a_cycle - 1].commit + 1);
+    core_bed_close(&bed);
+}
+
+/* The ROB has 128 / 4 = 32 rows, and a cycle commits from one. Two instructions fetched a cycle make rows of two: 64
+ * fit, two commit a cycle. One a cycle: 32 and one. Where the front end keeps up all 128 do, four a cycle; with another
+ * commit width, a row takes several cycles. Without rows it does not matter how they came. */
+static void t22_rows_of_what_came_together(void **state)
+{
+    assert_backlog("front.fetch_bytes=8", 64, 2);
+    assert_backlog("front.fetch_width=1", 32, 1);
+    assert_backlog("back.rob_rows=yes", 128, 4);
+    assert_backlog("back.rob_rows=no,front.fetch_bytes=8,front.fetch_targets=100", 128, 4);
+}
+
+/* Three come a cycle, a lane is kept by the place in the fetch buffer: 3 dispatch (lanes 0 to 2), then 1 (lane 3; two
+ * of its three wait), then 4 of 2 + 3, then 4 of 1 + 3, and so on. Each row commits 3 cycles after its dispatch.
+ * Without rows, three dispatch each cycle. */
+static void t23_lanes(void **state)
+{
+    static const int rows[] = {3, 1, 4, 4};
+    for (int with = 0; with < 2; with++) {
+        struct core_bed bed;
+        core_bed_open(&bed, with ? NULL : "back.rob_rows=no");
+        for (int i = 0; i < 120; i++) {
+            bed.length = i % 3 == 2 ? 8 : 4;
+            core_bed_do(&bed, AS_CLASS_INT, BED_NONE, BED_NONE, BED_NONE);
+        }
+        core_bed_run(&bed);
+        for (int i = 0, row = 0; i < 120; row++)
+            for (int n = with ? rows[row % 4] : 3; n > 0; n--, i++) {
+                assert_int_equal(bed.pipes[i].dispatch, 8 + row);
+                assert_int_equal(bed.pipes[i].commit, 11 + row);
+            }
+        core_bed_close(&bed);
+    }
+}
+
+/* A group of which a part finds no room keeps its row, and the next group waits for the rest. Behind a divide, one
+ * branch tag, and the second branch third of its group: 0 is the divide, 1 a branch that waits for it, 4 to 7 are the
+ * group, of which 6 is the other branch. 4 and 5 dispatch at once, 6 and 7 when 1 is done, and 8 a cycle later,
+ * although two more would fit in that cycle. */
+static void t24_rest_of_a_row(void **state)
+{
+    for (int with = 0; with < 2; with++) {
+        struct core_bed bed;
+        core_bed_open(&bed, with ? "front.max_branches=1" : "front.max_branches=1,back.rob_rows=no");
+        core_bed_do(&bed, AS_CLASS_DIV, R1, BED_NONE, BED_NONE);
+        for (int i = 1; i < 12; i++)
+            core_bed_do(&bed, i == 1 || i == 6 ? AS_CLASS_BRANCH : AS_CLASS_INT, BED_NONE, i == 1 ? R1 : BED_NONE,
+                        BED_NONE);
+        core_bed_run(&bed);
+        const struct as_pipe *pipes = bed.pipes;
+        assert_int_equal(pipes[5].dispatch, pipes[0].dispatch + 1);
+        assert_int_equal(pipes[6].dispatch, pipes[1].done + 1);
+        assert_int_equal(pipes[7].dispatch, pipes[1].done + 1);
+        assert_int_equal(pipes[8].dispatch, pipes[1].done + 1 + (uint64_t)with);
+        /* 1 to 3 commit when 1 is done; 4 and 5 in the same cycle or, another row, the next; 6 when it is done */
+        assert_int_equal(pipes[3].commit, pipes[1].done + 1);
+        assert_int_equal(pipes[4].commit, pipes[1].done + 1 + (uint64_t)with);
+        assert_int_equal(pipes[5].commit, pipes[1].done + 2);
+        assert_int_equal(pipes[6].commit, pipes[6].dispatch + 3);
+        assert_int_equal(pipes[7].commit, pipes[6].commit);
+        assert_int_equal(pipes[8].commit, pipes[6].commit + (uint64_t)with);
+        core_bed_close(&bed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +570,9 @@ int main(void)
         cmocka_unit_test(t19_flushing),
         cmocka_unit_test(t20_system_calls),
         cmocka_unit_test(t21_fusion),
+        cmocka_unit_test(t22_rows_of_what_came_together),
+        cmocka_unit_test(t23_lanes),
+        cmocka_unit_test(t24_rest_of_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

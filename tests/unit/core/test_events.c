@@ -116,7 +116,7 @@ static void e05_dr_sq_needs_a_full_queue(void **state)
 }
 
 /* A queue of two stores, the second of which waits for the only MSHR, while divides that take longer than that fill a
- * ROB of 8. The next store finds both full: it has the event, though the ROB held it longer. */
+ * ROB of 8, two rows. The next store finds both full: it has the event, though the ROB held it longer. */
 static void e06_dr_sq_beside_a_full_rob(void **state)
 {
     struct core_bed bed;
@@ -124,16 +124,16 @@ static void e06_dr_sq_beside_a_full_rob(void **state)
     core_bed_warm(&bed, BED_DATA + 2 * MB - LINE, 1);
     core_bed_store(&bed, BED_NONE, R2, BED_DATA);
     core_bed_store(&bed, BED_NONE, R2, BED_DATA + ROW);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 6; i++)
         core_bed_do(&bed, AS_CLASS_DIV, R1, R1, BED_NONE);
     core_bed_store(&bed, BED_NONE, R2, BED_DATA + 2 * ROW);
     core_bed_store(&bed, BED_NONE, R2, BED_DATA + 2 * ROW);
     core_bed_run(&bed);
-    assert_int_equal(bed.pipes[10].dispatch, bed.pipes[2].commit + 1); /* the ROB was the last to have room … */
-    assert_true(bed.pipes[9].dispatch + 900 < bed.pipes[2].commit);    /* … and it was next long before */
+    assert_int_equal(bed.pipes[8].dispatch, bed.pipes[3].commit + 1); /* the ROB was the last to have room … */
+    assert_true(bed.pipes[7].dispatch + 900 < bed.pipes[3].commit);   /* … and it was next long before */
     assert_int_equal(nine(&bed, 1), 0);
-    assert_int_equal(nine(&bed, 10), AS_EVENT_DR_SQ);
-    assert_int_equal(nine(&bed, 11), 0);
+    assert_int_equal(nine(&bed, 8), AS_EVENT_DR_SQ);
+    assert_int_equal(nine(&bed, 9), 0);
     core_bed_close(&bed);
 }
 

@@ -194,7 +194,8 @@ static void holds_on_odd_machines(void **state)
 {
     check_machine("boom-tip", "back.rob=12,queue.int.size=4,queue.mem.size=2,queue.fp.size=2,front.fetch_buffer=8");
     check_machine("boom-tip", "back.load_queue=5,back.store_queue=2,front.max_branches=2,front.fetch_targets=3");
-    check_machine("boom-tip", "back.int_registers=45,back.fp_registers=36,back.width=3,back.commit_width=2");
+    check_machine("boom-tip",
+                  "back.int_registers=45,back.fp_registers=36,back.width=3,back.commit_width=2,back.rob=24");
     check_machine("boom-tip", "front.depth=1,front.redirect=0,front.flush=0,back.dispatch_to_issue=0");
     check_machine("boom-tip", "memory.l1d.mshrs=1,memory.l2.mshrs=1,memory.llc.mshrs=1,dram.queue=1,dram.banks=1");
 }

@@ -275,6 +275,8 @@ static void test_combinations(void **state)
     } cases[] = {
         {"back.rob=2", "back.width = 4 is more than back.rob = 2"},
         {"back.rob=3,back.width=3", "back.commit_width = 4 is more than back.rob = 3"},
+        {"back.width=2", "back.commit_width = 4 is more than back.width = 2, a row of back.rob_rows = yes"},
+        {"back.width=3,back.commit_width=3", "back.rob = 128 is no number of rows of back.width = 3"},
         {"queue.mem.size=1", "queue.mem.width = 2 is more than queue.mem.size = 1"},
         {"queue.fp.width=16,queue.fp.size=15", "queue.fp.width = 16 is more than queue.fp.size = 15"},
         {"back.int_registers=33", "back.int_registers=33: not allowed; a whole number from 34 to 4096"},
