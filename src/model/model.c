@@ -27,6 +27,7 @@ struct as_model {
     struct as_run_info info;
     AS_VEC(struct model_thread *) threads; /* by number - 1 */
     uint64_t instructions;
+    uint64_t stopped;             /* the latest time at which a thread stopped: to wait, or for good */
     struct as_model_result total; /* of threads that ended */
     struct as_targets leaders;
     AS_VEC(struct as_recipe *) recipes; /* of a block's instructions, one behind the other; NULL: never executed */
@@ -186,13 +187,23 @@ static uint64_t slowest(const struct as_model *model, const struct model_thread 
     return time;
 }
 
-/* A thread that starts, or comes back from a system call, does so in the present. */
+/* A thread that starts, or comes back from a system call, does so in the present: where those are that run, or, where
+ * none does, where the last of them stopped. */
 static void catch_up(struct as_model *model, struct model_thread *thread)
 {
     uint64_t time = slowest(model, thread);
-    if (time != UINT64_MAX)
+    if (time == UINT64_MAX)
+        time = model->stopped;
+    if (time > as_core_time(thread->core))
         as_core_wait_until(thread->core, time);
     thread->runs = true;
+}
+
+static void stop(struct as_model *model, struct model_thread *thread)
+{
+    uint64_t time = as_core_time(thread->core);
+    model->stopped = time > model->stopped ? time : model->stopped;
+    thread->runs = false;
 }
 
 static void add_counters(struct as_core_counters *to, const struct as_core_counters *from)
@@ -235,9 +246,9 @@ static void retire(struct as_model *model, struct model_thread *thread)
     total->kernel_cycles += as_core_kernel_cycles(thread->core);
     if (as_core_time(thread->core) > total->elapsed)
         total->elapsed = as_core_time(thread->core);
+    stop(model, thread);
     as_core_free(thread->core);
     thread->core = NULL;
-    thread->runs = false;
 }
 
 static void on_thread_start(void *context, struct as_thread *thread)
@@ -343,7 +354,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_model *model = context;
-    ((struct model_thread *)thread->user)->runs = false;
+    stop(model, thread->user);
     as_call_tracker_syscall(model->calls, thread, number);
 }
 
