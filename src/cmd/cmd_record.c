@@ -123,6 +123,12 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, user),
      .help = "Leave out time in the kernel (timer, pmu)."},
+    {.name = "allocations",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_record_options, allocations),
+     .help =
+         "Count where memory is allocated, and threads (timer, pmu): a library is preloaded into the program, which "
+         "must be dynamically linked. The counts are series of their own: 'allocated bytes', 'mapped bytes'."},
     {.name = "json",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, json),

@@ -92,7 +92,13 @@ struct as_import_path {
 /* What the samples of an event had beside the address. */
 struct as_import_series {
     uint64_t samples, units, weights, weight, weight_most;
-    bool sources; /* data sources: it has components */
+    bool sources;                    /* data sources: it has components */
+    const struct as_import_own *own; /* NULL: an event of the reader's */
+};
+
+/* A series that is made of something else than a reader's samples. */
+struct as_import_own {
+    const char *name, *description, *unit;
 };
 
 struct as_import {
@@ -118,6 +124,13 @@ struct as_import {
 
 extern const struct as_perf_sink as_import_sink; /* with a struct as_import as context */
 void as_import_free(struct as_import *import);
+/* The thread's number; a name replaces the one before. */
+uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, const char *name);
+/* Another series, to be added to by its number. After the last sample. */
+uint32_t as_import_add_own(struct as_import *import, const struct as_import_own *own);
+/* What `n` return addresses in the space of `pid`, innermost first, stand for in such a series. */
+void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,
+                         const uint64_t *returns, size_t n, uint64_t units, uint64_t count);
 
 /* ---- the profile: import_write.c ---- */
 

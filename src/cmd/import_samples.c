@@ -46,11 +46,11 @@ static void add_to(uint64_t *sum, uint64_t value)
         *sum = UINT64_MAX;
 }
 
-static void add(struct as_import_sum *sum, uint64_t units, uint64_t weight)
+static void add(struct as_import_sum *sum, uint64_t units, uint64_t weight, uint64_t samples)
 {
     add_to(&sum->units, units);
     add_to(&sum->weight, weight);
-    sum->samples++;
+    add_to(&sum->samples, samples);
 }
 
 /* The item's number. */
@@ -61,22 +61,28 @@ static uint32_t number_of(const struct as_import_sums *sums, const struct as_imp
 
 /* ---- threads ---- */
 
-/* A thread has the name that it had last. */
-static uint32_t thread_of(struct as_import *import, const struct as_perf_sample *sample)
+uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, const char *name)
 {
-    uint64_t *number = as_map_put(&import->thread_numbers, (uint64_t)sample->pid << 32 | sample->tid);
+    uint64_t *number = as_map_put(&import->thread_numbers, (uint64_t)pid << 32 | tid);
     if (*number == 0) {
-        *as_vec_push(&import->threads) = (struct as_import_thread){.pid = sample->pid, .tid = sample->tid};
+        *as_vec_push(&import->threads) = (struct as_import_thread){.pid = pid, .tid = tid};
         *number = import->threads.len;
     }
     struct as_import_thread *thread = &import->threads.data[*number - 1];
-    const char *name = sample->comm ? sample->comm : as_perf_spaces_comm(import->spaces, sample->pid, sample->tid);
     if (name && (!thread->name || strcmp(thread->name, name) != 0)) {
         free(thread->name);
         thread->name = as_strdup(name);
     }
-    thread->samples++;
     return (uint32_t)(*number - 1);
+}
+
+/* A thread has the name that it had last. */
+static uint32_t thread_of(struct as_import *import, const struct as_perf_sample *sample)
+{
+    const char *name = sample->comm ? sample->comm : as_perf_spaces_comm(import->spaces, sample->pid, sample->tid);
+    uint32_t number = as_import_thread(import, sample->pid, sample->tid, name);
+    import->threads.data[number].samples++;
+    return number;
 }
 
 /* ---- call paths ---- */
@@ -218,13 +224,13 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
     uint32_t event = sample->event->index;
     uint32_t spot = number_of(&import->spots, as_import_sum_of(&import->spots, instruction, thread_of(import, sample)));
     struct as_import_sum *time = as_import_sum_of(&import->times, spot, event);
-    add(time, sample->period, weight);
+    add(time, sample->period, weight, 1);
     uint32_t number = number_of(&import->times, time), mask = mask_of(import, as_import_source(sample));
-    add(as_import_sum_of(&import->components, number, mask), sample->period, weight);
+    add(as_import_sum_of(&import->components, number, mask), sample->period, weight, 1);
     if (path == AS_STORE_NONE)
         return;
     uint32_t on_path = number_of(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
-    add(as_import_sum_of(&import->path_times, on_path, event), sample->period, weight);
+    add(as_import_sum_of(&import->path_times, on_path, event), sample->period, weight, 1);
 }
 
 static bool use_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
@@ -248,6 +254,39 @@ static bool use_sample(void *context, const struct as_perf_sample *sample, struc
     import->stack_dumps += sample->stack_valid > 0;
     as_vec_free(&spots);
     return true;
+}
+
+/* ---- what is no sample ---- */
+
+uint32_t as_import_add_own(struct as_import *import, const struct as_import_own *own)
+{
+    *as_vec_push(&import->series) = (struct as_import_series){.own = own};
+    return (uint32_t)(import->series.len - 1);
+}
+
+void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,
+                         const uint64_t *returns, size_t n, uint64_t units, uint64_t count)
+{
+    as_import_spots spots = {0};
+    struct as_import_where where;
+    for (size_t i = 0; i < n; i++)
+        if (returns[i] > 0)
+            *as_vec_push(&spots) =
+                (struct as_import_spot){.pid = pid, .mode = AS_PERF_USER, .address = returns[i] - 1, .called = true};
+    if (spots.len == 0)
+        return;
+    as_import_code_find(&import->code, &spots.data[0], &where);
+    uint32_t path = walk_path(import, &spots, &where);
+    uint32_t instruction = as_import_code_call(&import->code, &spots.data[0], &where);
+    if (instruction == AS_STORE_NONE)
+        instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
+    uint32_t spot = number_of(&import->spots, as_import_sum_of(&import->spots, instruction, thread));
+    uint32_t on_path = number_of(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
+    add(as_import_sum_of(&import->times, spot, series), units, 0, count);
+    add(as_import_sum_of(&import->path_times, on_path, series), units, 0, count);
+    add_to(&import->series.data[series].units, units);
+    add_to(&import->series.data[series].samples, count);
+    as_vec_free(&spots);
 }
 
 static bool use_event(void *context, const struct as_perf_event *event, struct as_error *err)

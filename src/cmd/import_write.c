@@ -45,9 +45,20 @@ static const char *unique(struct names *names, const char *name, const char *suf
 }
 
 /* perf adds an event that counts nothing, for the records that it brings. */
-static bool is_series(const struct as_import *import, const struct as_perf_event *event)
+static bool is_series(const struct as_import *import, const struct as_perf_reader *reader, uint32_t number)
 {
-    return import->series.data[event->index].samples || strncmp(event->name, "dummy", 5) != 0;
+    const struct as_import_series *series = &import->series.data[number];
+    return series->own || series->samples || strncmp(as_perf_reader_event(reader, number)->name, "dummy", 5) != 0;
+}
+
+static void add_own_series(const struct as_import *import, const struct as_import_series *sums, struct names *names)
+{
+    as_store_add_series(import->writer, &(struct as_store_series){.name = unique(names, sums->own->name, ""),
+                                                                  .description = sums->own->description,
+                                                                  .unit = sums->own->unit,
+                                                                  .scale = 1,
+                                                                  .precise = -1,
+                                                                  .samples = sums->samples});
 }
 
 static void add_event_series(const struct as_import *import, const struct as_perf_event *event, struct names *names,
@@ -217,8 +228,10 @@ static void add_estimates(const struct as_import *import, const struct ordered *
         add_to_group(&groups[1], import->code.function_of.data[instruction], time->units);
     }
     for (size_t i = 0; i < 2; i++) {
-        double error =
-            as_record_sampling_error(groups[i].units.data, groups[i].units.len, import->series.data[event].samples);
+        double error = import->series.data[event].own
+                           ? 0 /* all of it was counted */
+                           : as_record_sampling_error(groups[i].units.data, groups[i].units.len,
+                                                      import->series.data[event].samples);
         if (!isnan(error))
             as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], error});
         as_map_free(&groups[i].index);
@@ -249,13 +262,15 @@ static void add_series(const struct as_import *import, const struct as_perf_read
         sources |= import->masks.data[i];
     as_import_source_events(import->writer, sources);
     for (uint32_t i = 0; i < n; i++)
-        if (is_series(import, as_perf_reader_event(reader, i)))
+        if (import->series.data[i].own)
+            add_own_series(import, &import->series.data[i], &names);
+        else if (is_series(import, reader, i))
             add_event_series(import, as_perf_reader_event(reader, i), &names, sources);
     for (uint32_t i = 0; i < n; i++)
         if (import->series.data[i].weights)
             add_weight_series(import, as_perf_reader_event(reader, i), &names, sources);
     for (uint32_t i = 0; i < n; i++)
-        if (is_series(import, as_perf_reader_event(reader, i))) {
+        if (is_series(import, reader, i)) {
             add_times(import, &ordered, i, series, false);
             add_estimates(import, &ordered, i, series++);
         }

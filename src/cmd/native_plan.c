@@ -53,11 +53,10 @@ const char *as_record_model_option(const struct as_record_options *options)
 
 const char *as_record_native_option(const struct as_record_options *options)
 {
-    const struct owned owned[] = {{"pid", options->pid > 0},
-                                  {"duration", !isnan(options->duration)},
-                                  {"event", options->event.len > 0},
-                                  {"call-graph", options->call_graph != as_record_defaults.call_graph},
-                                  {"user", options->user}};
+    const struct owned owned[] = {
+        {"pid", options->pid > 0},         {"duration", !isnan(options->duration)},
+        {"event", options->event.len > 0}, {"call-graph", options->call_graph != as_record_defaults.call_graph},
+        {"user", options->user},           {"allocations", options->allocations}};
     return first_given(owned, sizeof owned / sizeof *owned);
 }
 
@@ -73,6 +72,9 @@ static bool check_options(const struct as_record_options *options, const char *s
                                    options->rate);
     if (!isnan(options->rate) && options->period)
         return as_error_set_status(err, AS_EXIT_USAGE, "either --rate or --period");
+    if (options->allocations && options->pid)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--allocations needs the agent in the program from its start: not with --pid");
     if (!isnan(options->duration) && !options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE, "--duration is for --pid: a program is recorded to its end");
     if (!isnan(options->duration) && !(options->duration > 0 && options->duration < 1e8))

@@ -132,9 +132,13 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
                        const struct as_native_plan *plan, struct as_error *err)
 {
     pid_t pid = (pid_t)record->options->pid;
+    struct as_native_options options = plan->options;
     set_up(result, record, plan);
-    result->session =
-        pid ? as_native_attach(&plan->options, pid, err) : as_native_launch(&plan->options, record->argv, err);
+    if (record->options->allocations && !as_record_agent_open(result, record, err))
+        return false;
+    if (result->agent)
+        options.environment = as_agent_environment(result->agent);
+    result->session = pid ? as_native_attach(&options, pid, err) : as_native_launch(&options, record->argv, err);
     if (!result->session)
         return false;
     catch_signals(result->session, pid != 0);
@@ -152,6 +156,7 @@ void as_native_result_free(struct as_native_result *result)
     as_perf_spaces_free(result->import.spaces);
     as_stack_walker_free(result->walker);
     as_native_close(result->session);
+    as_agent_close(result->agent);
 }
 
 /* ---- a process that runs already ---- */

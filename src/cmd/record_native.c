@@ -142,6 +142,8 @@ static bool record_natively(struct as_record *record, const struct as_native_pla
         add_meta(record->writer, record, plan, &result, pmu);
         if (record->options->pid)
             as_native_add_process(record);
+        if (result.agent)
+            as_record_agent_add(&result, record->writer);
         as_import_write_samples(&result.import, as_native_reader(result.session));
         add_quality(record->writer, &result, pmu);
     }

@@ -7,6 +7,7 @@
 #ifndef AS_CMD_RECORD_NATIVE_H
 #define AS_CMD_RECORD_NATIVE_H
 
+#include "agent/agent_host.h"
 #include "cmd/import.h"
 #include "cmd/record.h"
 #include "native/session.h"
@@ -49,12 +50,23 @@ struct as_native_result {
     bool interrupted;               /* the user ended the recording before the program had ended */
     bool running;                   /* the program goes on */
     uint64_t walked, unwalked;
+    struct as_agent *agent; /* NULL: none */
 };
 
 /* Until the program has ended, the user or --duration ends it. False where there is nothing worth keeping. */
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
                        const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
 void as_native_result_free(struct as_native_result *result);
+
+/* ---- the agent: record_agent.c ---- */
+
+/* False with one line where nothing can be preloaded into the program. */
+bool as_record_agent_open(struct as_native_result *result, const struct as_record *record,
+                          struct as_error *err) AS_MUST_CHECK;
+/* What it found: series and threads, before the samples are written; counters and notes. */
+void as_record_agent_add(struct as_native_result *result, struct as_store_writer *writer);
+
+/* ---- a process that runs already: native_run.c ---- */
 
 /* The running process that is asked for, as a command line. False: there is none. */
 bool as_native_describe_process(struct as_record *record, struct as_error *err) AS_MUST_CHECK;

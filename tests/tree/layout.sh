@@ -34,5 +34,7 @@ check_same "core includes base and isa alone" "" "$(includes core symbol engine 
 check_same "observe includes base alone" "" "$(includes observe symbol engine plugin native count core sampler model cmd)"
 check_same "sampler includes base and observe alone" "" "$(includes sampler symbol engine plugin native count core model cmd)"
 check_same "model knows neither native nor cmd" "" "$(includes model plugin native sampler cmd)"
+check_same "agent includes base alone" "" "$(includes agent isa symbol engine plugin native watch perfdata store count core observe sampler model report cmd)"
+check_same "the agent in the program includes nobody" "" "$(cd "$SOURCE" && grep -nE '^#include "(base|assay)/' src/agent/agent_{start,sites,calls}.c src/agent/agent.h src/agent/agent_wire.h)"
 check_same "watch includes base and isa alone" "" "$(includes watch symbol engine plugin native count core observe sampler model store perfdata cmd)"
 check_same "perfdata includes base and symbol alone" "" "$(includes perfdata isa engine plugin native watch store count core observe sampler model cmd)"

@@ -1,0 +1,215 @@
+/* The functions that the agent stands before: memory, and the start of threads. Each calls the one behind it (the C
+ * library's, or that of another allocator) and counts. See agent.h. */
+#undef _FILE_OFFSET_BITS /* with it, mmap would be compiled under the name mmap64 */
+#include "agent/agent.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define FRAME __builtin_frame_address(0)
+
+static struct {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void (*free)(void *);
+    void *(*mmap)(void *, size_t, int, int, int, off_t);
+    int (*munmap)(void *, size_t);
+    int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+} real;
+
+/* What is asked for while dlsym looks for the functions: dlsym may allocate. Never given back. */
+static _Alignas(16) char early[16384];
+static _Atomic size_t early_used;
+
+static void *early_alloc(size_t size)
+{
+    size_t rounded = (size + 31) & ~(size_t)15, at; /* the size stands before it */
+    if (size > sizeof early || (at = atomic_fetch_add(&early_used, rounded)) > sizeof early - rounded) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    *(size_t *)(early + at) = size;
+    return early + at + 16;
+}
+
+static bool is_early(const void *pointer)
+{
+    return (const char *)pointer >= early && (const char *)pointer < early + sizeof early;
+}
+
+static _Atomic int state; /* 0: not looked for; 1: somebody is at it; 2: found */
+
+static void look_up(void)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } wanted[] = {
+#define WANTED(name) {#name, __builtin_offsetof(__typeof__(real), name)}
+        WANTED(malloc),         WANTED(calloc), WANTED(realloc), WANTED(memalign), WANTED(aligned_alloc),
+        WANTED(posix_memalign), WANTED(free),   WANTED(mmap),    WANTED(munmap),   WANTED(pthread_create)};
+    int expected = 0;
+    if (!atomic_compare_exchange_strong(&state, &expected, 1))
+        return;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *found = dlsym(RTLD_NEXT, wanted[i].name);
+        memcpy((char *)&real + wanted[i].offset, &found, sizeof found);
+    }
+    atomic_store(&state, 2);
+}
+
+static bool ready(void)
+{
+    if (atomic_load_explicit(&state, memory_order_acquire) == 2)
+        return true;
+    int saved = errno;
+    look_up();
+    errno = saved;
+    return atomic_load(&state) == 2;
+}
+
+AS_EXPORT void *malloc(size_t size)
+{
+    if (!ready())
+        return early_alloc(size);
+    void *result = real.malloc(size);
+    if (result)
+        as_agent_count(AS_AGENT_HEAP, AS_AGENT_MALLOC, size, FRAME);
+    return result;
+}
+
+AS_EXPORT void *calloc(size_t n, size_t size)
+{
+    size_t bytes;
+    if (!ready())
+        return __builtin_mul_overflow(n, size, &bytes) ? NULL : early_alloc(bytes); /* fresh memory is 0 */
+    void *result = real.calloc(n, size);
+    if (result)
+        as_agent_count(AS_AGENT_HEAP, AS_AGENT_CALLOC, n * size, FRAME);
+    return result;
+}
+
+/* A block that was given early moves to the real heap. */
+static void *move_early(void *old, size_t size)
+{
+    size_t before = *(size_t *)((char *)old - 16);
+    void *result = ready() ? real.malloc(size) : early_alloc(size);
+    if (result)
+        memcpy(result, old, before < size ? before : size);
+    return result;
+}
+
+AS_EXPORT void *realloc(void *old, size_t size)
+{
+    if (is_early(old) || !ready())
+        return old ? move_early(old, size) : early_alloc(size);
+    void *result = real.realloc(old, size);
+    if (result)
+        as_agent_count(AS_AGENT_HEAP, AS_AGENT_REALLOC, size, FRAME);
+    return result;
+}
+
+AS_EXPORT void *memalign(size_t alignment, size_t size)
+{
+    void *result = ready() ? real.memalign(alignment, size) : NULL;
+    if (result)
+        as_agent_count(AS_AGENT_HEAP, AS_AGENT_ALIGNED, size, FRAME);
+    return result;
+}
+
+AS_EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *result = ready() ? real.aligned_alloc(alignment, size) : NULL;
+    if (result)
+        as_agent_count(AS_AGENT_HEAP, AS_AGENT_ALIGNED, size, FRAME);
+    return result;
+}
+
+AS_EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
+{
+    int error = ready() ? real.posix_memalign(result, alignment, size) : ENOMEM;
+    if (!error)
+        as_agent_count(AS_AGENT_HEAP, AS_AGENT_ALIGNED, size, FRAME);
+    return error;
+}
+
+AS_EXPORT void free(void *pointer)
+{
+    if (!pointer || is_early(pointer) || !ready())
+        return;
+    real.free(pointer);
+    as_agent_count_call(AS_AGENT_FREE);
+}
+
+AS_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    if (!ready())
+        return MAP_FAILED;
+    void *result = real.mmap(address, size, protection, flags, fd, offset);
+    if (result != MAP_FAILED)
+        as_agent_count(AS_AGENT_MAPPED, AS_AGENT_MMAP, size, FRAME);
+    return result;
+}
+
+/* On 64-bit machines both are one. */
+AS_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
+    __attribute__((alias("mmap")));
+
+AS_EXPORT int munmap(void *address, size_t size)
+{
+    if (!ready())
+        return -1;
+    int result = real.munmap(address, size);
+    if (result == 0)
+        as_agent_count_call(AS_AGENT_MUNMAP);
+    return result;
+}
+
+/* ---- threads ---- */
+
+struct beginning {
+    void *(*body)(void *);
+    void *argument;
+};
+
+static void finish(void *unused)
+{
+    as_agent_tell(AS_AGENT_THREAD_END);
+}
+
+/* However the thread ends: by returning, pthread_exit, or being cancelled. */
+static void *begin(void *argument)
+{
+    struct beginning mine = *(struct beginning *)argument;
+    void *result;
+    real.free(argument);
+    as_agent_thread_begin();
+    as_agent_tell(AS_AGENT_THREAD_START);
+    pthread_cleanup_push(finish, NULL);
+    result = mine.body(mine.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+AS_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument)
+{
+    if (!ready())
+        return EAGAIN;
+    struct beginning *beginning = as_agent_here() ? real.malloc(sizeof *beginning) : NULL;
+    if (!beginning)
+        return real.pthread_create(thread, attributes, body, argument);
+    *beginning = (struct beginning){body, argument};
+    int error = real.pthread_create(thread, attributes, begin, beginning);
+    if (error)
+        real.free(beginning);
+    return error;
+}

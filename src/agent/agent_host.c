@@ -1,0 +1,223 @@
+/* See agent_host.h. */
+#include "agent/agent_host.h"
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef AS_AGENT_DIR
+#define AS_AGENT_DIR "/usr/local/lib/assay"
+#endif
+
+struct as_agent {
+    int memory;
+    struct as_agent_wire *wire;
+    char **environment;
+    char *own[2]; /* of its entries */
+    AS_VEC(struct as_agent_thread) threads;
+    size_t now, most;      /* threads that run */
+    struct as_map running; /* pid << 32 | tid to thread + 1 */
+    pthread_t reader;
+    bool reading;
+    atomic_bool stopping;
+};
+
+/* ---- setting up ---- */
+
+static bool find_library(char path[PATH_MAX], struct as_error *err)
+{
+    static const char *const places[] = {"assay-agent.so", "../lib/assay/assay-agent.so",
+                                         "../lib/x86_64-linux-gnu/assay/assay-agent.so",
+                                         "../lib/aarch64-linux-gnu/assay/assay-agent.so"};
+    char self[PATH_MAX], *slash;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    if ((slash = strrchr(self, '/')))
+        *slash = '\0';
+    for (size_t i = 0; length > 0 && i < sizeof places / sizeof *places; i++)
+        if (snprintf(path, PATH_MAX, "%s/%s", self, places[i]) < PATH_MAX && access(path, R_OK) == 0)
+            return true;
+    snprintf(path, PATH_MAX, "%s/assay-agent.so", AS_AGENT_DIR);
+    return access(path, R_OK) == 0 ||
+           as_error_set(err, "assay-agent.so was not found beside 'assay' nor in %s; build or install it again",
+                        AS_AGENT_DIR);
+}
+
+static bool make_memory(struct as_agent *agent, struct as_error *err)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    sigaction(SIGXFSZ, &ignore, &old); /* a file-size limit shall be an error, not a death */
+    agent->memory = memfd_create("assay-agent", MFD_CLOEXEC);
+    bool sized = agent->memory >= 0 && ftruncate(agent->memory, (off_t)sizeof *agent->wire) == 0;
+    int why = errno;
+    sigaction(SIGXFSZ, &old, NULL);
+    void *mapped =
+        sized ? mmap(NULL, sizeof *agent->wire, PROT_READ | PROT_WRITE, MAP_SHARED, agent->memory, 0) : MAP_FAILED;
+    if (mapped == MAP_FAILED)
+        return as_error_set(err, "no shared memory for the agent: %s", strerror(sized ? errno : why));
+    agent->wire = mapped;
+    agent->wire->magic = AS_AGENT_MAGIC;
+    agent->wire->version = AS_AGENT_VERSION;
+    for (uint64_t i = 0; i < AS_AGENT_RING; i++)
+        atomic_init(&agent->wire->ring[i].sequence, i);
+    return true;
+}
+
+static bool is_variable(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+/* What is preloaded already stays behind the agent. */
+static bool make_environment(struct as_agent *agent, const char *library, unsigned depth, struct as_error *err)
+{
+    extern char **environ;
+    const char *before = getenv("LD_PRELOAD");
+    size_t n = 0, kept = 0;
+    if (strpbrk(library, " :"))
+        return as_error_set(err, "%s: the dynamic linker takes no path with a space or a colon", library);
+    while (environ && environ[n])
+        n++;
+    agent->own[0] =
+        before && *before ? as_format("LD_PRELOAD=%s:%s", library, before) : as_format("LD_PRELOAD=%s", library);
+    agent->own[1] = as_format(AS_AGENT_VARIABLE "=/proc/%d/fd/%d %u", getpid(), agent->memory, depth);
+    agent->environment = as_alloc_array(n + 3, sizeof *agent->environment);
+    for (size_t i = 0; i < n; i++)
+        if (!is_variable(environ[i], "LD_PRELOAD") && !is_variable(environ[i], AS_AGENT_VARIABLE))
+            agent->environment[kept++] = environ[i];
+    agent->environment[kept++] = agent->own[0];
+    agent->environment[kept] = agent->own[1];
+    return true;
+}
+
+/* ---- the ring ---- */
+
+static void take(struct as_agent *agent, const struct as_agent_slot *slot)
+{
+    uint64_t *number = as_map_put(&agent->running, (uint64_t)slot->pid << 32 | slot->tid);
+    if (slot->event == AS_AGENT_THREAD_START || *number == 0) {
+        *as_vec_push(&agent->threads) = (struct as_agent_thread){.pid = slot->pid, .tid = slot->tid};
+        *number = agent->threads.len;
+    }
+    struct as_agent_thread *thread = &agent->threads.data[*number - 1];
+    memcpy(thread->name, slot->name, sizeof slot->name);
+    if (slot->event == AS_AGENT_THREAD_START) {
+        thread->start = slot->time;
+        agent->now++;
+    } else {
+        thread->end = slot->time;
+        agent->now -= agent->now > 0;
+    }
+    agent->most = agent->now > agent->most ? agent->now : agent->most;
+}
+
+/* A position that was taken and never published (its thread was killed there) is passed over at the end. */
+static void drain(struct as_agent *agent, bool last)
+{
+    struct as_agent_wire *wire = agent->wire;
+    for (uint64_t n = 0, at = atomic_load(&wire->head); n < AS_AGENT_RING; n++, at++) {
+        struct as_agent_slot *slot = &wire->ring[at & (AS_AGENT_RING - 1)];
+        bool published = atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1;
+        if (!published && (!last || at >= atomic_load(&wire->tail)))
+            return;
+        if (published) {
+            struct as_agent_slot copy = {.event = slot->event, .pid = slot->pid, .tid = slot->tid, .time = slot->time};
+            memcpy(copy.name, slot->name, sizeof copy.name);
+            take(agent, &copy);
+        }
+        atomic_store_explicit(&slot->sequence, at + AS_AGENT_RING, memory_order_release);
+        atomic_store(&wire->head, at + 1);
+    }
+}
+
+static void *read_ring(void *argument)
+{
+    struct as_agent *agent = argument;
+    while (!agent->stopping) {
+        drain(agent, false);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    drain(agent, true);
+    return NULL;
+}
+
+/* ---- asking ---- */
+
+struct as_agent *as_agent_open(unsigned depth, struct as_error *err)
+{
+    char library[PATH_MAX];
+    struct as_agent *agent = as_alloc(sizeof *agent);
+    agent->memory = -1;
+    if (find_library(library, err) && make_memory(agent, err) && make_environment(agent, library, depth, err)) {
+        int error = pthread_create(&agent->reader, NULL, read_ring, agent);
+        agent->reading = error == 0;
+        if (!error || as_error_set(err, "no thread for the agent: %s", strerror(error)))
+            return agent;
+    }
+    as_agent_close(agent);
+    return NULL;
+}
+
+char *const *as_agent_environment(const struct as_agent *agent)
+{
+    return agent->environment;
+}
+
+void as_agent_stop(struct as_agent *agent)
+{
+    agent->stopping = true;
+    if (agent->reading)
+        pthread_join(agent->reader, NULL);
+    agent->reading = false;
+}
+
+const struct as_agent_wire *as_agent_wire(const struct as_agent *agent)
+{
+    return agent->wire;
+}
+
+const struct as_agent_thread *as_agent_threads(const struct as_agent *agent, size_t *n)
+{
+    *n = agent->threads.len;
+    return agent->threads.data;
+}
+
+size_t as_agent_most_at_once(const struct as_agent *agent)
+{
+    return agent->most;
+}
+
+uint64_t as_agent_dropped(const struct as_agent *agent)
+{
+    return atomic_load(&agent->wire->dropped);
+}
+
+void as_agent_close(struct as_agent *agent)
+{
+    if (!agent)
+        return;
+    as_agent_stop(agent);
+    if (agent->wire)
+        munmap(agent->wire, sizeof *agent->wire);
+    if (agent->memory >= 0)
+        close(agent->memory);
+    as_vec_free(&agent->threads);
+    as_map_free(&agent->running);
+    free(agent->environment);
+    free(agent->own[0]);
+    free(agent->own[1]);
+    free(agent);
+}

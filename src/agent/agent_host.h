@@ -1,0 +1,40 @@
+/* Assay's side of the agent: the shared memory, the environment that brings the agent into a program, and what it found
+ * out. See agent_wire.h.
+ *
+ *     struct as_agent *agent = as_agent_open(depth, &err);
+ *     … run the program with as_agent_environment(agent) …
+ *     as_agent_stop(agent);
+ *     … as_agent_wire(agent), as_agent_threads(agent, &n) …
+ *     as_agent_close(agent);
+ *
+ * A thread empties the ring while the program runs. Whatever the program does to the memory, what is read here is
+ * within its bounds; numbers may be anything.
+ */
+#ifndef AS_AGENT_AGENT_HOST_H
+#define AS_AGENT_AGENT_HOST_H
+
+#include "agent/agent_wire.h"
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct as_agent_thread {
+    uint32_t pid, tid;
+    uint64_t start, end; /* nanoseconds; 0: not seen */
+    char name[17];
+};
+
+struct as_agent;
+
+/* `depth`: frames of call stacks, 1 to AS_AGENT_DEPTH. */
+struct as_agent *as_agent_open(unsigned depth, struct as_error *err) AS_MUST_CHECK;
+char *const *as_agent_environment(const struct as_agent *agent); /* ours, with LD_PRELOAD */
+void as_agent_stop(struct as_agent *agent);                      /* reads what is left; once */
+const struct as_agent_wire *as_agent_wire(const struct as_agent *agent);
+/* In the order of their starts. After as_agent_stop. */
+const struct as_agent_thread *as_agent_threads(const struct as_agent *agent, size_t *n);
+size_t as_agent_most_at_once(const struct as_agent *agent); /* threads, beside those that programs begin with */
+uint64_t as_agent_dropped(const struct as_agent *agent);
+void as_agent_close(struct as_agent *agent);
+
+#endif

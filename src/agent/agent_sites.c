@@ -1,0 +1,139 @@
+/* Where memory is allocated: the stack of callers by frame pointers, and the table of such stacks. See agent.h.
+ *
+ * The first return address is always right: it is the caller's. Those behind it need callers with frame pointers; the
+ * walk never leaves the part of the thread's own stack that is in use, so that it reads no memory that is not there,
+ * whatever the frames hold.
+ */
+#include "agent/agent.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+AS_THREAD_LOCAL uintptr_t stack_end; /* 0: unknown */
+AS_THREAD_LOCAL bool inside;         /* a call that the agent itself makes */
+
+void as_agent_thread_begin(void)
+{
+    pthread_attr_t attributes;
+    void *base;
+    size_t size;
+    int saved = errno;
+    inside = true; /* this allocates */
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &base, &size) == 0)
+            stack_end = (uintptr_t)base + size;
+        pthread_attr_destroy(&attributes);
+    }
+    inside = false;
+    errno = saved;
+}
+
+/* A frame begins with the caller's frame and the return address. A stack that is not the thread's own (a signal's, a
+ * coroutine's) is below or above it, and ends the walk at once. */
+static unsigned walk(const void *frame, uint64_t *stack, unsigned most)
+{
+    uintptr_t at = (uintptr_t)frame;
+    const uintptr_t *words = frame;
+    unsigned n = 0;
+    stack[n++] = words[1];
+    while (n < most) {
+        uintptr_t next = words[0];
+        if (next <= at || next % sizeof next || !stack_end || next >= stack_end - 2 * sizeof next || at >= stack_end ||
+            stack_end - at > (uintptr_t)1 << 30)
+            break;
+        at = next;
+        words = (const uintptr_t *)next;
+        if (words[1] < 4096)
+            break;
+        stack[n++] = words[1];
+    }
+    return n;
+}
+
+static uint64_t key_of(const uint64_t *stack, unsigned n, enum as_agent_kind kind)
+{
+    uint64_t key = UINT64_C(0x9e3779b97f4a7c15) * (kind + 1);
+    for (unsigned i = 0; i < n; i++) {
+        key = (key ^ stack[i]) * UINT64_C(0xff51afd7ed558ccd);
+        key ^= key >> 32;
+    }
+    return key ? key : 1;
+}
+
+/* The file that an address is in, once. Two threads may add the same one: that does no harm. */
+static void note_file(struct as_agent_image *image, uint64_t address)
+{
+    struct dl_find_object found;
+    uint32_t n = atomic_load(&image->files);
+    if (_dl_find_object((void *)(uintptr_t)(address - 1), &found) != 0)
+        return;
+    for (uint32_t i = 0; i < n && i < AS_AGENT_FILES; i++)
+        if (atomic_load(&image->file[i].start) == (uint64_t)(uintptr_t)found.dlfo_map_start)
+            return;
+    n = atomic_fetch_add(&image->files, 1);
+    if (n >= AS_AGENT_FILES)
+        return;
+    struct as_agent_file *file = &image->file[n];
+    const char *path = found.dlfo_link_map && found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "";
+    size_t length = strnlen(path, sizeof file->path);
+    memcpy(file->path, path, length < sizeof file->path ? length : 0);
+    file->end = (uint64_t)(uintptr_t)found.dlfo_map_end;
+    atomic_store(&file->start, (uint64_t)(uintptr_t)found.dlfo_map_start);
+}
+
+static void fill(struct as_agent_image *image, struct as_agent_site *site, enum as_agent_kind kind,
+                 const uint64_t *stack, unsigned n)
+{
+    site->kind = kind;
+    site->frames = n;
+    memcpy(site->stack, stack, n * sizeof *stack);
+    for (unsigned i = 0; i < n; i++)
+        note_file(image, stack[i]);
+    atomic_store_explicit(&site->ready, 1, memory_order_release);
+}
+
+static struct as_agent_site *site_of(struct as_agent_image *image, enum as_agent_kind kind, const uint64_t *stack,
+                                     unsigned n)
+{
+    uint64_t key = key_of(stack, n, kind);
+    for (unsigned i = 0; i < AS_AGENT_PROBES; i++) {
+        struct as_agent_site *site = &image->site[(key + i) & (AS_AGENT_SITES - 1)];
+        uint64_t there = atomic_load_explicit(&site->key, memory_order_relaxed);
+        if (there == 0 && atomic_compare_exchange_strong(&site->key, &there, key)) {
+            fill(image, site, kind, stack, n);
+            return site;
+        }
+        if (there == key)
+            return site;
+    }
+    return NULL;
+}
+
+void as_agent_count_call(enum as_agent_call call)
+{
+    struct as_agent_image *image = inside ? NULL : as_agent_here();
+    if (image)
+        atomic_fetch_add_explicit(&image->calls[call], 1, memory_order_relaxed);
+}
+
+void as_agent_count(enum as_agent_kind kind, enum as_agent_call call, size_t bytes, const void *frame)
+{
+    uint64_t stack[AS_AGENT_DEPTH];
+    struct as_agent_image *image = inside ? NULL : as_agent_here();
+    if (!image)
+        return;
+    inside = true;
+    struct as_agent_site *site = site_of(image, kind, stack, walk(frame, stack, as_agent_depth()));
+    if (site) {
+        atomic_fetch_add_explicit(&site->count, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&site->bytes, bytes, memory_order_relaxed);
+    } else {
+        atomic_fetch_add_explicit(&image->no_room, 1, memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&image->calls[call], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&image->bytes[kind], bytes, memory_order_relaxed);
+    inside = false;
+}
