@@ -6,6 +6,7 @@
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
 #include "cmd/compare_traces.h"
+#include "cmd/input.h"
 #include "cmd/modelled.h"
 #include "cmd/output.h"
 #include "cmd/run_options.h"
@@ -428,10 +429,10 @@ static int run_all(struct comparison *all, char **argv)
     for (size_t i = 0; i < all->n_cores && ok; i++) /* all of them first: no run is lost to a wrong name */
         ok = set_up(all, &all->runs[i], all->cores[i], &err);
     ok = ok && as_output_open(&all->output, all->options->output, &err);
-    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* a file: every run reads it from here */
+    struct as_input input = {.start = -1};
+    ok = ok && (all->n_cores == 1 || as_input_keep(&input, &err));
     for (size_t i = 0; i < all->n_cores && ok; i++) {
-        if (i > 0 && input >= 0)
-            lseek(STDIN_FILENO, input, SEEK_SET);
+        as_input_rewind(&input);
         ok = run_once(all, &all->runs[i], argv, &err);
     }
     if (!ok) {

@@ -1,6 +1,7 @@
 /* assay whatif: runs the program again with named causes of time made ideal, and says what that would bring. */
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/run_options.h"
 #include "cmd/whatif.h"
@@ -8,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DEFAULT_RANK = 5, SUGGEST_WITHIN = 3 };
 
@@ -74,7 +74,7 @@ static const struct as_option options_table[] = {
 struct session {
     const struct whatif_options *options;
     char **argv;
-    off_t input; /* where standard input stood; -1: not a file */
+    struct as_input input;
     struct as_modelled as_is;
     struct as_pics golden;
     AS_VEC(struct as_cause *) causes;
@@ -88,8 +88,7 @@ static bool run_once(struct session *session, struct as_modelled *modelled, stru
 {
     struct as_engine_options engine = as_run_engine_options(&session->options->run, session->argv);
     engine.discard_stdout = true; /* for all runs alike: programs do other work on a terminal */
-    if (session->input >= 0)
-        lseek(STDIN_FILENO, session->input, SEEK_SET);
+    as_input_rewind(&session->input);
     return as_modelled_run(modelled, engine, err);
 }
 
@@ -322,8 +321,11 @@ static void weigh(const struct session *session, struct as_experiment *experimen
         machine |= experiment->causes[i]->set != NULL;
     for (size_t i = 0; i < session->golden.len; i++) {
         const struct as_pics_entry *entry = &session->golden.data[i];
+        const struct as_insn *insn = as_engine_insn(as_model_engine(model), entry->id);
         if (entry->id != last)
-            mask = as_experiment_mask(experiment, model, as_engine_insn(as_model_engine(model), entry->id));
+            mask = as_experiment_mask(experiment, model, insn);
+        if (as_insn_is_control(insn))
+            mask &= ~(uint32_t)AS_IDEAL_REMOVED; /* it stays */
         if (entry->id != last && mask) {
             experiment->insn = entry->id;
             n_insns++;
@@ -390,9 +392,8 @@ static int show(struct session *session)
 static int run_session(struct session *session)
 {
     struct as_error err = AS_ERROR_INIT;
-    session->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
     bool ok = read_causes(session, &err) && as_output_open(&session->output, session->options->output, &err) &&
-              run_as_is(session, &err);
+              as_input_keep(&session->input, &err) && run_as_is(session, &err);
     int status = ok ? as_run_report(&session->as_is.result.engine, &session->options->run) : AS_EXIT_OK;
     if (ok && session->as_is.result.instructions == 0)
         ok = as_error_set(&err, "nothing was measured: there is nothing to try");

@@ -5,6 +5,7 @@
  * addresses, time, scheduling of threads. */
 #include "base/log.h"
 #include "cmd/compare_events.h"
+#include "cmd/input.h"
 #include "cmd/modelled.h"
 #include "cmd/record.h"
 #include "cmd/record_code.h"
@@ -283,13 +284,12 @@ static bool record_first(struct as_record *record, struct model_run *run, struct
 }
 
 /* The other runs: a failure ends them, not the profile. */
-static void repeat(struct as_record *record, struct model_run *run, off_t input)
+static void repeat(struct as_record *record, struct model_run *run, const struct as_input *input)
 {
     struct as_error err = AS_ERROR_INIT;
     for (uint64_t i = 1; i < record->options->repeat && !record->engine.interrupted; i++) {
         struct as_modelled modelled = {0};
-        if (input >= 0)
-            lseek(STDIN_FILENO, input, SEEK_SET);
+        as_input_rewind(input);
         bool ok = set_up(run, &modelled, false, &err) && execute(record, &modelled, &err);
         if (ok && modelled.result.engine.interrupted)
             ok = as_error_set(&err, "interrupted");
@@ -308,11 +308,12 @@ static bool run_model(struct as_record *record, struct as_error *err)
 {
     struct model_run run = {.options = record->options};
     struct as_modelled modelled = {0};
-    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* a file: every run reads it from here */
-    bool ok = choose_samplers(&run, err) && record_first(record, &run, &modelled, err);
+    struct as_input input = {.start = -1};
+    bool ok = (record->options->repeat < 2 || as_input_keep(&input, err)) && choose_samplers(&run, err) &&
+              record_first(record, &run, &modelled, err);
     as_modelled_free(&modelled);
     if (ok)
-        repeat(record, &run, input);
+        repeat(record, &run, &input);
     return ok;
 }
 

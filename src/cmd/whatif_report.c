@@ -89,6 +89,8 @@ static void json_experiment(struct as_json *json, const struct as_whatif *whatif
     as_json_double(json, "promised_share", experiment->promised / cycles);
     as_json_double(json, "promised_speedup", promise);
     as_json_bool(json, "happened", !experiment->skipped);
+    as_json_bool(json, "same_work",
+                 experiment->skipped || experiment->result.instructions == whatif->as_is->result.instructions);
     json_run(json, experiment->skipped ? &whatif->as_is->result : &experiment->result);
     as_json_double(json, "speedup", as_experiment_speedup(whatif, experiment));
     as_json_end(json);
@@ -134,14 +136,16 @@ static void text_experiment(FILE *out, const struct as_whatif *whatif, const str
                 100 * experiment->promised / (double)whatif->as_is->result.cycles);
     text_times(out, as_experiment_promise(whatif, experiment));
     text_times(out, as_experiment_speedup(whatif, experiment));
-    fprintf(out, "  %s", name);
+    fprintf(out, "  %s%s", isnan(experiment->promised) ? "with " : "", name);
     if (subject_of(whatif, experiment, &subject)) {
         if (subject.location.function && !strstr(name, subject.location.function))
             fprintf(out, " in %.40s+0x%" PRIx64, subject.location.function,
                     subject.insn->address - subject.location.function_start);
         fprintf(out, "  %s", subject.text);
     }
-    fprintf(out, "%s\n", experiment->skipped ? " (never happened)" : "");
+    fprintf(out, "%s\n", !experiment->skipped                                  ? ""
+            : experiment->causes[0]->events == AS_IDEAL_REMOVED ? " (nothing to remove)"
+                                                                 : " (never happened)");
     free(name);
 }
 

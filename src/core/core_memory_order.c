@@ -45,10 +45,11 @@ static uint64_t forward(struct as_core *core, const struct store *store, const s
                         uint64_t cycle, struct as_pipe *pipe)
 {
     bool covers = store->address <= access->address && access->address + access->size <= store->end;
-    pipe->events |= AS_EVENT_FORWARDED;
-    core->counters.forwards++;
-    if (covers)
+    if (covers) {
+        pipe->events |= AS_EVENT_FORWARDED;
+        core->counters.forwards++;
         return later(cycle, store->data_known) + core->machine->back.forward_latency;
+    }
     while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
         as_core_drain_one(core);
     return later(cycle, store->drained) + core->machine->memory.l1d.latency;

@@ -129,6 +129,31 @@ holds "each is what it is alone" '
     and all(c[key] == other[key] for c, other in zip(d[0]["cores"], d[1:]) for key in c)' both.json first.json second.json
 check "as text" compare --max 20k --core boom-tip,zen4-like -o both.txt -- "$demo" 1
 check_same "a line for each" 2 "$(sed -n '/^The machines/,$p' both.txt | grep -c '^boom-tip\|^zen4-like')"
+# A process that starts while all others wait starts in the present; what it costs is its own.
+cat >forks.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    for (volatile int i = 0; i < 200000; i++)
+        ;
+    for (int n = atoi(argv[1]); n > 0; n--) {
+        if (fork() == 0)
+            _exit(0);
+        wait(NULL);
+    }
+    if (argc > 2)
+        execl(argv[0], argv[0], "0", NULL);
+}
+END
+if check "a program that forks builds" cc -O1 -o forks forks.c; then
+    for n in 0 1 2 3; do compare -q --json --samplers none -o "forks-$n.json" -- ./forks "$n" >/dev/null; done
+    holds "each child costs little beside what was before it" '
+        [0 < b["cycles"] - a["cycles"] < 0.2 * d[0]["cycles"] for a, b in zip(d, d[1:])] == [True] * 3' forks-0.json forks-1.json forks-2.json forks-3.json
+    check "a program that executes itself" compare -q --json --samplers none -o twice.json -- ./forks 0 again
+    holds "its time goes on" '1.8 * d[0]["cycles"] < d[1]["elapsed_cycles"] == d[1]["cycles"]' forks-0.json twice.json
+fi
 printf 'one two three\n' >words
 check "a program that reads its input" compare --core boom-tip,boom-tea --json -o words.json -- wc -w <words
 holds "… reads it on each machine" 'd["cores"][0]["instructions"] == d["cores"][1]["instructions"]' words.json

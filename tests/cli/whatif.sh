@@ -53,7 +53,14 @@ holds "… comes behind it" 'len(d["experiments"]) == 2 and d["experiments"][0][
 check_status 3 "the program's status" whatif -q -o /dev/null --rank 0 --ideal FL-MB -- sh -c 'exit 3'
 printf 'one two three\n' >words
 check "a program that reads a file" whatif -q --json -o words.json --ideal FL-MB -- wc -w <words
-holds "… reads it each time" 'd["experiments"][0]["instructions"] == d["instructions"]' words.json
+holds "… reads it each time" 'd["experiments"][0]["same_work"] and d["experiments"][0]["instructions"] == d["instructions"]' words.json
+whatif -q --json -o piped.json --ideal FL-MB -- wc -w < <(cat words) >/dev/null
+holds "… and so from a pipe" 'd[0]["instructions"] == d[1]["instructions"] == d[0]["experiments"][0]["instructions"]' piped.json words.json
+branch=$(python3 -c '
+import json
+print(next(x["causes"][0]["place"] for x in json.load(open("plain.json"))["experiments"] if "FL-MB" in x["name"]))')
+check "a branch cannot be removed" whatif -q --json -o stays.json --max 600k --remove "$branch" -- "$demo" 2
+holds "… and that is said" 'not d["experiments"][0]["happened"] and d["experiments"][0]["speedup"] == 1' stays.json
 
 # ---- why both numbers are needed ------------------------------------------------------------------------------------
 rounding=$WORKLOADS/rounding-riscv64
