@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# record --allocations: what the agent counts, that the program does not notice it, and programs that it cannot be in.
+# time-limit: 200
+# shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
+. "$(dirname "$0")/lib.sh"
+
+record() { "$ASSAY" record --source=timer --allocations "$@"; }
+if ! "$ASSAY" record -q --source=timer -o try.db -- true 2>try.err; then
+    skip "the agent" "$(cat try.err)"
+    exit 0
+fi
+# counter FILE NAME
+counter() { sqlite3 "$1" "SELECT value FROM counters WHERE name = '$2'"; }
+# site FILE SERIES FUNCTION: units and samples at its call sites
+site() {
+    sqlite3 -separator ' ' "$1" "SELECT sum(t.units), sum(t.samples) FROM times t JOIN series s ON s.id = t.series JOIN instructions i ON i.id = t.instruction
+        JOIN functions f ON f.id = i.function WHERE s.name = '$2' AND f.name = '$3'"
+}
+
+cat >known.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define APART __attribute__((noinline))
+static volatile int keep;
+APART void *small(void) { void *p = malloc(100); keep++; return p; }
+APART void *zeroed(void) { void *p = calloc(10, 1000); keep++; return p; }
+APART void *grown(void *p) { p = realloc(p, 20000); keep++; return p; }
+APART void *aligned(void) { void *p; p = posix_memalign(&p, 64, 640) ? NULL : p; keep++; return p; }
+APART void *mapped(void) { void *p = mmap(NULL, 1 << 20, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); keep++; return p; }
+APART void work(int n)
+{
+    for (int i = 0; i < n; i++) {
+        free(small());
+        if (i % 10 == 0)
+            free(grown(zeroed()));
+    }
+}
+static void *thread(void *x) { work(500); if (x) pthread_exit(x); return x; }
+static void handler(int signal) { (void)signal; free(small()); }
+static long count_fds(void) { long n = 0; for (int fd = 0; fd < 1024; fd++) n += fcntl(fd, F_GETFD) >= 0; return n; }
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "fds") == 0) return printf("%ld\n", count_fds()) < 0;
+    if (argc > 1 && strcmp(argv[1], "exec") == 0) { work(10); execl(argv[0], argv[0], "ten", (char *)0); return 99; }
+    if (argc > 1 && strcmp(argv[1], "ten") == 0) { work(10); return 10; }
+    if (argc > 1 && strcmp(argv[1], "signals") == 0) {
+        stack_t alternate = {.ss_sp = malloc(SIGSTKSZ * 4), .ss_size = SIGSTKSZ * 4};
+        sigaltstack(&alternate, NULL);
+        struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+        sigaction(SIGUSR1, &action, NULL);
+        for (int i = 0; i < 1000; i++) raise(SIGUSR1);
+        return 0;
+    }
+    errno = 77;
+    work(1000);
+    if (errno != 77) return 1;
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, thread, i % 2 ? &keep : NULL);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    free(aligned());
+    munmap(mapped(), 1 << 20);
+    if (malloc(-1UL / 2) || errno != ENOMEM) return 2;
+    int status = 0;
+    if (fork() == 0) { work(5000); _exit(0); }
+    wait(&status);
+    if (syscall(SYS_fork) == 0) { work(5000); _exit(0); } /* nobody tells the C library */
+    wait(&status);
+    puts("done");
+    return status;
+}
+END
+cc -O1 -g -fno-omit-frame-pointer -Wno-alloc-size-larger-than -o known known.c -lpthread || exit 1
+
+check_stdout_equals "done" "a program of known allocations" record -q -o known.db -- ./known
+check_same "… its status" 0 "$status"
+check_same "malloc: 3000 of 100 bytes" "300000 3000" "$(site known.db 'allocated bytes' small)"
+check_same "calloc: 300 of 10000 bytes" "3000000 300" "$(site known.db 'allocated bytes' zeroed)"
+check_same "realloc: 300 of 20000 bytes" "6000000 300" "$(site known.db 'allocated bytes' grown)"
+check_same "posix_memalign" "640 1" "$(site known.db 'allocated bytes' aligned)"
+check_same "mmap" "1048576 1" "$(site known.db 'mapped bytes' mapped)"
+check_same "forked children are none of its business" 1 "$(counter known.db agent_images)"
+check_same "threads start" 4 "$(counter known.db threads_started)"
+check_same "… and end, also by pthread_exit" 4 "$(counter known.db threads_ended)"
+check_same "each thread is in the profile" 4 "$(sqlite3 known.db "SELECT count(*) FROM threads WHERE process = (SELECT process FROM threads WHERE name = '(all threads)') AND number != process AND number != 0")"
+check "frees are counted" test "$(counter known.db calls_free)" -ge 3300
+check_json "call paths lead to the sites" '(all(any(d["functions"][p["function"]]["name"] == n for p in d["paths"] if p["function"] is not None) for n in ("main", "thread", "work", "small"))
+    and [s["unit"] for s in d["series"]] == ["nanoseconds", "bytes", "bytes"])' "$ASSAY" export --to=json known.db
+check "report reads the series" "$ASSAY" report --series 'allocated bytes' known.db
+check "… the most is grown's" grep -qE '^ +64\.[0-9]+ %.* grown ' <<<"$out"
+check "report --calls" "$ASSAY" report --calls --series 'allocated bytes' known.db
+check "annotate shows the call" "$ASSAY" annotate --series 'allocated bytes' small known.db
+check "the profile of time is there too" "$ASSAY" report known.db
+
+check_status 10 "exec: both programs are counted" record -q -o exec.db -- ./known exec
+check_same "… as two" 2 "$(counter exec.db agent_images)"
+check_same "… and one function" "2000 20" "$(site exec.db 'allocated bytes' small)"
+check "a child that execs, of a shell" record -q -o shell.db -- sh -c './known ten; exit 0'
+check_same "… is counted" "1000 10" "$(site shell.db 'allocated bytes' small)"
+check "allocations in signal handlers, on a stack of their own" record -q -o signals.db -- ./known signals
+check_same "… are counted" "100000 1000" "$(site signals.db 'allocated bytes' small)"
+check_stdout_equals "$(./known fds)" "no descriptor is left in the program" record -q -o fds.db -- ./known fds
+preload() { LD_PRELOAD=$BUILD/nothing-there.so record -q -o preload.db -- sh -c 'echo "$LD_PRELOAD"' 2>/dev/null; }
+check "what is preloaded already stays" grep -q 'assay-agent.so:.*nothing-there.so' <(preload)
+check "--call-graph=none: sites without paths" record -q -o flat.db --call-graph=none -- ./known
+check_same "… one frame deep" 0 "$(sqlite3 flat.db 'SELECT count(*) FROM paths WHERE parent IS NOT NULL')"
+
+# Real programs: their output is the same with the agent in them.
+for program in "ls -l /usr/bin" "python3 -c print(sum(len(str(i))for(i)in(range(100000))))" "sort --parallel=2 known.c" "perl -e print(join(q(,),sort(map($_*7%1000,1..1000))))"; do
+    read -ra words <<<"$program"
+    command -v "${words[0]}" >/dev/null || { skip "$program" "it is not here" && continue; }
+    check_stdout_equals "$("${words[@]}")" "the output of ${words[0]} is the same" record -q -o real.db -- "${words[@]}"
+    check "… and its allocations are counted" test "$(counter real.db calls_malloc)" -gt 0
+done
+
+# ---- where it cannot be ----------------------------------------------------------------------------------------------
+if cc -O1 -static -o static known.c -lpthread 2>/dev/null; then
+    check_fails 125 'static is statically linked: .*--source=model' "a static program" record -o static.db -- ./static
+    check "… of which no profile appears" test ! -e static.db
+else
+    skip "a static program" "there is no static C library"
+fi
+check_fails 2 'not with --pid' "a process that runs" "$ASSAY" record --allocations --pid 1
+check_fails 2 'allocations is for the pmu and timer' "the model" "$ASSAY" record --source=model --allocations -- true
+check_fails 127 'absent' "a program that is not there" record -- ./absent
+full() { (ulimit -f 100 && record -q -o full.db -- true); }
+check_status 125 "a file-size limit" full
+check "… is told in one line" grep -q 'no shared memory for the agent' <<<"$err"
+
+# The recorder dies: the program goes on, with the agent in it.
+cat >loop.sh <<'END'
+i=0
+while [ $i -lt 30 ]; do i=$((i + 1)); sleep 0.1; done
+echo done >loop.done
+END
+"$ASSAY" record -q --source=timer --allocations -o gone.db -- sh loop.sh &
+recorder=$!
+sleep 1
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null
+waited=0
+until [ -s loop.done ] || [ "$waited" -ge 300 ]; do sleep 0.1 && waited=$((waited + 1)); done
+check_same "the recorder is killed: the program goes on" done "$(cat loop.done)"
+check_no_strays "nothing is left behind" 20
