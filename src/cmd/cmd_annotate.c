@@ -102,7 +102,7 @@ static int run_annotate(int argc, char **argv)
 
 const struct as_command as_command_annotate = {
     .name = "annotate",
-    .summary = "Show a function's source and disassembly with what each instruction took",
+    .summary = "A function's source and code with what each instruction took",
     .usage = "[options] SYMBOL [FILE]",
     .description =
         "Reads a profile (default assay.db) and shows one function of it: its worst lines first, then source lines "

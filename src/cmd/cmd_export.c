@@ -144,6 +144,6 @@ const struct as_command as_command_export = {
     .options = options_table,
     .examples = "assay export --to=pprof -o profile.pb.gz\n"
                 "assay export --to=folded run.db | flamegraph.pl >run.svg\n"
-                "assay export --to=callgrind -o callgrind.out.1 && callgrind_annotate callgrind.out.1\n",
+                "assay export --to=callgrind -o out.1 && callgrind_annotate out.1\n",
     .run = run_export,
 };

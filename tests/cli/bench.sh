@@ -18,7 +18,7 @@ check "the table names the cases" grep -qE '^branches +x86_64 +1 ' <<<"$("$SOURC
 check_status 2 "a build that is not there" "$SOURCE/bench/run" --build "$TMP/nowhere"
 # A goal that cannot be met is named, and the status says so.
 missed() { sed 's/^MAX_RATIO, MIN_MIPS, MAX_MEMORY = .*/MAX_RATIO, MIN_MIPS, MAX_MEMORY = 0.01, 0, 1/' "$SOURCE/bench/run" >impossible &&
-    python3 impossible --quick --repeat 1 --build "$BUILD" --json x.json md5sum; }
+    PYTHONPATH=$SOURCE/bench python3 impossible --quick --repeat 1 --build "$BUILD" --json x.json md5sum; }
 check_status 1 "a missed goal is a failure" missed
 check "… and is named" grep -q '^missed: ratio of md5sum (x86_64): .* the limit is 0.01' <<<"$out"
 check_no_strays "no process is left"
