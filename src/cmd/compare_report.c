@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const char *const granularity_names[AS_GRANULARITIES] = {"instruction", "block", "function"};
 
@@ -126,6 +127,20 @@ static void json_met(struct as_json *json, const struct as_compare *compare, con
     as_json_end(json);
 }
 
+/* Code without symbols is called as the functions are that `error.function` is about: "mawk+0xa480". */
+static void json_function(struct as_json *json, const struct as_compare *compare, uint32_t id,
+                          const struct as_location *location)
+{
+    const char *name = location->function;
+    char *own = NULL;
+    if (!name) {
+        const char *group = as_groups_function(&compare->groups, compare->groups.function_of[id]);
+        name = own = as_strndup(group, strcspn(group, " "));
+    }
+    as_json_string(json, "function", name && name[0] != '?' ? name : NULL);
+    free(own);
+}
+
 /* One instruction: where it is, and its stack. */
 static void json_row(struct as_json *json, const struct as_compare *compare, uint32_t id)
 {
@@ -144,7 +159,7 @@ static void json_row(struct as_json *json, const struct as_compare *compare, uin
     as_model_locate(compare->model, id, &location);
     bool known = as_space_line(as_engine_image(engine, as_engine_insn_image(engine, id))->space, insn->address, &line);
     as_json_string(json, "module", location.module);
-    as_json_string(json, "function", location.function);
+    json_function(json, compare, id, &location);
     as_json_string(json, "file", known ? line.file : NULL);
     if (known && line.line > 0)
         as_json_i64(json, "line", line.line);

@@ -70,8 +70,10 @@ bool as_place_holds(const struct as_place *place, const struct as_insn *insn, co
         return false;
     if (place->has_address)
         return insn->address == place->address || location->module_offset == place->address;
-    if (!location->function ||
-        !(is_called(location->function, place->function) || strcmp(location->raw_function, place->function) == 0))
+    if (!location->function) /* where it has no name, it is called by its module */
+        return place->has_offset && strcmp(place->function, location->module_name) == 0 &&
+               place->offset == location->module_offset;
+    if (!(is_called(location->function, place->function) || strcmp(location->raw_function, place->function) == 0))
         return false;
     return !place->has_offset || insn->address - location->function_start == place->offset;
 }
