@@ -27,6 +27,7 @@ struct as_agent {
     char **environment;
     char *own[2]; /* of its entries */
     AS_VEC(struct as_agent_thread) threads;
+    uint64_t head;         /* the next position to read */
     size_t now, most;      /* threads that run */
     struct as_map running; /* pid << 32 | tid to thread + 1 */
     pthread_t reader;
@@ -128,7 +129,7 @@ static void take(struct as_agent *agent, const struct as_agent_slot *slot)
 static void drain(struct as_agent *agent, bool last)
 {
     struct as_agent_wire *wire = agent->wire;
-    for (uint64_t n = 0, at = atomic_load(&wire->head); n < AS_AGENT_RING; n++, at++) {
+    for (uint64_t n = 0, at = agent->head; n < AS_AGENT_RING; n++, at++) {
         struct as_agent_slot *slot = &wire->ring[at & (AS_AGENT_RING - 1)];
         bool published = atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1;
         if (!published && (!last || at >= atomic_load(&wire->tail)))
@@ -139,7 +140,7 @@ static void drain(struct as_agent *agent, bool last)
             take(agent, &copy);
         }
         atomic_store_explicit(&slot->sequence, at + AS_AGENT_RING, memory_order_release);
-        atomic_store(&wire->head, at + 1);
+        agent->head = at + 1;
     }
 }
 

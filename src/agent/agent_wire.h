@@ -82,7 +82,6 @@ struct as_agent_wire {
     _Atomic uint32_t images;  /* that wanted to be here: may be more than there is room for */
     _Atomic uint64_t dropped; /* events that found the ring full */
     _Atomic uint64_t tail;    /* the next position to write */
-    _Atomic uint64_t head;    /* the next position to read */
     struct as_agent_slot ring[AS_AGENT_RING];
     struct as_agent_image image[AS_AGENT_IMAGES];
 };

@@ -137,6 +137,37 @@ full() { (ulimit -f 100 && record -q -o full.db -- true); }
 check_status 125 "a file-size limit" full
 check "… is told in one line" grep -q 'no shared memory for the agent' <<<"$err"
 
+# The memory is the program's to write: whatever is in it, Assay reads on.
+cat >scribble.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    char line[512];
+    unsigned long start, end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "memfd:assay-agent") && sscanf(line, "%lx-%lx", &start, &end) == 2) {
+            srand(atoi(argv[1]));
+            unsigned long most = end - start < 8UL << 20 ? end - start : 8UL << 20; /* the ring, and some images */
+            for (unsigned long i = 0; i + 8 <= most; i += 8)
+                *(volatile unsigned long *)(start + i) = argc > 2 ? ~0UL : (unsigned long)rand() << 33 ^ (unsigned long)rand() << 3 ^ rand();
+            puts("scribbled");
+        }
+    fflush(stdout);
+    _Exit(0);
+}
+END
+cc -O1 -o scribble scribble.c
+for words in "1" "2" "3 ones"; do
+    read -ra words <<<"$words"
+    run record -q -o scribbled.db -- ./scribble "${words[@]}"
+    check_same "a program that writes nonsense into the memory (${words[*]}): Assay goes on" "scribbled" "$out"
+    check "… to its end" test "$status" -eq 0 -o "$status" -eq 125
+    check "… without a word of crashing" test -z "$(grep -iE 'sanitizer|runtime error|core dumped|segmentation' <<<"$err")"
+done
+
 # The recorder dies: the program goes on, with the agent in it.
 cat >loop.sh <<'END'
 i=0

@@ -1,0 +1,254 @@
+#!/usr/bin/env bash
+# assay record on the machine itself: known shares, threads, children, exec, attaching, programs that close descriptors,
+# block signals, die or become daemons, missing rights, interruptions, the recorder's death, what reads such a profile,
+# and agreement with perf record.
+# time-limit: 400
+# shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
+. "$(dirname "$0")/lib.sh"
+
+victim=$BUILD/tests/unit/native/native_victim
+record() { "$ASSAY" record "$@"; }
+timer() { record --source=timer "$@"; }
+
+if ! record -q --source=timer -o try.db -- true 2>try.err; then
+    skip "the timer source" "$(cat try.err)"
+    exit 0
+fi
+
+# Shares of the two functions that the victim spends all of its time in, in user mode: four standard deviations, and
+# two points for what the victim does besides.
+SHARES='(lambda r, n: n > 200 and abs(r.get("seven_tenths", 0) / (r.get("seven_tenths", 0) + r.get("three_tenths", 0)) - 0.7)
+    < 4 * math.sqrt(0.21 / n) and r["seven_tenths"] + r["three_tenths"] > 0.9)({x["function"]: x["share"] for x in d["rows"]}, d["summary"]["samples"])'
+
+# ---- what is recorded ------------------------------------------------------------------------------------------------
+check "a program of known shares" timer -o shares.db --rate 4000 --user -- "$victim" shares 3000
+told=$err
+check_json "its functions have them" "$SHARES" "$ASSAY" report --json shares.db
+check "the summary says where it comes from" grep -q 'source timer, series task-clock: .* samples, one in 250,007 nanoseconds, 0 lost, 0 throttled; error' <<<"$told"
+check "… and that there are no cycle stacks" grep -q '^no cycle stacks: task-clock sees no events' <<<"$told"
+check_json "the profile tells the rest" '((lambda s: s["source"] == "timer" and s["sampler"] == "task-clock" and not s["cycle_stacks"] and not s["exact"]
+    and s["source_why"] == "asked for: the kernel'\''s task clock" and s["seconds"] > 0 and 0 < s["error_estimate"] < 0.5 and s["cycles"] == 0
+    and {"timer", "user_only"} <= {q["key"] for q in s["quality"]} and "components" not in d["rows"][0])(d["summary"]))' "$ASSAY" report --json shares.db
+check_json "instructions have text, bytes and lines, modules build-ids" '(any(m["path"].endswith("/native_victim") and len(m["build_id"]) == 40 for m in d["modules"])
+    and sum(1 for i in d["instructions"] if "imul" in (i.get("text") or "") or "sub" in (i.get("text") or "") or "j" in (i.get("text") or "")) > 0
+    and any(i["line"] > 0 for i in d["instructions"])
+    and sum(t["units"] for t in d["series"][0]["times"]) == sum(t["units"] for t in d["series"][0]["path_times"])
+    and sum(t["samples"] for t in d["series"][0]["times"]) == d["series"][0]["samples"]
+    and d["series"][0]["unit"] == "nanoseconds")' "$ASSAY" export --to=json shares.db
+check_json "call paths lead from the start to the work" '"main" in str(d) and "seven_tenths" in str(d)' "$ASSAY" report --calls --json shares.db
+
+check "threads" timer -q -o threads.db --rate 4000 --user -- "$victim" threads 4 1000
+check_json "… have the shares together" "$SHARES" "$ASSAY" report --json threads.db
+check_json "… and each its own time" 'sum(1 for r in d["rows"] if 0.1 < r["share"] < 0.4) == 4' "$ASSAY" report --by thread --json threads.db
+check "children" timer -q -o forks.db --rate 4000 --user -- "$victim" forks 3 1000
+check_json "… are recorded" "$SHARES" "$ASSAY" report --json forks.db
+check "a program that becomes another" timer -q -o exec.db --rate 4000 --user -- "$victim" exec "$victim" shares 2000
+check_json "… is recorded as that" "$SHARES" "$ASSAY" report --json exec.db
+check "one that closes all descriptors" timer -q -o close.db --rate 4000 --user -- "$victim" close 2000
+check_json "… is recorded" "$SHARES" "$ASSAY" report --json close.db
+check "one that blocks all signals" timer -q -o block.db --rate 4000 --user -- "$victim" block 2000
+check_json "… is recorded" "$SHARES" "$ASSAY" report --json block.db
+check_status 139 "one that dies by a signal" timer -o die.db --rate 4000 --user -- "$victim" die 2000
+check "… is told" grep -q 'killed by signal 11' <<<"$err"
+check_json "… and recorded until then, as partial" "$SHARES and 'signal 11' in d['summary']['partial']" "$ASSAY" report --json die.db
+check "one that becomes a daemon" timer -o daemon.db --rate 4000 -- "$victim" daemon 2000 "$TMP/daemon.done"
+check "… leaves a note" grep -q 'process.* still run' <<<"$err"
+waited=0
+until [ -s daemon.done ] || [ "$waited" -ge 300 ]; do sleep 0.1 && waited=$((waited + 1)); done
+check_same "… and the daemon goes on to its end" done "$(cat daemon.done)"
+
+check "call chains without frame pointers" timer -q -o deep.db --rate 4000 --user --call-graph=dwarf -- "$victim" deep 300
+check_json "… are unwound" '((lambda p: sum(x["units"] for x in p) > 0)(d["series"][0]["path_times"])
+    and (lambda names, f: all(n in names for n in ("outer_call", "middle_call", "inner_call")))([d["functions"][p["function"]]["name"] for p in d["paths"] if p["function"] is not None], 0))' \
+    "$ASSAY" export --to=json deep.db
+check_same "… completely" 1 "$(sqlite3 deep.db "WITH RECURSIVE up(leaf, id) AS (SELECT id, id FROM paths
+    UNION ALL SELECT leaf, p.parent FROM up JOIN paths p ON p.id = up.id WHERE p.parent IS NOT NULL)
+    SELECT (SELECT sum(units) FROM path_times WHERE path IN (SELECT leaf FROM up JOIN paths p ON p.id = up.id
+    JOIN functions f ON f.id = p.function WHERE f.name = 'outer_call')) > 0.9 * (SELECT sum(units) FROM path_times)")"
+check "no call chains" timer -q -o none.db --call-graph=none --rate 4000 -- "$victim" shares 500
+check_json "… none" 'd["paths"] == [] and d["series"][0]["path_times"] == []' "$ASSAY" export --to=json none.db
+check "kernel time" timer -q -o kernel.db --rate 4000 -- dd if=/dev/zero of=/dev/null bs=1M count=20000
+if [ "$(id -u)" = 0 ]; then
+    check_json "… is the kernel's" 'sum(r["share"] for r in d["rows"] if r["module"] == "[kernel]") > 0.5' "$ASSAY" report --json --by module kernel.db
+else
+    skip "… is the kernel's" "only root may sample it"
+fi
+check "--period is nanoseconds" timer -q -o period.db --period 2000000 -- "$victim" shares 500
+check_json "… made prime" 'abs(d["summary"]["period"] - 2000000) < 100' "$ASSAY" report --json period.db
+check "a program too short for a sample" timer -o short.db --rate 1 -- true
+check "… is told" grep -q 'there are no samples' <<<"$err"
+check "… and reported" "$ASSAY" report short.db
+
+# ---- the program's own --------------------------------------------------------------------------------------------
+check_status 3 "the exit status is the program's" timer -q -o status.db -- sh -c 'echo out; echo err >&2; exit 3'
+check_same "… stdout too" out "$out"
+check_same "… and stderr" err "$err"
+check_json "--json: one document" 'd["summary"]["source"] == "timer" and len(d["functions"]) == 3' timer --json -o json.db --rate 4000 -- sh -c "echo noise; '$victim' shares 300"
+check_same "… the program's stdout goes to stderr" noise "$(grep -v '^assay' <<<"$err")"
+stdin() { echo in | timer -q -o in.db -- cat; }
+check_stdout_equals in "stdin is the program's" stdin
+check_stdout_equals "$(sh -c 'set -- /proc/self/fd/*; echo $#')" "the program inherits no descriptor" timer -q -o fds.db -- sh -c 'set -- /proc/self/fd/*; echo $#'
+
+# ---- attaching ----------------------------------------------------------------------------------------------------
+set -m # background jobs get SIGINT
+"$victim" threads 2 20000000 &
+pid=$!
+sleep 0.3
+check "a process that runs" record -o pid.db --pid "$pid" --duration 2 --rate 4000 --user
+check_json "… has its shares" "$SHARES" "$ASSAY" report --json pid.db
+check_json "… its name, its source, and is not partial" '(d["summary"]["program"].endswith("/native_victim") and d["summary"]["source"] == "timer"
+    and "auto: " in d["summary"]["source_why"] and d["summary"]["partial"] is None and 1.5 < d["summary"]["seconds"] < 20)' "$ASSAY" report --json pid.db
+check "it goes on" kill -0 "$pid"
+"$ASSAY" record -q -o int.db --pid "$pid" --rate 4000 --user &
+recorder=$!
+sleep 2
+kill -INT "$recorder" 2>/dev/null
+wait "$recorder"
+check_same "Ctrl-C ends attaching" 0 $?
+check_json "… and what was recorded is there" "$SHARES" "$ASSAY" report --json int.db
+check "… the process goes on" kill -0 "$pid"
+"$ASSAY" record -q -o killed.db --pid "$pid" &
+recorder=$!
+sleep 1
+kill -KILL "$recorder" 2>/dev/null
+wait "$recorder" 2>/dev/null
+check "… also where the recorder is killed" kill -0 "$pid"
+check "… which leaves nothing" test ! -e killed.db
+kill "$pid" 2>/dev/null
+wait "$pid" 2>/dev/null
+"$victim" shares 3000 &
+pid=$!
+check "a process that ends while it is recorded" record -q -o ended.db --pid "$pid" --rate 4000
+wait "$pid"
+check_fails 125 'there is no process' "a process that is not there" record --pid 4194300
+
+# ---- interrupted, killed ----------------------------------------------------------------------------------------------
+"$ASSAY" record -q --source=timer -o interrupted.db --rate 4000 --user -- "$victim" shares 5000000 &
+recorder=$!
+sleep 3
+kill -INT "$recorder"
+wait "$recorder"
+check_same "an interrupt ends the program: the status" 130 $?
+check_json "… what ran is there, marked" "$SHARES and 'signal 2' in d['summary']['partial']" "$ASSAY" report --json interrupted.db
+"$ASSAY" record -q --source=timer -o stubborn.db --rate 4000 --user -- sh -c "trap '' INT; exec '$victim' linger 15000 '$TMP/stubborn.done'" &
+recorder=$!
+sleep 2
+kill -INT "$recorder"
+sleep 0.3
+kill -INT "$recorder"
+wait "$recorder"
+check_same "a second one ends the recording: the status" 130 $?
+check_json "… what ran is there, marked" "$SHARES and 'interrupted' in d['summary']['partial']" "$ASSAY" report --json stubborn.db
+"$ASSAY" record -q --source=timer -o gone.db -- "$victim" linger 3000 "$TMP/linger.done" &
+recorder=$!
+sleep 0.7
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null
+waited=0
+until [ -s linger.done ] && [ -s stubborn.done ] || [ "$waited" -ge 600 ]; do sleep 0.1 && waited=$((waited + 1)); done
+check_same "the recorder is killed: the program goes on" done "$(cat linger.done)"
+check_same "… and one whose recording was ended" done "$(cat stubborn.done)"
+check "… no profile appears" test ! -e gone.db
+
+set +m
+
+# ---- rights -----------------------------------------------------------------------------------------------------------
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
+    cp "$ASSAY" "$victim" . && chmod 755 . assay native_victim && mkdir -m 777 open
+    nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+    check "another user, perf_event_paranoid 2" nobody ./assay record --source=timer -o open/n.db --rate 4000 -- ./native_victim shares 2000
+    check "… is told that the kernel's time is missing" grep -q 'user mode only: perf_event_paranoid is 2' <<<"$err"
+    check_json "… and has the shares" "$SHARES" "$ASSAY" report --json open/n.db
+    ./native_victim shares 1000000 &
+    pid=$!
+    check_fails 125 'no permission to measure process' "another user's process" nobody ./assay record --pid "$pid" --duration 1 -o open/o.db
+    kill "$pid"
+    wait "$pid" 2>/dev/null
+else
+    skip "another user" "needs root and perf_event_paranoid 2"
+fi
+
+# ---- wrong usage, failures -------------------------------------------------------------------------------------------
+check_fails 127 'absent' "a program that is not there" timer -- ./absent
+check_fails 126 'Permission denied' "a file that cannot be run" timer -- /etc/passwd
+check_fails 125 'absent/x.db' "a directory that is not there" timer -o absent/x.db -- touch ran
+check "… nothing ran" test ! -e ran
+check_fails 2 'max is the model' "an option of the model" timer --max 100 -- true
+check_fails 2 'pid is for the pmu and timer' "one of the others with the model" record --source=model --pid 1
+check_fails 2 "core is the model's, --user" "options of both" record --core boom-tea2 --user -- true
+check_fails 2 'either --pid or a program' "a program and a process" record --pid 1 -- true
+check_fails 2 'duration is for --pid' "--duration without a process" timer --duration 1 -- true
+check_fails 2 'either --rate or --period' "rate and period" timer --rate 10 --period 1000000 -- true
+check_fails 2 'rate=-1' "a negative rate" timer --rate -1 -- true
+check_fails 2 'event is for --source=pmu' "an event of the timer" timer --event cycles -- true
+check_fails 2 'there are auto, model, pmu and timer' "an unknown source" record --source=x -- true
+check_fails 125 'nonsense_event' "an unknown event" record --source=pmu --event nonsense_event -- true
+if [ "$("$ASSAY" doctor --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["summary"]["source"])')" = pmu ]; then
+    skip "no PMU" "there is one"
+else
+    check_fails 125 'PMU' "no PMU" record --source=pmu -o pmu.db -- true
+    check_fails 125 'cycles cannot be sampled on this machine' "an event of one" record --source=pmu --event cycles -o pmu.db -- true
+    check "auto takes the model" record -o auto.db --golden=off -- true
+    check "auto takes the model, and names the timer" record -o auto.db -- true
+    check "… in one line" grep -q 'this is the model; --source=timer' <<<"$err"
+    check_json "… as doctor says" 'd["summary"]["source"] == "model" and d["summary"]["source_why"].startswith("auto: ")' "$ASSAY" report --json auto.db
+    check "an option of the real machine takes that" record -q -o auto2.db --user -- true
+    check_json "… by auto" 'd["summary"]["source"] == "timer"' "$ASSAY" report --json auto2.db
+fi
+check "software events, two at a time" record -q --source=pmu --event task-clock:u --event page-faults:u --rate 4000 -o events.db -- "$victim" shares 2000
+check_json "… are series" '[s["name"] for s in d["series"]] == ["task-clock:u", "page-faults:u"] and d["series"][1]["samples"] > 0 and d["series"][0]["unit"] == "nanoseconds" and d["series"][1]["unit"] == "page-faults"' \
+    "$ASSAY" export --to=json events.db
+check_json "… with the shares" "$SHARES" "$ASSAY" report --json events.db
+
+# ---- everything that reads a profile ----------------------------------------------------------------------------------
+check "annotate" "$ASSAY" annotate seven_tenths shares.db
+check "… shows the loop's line" grep -q 'native_victim.c:.*count--' <<<"$out"
+check "report --html" "$ASSAY" report --html page.html shares.db
+check "… a page" grep -q '</html>' page.html
+for to in perf-script pprof speedscope folded callgrind csv json; do
+    check "export --to=$to" "$ASSAY" export --to="$to" -o "out.$to" shares.db
+    check "… is not empty" test -s "out.$to"
+done
+check "two such profiles are compared" "$ASSAY" report --diff threads.db shares.db
+
+# ---- against perf -----------------------------------------------------------------------------------------------------
+# Two points, and four standard deviations of the difference of two samples. Addresses are not randomised: where the
+# stack lies can move more time than that (awk's sprintf, in one run of fourteen).
+fixed() { if command -v setarch >/dev/null; then setarch -R "$@"; else "$@"; fi; }
+agrees() {
+    local name=$1
+    shift
+    fixed perf record -q -F 4000 -e cpu-clock:u -o perf.data -- "$@" >/dev/null 2>perf.log &&
+        "$ASSAY" import -q -o theirs.db perf.data && fixed "$ASSAY" record --source=timer -q --rate 4000 --user -o ours.db -- "$@" >/dev/null || return 1
+    "$ASSAY" report --json --limit 0 ours.db >ours.json && "$ASSAY" report --json --limit 0 theirs.db >theirs.json || return 1
+    python3 - <<'END'
+import json, math, sys
+from collections import defaultdict
+def read(name):
+    document, shares = json.load(open(name)), defaultdict(float)
+    for row in document["rows"]:
+        shares[row["module"].rsplit("/", 1)[-1], row["function"]] += row["share"]
+    return shares, document["summary"]["samples"]
+(ours, n), (theirs, m) = read("ours.json"), read("theirs.json")
+worst, bad = 0, 0
+for key in ours.keys() | theirs.keys():
+    p = (ours[key] * n + theirs[key] * m) / (n + m)
+    limit = max(0.02, 4 * math.sqrt(p * (1 - p) * (1 / n + 1 / m)))
+    difference = abs(ours[key] - theirs[key])
+    worst = max(worst, difference)
+    bad += difference > limit
+print(f"{n} and {m} samples, {len(ours)} and {len(theirs)} functions, largest difference {100 * worst:.2f} points")
+sys.exit(bad > 0 or n < 200 or m < 200)
+END
+}
+if command -v perf >/dev/null && perf record -q -e cpu-clock:u -o try.data -- true >/dev/null 2>&1; then
+    seq 1 150000 >numbers
+    seq 1 600000 >more
+    check "gzip as by perf record" agrees gzip gzip -9 -c more
+    check "two threads of the victim" agrees victim "$victim" threads 2 1500
+    check "awk" agrees awk awk '{ for (i = 0; i < 20; i++) s += length($0 i) } END { print s }' numbers
+else
+    skip "agreement with perf record" "there is no perf, or it may not record"
+fi
+
+check_no_strays "nothing is left behind" 30
