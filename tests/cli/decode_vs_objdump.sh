@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Our decoders against objdump over the whole text of large binaries: lengths, branch kinds, memory operands, on RISC-V
 # also the text. Differences are allowed only where tests/golden/decode_differences.txt explains their kind.
+# plain-only: the decoders run under sanitizers in their unit tests and fuzz targets; here it is millions of instructions
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
 

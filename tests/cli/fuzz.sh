@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A short run of every fuzz target: it compiles, its seeds pass, and nothing is found in a few seconds.
+# plain-only: fuzz targets are built with their own sanitizers, whatever the build
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 
