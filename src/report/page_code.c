@@ -7,6 +7,7 @@
 #include "report/page_document.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +169,60 @@ static const char *function_name(const struct as_page_document *document, const 
     return text;
 }
 
+/* The first series that counted everything, which tells executions; n_series: there is none. */
+static size_t exact_series(const struct as_page_document *document)
+{
+    size_t n, s = 0;
+    const struct as_store_series *series = as_store_series(document->view->store, &n);
+    while (s < document->n_series && !series[s].exact)
+        s++;
+    return s;
+}
+
+/* A number for each function: of the profile's rows, which are by function and where there is none by module. */
+static uint64_t *by_function(const struct as_page_document *document, const struct as_store_rows *rows, bool executions)
+{
+    uint64_t *sums = as_alloc_array(document->n_functions + 1, sizeof *sums);
+    for (size_t i = 0; i < rows->n; i++) {
+        uint32_t to = as_page_function_of(document, rows->rows[i].id, rows->rows[i].module);
+        if (to < document->n_functions)
+            sums[to] += executions ? rows->rows[i].executions : rows->rows[i].units;
+    }
+    return sums;
+}
+
+/* Time with everything that was called: of all call paths, of which the page may have only the larger ones. */
+static void totals_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_view *view = document->view;
+    if (!view->has_calls)
+        return;
+    uint64_t *self = by_function(document, &document->series[view->series].functions, false);
+    as_json_array(json, "total");
+    for (size_t i = 0; i < document->n_functions; i++) {
+        uint32_t function = document->functions[i].function;
+        uint64_t total = function < view->n_functions ? view->totals.function_total[function] : 0;
+        total = total > self[i] ? total : self[i]; /* as as_report_total does */
+        as_json_double(json, NULL, round(as_view_cycles(view, total) * 1000) / 1000);
+    }
+    as_json_end(json);
+    free(self);
+}
+
+/* How many instructions each function executed: also of those whose instructions are left out. */
+static void function_executions_json(const struct as_page_document *document, struct as_json *json)
+{
+    size_t exact = exact_series(document);
+    if (exact == document->n_series)
+        return;
+    uint64_t *executions = by_function(document, &document->series[exact].functions, true);
+    as_json_array(json, "executed");
+    for (size_t i = 0; i < document->n_functions; i++)
+        as_json_u64(json, NULL, executions[i]);
+    as_json_end(json);
+    free(executions);
+}
+
 static void functions_json(const struct as_page_document *document, struct as_json *json)
 {
     const struct as_view *view = document->view;
@@ -206,6 +261,8 @@ static void functions_json(const struct as_page_document *document, struct as_js
                                         : as_view_function_address(view, function->function));
     }
     as_json_end(json);
+    totals_json(document, json);
+    function_executions_json(document, json);
     as_json_end(json);
 }
 
@@ -260,23 +317,19 @@ static void calls_json(const struct as_page_document *document, struct as_json *
 /* How often each row was executed, from an exact series. */
 static void executed_json(const struct as_page_document *document, struct as_json *json)
 {
-    size_t n;
-    const struct as_store_series *series = as_store_series(document->view->store, &n);
-    for (size_t s = 0; s < document->n_series; s++) {
-        if (!series[s].exact)
-            continue;
-        uint64_t *executions = as_alloc_array(document->n_insns + 1, sizeof *executions);
-        const struct as_store_rows *rows = &document->series[s].instructions;
-        for (size_t i = 0; i < rows->n; i++)
-            if (rows->rows[i].id < document->view->n_places && document->row_of[rows->rows[i].id] != AS_STORE_NONE)
-                executions[document->row_of[rows->rows[i].id]] = rows->rows[i].executions;
-        as_json_array(json, "executed");
-        for (size_t row = 0; row < document->n_insns; row++)
-            as_json_u64(json, NULL, executions[row]);
-        as_json_end(json);
-        free(executions);
+    size_t exact = exact_series(document);
+    if (exact == document->n_series)
         return;
-    }
+    uint64_t *executions = as_alloc_array(document->n_insns + 1, sizeof *executions);
+    const struct as_store_rows *rows = &document->series[exact].instructions;
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->rows[i].id < document->view->n_places && document->row_of[rows->rows[i].id] != AS_STORE_NONE)
+            executions[document->row_of[rows->rows[i].id]] = rows->rows[i].executions;
+    as_json_array(json, "executed");
+    for (size_t row = 0; row < document->n_insns; row++)
+        as_json_u64(json, NULL, executions[row]);
+    as_json_end(json);
+    free(executions);
 }
 
 static void instructions_json(const struct as_page_document *document, struct as_json *json)

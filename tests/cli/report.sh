@@ -178,6 +178,11 @@ assert max(d["paths"]["function"]) < len(d["functions"]["name"])
 names = [d["strings"][i] for i in d["functions"]["name"]]
 assert "main" in names
 assert {r["function"] for r in want["rows"] if r["function"]} <= set(names)
+for row in want["rows"]:
+    if names.count(row["function"]) == 1:
+        at = names.index(row["function"])
+        assert abs(d["functions"]["total"][at] - row["total"]) < 1, (row, d["functions"]["total"][at])
+        assert d["functions"]["executed"][at] == row["executions"] > 0, (row, d["functions"]["executed"][at])
 source = next(f for f in d["files"] if f["name"].endswith("demo.c"))
 assert any("main(" in line for line in source["lines"])
 END

@@ -107,6 +107,22 @@ await test("functions sort by every column, both ways", async () => {
     await page.close();
 });
 
+await test("functions keep their totals and executions where instructions and call paths were left out", async () => {
+    const data = small();
+    data.functions = { ...data.functions, count: [4, 6, 0], total: [1000, 740, 300], executed: [4, 1001, 446] };
+    for (const column of ["address", "text", "file", "line", "executed", "jump"]) data.instructions[column] = data.instructions[column].slice(0, 10);
+    data.series = [{ ...data.series[0], instructions: { row: [], cycles: [] }, functions: { row: [0, 1, 1], cycles: [100, 600, 300] } }];
+    data.paths = { parent: [-1, 0], function: [0, 1], self: { row: [0, 1], cycles: [260, 740] } };
+    const cells = async (page) => (await gridRows(page, "Functions")).map((row) => [row[2], row[1], row[5], row[6]]);
+    const page = await openPage(pageFile("left out", data), "#tab=functions");
+    assert.deepEqual(await cells(page), [["copy", "74.0 %", "1,001", "1.67"], ["sort", "30.0 %", "446", "1.49"], ["main", "100 %", "4", "0.04"]]);
+    await page.close();
+    data.functions = { ...data.functions, total: [1000, 740, null], executed: undefined };
+    const unknown = await openPage(pageFile("left out and unknown", data), "#tab=functions");
+    assert.deepEqual((await cells(unknown))[1], ["sort", "–", "–", "–"]);
+    await unknown.close();
+});
+
 await test("search finds names and modules, says how many, and Escape clears it", async () => {
     const page = await openPage(SMALL, "#tab=functions");
     await page.fill("#panel-functions input", "OR");

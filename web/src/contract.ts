@@ -67,6 +67,8 @@ export interface PageData {
         file?: number[];
         line?: number[];
         count: number[];
+        total?: (number | null)[];
+        executed?: (number | null)[];
     };
     instructions: {
         address: number[];

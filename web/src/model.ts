@@ -132,7 +132,8 @@ export class Model {
     readonly offset: Float64Array; // of instructions, from their function's address
     readonly callee: Map<number, number>;
     readonly paths: Paths | null;
-    readonly inclusive: Float64Array | null; // of functions, over the call paths
+    readonly inclusive: Float64Array | null; // of functions, with what they called; -1: not known
+    readonly executions: Float64Array | null; // of functions' instructions; -1: not known
     readonly total: number;
     readonly unit: string;
 
@@ -162,7 +163,8 @@ export class Model {
         for (let i = 0, row = 0; i < (data.instructions.call?.row.length ?? 0); i++)
             this.callee.set((row += data.instructions.call!.row[i]), data.instructions.call!.function[i]);
         this.paths = data.paths && data.paths.parent.length > 0 ? readPaths(data.paths, this) : null;
-        this.inclusive = this.paths && inclusiveOf(this.paths, this.functionCount);
+        this.inclusive = readColumn(data.functions.total, this.functionCount) ?? (this.paths && inclusiveOf(this.paths, this.functionCount));
+        this.executions = readColumn(data.functions.executed, this.functionCount) ?? this.addExecutions();
     }
 
     private readSeries(data: SeriesData, rows: number): Series {
@@ -173,6 +175,15 @@ export class Model {
             : groupStacks(instructions, (row) => this.functionOf[row], this.functionCount, width);
         const label = clean(data.label ?? data.name, 40);
         return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all };
+    }
+
+    /** From the instructions: of functions without any, nothing is known. */
+    private addExecutions(): Float64Array | null {
+        const executed = this.data.instructions.executed;
+        if (!executed) return null;
+        const sums = Float64Array.from(this.data.functions.count, (n) => (n > 0 ? 0 : -1));
+        executed.forEach((n, row) => (sums[this.functionOf[row]] += n));
+        return sums;
     }
 
     string(index: number | undefined): string {
@@ -213,6 +224,12 @@ export class Model {
     componentName(component: number): string {
         return component === UNKNOWN ? "time" : this.components[component].name;
     }
+}
+
+function readColumn(column: (number | null)[] | undefined, rows: number): Float64Array | null {
+    if (!column) return null;
+    if (column.length !== rows) throw new Error("the columns of the functions differ in length");
+    return Float64Array.from(column, (value) => value ?? -1);
 }
 
 function parseAddress(text: string | undefined): bigint {

@@ -6,14 +6,6 @@ import { Column, Grid } from "./grid";
 import { Model } from "./model";
 import { Context, Tab, View } from "./tabs";
 
-function executedOf(model: Model): Float64Array | null {
-    const executed = model.data.instructions.executed;
-    if (!executed) return null;
-    const sums = new Float64Array(model.functionCount);
-    executed.forEach((n, row) => (sums[model.functionOf[row]] += n));
-    return sums;
-}
-
 /** A function's time in one component; -1: in all. */
 function cyclesOf(model: Model, fn: number, only: number): number {
     const { functions } = model.main;
@@ -23,12 +15,13 @@ function cyclesOf(model: Model, fn: number, only: number): number {
 function columns(context: Context, full: (fn: number) => number, only: () => number): Column[] {
     const { model, bars, names, link } = context;
     const { total, functions } = { total: model.total, functions: model.main.functions };
-    const executed = executedOf(model);
+    const { executions, inclusive } = model;
+    const ipc = (fn: number) => (functions.total[fn] > 0 && executions![fn] > 0 ? executions![fn] / functions.total[fn] : -1);
     const number = (key: string, title: string, value: (fn: number) => number, show: (value: number) => string, hint: string): Column =>
-        ({ key, title, width: "minmax(76px, 96px)", numeric: true, hint, value, cell: (fn, cell) => (cell.textContent = show(value(fn))) });
+        ({ key, title, width: "minmax(76px, 96px)", numeric: true, hint, value, cell: (fn, cell) => (cell.textContent = value(fn) < 0 ? "–" : show(value(fn))) });
     const list: (Column | null)[] = [
         number("self", "Self", (fn) => functions.total[fn] / total, percent, "Share of all time spent in the function itself"),
-        model.inclusive && number("total", "Total", (fn) => model.inclusive![fn] / total, percent, "With everything that it called"),
+        inclusive && number("total", "Total", (fn) => inclusive[fn] / total, percent, "With everything that it called"),
         {
             key: "name", title: "Function", width: "minmax(200px, 3fr)", value: (fn) => model.name(fn, 400).toLowerCase(),
             cell: (fn, cell) => {
@@ -42,8 +35,8 @@ function columns(context: Context, full: (fn: number) => number, only: () => num
             cell: (fn, cell) => cell.append(bars.make(functions.parts(fn), full(fn), { total: functions.total[fn] || 1, title: model.name(fn, 80), only: only() })),
         },
         number("cycles", model.unit === "cycles" ? "Cycles" : model.unit, (fn) => functions.total[fn], short, `In the function itself, in ${model.unit}`),
-        executed && number("executed", "Executed", (fn) => executed[fn], short, "Instructions executed"),
-        executed && model.unit === "cycles" ? number("ipc", "IPC", (fn) => (functions.total[fn] > 0 ? executed[fn] / functions.total[fn] : 0), (v) => v.toFixed(2), "Instructions per cycle") : null,
+        executions && number("executed", "Executed", (fn) => executions[fn], short, "Instructions executed"),
+        executions && model.unit === "cycles" ? number("ipc", "IPC", ipc, (v) => v.toFixed(2), "Instructions per cycle") : null,
         {
             key: "module", title: "Module", width: "minmax(90px, 1fr)", value: (fn) => model.moduleName(fn).toLowerCase(),
             cell: (fn, cell) => (cell.textContent = model.moduleName(fn)),
