@@ -61,6 +61,16 @@ await test("the summary's numbers are those of the document", async () => {
     await page.close();
 });
 
+await test("the class is named by its rule", async () => {
+    const data = small();
+    data.summary.class = "flush";
+    const page = await openPage(pageFile("class", data));
+    const fact = page.locator(".fact", { hasText: "Class" });
+    assert.equal(await fact.textContent(), "Classflush-intensiveby the TIP paper's rule");
+    assert.ok((await fact.getAttribute("title")).includes("more than 3 % of the time flushed"));
+    await page.close();
+});
+
 await test("bars are as long as their time, segment by segment", async () => {
     const page = await openPage(SMALL);
     const widths = await page.$$eval(".stack-card .bar .seg", (list) => list.map((one) => one.getBoundingClientRect().width / one.parentElement.clientWidth));

@@ -47,8 +47,10 @@ function headline({ model, names, link }: Context): HTMLElement {
     return line;
 }
 
-function fact(label: string, value: string, note?: string): HTMLElement {
-    return el("div", { class: "fact" }, el("dt", {}, label), el("dd", {}, value, note && note !== value ? el("small", {}, note) : null));
+const CLASS_RULE = "Compute-intensive: commits in more than half of the time; else flush-intensive: more than 3 % of the time flushed; else stall-intensive";
+
+function fact(label: string, value: string, note?: string, title?: string): HTMLElement {
+    return el("div", { class: "fact", title }, el("dt", {}, label), el("dd", {}, value, note && note !== value ? el("small", {}, note) : null));
 }
 
 function facts(model: Model): HTMLElement {
@@ -61,7 +63,7 @@ function facts(model: Model): HTMLElement {
         list.append(fact("IPC", digits(summary.instructions / summary.cycles), "instructions per cycle"));
     if (known(summary.seconds)) list.append(fact("Time", `${digits(summary.seconds)} s`, model.data.summary.source === "model" ? "to run in the model" : undefined));
     if (known(summary.threads)) list.append(fact("Threads", count(summary.threads)));
-    if (summary.class) list.append(fact("Class", clean(summary.class, 30), "where most time goes"));
+    if (summary.class) list.append(fact("Class", `${clean(summary.class, 30)}-intensive`, "by the TIP paper's rule", CLASS_RULE));
     return list;
 }
 
