@@ -241,6 +241,19 @@ await test("frames are as wide as their time and stand under their callers", asy
     await page.close();
 });
 
+await test("a flame graph without events says whose they are not, and has no legend", async () => {
+    const data = small();
+    assert.ok((await (await openPage(SMALL, "#tab=flame")).locator("#panel-flame .legend-item").count()) > 0);
+    data.paths.self = { row: data.paths.self.row, cycles: data.paths.self.cycles };
+    const page = await openPage(pageFile("paths without events", data), "#tab=flame");
+    assert.ok((await page.textContent("#panel-flame .toolbar")).includes("Call paths are recorded without events."));
+    assert.equal(await page.locator("#panel-flame .legend-item").count(), 0);
+    await page.close();
+    const none = await openPage(pageFile("timer", timer()), "#tab=flame");
+    assert.ok((await none.textContent("#panel-flame .toolbar")).includes("This source tells no events."));
+    await none.close();
+});
+
 await test("the flame graph zooms by key and by address", async () => {
     const page = await openPage(SMALL, "#tab=flame");
     await page.focus(".flame");

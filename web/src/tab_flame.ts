@@ -105,10 +105,15 @@ class FlameView implements View {
         const reset = button("All", () => this.context.go({ tab: "flame" }), { title: "Back to the whole program (Escape)" });
         this.element = el("div", { class: "fill" },
             el("div", { class: "toolbar" }, this.search, reset, el("span", { class: "spring" }),
-                el("span", { class: "dim" }, this.paths.self.known ? "Tint: the largest component. Lower edge: all of them." : "This source tells no events.")),
-            context.bars.legend(), this.chart, this.detail, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
+                el("span", { class: "dim" }, this.about())),
+            this.paths.self.known ? context.bars.legend() : null, this.chart, this.detail, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
         const heavy = Array.from(this.paths.self.total.keys()).filter((node) => this.paths.self.total[node] > 0);
         this.grid.setRows(heavy.sort((a, b) => this.paths.self.total[b] - this.paths.self.total[a]).slice(0, 500));
+    }
+
+    private about(): string {
+        if (this.paths.self.known) return "Tint: the largest component. Lower edge: all of them.";
+        return this.context.model.main.functions.known ? "Call paths are recorded without events." : "This source tells no events.";
     }
 
     private columns(): Column[] {
@@ -117,7 +122,7 @@ class FlameView implements View {
         const full = totals.reduce((most, value) => Math.max(most, value), 1e-9);
         return [
             { key: "self", title: "Self", width: "80px", numeric: true, cell: (node, cell) => (cell.textContent = percent(totals[node] / model.total)) },
-            { key: "stack", title: "Cycle stack", width: "minmax(140px, 1fr)", cell: (node, cell) => cell.append(bars.make(this.paths.self.parts(node), full, { total: totals[node] })) },
+            { key: "stack", title: this.paths.self.known ? "Cycle stack" : "Time", width: "minmax(140px, 1fr)", cell: (node, cell) => cell.append(bars.make(this.paths.self.parts(node), full, { total: totals[node] })) },
             { key: "path", title: "Call path, innermost first", width: "minmax(300px, 4fr)", cell: (node, cell) => {
                 const names = pathOf(model, node);
                 cell.classList.add("code");
