@@ -181,5 +181,5 @@ kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
 waited=0
 until [ -s loop.done ] || [ "$waited" -ge 300 ]; do sleep 0.1 && waited=$((waited + 1)); done
-check_same "the recorder is killed: the program goes on" done "$(cat loop.done)"
+check_same "the recorder is killed: the program goes on" "done" "$(cat loop.done)"
 check_no_strays "nothing is left behind" 20

@@ -55,7 +55,7 @@ check "one that becomes a daemon" timer -o daemon.db --rate 4000 -- "$victim" da
 check "… leaves a note" grep -q 'process.* still run' <<<"$err"
 waited=0
 until [ -s daemon.done ] || [ "$waited" -ge 300 ]; do sleep 0.1 && waited=$((waited + 1)); done
-check_same "… and the daemon goes on to its end" done "$(cat daemon.done)"
+check_same "… and the daemon goes on to its end" "done" "$(cat daemon.done)"
 
 check "call chains without frame pointers" timer -q -o deep.db --rate 4000 --user --call-graph=dwarf -- "$victim" deep 300
 check_json "… are unwound" '((lambda p: sum(x["units"] for x in p) > 0)(d["series"][0]["path_times"])
@@ -146,8 +146,8 @@ kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
 waited=0
 until [ -s linger.done ] && [ -s stubborn.done ] || [ "$waited" -ge 600 ]; do sleep 0.1 && waited=$((waited + 1)); done
-check_same "the recorder is killed: the program goes on" done "$(cat linger.done)"
-check_same "… and one whose recording was ended" done "$(cat stubborn.done)"
+check_same "the recorder is killed: the program goes on" "done" "$(cat linger.done)"
+check_same "… and one whose recording was ended" "done" "$(cat stubborn.done)"
 check "… no profile appears" test ! -e gone.db
 
 set +m
@@ -243,8 +243,8 @@ END
 }
 if command -v perf >/dev/null && perf record -q -e cpu-clock:u -o try.data -- true >/dev/null 2>&1; then
     seq 1 150000 >numbers
-    seq 1 600000 >more
-    check "gzip as by perf record" agrees gzip gzip -9 -c more
+    seq 1 600000 >many
+    check "gzip as by perf record" agrees gzip gzip -9 -c many
     check "two threads of the victim" agrees victim "$victim" threads 2 1500
     check "awk" agrees awk awk '{ for (i = 0; i < 20; i++) s += length($0 i) } END { print s }' numbers
 else
