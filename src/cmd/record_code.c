@@ -1,7 +1,7 @@
 /* See record_code.h. */
 #include "cmd/record_code.h"
 
-#include "base/vec.h"
+#include "base/str.h"
 #include "count/targets.h"
 
 #include <inttypes.h>
@@ -21,23 +21,49 @@ static bool intern(struct as_strings *strings, const char *key, uint32_t *number
 
 /* ---- modules, files, functions ---- */
 
+/* A file is one module wherever it was mapped; other code (anonymous memory) is one at each base. */
+static char *module_key(const struct as_store_module *module)
+{
+    return module->path[0] == '/' ? as_format("%s %s", module->build_id ? module->build_id : "-", module->path)
+                                  : as_format("%" PRIx64 " %s", module->base, module->path);
+}
+
 static uint32_t add_module(struct as_record_code *code, struct as_space *space, uint64_t address,
                            const struct as_location *location)
 {
-    struct as_store_module module = {.path = location->module, .base = address - location->module_offset};
+    struct as_store_module module = {.path = location->module,
+                                     .build_id = as_space_build_id(space, address),
+                                     .base = address - location->module_offset};
     struct stat status;
     uint32_t number = AS_STORE_NONE;
-    char *key = as_format("%" PRIx64 " %s", module.base, location->module);
+    char *key = module_key(&module);
     bool is_new = as_strings_count(code->modules) < MAX_MODULES && intern(code->modules, key, &number);
     free(key);
     if (!is_new)
         return number;
-    module.build_id = as_space_build_id(space, address);
     if (module.path[0] == '/' && stat(module.path, &status) == 0) {
         module.file_size = (uint64_t)status.st_size;
         module.file_time = status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
     }
+    *as_vec_push(&code->bases) = module.base;
     return as_store_add_module(code->writer, &module);
+}
+
+/* Where an address is, and what to add to it (modulo 2^64) to have it where its module was mapped first. */
+struct spot {
+    struct as_location location;
+    uint32_t module;
+    uint64_t shift;
+};
+
+static struct spot find_spot(struct as_record_code *code, struct as_space *space, uint64_t address)
+{
+    struct spot spot = {0};
+    as_space_find(space, address, &spot.location);
+    spot.module = add_module(code, space, address, &spot.location);
+    if (spot.module != AS_STORE_NONE)
+        spot.shift = code->bases.data[spot.module] - (address - spot.location.module_offset);
+    return spot;
 }
 
 static uint32_t add_file(struct as_record_code *code, const char *path)
@@ -48,12 +74,13 @@ static uint32_t add_file(struct as_record_code *code, const char *path)
     return number;
 }
 
-static uint32_t add_function(struct as_record_code *code, struct as_space *space, uint32_t module,
-                             const struct as_location *location)
+static uint32_t add_function(struct as_record_code *code, struct as_space *space, const struct spot *spot)
 {
-    if (!location->function_start || module == AS_STORE_NONE)
+    const struct as_location *location = &spot->location;
+    if (!location->function_start || spot->module == AS_STORE_NONE)
         return AS_STORE_NONE;
-    uint64_t *known = as_map_put(&code->functions, as_target_key(module, location->function_start));
+    uint64_t address = location->function_start + spot->shift;
+    uint64_t *known = as_map_put(&code->functions, as_target_key(spot->module, address));
     if (*known)
         return (uint32_t)(*known - 1);
     struct as_line line = {0};
@@ -61,10 +88,10 @@ static uint32_t add_function(struct as_record_code *code, struct as_space *space
     struct as_store_function function = {
         .name = location->function ? location->function : as_space_name(space, location->function_start),
         .linkage_name = location->raw_function,
-        .module = module,
+        .module = spot->module,
         .file = has_line ? add_file(code, line.file) : AS_STORE_NONE,
         .line = has_line && line.line > 0 ? (uint32_t)line.line : 0,
-        .address = location->function_start,
+        .address = address,
         .size = location->function_size,
     };
     uint32_t number = as_store_add_function(code->writer, &function);
@@ -72,11 +99,16 @@ static uint32_t add_function(struct as_record_code *code, struct as_space *space
     return number;
 }
 
-uint32_t as_record_code_function(struct as_record_code *code, const struct as_image *image, uint64_t address)
+uint32_t as_record_code_function(struct as_record_code *code, const struct as_image *image, uint64_t *address)
 {
-    struct as_location location;
-    as_space_find(image->space, address, &location);
-    return add_function(code, image->space, add_module(code, image->space, address, &location), &location);
+    struct spot spot = find_spot(code, image->space, *address);
+    *address += spot.shift;
+    return add_function(code, image->space, &spot);
+}
+
+void as_record_code_move(struct as_record_code *code, const struct as_image *image, uint64_t *address)
+{
+    *address += *address ? find_spot(code, image->space, *address).shift : 0;
 }
 
 /* ---- instructions ---- */
@@ -120,20 +152,35 @@ static struct extent *block_extents(const struct as_groups *groups, const struct
     return extents;
 }
 
-static uint32_t add_block(struct as_record_code *code, uint32_t function, const struct extent *extent)
+static uint32_t add_block(struct as_record_code *code, uint32_t function, const struct extent *extent, uint64_t shift)
 {
     uint32_t number;
     char key[80];
-    snprintf(key, sizeof key, "%" PRIu32 " %" PRIx64 " %" PRIx64, function, extent->start, extent->end);
-    if (intern(code->blocks, key, &number)) {
-        struct as_store_block block = {
-            .function = function, .address = extent->start, .size = extent->end - extent->start};
+    struct as_store_block block = {
+        .function = function, .address = extent->start + shift, .size = extent->end - extent->start};
+    snprintf(key, sizeof key, "%" PRIu32 " %" PRIx64 " %" PRIx64, function, block.address, block.size);
+    if (intern(code->blocks, key, &number))
         as_store_add_block(code->writer, &block);
-    }
     return number;
 }
 
-/* One at the same address of the same module, with the same bytes, that is there already; NULL: there is none. */
+/* Other bytes at a place that is known: code was changed, or an instruction that goes on in the next page was met by
+ * its beginning alone. NULL: these are new. */
+static const uint32_t *find_variant(struct as_record_code *code, uint32_t module, const struct as_insn *insn)
+{
+    uint32_t number;
+    struct as_str key = {0};
+    as_str_addf(&key, "%" PRIx32 " %" PRIx64 " ", module, insn->address);
+    for (size_t i = 0; i < insn->length; i++)
+        as_str_addf(&key, "%02x", insn->bytes[i]);
+    bool is_new = intern(code->variants, as_str_get(&key), &number);
+    as_str_free(&key);
+    if (is_new)
+        *as_vec_push(&code->variant_ids) = insn->id;
+    return is_new ? NULL : &code->number_of[code->variant_ids.data[number]];
+}
+
+/* One at the same place of the same module, with the same bytes, that is there already; NULL: there is none. */
 static const uint32_t *find_same(struct as_record_code *code, uint32_t module, const struct as_insn *insn)
 {
     if (module == AS_STORE_NONE)
@@ -145,39 +192,40 @@ static const uint32_t *find_same(struct as_record_code *code, uint32_t module, c
     }
     const struct as_insn *other = as_engine_insn(as_model_engine(code->model), (uint32_t)(*known - 1));
     bool same = other->length == insn->length && memcmp(other->bytes, insn->bytes, insn->length) == 0;
-    return same ? &code->number_of[*known - 1] : NULL;
+    return same ? &code->number_of[*known - 1] : find_variant(code, module, insn);
 }
 
 static void add_instruction(struct as_record_code *code, uint32_t id, const struct extent *block)
 {
     const struct as_engine *engine = as_model_engine(code->model);
-    const struct as_insn *insn = as_engine_insn(engine, id);
+    struct as_insn insn = *as_engine_insn(engine, id);
     struct as_space *space = as_engine_image(engine, as_engine_insn_image(engine, id))->space;
-    struct as_location location;
+    struct spot spot = find_spot(code, space, insn.address);
+    uint64_t mapped = insn.address;
     struct as_line line = {0};
     char text[256];
-    as_space_find(space, insn->address, &location);
-    uint32_t module = add_module(code, space, insn->address, &location);
-    const uint32_t *same = find_same(code, module, insn);
+    insn.address += spot.shift;
+    insn.target += insn.target ? spot.shift : 0;
+    const uint32_t *same = find_same(code, spot.module, &insn);
     if (same) {
         code->number_of[id] = *same;
         return;
     }
-    bool has_line = as_space_line(space, insn->address, &line);
-    uint32_t function = add_function(code, space, module, &location);
+    bool has_line = as_space_line(space, mapped, &line);
+    uint32_t function = add_function(code, space, &spot);
     struct as_store_insn record = {
-        .place = {.address = insn->address,
-                  .module = module,
+        .place = {.address = insn.address,
+                  .module = spot.module,
                   .function = function,
-                  .block = block ? add_block(code, function, block) : AS_STORE_NONE,
+                  .block = block ? add_block(code, function, block, spot.shift) : AS_STORE_NONE,
                   .file = has_line ? add_file(code, line.file) : AS_STORE_NONE,
                   .line = has_line && line.line > 0 ? (uint32_t)line.line : 0,
-                  .inlined = add_inlines(code, space, insn->address)},
-        .target = insn->target,
-        .text = as_insn_text(insn, text, sizeof text),
-        .class_ = as_class_name((enum as_class)insn->class_),
-        .bytes = insn->bytes,
-        .n_bytes = insn->length,
+                  .inlined = add_inlines(code, space, mapped)},
+        .target = insn.target,
+        .text = as_insn_text(&insn, text, sizeof text),
+        .class_ = as_class_name((enum as_class)insn.class_),
+        .bytes = insn.bytes,
+        .n_bytes = insn.length,
     };
     code->number_of[id] = as_store_add_instruction(code->writer, &record);
 }
@@ -192,7 +240,8 @@ void as_record_code_add(struct as_record_code *code, const struct as_model *mode
                                     .modules = as_strings_new(),
                                     .files = as_strings_new(),
                                     .blocks = as_strings_new(),
-                                    .inlines = as_strings_new()};
+                                    .inlines = as_strings_new(),
+                                    .variants = as_strings_new()};
     code->number_of = as_alloc_array(code->n + 1, sizeof *code->number_of);
     struct extent *extents = block_extents(groups, engine, code->n);
     for (uint32_t id = 0; id < code->n; id++) {
@@ -212,6 +261,9 @@ void as_record_code_free(struct as_record_code *code)
     as_strings_free(code->files);
     as_strings_free(code->blocks);
     as_strings_free(code->inlines);
+    as_strings_free(code->variants);
+    as_vec_free(&code->variant_ids);
+    as_vec_free(&code->bases);
     as_map_free(&code->functions);
     as_map_free(&code->instructions);
     free(code->number_of);

@@ -24,12 +24,13 @@ static uint32_t add_node(struct trees *trees, size_t tree, const struct as_call_
 {
     const struct as_image *image = as_call_tracker_image(trees->calls, tree);
     struct as_store_path path = {.parent = node->parent ? trees->numbers[tree][node->parent] : AS_STORE_NONE,
-                                 .function = as_record_code_function(trees->all->code, image, node->function),
                                  .call_site = call_site(trees, image->number, node->call_site),
                                  .address = node->function,
                                  .call_address = node->call_site,
                                  .signal = node->signal};
     char key[120];
+    path.function = as_record_code_function(trees->all->code, image, &path.address);
+    as_record_code_move(trees->all->code, image, &path.call_address);
     snprintf(key, sizeof key, "%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIx64 " %d", path.parent, path.function,
              path.address, path.call_address, path.signal);
     size_t before = as_strings_count(trees->known);

@@ -103,6 +103,22 @@ adds_up children children.db
 db "a program that ran three times is one" 'one("SELECT count(*) FROM modules WHERE path LIKE \"%/true\"") == 1' children.db
 db "… and counts three times" '
     one("SELECT max(t.executions) FROM (SELECT sum(executions) AS executions FROM times t JOIN instructions i ON i.id = t.instruction JOIN modules m ON m.id = i.module WHERE m.path LIKE \"%/true\" GROUP BY i.id) t") >= 3' children.db
+check "programs that share libraries" record -o shared.db -- sh -c 'for i in 1 2 3; do /bin/echo $i | grep -q 2; done; true'
+adds_up shared shared.db
+db "a library is one module, wherever it was mapped" '
+    q("SELECT path FROM modules WHERE path LIKE \"/%\" GROUP BY path, build_id HAVING count(*) > 1") == []
+    and one("SELECT count(*) FROM modules WHERE path LIKE \"%/libc%\"") == 1' shared.db
+db "… with each function once" 'q("SELECT module, address FROM functions GROUP BY 1, 2 HAVING count(*) > 1") == []' shared.db
+db "… and each instruction, inside its function" '
+    q("SELECT module, address FROM instructions WHERE module IS NOT NULL GROUP BY module, address, bytes HAVING count(*) > 1") == []
+    and q("SELECT i.id FROM instructions i JOIN functions f ON f.id = i.function WHERE f.size > 0 AND (i.address < f.address OR i.address >= f.address + f.size)") == []' shared.db
+db "… and jumps lead where their text says" '
+    one("SELECT count(*) FROM instructions i JOIN functions f ON f.id = i.function WHERE i.target >= f.address AND i.target < f.address + f.size") > 100
+    and one("SELECT count(*) FROM instructions i WHERE i.target AND instr(i.text, printf(\"0x%x\", i.target)) = 0") == 0' shared.db
+annotate=$(sed -n 's/^  assay annotate //p' <<<"$err")
+check_same "… whose next command names a function of this file" shared.db "${annotate##* }"
+# shellcheck disable=SC2086 # two words
+check "… that works as it is" "$ASSAY" annotate $annotate
 riscv=$WORKLOADS/demo-riscv64-static
 if [ -x "$riscv" ]; then
     check "a RISC-V program" record -q -o riscv.db --max 500k -- "$riscv" 1
