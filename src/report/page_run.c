@@ -38,6 +38,35 @@ static void states_json(const struct as_page_document *document, struct as_json 
         as_json_end(json);
 }
 
+/* Parts of a whole, which read as percentages; the other numbers are counts. */
+static bool is_part(const struct as_store_quality *quality)
+{
+    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "call_paths"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (quality->key && strcmp(quality->key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static char *note_text(const struct as_store_quality *quality)
+{
+    const char *text = quality->text ? quality->text : "";
+    if (isnan(quality->value) || quality->value == 0)
+        return as_format("%s", text);
+    if (is_part(quality))
+        return as_format("%.3g %%: %s", 100 * quality->value, text);
+    return as_format("%.15g: %s", quality->value, text);
+}
+
+/* Clocks count neither cycles nor instructions: that is null, not 0. */
+static void counted_json(struct as_json *json, const char *name, uint64_t value)
+{
+    if (value)
+        as_json_u64(json, name, value);
+    else
+        as_json_null(json, name);
+}
+
 static void notes_json(const struct as_page_document *document, struct as_json *json)
 {
     const struct as_summary *summary = &document->view->summary;
@@ -58,9 +87,7 @@ static void notes_json(const struct as_page_document *document, struct as_json *
     if (document->folded)
         as_json_string(json, NULL, "the smallest branches of the call tree count as their callers'");
     for (size_t i = 0; i < n; i++) {
-        char *text = isnan(quality[i].value) || quality[i].value == 0
-                         ? as_format("%s", quality[i].text ? quality[i].text : "")
-                         : as_format("%g: %s", quality[i].value, quality[i].text ? quality[i].text : "");
+        char *text = note_text(&quality[i]);
         as_page_string(json, NULL, text);
         free(text);
     }
@@ -80,8 +107,8 @@ static void summary_json(const struct as_page_document *document, struct as_json
     as_page_string(json, "sampler", summary->sampler);
     as_page_string(json, "core", summary->core);
     as_page_string(json, "recorded", as_store_meta(store, AS_META_DATE));
-    as_json_u64(json, "instructions", summary->instructions);
-    as_json_u64(json, "cycles", summary->cycles);
+    counted_json(json, "instructions", summary->instructions);
+    counted_json(json, "cycles", summary->cycles);
     as_json_double(json, "seconds", summary->seconds);
     as_json_u64(json, "threads", document->view->n_threads);
     as_json_u64(json, "samples", summary->samples);
@@ -114,8 +141,8 @@ static void threads_json(const struct as_view *view, struct as_json *json)
         snprintf(name, sizeof name, "thread %u", view->thread[i].number);
         as_json_object(json, NULL);
         as_page_string(json, "name", view->thread[i].name ? view->thread[i].name : name);
-        as_json_u64(json, "instructions", view->thread[i].instructions);
-        as_json_u64(json, "cycles", view->thread[i].cycles);
+        counted_json(json, "instructions", view->thread[i].instructions);
+        counted_json(json, "cycles", view->thread[i].cycles);
         as_json_end(json);
     }
     as_json_end(json);

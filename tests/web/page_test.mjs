@@ -61,6 +61,16 @@ await test("the summary's numbers are those of the document", async () => {
     await page.close();
 });
 
+await test("times come in units that have digits to show", async () => {
+    for (const [time, text] of [[0.001116, "1.12 ms"], [12.5, "12.5 s"], [0.25, "0.25 s"], [0.0999, "99.9 ms"], [0.0000042, "4.20 µs"], [3e-9, "3.00 ns"], [0, "0 s"]]) {
+        const data = small();
+        data.summary.seconds = time;
+        const page = await openPage(pageFile(`time ${time}`, data));
+        assert.equal(await page.$eval(".fact:nth-child(4) dd", (one) => one.firstChild.textContent), text);
+        await page.close();
+    }
+});
+
 await test("the class is named by its rule", async () => {
     const data = small();
     data.summary.class = "flush";
@@ -84,6 +94,13 @@ await test("a source without events says so and shows no stacks", async () => {
     assert.equal(await page.locator(".stack-card .bar .seg").count(), 1);
     assert.ok((await page.textContent(".states-card")).includes("Not measured"));
     assert.ok((await page.textContent(".quality-card")).includes("events: no PMU on this machine"));
+    const facts = await page.$$eval(".fact", (list) => list.map((one) => one.textContent));
+    assert.deepEqual(facts, ["Cycles–not measured", "Instructions–not measured", "Time0.50 s", "Threads1"]);
+    const data = timer();
+    Object.assign(data.summary, { cycles: 0, instructions: 0 });
+    const zero = await openPage(pageFile("timer with zeros", data));
+    assert.deepEqual(await zero.$$eval(".fact", (list) => list.map((one) => one.textContent)), facts);
+    await zero.close();
     assert.equal(await page.locator(".quality .unknown").count(), 2);
     assert.equal(await page.locator(".quality .warn").count(), 1);
     assert.deepEqual(await page.$$eval("[role=tab]", (list) => list.map((one) => one.textContent)), ["Summary", "Functions", "Flame graph", "Instructions", "Run"]);

@@ -20,6 +20,13 @@ export function digits(value: number): string {
     return magnitude >= 100 ? value.toFixed(0) : magnitude >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+/** "2.12 s", "1.12 ms", "3.00 µs". */
+export function seconds(value: number): string {
+    for (const [unit, size, least] of [["s", 1, 0.1], ["ms", 1e-3, 1e-3], ["µs", 1e-6, 1e-6]] as const)
+        if (value >= least) return `${digits(value / size)} ${unit}`;
+    return value === 0 ? "0 s" : `${digits(value / 1e-9)} ns`;
+}
+
 export function percent(share: number): string {
     if (!Number.isFinite(share)) return "–";
     const value = share * 100;

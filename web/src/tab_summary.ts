@@ -1,7 +1,7 @@
 // The answer in one look: what the time is made of, where it goes, and how far that can be trusted.
 
 import { Child, el } from "./dom";
-import { clean, count, digits, percent, short } from "./format";
+import { clean, count, digits, percent, seconds, short } from "./format";
 import { groupStacks, Model, Part, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
 
@@ -55,13 +55,15 @@ function fact(label: string, value: string, note?: string, title?: string): HTML
 
 function facts(model: Model): HTMLElement {
     const { summary } = model.data;
-    const known = (value: number | null | undefined): value is number => typeof value === "number";
+    // A clock counts neither cycles nor instructions, and a program executes more than none of them.
+    const known = (value: number | null | undefined): value is number => typeof value === "number" && (value > 0 || summary.source === "model");
+    const counted = (label: string, value: number | null | undefined) =>
+        known(value) ? fact(label, short(value), count(value)) : fact(label, "–", "not measured");
     const list = el("dl", { class: "facts" });
-    if (known(summary.cycles)) list.append(fact("Cycles", short(summary.cycles), count(summary.cycles)));
-    if (known(summary.instructions)) list.append(fact("Instructions", short(summary.instructions), count(summary.instructions)));
+    list.append(counted("Cycles", summary.cycles), counted("Instructions", summary.instructions));
     if (known(summary.cycles) && known(summary.instructions) && summary.cycles > 0)
         list.append(fact("IPC", digits(summary.instructions / summary.cycles), "instructions per cycle"));
-    if (known(summary.seconds)) list.append(fact("Time", `${digits(summary.seconds)} s`, model.data.summary.source === "model" ? "to run in the model" : undefined));
+    if (known(summary.seconds)) list.append(fact("Time", seconds(summary.seconds), summary.source === "model" ? "on the modelled core" : undefined));
     if (known(summary.threads)) list.append(fact("Threads", count(summary.threads)));
     if (summary.class) list.append(fact("Class", `${clean(summary.class, 30)}-intensive`, "by the TIP paper's rule", CLASS_RULE));
     return list;
