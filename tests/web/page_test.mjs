@@ -513,6 +513,21 @@ await test("a narrow window does not scroll sideways", async () => {
     await page.close();
 });
 
+await test("there is one thing to scroll: the panel, or the table in it", async () => {
+    const data = small();
+    data.machine = Array.from({ length: 30 }, (_, i) => ({ ...data.machine[0], name: `section ${i}` }));
+    data.counters = Array.from({ length: 100 }, (_, i) => ({ name: `counter ${i}`, value: i }));
+    const page = await openPage(pageFile("long", data), "", { viewport: { width: 1400, height: 600 } });
+    for (const id of ["summary", "functions", "flame", "machine", "run"]) {
+        await page.evaluate((tab) => document.getElementById(`tab-${tab}`).click(), id);
+        await page.waitForSelector(`#panel-${id}:not([hidden])`);
+        const [document_, panel] = await page.evaluate((tab) => [document.documentElement, document.getElementById(`panel-${tab}`)].map((one) => one.scrollHeight - one.clientHeight), id);
+        assert.equal(document_, 0, id);
+        assert.equal(panel > 0, ["summary", "machine", "run"].includes(id), id);
+    }
+    await page.close();
+});
+
 // --- hostile text ------------------------------------------------------------------------------------------------------
 
 await test("hostile text is shown as text, everywhere", async () => {
