@@ -305,6 +305,22 @@ await test("the samplers' shares stand side by side, the largest disagreement fi
     await page.close();
 });
 
+await test("eight samplers: the table scrolls sideways and cuts no number", async () => {
+    const data = small();
+    for (let i = 0; data.series.length < 8; i++) data.series.push({ ...data.series[2], name: `software${i}`, label: `Software ${i}` });
+    const page = await openPage(pageFile("eight samplers", data), "#tab=samplers", { viewport: { width: 1400, height: 900 } });
+    const [cut, reach] = await page.$eval(".compare", (grid) => {
+        const cells = [...grid.querySelectorAll(".grid-space .cell")].filter((cell) => cell.querySelector(".share"));
+        const cut = cells.filter((cell) => [...cell.children].some((one) => one.getBoundingClientRect().right > cell.getBoundingClientRect().right + 0.5 || one.scrollWidth > one.clientWidth + 1));
+        grid.scrollLeft = 1e6;
+        return [cut.length, grid.getBoundingClientRect().right - Math.max(...cells.map((cell) => cell.getBoundingClientRect().right))];
+    });
+    assert.equal(cut, 0);
+    assert.ok(reach >= 0, `the last column ends ${-reach} pixels beyond the table`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+    await page.close();
+});
+
 // --- keys, screen readers ----------------------------------------------------------------------------------------------
 
 await test("everything can be reached with keys alone", async () => {

@@ -9,6 +9,8 @@ import { Context, Tab, View } from "./tabs";
 import { tip } from "./tooltip";
 
 const ROWS_MAX = 5000;
+const NAME_WIDTH = 260;
+const SHARE_WIDTH = 152; // a bar, a share and a difference
 
 export function reference(model: Model): Series {
     return model.series.find((series) => series.exact) ?? model.main;
@@ -70,6 +72,8 @@ class SamplersView implements View {
                 ...this.others.map((series, i) => this.shareColumn(series, others[i], truth, most)),
             ],
         });
+        // With many samplers the table is wider than the window, and scrolls: nothing in it is cut.
+        this.grid.element.style.setProperty("--least", `${NAME_WIDTH + model.series.length * (SHARE_WIDTH + 14) + 24}px`);
         replace(this.place, this.grid.element);
         this.grid.setRows(order.slice(0, ROWS_MAX));
     }
@@ -78,7 +82,7 @@ class SamplersView implements View {
         const { model, names, link } = this.context;
         const instructions = level === "instructions";
         return {
-            key: "name", title: instructions ? "Instruction" : "Function", width: "minmax(260px, 2fr)",
+            key: "name", title: instructions ? "Instruction" : "Function", width: `minmax(${NAME_WIDTH}px, 2fr)`,
             cell: (row, cell) => {
                 const fn = instructions ? model.functionOf[row] : row;
                 const href = link({ function: names.key(fn), insn: instructions ? model.addressOf(row) : undefined });
@@ -91,7 +95,7 @@ class SamplersView implements View {
 
     private shareColumn(series: Series, shares: Float64Array, truth: Float64Array | null, most: number): Column {
         return {
-            key: series.name, title: series.label, width: "minmax(120px, 1fr)",
+            key: series.name, title: series.label, width: `minmax(${SHARE_WIDTH}px, 1fr)`,
             cell: (row, cell) => {
                 const fill = el("span", { class: "share-fill" });
                 fill.style.width = `${(shares[row] / most) * 100}%`;
