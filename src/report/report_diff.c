@@ -224,14 +224,54 @@ static void put_reasons(const struct as_diff *diff, FILE *out, const struct diff
         fprintf(out, "%sinstructions %+.1f %%", told ? ", " : "", 100 * more);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* --set leaves a core its name. */
+static bool same_machine(const struct as_store *before, const struct as_store *after)
+{
+    return same_text(as_store_meta(before, AS_META_MACHINE), as_store_meta(after, AS_META_MACHINE));
+}
+
+static bool same_arguments(const struct as_store *before, const struct as_store *after)
+{
+    size_t n, m;
+    const char *const *first = as_store_arguments(before, &n), *const *second = as_store_arguments(after, &m);
+    for (size_t i = 1; i < n && n == m; i++) /* the program itself may lie elsewhere */
+        if (!same_text(first[i], second[i]))
+            return false;
+    return n == m;
+}
+
+/* Beside the program, what was measured or how: "core, series, arguments", or "". */
+static void find_differences(const struct as_diff *diff, char text[64])
+{
+    const struct as_summary *before = &diff->views[BEFORE]->summary, *after = &diff->views[AFTER]->summary;
+    const struct {
+        const char *name;
+        bool same;
+    } what[] = {{"core", same_text(before->core, after->core) && same_machine(before->store, after->store)},
+                {"series", same_text(before->sampler, after->sampler)},
+                {"arguments", same_arguments(diff->views[BEFORE]->store, diff->views[AFTER]->store)}};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+        if (!what[i].same)
+            snprintf(text + strlen(text), 64 - strlen(text), "%s%s", *text ? ", " : "", what[i].name);
+}
+
 static void put_totals(const struct as_diff *diff, FILE *out)
 {
-    char verdict[40];
+    char verdict[40], differences[64];
+    find_differences(diff, differences);
     for (int side = 0; side < SIDES; side++) {
         fprintf(out, "%s %s: ", side == BEFORE ? "before" : "after ",
                 as_show(as_store_file_name(diff->views[side]->store)));
         as_summary_text(&diff->views[side]->summary, out);
     }
+    if (*differences)
+        fprintf(out, "WARNING: the profiles differ in more than the program: %s\n", differences);
     fprintf(out, "\n%.0f %s before, %.0f after: %s\n\n", diff->cycles[BEFORE],
             as_show(diff->views[AFTER]->summary.unit), diff->cycles[AFTER],
             verdict_of(diff->cycles, verdict, sizeof verdict));
@@ -295,11 +335,14 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
 void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit)
 {
     static const char *const names[] = {"before", "summary"};
+    char differences[64];
     for (int side = 0; side < SIDES; side++) {
         as_json_object(json, names[side]);
         as_summary_json(&diff->views[side]->summary, json);
         as_json_end(json);
     }
+    find_differences(diff, differences);
+    as_json_string(json, "differ_in", differences);
     as_json_string(json, "by", as_view_level_name(diff->level));
     as_json_double(json, "change", change_of(diff->cycles));
     as_json_double(json, "speedup", diff->cycles[AFTER] > 0 ? diff->cycles[BEFORE] / diff->cycles[AFTER] : NAN);

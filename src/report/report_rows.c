@@ -188,6 +188,7 @@ bool as_report_json(const struct as_report *report, struct as_json *json, struct
     as_json_end(json);
     as_json_string(json, "by", as_view_level_name(report->level));
     as_json_string(json, "unit", report->view->summary.unit);
+    as_view_filters_json(report->view, json);
     as_json_array(json, "rows");
     for (size_t i = 0; i < shown(report) && ok; i++) {
         const char *text = text_of(report, &report->rows.rows[i], err);
@@ -218,6 +219,18 @@ void as_report_csv_field(FILE *out, const char *text)
     fputc('"', out);
 }
 
+/* Those with a name of their own, and the rest, so that they add up. */
+static void csv_components(const struct as_report *report, const struct as_store_row *row, FILE *out)
+{
+    uint64_t units[AS_TERM_KEYS + 1] = {0};
+    for (size_t i = 0; i < row->n_parts; i++)
+        units[as_legend_key(&report->legend, row->parts[i].key)] += row->parts[i].units;
+    for (size_t key = 0; key < report->legend.n; key++)
+        fprintf(out, ",%.17g", as_view_cycles(report->view, units[key]));
+    if (report->legend.others)
+        fprintf(out, ",%.17g", as_view_cycles(report->view, units[AS_TERM_KEYS]));
+}
+
 static void csv_row(const struct as_report *report, const struct as_store_row *row, const char *text, FILE *out)
 {
     const struct as_view *view = report->view;
@@ -229,17 +242,15 @@ static void csv_row(const struct as_report *report, const struct as_store_row *r
     as_report_csv_field(out, as_view_function(view, row->function));
     fputc(',', out);
     as_report_csv_field(out, as_view_file(view, row->file));
-    fprintf(out, ",%" PRIu32 ",0x%" PRIx64 ",", row->line, row->address);
+    fputc(',', out);
+    if (row->line)
+        fprintf(out, "%" PRIu32, row->line);
+    fprintf(out, ",0x%" PRIx64 ",", row->address);
     as_report_csv_field(out, text);
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g,%.17g", row->samples, row->executions,
             as_view_cycles(view, row->units), as_part_of(row->units, report->rows.total),
             as_view_cycles(view, as_report_total(report, row)));
-    for (size_t key = 0; key < report->legend.n; key++) {
-        uint64_t units = 0;
-        for (size_t i = 0; i < row->n_parts; i++)
-            units += row->parts[i].key == report->legend.masks[key] ? row->parts[i].units : 0;
-        fprintf(out, ",%.17g", as_view_cycles(view, units));
-    }
+    csv_components(report, row, out);
     fputs("\r\n", out);
 }
 
@@ -250,6 +261,8 @@ bool as_report_csv(const struct as_report *report, FILE *out, struct as_error *e
         fputc(',', out);
         as_report_csv_field(out, as_view_component(report->view, report->legend.masks[key]));
     }
+    if (report->legend.others)
+        fputs(",other", out);
     fputs("\r\n", out);
     for (size_t i = 0; i < shown(report); i++) {
         const char *text = text_of(report, &report->rows.rows[i], err);

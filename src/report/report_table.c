@@ -106,9 +106,12 @@ static void put_rest(const struct as_report *report, FILE *out, size_t n)
 
 static void put_filters(const struct as_report *report, FILE *out)
 {
+    if (!as_view_filters_text(report->view, out))
+        return;
     if (report->rows.units != report->rows.total)
-        fprintf(out, "shown is %.2f %% of the time: what the filters leave\n",
+        fprintf(out, "; shown is %.2f %% of it: what the filters leave",
                 100 * as_part_of(report->rows.units, report->rows.total));
+    fputc('\n', out);
 }
 
 void as_report_text(const struct as_report *report, FILE *out, const struct as_term *term)

@@ -203,6 +203,8 @@ void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *
     struct walk walk = walk_of(tree, limit);
     const struct as_tree_node *node;
     as_summary_text(&view->summary, out);
+    if (as_view_filters_text(view, out))
+        fputc('\n', out);
     fputc('\n', out);
     as_term_bold(out, term, true);
     fputs("   total      self    call path\n", out);
@@ -231,6 +233,7 @@ void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct
     as_summary_json(&view->summary, json);
     as_json_end(json);
     as_json_string(json, "by", "call path");
+    as_view_filters_json(view, json);
     as_json_array(json, "rows");
     while ((node = step(&walk))) {
         uint32_t module = node->function < view->n_functions ? view->function[node->function].module : AS_STORE_NONE;
@@ -307,6 +310,8 @@ void as_tree_flame(const struct as_tree *tree, const struct as_view *view, FILE 
     AS_VEC(struct frame) level = {0}, below = {0};
     double width = term->width > 1 ? term->width - 1 : 1, at = 0;
     as_summary_text(&view->summary, out);
+    if (as_view_filters_text(view, out))
+        fputc('\n', out);
     fputc('\n', out);
     for (uint32_t i = 0; i < tree->n_roots; i++) {
         double part = width * as_part_of(tree->nodes[i].total, tree->total);

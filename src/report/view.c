@@ -130,7 +130,7 @@ static bool find_totals(struct as_view *view, struct as_error *err)
 
 bool as_view_open(struct as_view *view, const struct as_view_options *options, struct as_error *err)
 {
-    *view = (struct as_view){.store = as_store_open(options->file, err)};
+    *view = (struct as_view){.store = as_store_open(options->file, err), .options = *options};
     if (!view->store || !choose_series(view, options->series, err) ||
         !as_store_load(view->store, AS_STORE_CODE | AS_STORE_CALLS, err))
         return false;
@@ -166,6 +166,56 @@ bool as_view_rows(const struct as_view *view, enum as_store_level level, struct 
     query.functions = view->functions;
     query.events = view->events;
     return as_store_query(view->store, &query, rows, err);
+}
+
+/* ---- telling filters ---- */
+
+struct filter {
+    const char *name, *plural;
+    const struct as_words *words;
+};
+enum { FILTERS = 4 };
+
+static void list_filters(const struct as_view *view, struct filter filters[FILTERS])
+{
+    filters[0] = (struct filter){"thread", "threads", &view->options.threads};
+    filters[1] = (struct filter){"module", "modules", &view->options.modules};
+    filters[2] = (struct filter){"symbol", "symbols", &view->options.symbols};
+    filters[3] = (struct filter){"event", "events", &view->options.events};
+}
+
+bool as_view_filters_text(const struct as_view *view, FILE *out)
+{
+    struct filter filters[FILTERS];
+    bool any = false;
+    list_filters(view, filters);
+    for (size_t i = 0; i < FILTERS; i++)
+        for (size_t k = 0; k < filters[i].words->len; k++) {
+            if (k)
+                fputs(" or ", out);
+            else
+                fprintf(out, "%s %s ", any ? "," : "only", filters[i].name);
+            fputs(as_show(filters[i].words->data[k]), out);
+            any = true;
+        }
+    if (any)
+        fprintf(out, "; shares are of %s", view->options.threads.len ? "these threads' time" : "the whole time");
+    return any;
+}
+
+void as_view_filters_json(const struct as_view *view, struct as_json *json)
+{
+    struct filter filters[FILTERS];
+    list_filters(view, filters);
+    as_json_object(json, "filters");
+    for (size_t i = 0; i < FILTERS; i++) {
+        as_json_array(json, filters[i].plural);
+        for (size_t k = 0; k < filters[i].words->len; k++)
+            as_json_string(json, NULL, filters[i].words->data[k]);
+        as_json_end(json);
+    }
+    as_json_string(json, "shares_of", view->options.threads.len ? "threads" : "all");
+    as_json_end(json);
 }
 
 /* ---- names ---- */

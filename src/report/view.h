@@ -21,6 +21,7 @@ struct as_view_options {
 struct as_view {
     struct as_store *store;
     struct as_summary summary;
+    struct as_view_options options; /* as they were given; the words are the caller's */
     uint32_t series;
     bool *threads, *modules, *functions; /* filters as in as_store_query */
     uint64_t events;                     /* likewise */
@@ -49,6 +50,11 @@ const char *as_view_file(const struct as_view *view, uint32_t file);
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row);
 /* "ST-L1+ST-LLC", "Base" for 0: valid until the next call. */
 const char *as_view_component(const struct as_view *view, uint64_t events);
+
+/* Which filters are on, and what shares are of: the start of a line (nothing where there are none), and a member
+ * "filters" of an object that is open. */
+bool as_view_filters_text(const struct as_view *view, FILE *out);
+void as_view_filters_json(const struct as_view *view, struct as_json *json);
 
 double as_view_cycles(const struct as_view *view, uint64_t units);
 static inline double as_part_of(uint64_t part, uint64_t whole)

@@ -67,7 +67,14 @@ check "two events" show --event ST-L1 --event fl-mb --json -o filtered.json
 holds "… leave the time with any of them" '
     near(total(d[0]), sum(cycles for r in d[1]["rows"] for name, cycles in r["components"].items() if {"ST-L1", "FL-MB"} & set(name.split("+"))))' filtered.json function.json
 check "filters are told" show --event ST-L1
-check_same "… in the text" 1 "$(show --event ST-L1 | grep -c 'what the filters leave')"
+check_same "… in the text" 1 "$(show --event ST-L1 | grep -c '^only event ST-L1; shares are of the whole time; shown is .*what the filters leave$')"
+check_same "… and none has the sign of no event" 0 "$(show --event ST-L1 | grep -cE '^  \. |  main.* \.')"
+holds "… in JSON" 'd["filters"] == {"threads": [], "modules": [], "symbols": [], "events": ["ST-L1", "fl-mb"], "shares_of": "all"}' filtered.json
+holds "… what shares of threads are of too" 'd["filters"]["threads"] == ["2", "3"] and d["filters"]["shares_of"] == "threads"' t23.json
+for kind in --by=function --calls --flame; do
+    check_same "… and as text, $kind" 1 "$(show threads.db --thread 2 --thread 3 $kind | grep -c "^only thread 2 or 3; shares are of these threads' time$")"
+done
+check_same "… nothing where there are none" 0 "$(show | grep -c '^only ')"
 
 # ---- order and number -----------------------------------------------------------------------------------------------
 for sort in self total executions name address ST-L1 samples; do check "--sort $sort" show --sort $sort --json -o sort_$sort.json; done
@@ -104,6 +111,11 @@ for row, want in zip(rows, wanted):
     assert math.isclose(float(row["cycles"]), want["cycles"]) and row["text"] == want["text"], (row, want)
     assert row["address"] == want["address"] and row["function"] == (want["function"] or "")
     assert math.isclose(float(row["Base"]), want["components"].get("Base", 0))
+    assert row["line"] == ("" if want["line"] is None else str(want["line"]))
+    names = list(row)
+    parts = sum(float(row[name]) for name in names[names.index("total") + 1:])
+    assert math.isclose(parts, want["cycles"], abs_tol=1e-6), (row, want)
+assert "other" in rows[0] and any(float(row["other"]) > 0 for row in rows)
 END
 }
 check "… has the rows of the JSON" csv_same
@@ -134,7 +146,11 @@ check_same "… and names what fits" 1 "$(show --flame | grep -c '^\[_start')"
 check "--diff with itself" show --diff assay.db --json -o same.json
 holds "… shows no change" 'near(d["change"], 0) and near(d["speedup"], 1) and all(near(r["change"], 0) for r in d["rows"])' same.json
 check "another machine" "$ASSAY" record -q -o slow.db --set memory.l1d.latency=12 --max 4M -- "$demo" 1
+holds "… warns of nothing" 'd["differ_in"] == ""' same.json
 check "--diff" show slow.db --diff assay.db --json -o diff.json
+holds "… tells that the core differs" 'd["differ_in"] == "core"' diff.json
+check_same "… in a line of the text" 1 "$(show slow.db --diff assay.db | grep -c '^WARNING: the profiles differ in more than the program: core$')"
+check_same "… so do arguments and series" 1 "$(show threads.db --series tea --diff assay.db | grep -c '^WARNING: .*: arguments$')"
 holds "… changes add up" '
     near(sum(r["change"] for r in d["rows"]), d["change"]) and near(d["change"], d["summary"]["cycles"] - d["before"]["cycles"])
     and near(d["speedup"], d["before"]["cycles"] / d["summary"]["cycles"]) and d["change"] > 0' diff.json
