@@ -232,7 +232,10 @@ await test("jumps have arrows, calls lead to the callee", async () => {
 await test("a function that is not there leads to the hottest, and that is said", async () => {
     const page = await openPage(SMALL, "#function=nobody");
     assert.equal(await page.textContent(".function-head h2"), "copy");
-    assert.ok((await page.textContent("body > [role=status]")).includes("no function nobody"));
+    for (const place of ["body > [role=status]", ".absent"]) assert.ok((await page.textContent(place)).includes("There is no such function, or more than one: nobody."));
+    assert.ok(await page.isVisible(".absent"));
+    await page.goto(`file://${SMALL}#function=sort`);
+    await eventually(async () => assert.equal(await page.isVisible(".absent"), false));
     await page.close();
 });
 
@@ -357,6 +360,25 @@ await test("everything can be reached with keys alone", async () => {
     assert.ok((await page.textContent("dialog[open]")).includes("the next hottest instruction"));
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog", { state: "detached" });
+    await page.close();
+});
+
+await test("a tab's number puts the keys into it, also when it is there already", async () => {
+    const page = await openPage(SMALL);
+    const focus = () => page.evaluate(() => document.activeElement.getAttribute("role"));
+    await page.keyboard.press("2");
+    await eventually(async () => assert.equal(await focus(), "grid"));
+    await page.keyboard.press("ArrowDown");
+    assert.ok((await page.textContent("#panel-functions [aria-selected=true]")).includes("copy"));
+    await page.keyboard.press("Enter");
+    await eventually(async () => assert.equal(await page.textContent(".function-head h2"), "copy"));
+    await page.keyboard.press("3");
+    await eventually(async () => assert.equal(await focus(), "tree"));
+    await page.focus("#tab-flame");
+    await page.keyboard.press("3");
+    assert.equal(await focus(), "tree");
+    await page.keyboard.press("1");
+    await eventually(async () => assert.equal(await focus(), "tabpanel"));
     await page.close();
 });
 

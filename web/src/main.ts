@@ -19,6 +19,7 @@ class Page {
     private readonly context: Context;
     private readonly help = button("?", () => showHelp(), { class: "help", "aria-label": "Keys", title: "Keys ( ? )" });
     private current = "";
+    private entering = false; // the next tab gets the focus: it was asked for by its key
 
     constructor(model: Model) {
         this.tabs = tabs.filter((tab) => tab.available?.(model) ?? true);
@@ -86,8 +87,20 @@ class Page {
             this.panels.get(tab.id)!.append(view.element);
         }
         view.show(params);
-        const panel = this.panels.get(tab.id)!;
-        if (along) (panel.querySelector<HTMLElement>("[role=grid], [role=tree]") ?? panel).focus();
+        if (along || this.entering) this.enter();
+    }
+
+    /** Puts the focus where the arrow keys do something. */
+    private enter(): void {
+        const panel = this.panels.get(this.current)!;
+        this.entering = false;
+        (panel.querySelector<HTMLElement>("[role=grid], [role=tree]") ?? panel).focus();
+    }
+
+    private goByKey(id: string): void {
+        this.entering = id !== this.current;
+        if (this.entering) this.go({ tab: id }, false);
+        else this.enter();
     }
 
     private onTabKey(event: KeyboardEvent): void {
@@ -114,7 +127,7 @@ class Page {
             field?.focus();
             event.preventDefault();
         } else if (event.key === "?" && !typing) showHelp();
-        else if (/^[1-9]$/.test(event.key) && !typing && this.tabs[Number(event.key) - 1]) this.go({ tab: this.tabs[Number(event.key) - 1].id }, false);
+        else if (/^[1-9]$/.test(event.key) && !typing && this.tabs[Number(event.key) - 1]) this.goByKey(this.tabs[Number(event.key) - 1].id);
     }
 }
 

@@ -12,6 +12,7 @@ const HOT = 5;
 
 class AnnotateView implements View {
     readonly element: HTMLElement;
+    private readonly absent = el("p", { class: "missing absent", hidden: true });
     private readonly title = el("div", { class: "function-head" });
     private readonly hot = el("div", { class: "hot", role: "group", "aria-label": "Hottest instructions" });
     private readonly place = el("div", { class: "fill" });
@@ -40,7 +41,7 @@ class AnnotateView implements View {
             this.reopen();
         }, { "aria-pressed": "true" });
         this.element = el("div", { class: "fill annotate" },
-            el("div", { class: "toolbar" }, this.choice, this.names(), this.hot, el("span", { class: "spring" }), base, toggle), this.title, context.bars.legend(),
+            el("div", { class: "toolbar" }, this.choice, this.names(), this.hot, el("span", { class: "spring" }), base, toggle), this.absent, this.title, context.bars.legend(),
             el("div", { class: "split" }, el("div", { class: "code-pane" }, this.place, this.overview), this.source.element));
         this.element.addEventListener("keydown", (event) => this.onKey(event));
     }
@@ -273,7 +274,12 @@ class AnnotateView implements View {
         const asked = params.get("function");
         const totals = model.main.functions.total;
         let fn = names.find(asked);
-        if (fn < 0 && asked !== null) this.context.announce(`There is no function ${clean(asked, 60)}, or more than one; this is the hottest`);
+        const absent = fn < 0 && asked !== null;
+        this.absent.hidden = !absent;
+        if (absent) {
+            this.absent.textContent = `There is no such function, or more than one: ${clean(asked, 60)}. This is the hottest.`;
+            this.context.announce(this.absent.textContent);
+        }
         if (fn < 0) fn = totals.reduce((most, value, at) => (value > totals[most] ? at : most), 0);
         if (fn >= model.functionCount) return;
         if (fn !== this.fn) this.open(fn);
