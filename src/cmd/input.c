@@ -23,7 +23,8 @@ static void say_what_for(void)
 {
     struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
     if (poll(&wait, 1, PATIENCE_MS) == 0)
-        as_log_warn("waiting for the end of standard input, which every run will read; </dev/null where none is needed");
+        as_log_warn(
+            "waiting for the end of standard input, which every run will read; </dev/null where none is needed");
 }
 
 static bool copy_to(int memory, struct as_error *err)

@@ -143,9 +143,10 @@ static void text_experiment(FILE *out, const struct as_whatif *whatif, const str
                     subject.insn->address - subject.location.function_start);
         fprintf(out, "  %s", subject.text);
     }
-    fprintf(out, "%s\n", !experiment->skipped                                  ? ""
+    fprintf(out, "%s\n",
+            !experiment->skipped                                ? ""
             : experiment->causes[0]->events == AS_IDEAL_REMOVED ? " (nothing to remove)"
-                                                                 : " (never happened)");
+                                                                : " (never happened)");
     free(name);
 }
 
