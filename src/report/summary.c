@@ -148,6 +148,15 @@ static bool has_events(const struct as_summary *summary)
     return summary->series < n && series[summary->series].events != 0;
 }
 
+/* What was not measured is null: no program executes nothing. */
+static void json_count(struct as_json *json, const char *name, uint64_t count)
+{
+    if (count)
+        as_json_u64(json, name, count);
+    else
+        as_json_null(json, name);
+}
+
 void as_summary_json(const struct as_summary *summary, struct as_json *json)
 {
     as_json_string(json, "file", as_store_file_name(summary->store));
@@ -159,8 +168,8 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json)
     if (summary->precise >= 0)
         as_json_i64(json, "precise", summary->precise);
     as_json_string(json, "core", summary->core);
-    as_json_u64(json, "instructions", summary->instructions);
-    as_json_u64(json, "cycles", summary->cycles);
+    json_count(json, "instructions", summary->instructions);
+    json_count(json, "cycles", summary->cycles);
     if (summary->cycles && summary->instructions)
         as_json_double(json, "ipc", (double)summary->instructions / (double)summary->cycles);
     as_json_double(json, "seconds", summary->seconds);
