@@ -37,9 +37,9 @@ uint64_t as_core_issue_long(struct as_core *core, const struct as_micro *micro, 
     for (uint32_t i = 1; i < core->machine->units[micro->unit].count; i++)
         if (free_at[i] < free_at[best])
             best = i;
-    if (free_at[best] > cycle && !(core->ideal & AS_EVENT_DIVIDE)) {
+    if (!(core->ideal & AS_EVENT_DIVIDE)) {
         pipe->events |= AS_EVENT_DIVIDE;
-        cycle = free_at[best];
+        cycle = later(cycle, free_at[best]);
     }
     cycle = as_calendar_take_first(core->queue_calendar[micro->queue], cycle);
     free_at[best] = cycle + micro->interval;

@@ -50,6 +50,7 @@ static uint64_t forward(struct as_core *core, const struct store *store, const s
         core->counters.forwards++;
         return later(cycle, store->data_known) + core->machine->back.forward_latency;
     }
+    pipe->events |= AS_EVENT_ORDER;
     while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
         as_core_drain_one(core);
     return later(cycle, store->drained) + core->machine->memory.l1d.latency;
@@ -60,7 +61,10 @@ uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const st
 {
     const struct as_machine *machine = core->machine;
     uint8_t *waits = wait_slot(core, insn->address);
-    cycle = later(later(cycle, core->load_barrier), core->store_barrier);
+    if (later(core->load_barrier, core->store_barrier) > cycle) {
+        pipe->events |= AS_EVENT_ORDER;
+        cycle = later(core->load_barrier, core->store_barrier);
+    }
     if (!machine->back.memory_speculation || (machine->back.dependence_predictor && *waits))
         cycle = later(cycle, core->stores_known);
     drain_until(core, cycle);
@@ -114,8 +118,10 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micr
     struct as_core *core = p->core;
     const struct as_insn *insn = p->op->insn;
     bool locked = (insn->flags & AS_INSN_LOCKED) != 0;
-    if (locked)
+    if (locked) {
+        p->pipe->events |= AS_EVENT_ORDER;
         ready = oldest_and_drained(core, ready);
+    }
     struct uop_times times = {.issue = issue(core, micro, ready, p->pipe)};
     uint64_t known = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     const struct as_core_access *access;
@@ -188,6 +194,7 @@ struct uop_times as_core_run_atomic(struct passage *p, const struct as_micro *mi
         times.done = answer.done;
     }
     times.done += core->machine->atomic_latency;
+    p->pipe->events |= AS_EVENT_ORDER;
     return times;
 }
 
@@ -217,5 +224,6 @@ struct uop_times as_core_run_fence(struct passage *p, uint64_t ready)
     }
     if (flags & AS_INSN_FENCE_LOAD)
         core->load_barrier = times.done;
+    p->pipe->events |= AS_EVENT_ORDER;
     return times;
 }

@@ -27,7 +27,7 @@ struct as_event_info {
     uint32_t roots; /* it occurs only with one of these; 0: independent */
 };
 
-enum { AS_EVENT_COUNT = 16, AS_EVENTS_ALL = (1 << AS_EVENT_COUNT) - 1 };
+enum { AS_EVENT_COUNT = 17, AS_EVENTS_ALL = (1 << AS_EVENT_COUNT) - 1 };
 extern const struct as_event_info as_events[AS_EVENT_COUNT]; /* by bit */
 const struct as_event_info *as_event_find(const char *name); /* whatever its case; NULL: there is none */
 
