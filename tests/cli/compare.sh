@@ -189,7 +189,7 @@ holds "four and the main one, each with a core of its own" '
     d["threads"] == 5 and d["elapsed_cycles"] < d["cycles"]' threads.json
 cp "$demo" bare && strip bare
 check "a program without symbols" compare --json -o bare.json --max 600k --top 50 -- ./bare 2
-holds "… is known by its module" 'all(r["function"] is None and r["module"] for r in d["rows"] if "bare" in r["module"])' bare.json
+holds "… is known by its module" 'all(r["function"] is None or r["function"].startswith("bare+0x") for r in d["rows"] if "bare" in r["module"])' bare.json
 
 # ---- traces ---------------------------------------------------------------------------------------------------------
 small() { compare -q --max 12 -o /dev/null "$@" -- "$known/x86-branch-alternate" && cat "$2"; }
