@@ -54,6 +54,7 @@ static void add_threads(const struct as_record_series *all)
     for (size_t i = 0; i < all->threads.numbers.len; i++) {
         uint32_t number = all->threads.numbers.data[i];
         struct as_store_thread thread = {.number = number == AS_NO_THREAD ? 0 : number,
+                                         .process = as_model_process(all->modelled->model, number),
                                          .name = number == AS_NO_THREAD ? "other threads" : NULL};
         sum_rows(all, number, &thread);
         as_store_add_thread(all->code->writer, &thread);

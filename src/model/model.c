@@ -9,7 +9,7 @@ enum { MAX_ACCESSES = 4096, AHEAD = 12 };
 
 struct model_thread {
     struct as_core *core;
-    uint32_t image;
+    uint32_t image, process;
     bool runs;
     struct as_pipe *batch;
     size_t n;
@@ -264,6 +264,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
     as_core_set_process(own->core, thread->process);
     own->image = thread->image->number;
+    own->process = thread->process;
     thread->user = own;
     catch_up(model, own);
     as_call_tracker_thread_start(model->calls, thread);
@@ -417,6 +418,12 @@ const struct as_engine *as_model_engine(const struct as_model *model)
 const struct as_call_tracker *as_model_calls(const struct as_model *model)
 {
     return model->calls;
+}
+
+uint32_t as_model_process(const struct as_model *model, uint32_t thread)
+{
+    const struct model_thread *own = thread && thread <= model->threads.len ? model->threads.data[thread - 1] : NULL;
+    return own ? own->process : 0;
 }
 
 const struct as_path_place *as_model_paths(const struct as_model *model, size_t *n)

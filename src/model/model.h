@@ -48,6 +48,8 @@ uint64_t as_model_progress(const struct as_model *model); /* instructions so far
 /* After the run. */
 const struct as_engine *as_model_engine(const struct as_model *model);
 const struct as_call_tracker *as_model_calls(const struct as_model *model);
+/* The number of a thread's process, from 1; 0: no such thread. */
+uint32_t as_model_process(const struct as_model *model, uint32_t thread);
 /* The call paths by number - 1: what as_pipe.path, and whatever is added up by it, means. */
 const struct as_path_place *as_model_paths(const struct as_model *model, size_t *n);
 /* Whether a block that holds the instruction was executed, the whole block or a part of it. The same in every run. */

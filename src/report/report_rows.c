@@ -122,6 +122,8 @@ void as_report_place_json(const struct as_view *view, enum as_store_level level,
     bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
     if (level == AS_STORE_BY_THREAD) {
         as_json_u64(json, "thread", row->id < view->n_threads ? view->thread[row->id].number : 0);
+        if (row->id < view->n_threads && view->thread[row->id].process)
+            as_json_i64(json, "process", view->thread[row->id].process);
         return;
     }
     as_json_string(json, "module", row->module < view->n_modules ? view->module[row->module].path : NULL);

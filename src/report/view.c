@@ -257,17 +257,26 @@ static void name_address(const struct as_view *view, const struct as_store_row *
         snprintf(text, size, "0x%" PRIx64, row->address);
 }
 
+/* "3 name, process 2": the process where there are several. */
+static void name_thread(const struct as_view *view, uint32_t id, char *text, size_t size)
+{
+    bool several = false;
+    for (size_t i = 1; i < view->n_threads; i++)
+        several |= view->thread[i].process != view->thread[0].process;
+    const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
+    const char *name = thread && thread->name ? as_show(thread->name) : "";
+    int n = snprintf(text, size, "%" PRIu32 "%s%.480s", thread ? thread->number : 0, *name ? " " : "", name);
+    if (several && thread && thread->process && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, ", process %" PRId64, thread->process);
+}
+
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row)
 {
     static char text[AS_SHOW_MAX + 64];
     const char *name = NULL;
     switch (level) {
     case AS_STORE_BY_THREAD:
-        if (row->id < view->n_threads && view->thread[row->id].name)
-            snprintf(text, sizeof text, "%" PRIu32 " %s", view->thread[row->id].number,
-                     as_show(view->thread[row->id].name));
-        else
-            snprintf(text, sizeof text, "%" PRIu32, row->id < view->n_threads ? view->thread[row->id].number : 0);
+        name_thread(view, row->id, text, sizeof text);
         return text;
     case AS_STORE_BY_MODULE:
         name = as_view_module(view, row->id);

@@ -98,6 +98,7 @@ check_same "… and the program's stdout goes to stderr" noise "$(grep -v '^assa
 check "threads" record -q -o threads.db -- "$WORKLOADS/threads" -t 3 -w 200 -r 3
 adds_up threads threads.db
 db "each thread is there" 'one("SELECT count(*) FROM threads") == 4' threads.db
+db "… in one process" 'q("SELECT DISTINCT process FROM threads") == [(1,)]' threads.db
 check_status 3 "children, and programs that they execute: the status is the program's" record -q -o children.db -- sh -c 'for i in 1 2 3; do /bin/true; done; exit 3'
 adds_up children children.db
 db "a program that ran three times is one" 'one("SELECT count(*) FROM modules WHERE path LIKE \"%/true\"") == 1' children.db
@@ -119,6 +120,9 @@ annotate=$(sed -n 's/^  assay annotate //p' <<<"$err")
 check_same "… whose next command names a function of this file" shared.db "${annotate##* }"
 # shellcheck disable=SC2086 # two words
 check "… that works as it is" "$ASSAY" annotate $annotate
+db "threads have the numbers of their processes" 'sorted(row[0] for row in q("SELECT process FROM threads")) == list(range(1, 8))' shared.db
+check_json "… reports tell them" 'sorted(r["process"] for r in d["rows"]) == list(range(1, 8))' "$ASSAY" report --by thread --json shared.db
+check_same "… as text too" 7 "$("$ASSAY" report --by thread --limit 0 shared.db | grep -cE ' [1-7], process [1-7] ')"
 riscv=$WORKLOADS/demo-riscv64-static
 if [ -x "$riscv" ]; then
     check "a RISC-V program" record -q -o riscv.db --max 500k -- "$riscv" 1
