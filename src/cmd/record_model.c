@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -104,6 +105,8 @@ static bool execute(const struct as_record *record, struct as_modelled *modelled
     engine.stdout_to_stderr = record->options->json;
     if (!as_modelled_run(modelled, engine, err))
         return false;
+    if (modelled->result.engine.interrupted || modelled->result.engine.signal == SIGINT)
+        signal(SIGINT, SIG_IGN); /* one more must not cost what is being saved */
     size_t crashed = as_fanout_report(modelled->fanout, stderr);
     return crashed == 0 || as_error_set(err, "%zu of Assay's own observers crashed", crashed);
 }

@@ -154,7 +154,7 @@ set +m
 
 # ---- rights -----------------------------------------------------------------------------------------------------------
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
-    cp "$ASSAY" "$victim" . && chmod 755 . assay native_victim && mkdir -m 777 open
+    cp "$ASSAY" "$victim" . && chmod 755 . .. assay native_victim && mkdir -m 777 open
     nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
     check "another user, perf_event_paranoid 2" nobody ./assay record --source=timer -o open/n.db --rate 4000 -- ./native_victim shares 2000
     check "… is told that the kernel's time is missing" grep -q 'user mode only: perf_event_paranoid is 2' <<<"$err"
