@@ -178,15 +178,18 @@ static void both(const char *path, const char *columns, const char *options, str
     *theirs = read_list(text, true);
     assert_true(ours->items.len > 0);
     assert_int_equal(ours->items.len, theirs->items.len);
+    size_t missing = 0;
     for (size_t i = 0; i < ours->items.len; i++) {
         const struct one *a = &ours->items.data[i], *b = &theirs->items.data[i];
         assert_int_equal(a->time, b->time);
         assert_int_equal(a->tid, b->tid);
-        if (!a->user || strstr(options, "-G") != NULL) /* in chains perf prints offsets in the file */
+        missing += b->ip == 0; /* perf leaves out the address of a kernel sample now and then */
+        if (b->ip != 0 && (!a->user || strstr(options, "-G") != NULL)) /* in chains it prints offsets in the file */
             assert_int_equal(a->ip, b->ip);
         assert_int_equal(a->period, b->period);
         assert_string_equal(a->event, b->event);
     }
+    assert_true(missing <= 1 + ours->items.len / 100);
 }
 
 static void free_both(struct list *ours, struct list *theirs)
