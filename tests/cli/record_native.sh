@@ -139,7 +139,7 @@ kill -INT "$recorder"
 wait "$recorder"
 check_same "a second one ends the recording: the status" 130 $?
 check_json "… what ran is there, marked" "$SHARES and 'interrupted' in d['summary']['partial']" "$ASSAY" report --json stubborn.db
-"$ASSAY" record -q --source=timer -o gone.db -- "$victim" linger 3000 "$TMP/linger.done" &
+"$ASSAY" record -q --source=timer -o gone.db -- "$victim" linger 20000 "$TMP/linger.done" &
 recorder=$!
 sleep 0.7
 kill -KILL "$recorder"
