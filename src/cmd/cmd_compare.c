@@ -166,20 +166,6 @@ static bool is_chosen(const struct comparison *all, const struct as_sampler *sam
     return false;
 }
 
-static bool choose_sampler(struct comparison *all, const char *name, struct as_error *err)
-{
-    const struct as_sampler *sampler = as_sampler_find(name);
-    if (!sampler)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, "
-                                   "tip, ris, ibs, spe, nci-tea, tea",
-                                   name);
-    if (is_chosen(all, sampler))
-        return as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
-    all->samplers[all->n_samplers++] = sampler;
-    return true;
-}
-
 static bool choose_samplers(struct comparison *all, struct as_error *err)
 {
     if (!all->options->samplers) {
@@ -189,13 +175,7 @@ static bool choose_samplers(struct comparison *all, struct as_error *err)
     }
     if (strcmp(all->options->samplers, "none") == 0) /* the Oracle alone */
         return true;
-    size_t n;
-    char **names = as_split_commas(all->options->samplers, &n);
-    bool ok = n > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
-    for (size_t i = 0; i < n && ok; i++)
-        ok = choose_sampler(all, names[i], err);
-    as_split_free(names);
-    return ok;
+    return as_samplers_choose(all->options->samplers, all->samplers, &all->n_samplers, err);
 }
 
 static bool choose_cores(struct comparison *all, struct as_error *err)

@@ -113,19 +113,8 @@ static uint32_t ideal_of(void *context, const struct as_model *model, const stru
     return as_experiment_mask(context, model, insn);
 }
 
-static bool set_machine(struct as_modelled *modelled, const struct as_experiment *experiment, struct as_error *err)
-{
-    for (size_t i = 0; i < experiment->n; i++)
-        if (experiment->causes[i]->set && !as_machine_set(&modelled->machine, experiment->causes[i]->set, err)) {
-            err->status = AS_EXIT_USAGE;
-            return false;
-        }
-    return true;
-}
-
-/* The machine is the model's own from its start on, so it has to be changed before. */
-static bool open_experiment(const struct session *session, const struct as_experiment *experiment,
-                            struct as_modelled *modelled, struct as_error *err)
+/* Changes of the machine for all runs and for this one. The caller frees. */
+static struct as_strlist changes_of(const struct session *session, const struct as_experiment *experiment)
 {
     struct as_strlist set = {.data = as_alloc_array(session->options->set.len + experiment->n, sizeof(char *))};
     for (size_t i = 0; i < session->options->set.len; i++)
@@ -133,7 +122,15 @@ static bool open_experiment(const struct session *session, const struct as_exper
     for (size_t i = 0; i < experiment->n; i++)
         if (experiment->causes[i]->set)
             set.data[set.len++] = experiment->causes[i]->set;
-    bool ok = as_modelled_open(modelled, session->options->core, &set, err);
+    return set;
+}
+
+/* A wrong value is found before the program runs. */
+static bool check_machine(const struct session *session, const struct as_experiment *experiment, struct as_error *err)
+{
+    struct as_machine machine;
+    struct as_strlist set = changes_of(session, experiment);
+    bool ok = as_modelled_machine(&machine, session->options->core, &set, err);
     as_strlist_free(&set);
     return ok;
 }
@@ -142,7 +139,9 @@ static bool run_experiment(struct session *session, struct as_experiment *experi
 {
     struct as_modelled modelled = {0};
     const struct as_model_result *as_is = &session->as_is.result;
-    bool ok = open_experiment(session, experiment, &modelled, err);
+    struct as_strlist set = changes_of(session, experiment);
+    bool ok = as_modelled_open(&modelled, session->options->core, &set, err);
+    as_strlist_free(&set);
     if (ok)
         as_model_set_ideal(modelled.model, ideal_of, experiment);
     ok = ok && run_once(session, &modelled, err);
@@ -191,13 +190,9 @@ static bool read_causes(struct session *session, struct as_error *err)
         add_experiment(session, &session->causes.data[i], 1);
     if (options->together && session->causes.len > 1)
         add_experiment(session, session->causes.data, session->causes.len);
-    for (size_t i = 0; i < session->experiments.len; i++) {
-        struct as_modelled probe = {0}; /* a wrong value is found before the program runs */
-        bool ok = as_machine_load(options->core, &probe.machine, err) &&
-                  set_machine(&probe, &session->experiments.data[i], err);
-        if (!ok)
+    for (size_t i = 0; i < session->experiments.len; i++)
+        if (!check_machine(session, &session->experiments.data[i], err))
             return false;
-    }
     return true;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool load_machine(struct as_machine *machine, const char *core, const struct as_strlist *set,
+bool as_modelled_machine(struct as_machine *machine, const char *core, const struct as_strlist *set,
                          struct as_error *err)
 {
     if (!as_machine_load(core, machine, err))
@@ -21,7 +21,7 @@ bool as_modelled_open(struct as_modelled *modelled, const char *core, const stru
 {
     struct as_fanout_options fanout = AS_FANOUT_DEFAULTS;
     fanout.batch = AS_MODEL_BATCH;
-    if (!load_machine(&modelled->machine, core, set, err))
+    if (!as_modelled_machine(&modelled->machine, core, set, err))
         return false;
     modelled->model = as_model_new(&modelled->machine);
     modelled->fanout = as_fanout_new(&fanout);
@@ -70,6 +70,33 @@ size_t as_modelled_free(struct as_modelled *modelled)
     as_vec_free(&modelled->samplings);
     as_model_free(modelled->model);
     return crashed;
+}
+
+static bool choose(const char *name, const struct as_sampler **samplers, size_t *n, struct as_error *err)
+{
+    const struct as_sampler *sampler = as_sampler_find(name);
+    if (!sampler)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, "
+                                   "tip, ris, ibs, spe, nci-tea, tea",
+                                   name);
+    for (size_t i = 0; i < *n; i++)
+        if (samplers[i] == sampler)
+            return as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
+    samplers[(*n)++] = sampler;
+    return true;
+}
+
+bool as_samplers_choose(const char *list, const struct as_sampler **samplers, size_t *n, struct as_error *err)
+{
+    size_t n_names;
+    char **names = as_split_commas(list, &n_names);
+    bool ok = n_names > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
+    *n = 0;
+    for (size_t i = 0; i < n_names && ok; i++)
+        ok = choose(names[i], samplers, n, err);
+    as_split_free(names);
+    return ok;
 }
 
 char **as_split_commas(const char *list, size_t *n)

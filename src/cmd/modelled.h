@@ -22,6 +22,9 @@ struct as_modelled {
     struct as_progress progress;
 };
 
+/* The machine alone, for whoever wants to know that it exists. */
+bool as_modelled_machine(struct as_machine *machine, const char *core, const struct as_strlist *set,
+                         struct as_error *err) AS_MUST_CHECK;
 /* `core` is a name or a file; `set` are changes to it (KEY=VALUE), NULL: none. `modelled` must be all 0. Nobody
  * watches yet. */
 bool as_modelled_open(struct as_modelled *modelled, const char *core, const struct as_strlist *set,
@@ -34,6 +37,10 @@ bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;
 /* Returns how many observers have crashed in all. */
 size_t as_modelled_free(struct as_modelled *modelled);
+
+/* The samplers that a list names, each once: `samplers` has room for AS_SAMPLER_COUNT. */
+bool as_samplers_choose(const char *list, const struct as_sampler **samplers, size_t *n,
+                        struct as_error *err) AS_MUST_CHECK;
 
 /* The words of a list that is separated by commas; empty words are none. The caller frees both. */
 char **as_split_commas(const char *list, size_t *n);

@@ -27,30 +27,9 @@ struct model_run {
 
 /* ---- what is asked for ---- */
 
-static bool choose_sampler(struct model_run *run, const char *name, struct as_error *err)
-{
-    const struct as_sampler *sampler = as_sampler_find(name);
-    if (!sampler)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--samplers: unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, "
-                                   "tip-ilp, tip, ris, ibs, spe, nci-tea, tea",
-                                   name);
-    for (size_t i = 0; i < run->n_samplers; i++)
-        if (run->samplers[i] == sampler)
-            return as_error_set_status(err, AS_EXIT_USAGE, "--samplers: '%s' is named twice", name);
-    run->samplers[run->n_samplers++] = sampler;
-    return true;
-}
-
 static bool choose_samplers(struct model_run *run, struct as_error *err)
 {
-    size_t n;
-    char **names = as_split_commas(run->options->samplers, &n);
-    bool ok = n > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
-    for (size_t i = 0; i < n && ok; i++)
-        ok = choose_sampler(run, names[i], err);
-    as_split_free(names);
-    return ok;
+    return as_samplers_choose(run->options->samplers, run->samplers, &run->n_samplers, err);
 }
 
 static bool choose_schedule(struct model_run *run, const struct as_machine *machine, struct as_error *err)
