@@ -54,6 +54,9 @@ static void add_rows(struct as_store_writer *writer)
         as_store_add_state_time(writer, &(struct as_store_state_time){0, 0, i, 0, i});
         as_store_add_path(writer, &(struct as_store_path){i ? i - 1 : AS_STORE_NONE, 0, i, 0x1000, 0, false});
         as_store_add_path_time(writer, &(struct as_store_path_time){0, 0, i, i, i, 0});
+        as_store_add_path_component(writer, &(struct as_store_path_component){0, 0, i, 1, i, 0});
+        as_store_add_object(writer, &(struct as_store_object){i % 2 ? 0 : AS_STORE_NONE, "table", i, i});
+        as_store_add_access(writer, &(struct as_store_access){0, 0, i, i, 8, 1, i % 4, i, i, 1});
     }
 }
 
@@ -118,6 +121,26 @@ static void ask_rows(struct as_store *store, uint32_t series)
     }
 }
 
+static void ask_data(struct as_store *store, uint32_t series)
+{
+    struct as_error err = AS_ERROR_INIT;
+    size_t n, paths, objects;
+    struct as_store_path_component *parts = as_store_path_components(store, series, NULL, &n, &err);
+    as_store_paths(store, &paths);
+    for (size_t i = 0; parts && i < n; i++)
+        need(parts[i].path < paths);
+    if (!parts)
+        check_line(&err);
+    free(parts);
+    struct as_store_access *accesses = as_store_accesses(store, series, NULL, &n, &err);
+    as_store_objects(store, &objects);
+    for (size_t i = 0; accesses && i < n; i++)
+        need(accesses[i].object == AS_STORE_NONE || accesses[i].object < objects);
+    if (!accesses)
+        check_line(&err);
+    free(accesses);
+}
+
 static void ask(struct as_store *store)
 {
     struct as_store_totals totals;
@@ -128,6 +151,7 @@ static void ask(struct as_store *store)
     as_store_events_name(store, UINT64_MAX, text, sizeof text);
     for (uint32_t i = 0; i < n && i < 3; i++) {
         ask_rows(store, i);
+        ask_data(store, i);
         if (as_store_totals(store, i, NULL, &totals, &err))
             as_store_totals_free(&totals);
         else

@@ -18,7 +18,7 @@
 
 enum {
     AS_STORE_APPLICATION_ID = 0x41735379, /* "AsSy" */
-    AS_STORE_VERSION = 1,                 /* that is written; older ones are migrated when they are read */
+    AS_STORE_VERSION = 2,                 /* that is written; older ones are migrated when they are read */
     AS_STORE_MAX_TEXT = 64 << 20,         /* bytes of one string */
 };
 
@@ -153,6 +153,44 @@ struct as_store_path {
 /* Time of a path itself, without what it calls; by instruction, or as a whole (NONE). */
 struct as_store_path_time {
     uint32_t series, thread, path, instruction;
+    uint64_t units, samples;
+};
+
+/* The part of a path's own time with exactly these events; the parts add up to the path's time where a series has any.
+ */
+struct as_store_path_component {
+    uint32_t series, thread, path;
+    uint64_t events, units, samples;
+};
+
+/* Data that a program accesses: a variable of a module, or a region ("[heap]", "[stack]", a mapped file). */
+struct as_store_object {
+    uint32_t module; /* NONE: of no file */
+    const char *name;
+    uint64_t address, size; /* run-time address; size 0: unknown */
+};
+
+enum as_store_access_kind {
+    AS_STORE_LOAD = 1,
+    AS_STORE_STORE = 2, /* bits: an instruction may do both at one address */
+};
+
+/* Where a data address comes from. */
+enum as_store_access_how {
+    AS_STORE_HOW_HARDWARE, /* the processor recorded it with the sample */
+    AS_STORE_HOW_EXACT,    /* the interrupted instruction accesses it: worked out from the saved registers */
+    AS_STORE_HOW_NEXT,     /* the first access behind the interrupted instruction, worked out likewise */
+    AS_STORE_HOW_WATCHED,  /* that instruction's, when it was reached: an execution watchpoint */
+    AS_STORE_HOW_COUNT
+};
+
+/* Samples that found this instruction to access this address. */
+struct as_store_access {
+    uint32_t series, thread, instruction;
+    uint64_t address;
+    uint32_t size;        /* bytes; 0: unknown */
+    uint32_t kind;        /* AS_STORE_LOAD | AS_STORE_STORE; 0: unknown */
+    uint32_t how, object; /* as_store_access_how; NONE: nobody knows what is there */
     uint64_t units, samples;
 };
 

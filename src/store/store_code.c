@@ -76,6 +76,15 @@ static bool path_row(struct as_store *store, sqlite3_stmt *row)
            as_store_valid(path->function, store->functions.len) && as_store_valid(path->call_site, store->places.len);
 }
 
+static bool object_row(struct as_store *store, sqlite3_stmt *row)
+{
+    struct as_store_object *object = as_vec_push(&store->objects);
+    uint32_t id;
+    return as_store_get(row, "wnsuu", &id, &object->module, &object->name, &object->address, &object->size) &&
+           id == store->objects.len - 1 && as_store_valid(object->module, store->modules.len) &&
+           as_store_keep(store, &object->name);
+}
+
 static const struct as_store_table code_tables[] = {
     {"modules", "SELECT id, path, build_id, base, file_size, file_time FROM modules ORDER BY id", module_row},
     {"files", "SELECT id, path FROM files ORDER BY id", file_row},
@@ -91,16 +100,21 @@ static const struct as_store_table call_tables[] = {
     {"paths", "SELECT id, parent, function, call_site, address, call_address, signal FROM paths ORDER BY id", path_row},
 };
 
+static const struct as_store_table data_tables[] = {
+    {"objects", "SELECT id, module, name, address, size FROM objects ORDER BY id", object_row},
+};
+
 /* What fails is not tried again: half a table would be taken for a whole one. */
 bool as_store_load(struct as_store *store, unsigned parts, struct as_error *err)
 {
-    parts |= parts & AS_STORE_CALLS ? AS_STORE_CODE : 0;
+    parts |= parts & (AS_STORE_CALLS | AS_STORE_DATA) ? AS_STORE_CODE : 0;
     parts &= ~store->loaded;
     if (store->broken)
         return as_store_damaged(store, err, "its code cannot be read");
     bool ok = !(parts & AS_STORE_CODE) ||
               as_store_read_tables(store, code_tables, sizeof code_tables / sizeof *code_tables, err);
     ok = ok && (!(parts & AS_STORE_CALLS) || as_store_read_tables(store, call_tables, 1, err));
+    ok = ok && (!(parts & AS_STORE_DATA) || as_store_read_tables(store, data_tables, 1, err));
     store->broken = !ok;
     store->loaded |= ok ? parts : 0;
     return ok;

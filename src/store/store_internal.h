@@ -44,6 +44,7 @@ struct as_store {
     AS_VEC(struct as_store_inline) inlines;
     AS_VEC(struct as_store_place) places;
     AS_VEC(struct as_store_path) paths;
+    AS_VEC(struct as_store_object) objects;
 
     sqlite3_stmt *one_instruction;
     struct as_store_insn instruction;
@@ -60,6 +61,11 @@ struct as_store_table {
 };
 bool as_store_read_tables(struct as_store *store, const struct as_store_table *tables, size_t n,
                           struct as_error *err) AS_MUST_CHECK;
+/* Calls `use` for each row that `sql` finds of the series (its parameter), the parts loaded before; false and `err`
+ * where `use` says that a row makes no sense. */
+bool as_store_each_row(struct as_store *store, unsigned parts, const char *sql, uint32_t series,
+                       bool (*use)(struct as_store *store, sqlite3_stmt *row, void *context), void *context,
+                       struct as_error *err) AS_MUST_CHECK;
 bool as_store_read_short(struct as_store *store, struct as_error *err) AS_MUST_CHECK; /* store_tables.c */
 
 /* ---- statements ---- */

@@ -314,7 +314,8 @@ void as_store_close(struct as_store *store)
                       store->files.data,   store->threads.data, store->series.data,    store->events.data,
                       store->states.data,  store->stacks.data,  store->estimates.data, store->counters.data,
                       store->quality.data, store->runs.data,    store->modules.data,   store->functions.data,
-                      store->blocks.data,  store->inlines.data, store->places.data,    store->paths.data};
+                      store->blocks.data,  store->inlines.data, store->places.data,    store->paths.data,
+                      store->objects.data};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     sqlite3_finalize(store->one_instruction);

@@ -7,14 +7,13 @@ static bool counts(const struct as_store *store, const bool *threads, uint32_t t
     return thread < store->threads.len && (!threads || threads[thread]);
 }
 
-/* Calls `use` for each row of the series; false where a row makes no sense. */
-static bool each_row(struct as_store *store, const char *sql, uint32_t series,
-                     bool (*use)(struct as_store *, sqlite3_stmt *, void *), void *context, struct as_error *err)
+bool as_store_each_row(struct as_store *store, unsigned parts, const char *sql, uint32_t series,
+                       bool (*use)(struct as_store *, sqlite3_stmt *, void *), void *context, struct as_error *err)
 {
     int more;
     if (series >= store->series.len)
         return as_error_set(err, "%s has no series %u", store->path, series);
-    sqlite3_stmt *row = as_store_load(store, AS_STORE_CALLS, err) ? as_store_prepare(store, sql, err) : NULL;
+    sqlite3_stmt *row = as_store_load(store, parts, err) ? as_store_prepare(store, sql, err) : NULL;
     if (!row)
         return false;
     sqlite3_bind_int64(row, 1, series);
@@ -26,6 +25,12 @@ static bool each_row(struct as_store *store, const char *sql, uint32_t series,
         }
     sqlite3_finalize(row);
     return more == 0;
+}
+
+static bool each_row(struct as_store *store, const char *sql, uint32_t series,
+                     bool (*use)(struct as_store *, sqlite3_stmt *, void *), void *context, struct as_error *err)
+{
+    return as_store_each_row(store, AS_STORE_CALLS, sql, series, use, context, err);
 }
 
 struct gathered {

@@ -50,6 +50,7 @@ const char *as_store_events_name(const struct as_store *store, uint64_t events, 
 enum as_store_part {
     AS_STORE_CODE = 1,  /* modules, files, functions, blocks, inlined calls, places of instructions */
     AS_STORE_CALLS = 2, /* paths (and the code) */
+    AS_STORE_DATA = 4,  /* objects (and the code) */
 };
 bool as_store_load(struct as_store *store, unsigned parts, struct as_error *err) AS_MUST_CHECK; /* again: free */
 
@@ -61,6 +62,7 @@ const struct as_store_block *as_store_blocks(const struct as_store *store, size_
 const struct as_store_inline *as_store_inlines(const struct as_store *store, size_t *n);
 const struct as_store_place *as_store_places(const struct as_store *store, size_t *n); /* by instruction */
 const struct as_store_path *as_store_paths(const struct as_store *store, size_t *n);   /* parents before children */
+const struct as_store_object *as_store_objects(const struct as_store *store, size_t *n);
 
 /* The instructions of a function by address, or all by number (NONE), with bytes and text, which are valid during the
  * call only. `each` returns false to stop. */
@@ -136,6 +138,15 @@ void as_store_rows_free(struct as_store_rows *rows);
 /* Times of paths, by path, then instruction; threads that count are added up. The caller frees. */
 struct as_store_path_time *as_store_path_times(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
                                                struct as_error *err) AS_MUST_CHECK;
+
+/* Components of paths, by path, then events; threads that count are added up (thread: NONE). None where the series has
+ * no components. The caller frees. */
+struct as_store_path_component *as_store_path_components(struct as_store *store, uint32_t series, const bool *threads,
+                                                         size_t *n, struct as_error *err) AS_MUST_CHECK;
+
+/* What the samples of the series accessed, in the order of their keys. The caller frees. */
+struct as_store_access *as_store_accesses(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
+                                          struct as_error *err) AS_MUST_CHECK;
 
 /* Self and total of each path, and of each function (recursion counted once), from path times. By number; the caller
  * frees with as_store_totals_free. */

@@ -39,6 +39,9 @@ enum insert {
     STATE_TIME,
     PATH,
     PATH_TIME,
+    PATH_COMPONENT,
+    OBJECT,
+    ACCESS,
     INSERT_COUNT
 };
 
@@ -72,6 +75,11 @@ static const char *const inserts[INSERT_COUNT] = {
     [PATH] = "INSERT INTO paths VALUES(?,?,?,?,?,?,?)",
     [PATH_TIME] = "INSERT INTO path_times VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
                   " units = units + excluded.units, samples = samples + excluded.samples",
+    [PATH_COMPONENT] = "INSERT INTO path_components VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+                       " units = units + excluded.units, samples = samples + excluded.samples",
+    [OBJECT] = "INSERT INTO objects VALUES(?,?,?,?,?)",
+    [ACCESS] = "INSERT INTO accesses VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+               " units = units + excluded.units, samples = samples + excluded.samples",
 };
 
 struct as_store_writer {
@@ -415,4 +423,32 @@ void as_store_add_path_time(struct as_store_writer *writer, const struct as_stor
     refer_or_none(writer, PATH_TIME, INSTRUCTION, time->instruction, "instruction");
     int64_t instruction = time->instruction == AS_STORE_NONE ? -1 : (int64_t)time->instruction;
     add(writer, PATH_TIME, "wwiwuu", time->series, time->path, instruction, time->thread, time->units, time->samples);
+}
+
+void as_store_add_path_component(struct as_store_writer *writer, const struct as_store_path_component *component)
+{
+    refer_key(writer, PATH_COMPONENT, component->series, component->thread);
+    refer(writer, PATH_COMPONENT, PATH, component->path, "path");
+    add(writer, PATH_COMPONENT, "wwwuuu", component->series, component->path, component->thread, component->events,
+        component->units, component->samples);
+}
+
+/* ---- data ---- */
+
+uint32_t as_store_add_object(struct as_store_writer *writer, const struct as_store_object *object)
+{
+    refer_or_none(writer, OBJECT, MODULE, object->module, "module");
+    return add(writer, OBJECT, "wnsuu", writer->counts[OBJECT], object->module, object->name, object->address,
+               object->size);
+}
+
+void as_store_add_access(struct as_store_writer *writer, const struct as_store_access *access)
+{
+    refer_key(writer, ACCESS, access->series, access->thread);
+    refer(writer, ACCESS, INSTRUCTION, access->instruction, "instruction");
+    refer_or_none(writer, ACCESS, OBJECT, access->object, "object");
+    if (access->how >= AS_STORE_HOW_COUNT || access->kind > (AS_STORE_LOAD | AS_STORE_STORE))
+        note_misuse(writer, ACCESS, "kind");
+    add(writer, ACCESS, "wwwuwwwnuu", access->series, access->instruction, access->thread, access->address,
+        access->size, access->kind, access->how, access->object, access->units, access->samples);
 }

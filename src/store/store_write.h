@@ -44,6 +44,7 @@ uint32_t as_store_add_inline(struct as_store_writer *writer, const struct as_sto
 uint32_t as_store_add_instruction(struct as_store_writer *writer, const struct as_store_insn *insn);
 uint32_t as_store_add_series(struct as_store_writer *writer, const struct as_store_series *series);
 uint32_t as_store_add_state(struct as_store_writer *writer, const struct as_store_state *state);
+uint32_t as_store_add_object(struct as_store_writer *writer, const struct as_store_object *object);
 uint32_t as_store_add_path(struct as_store_writer *writer, const struct as_store_path *path);
 
 void as_store_add_event(struct as_store_writer *writer, const struct as_store_event *event);
@@ -56,5 +57,7 @@ void as_store_add_time(struct as_store_writer *writer, const struct as_store_tim
 void as_store_add_component(struct as_store_writer *writer, const struct as_store_component *component);
 void as_store_add_state_time(struct as_store_writer *writer, const struct as_store_state_time *time);
 void as_store_add_path_time(struct as_store_writer *writer, const struct as_store_path_time *time);
+void as_store_add_path_component(struct as_store_writer *writer, const struct as_store_path_component *component);
+void as_store_add_access(struct as_store_writer *writer, const struct as_store_access *access);
 
 #endif

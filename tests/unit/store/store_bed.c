@@ -193,6 +193,25 @@ static void add_paths(struct as_store_writer *writer)
         as_store_add_path_time(writer, &(struct as_store_path_time){0, 0, i, i == 2 ? 0 : none, 1u << i, 0});
     }
     as_store_add_path_time(writer, &(struct as_store_path_time){0, 1, 0, none, 1000, 5});
+    as_store_add_path_component(writer, &(struct as_store_path_component){0, 0, 1, 0, 1, 0});
+    as_store_add_path_component(writer, &(struct as_store_path_component){0, 0, 1, 5, 1, 2});
+    as_store_add_path_component(writer, &(struct as_store_path_component){0, 1, 1, 5, 7, 3});
+    as_store_add_path_component(writer, &(struct as_store_path_component){0, 1, 0, 1, 1000, 5});
+}
+
+/* A variable, and something on the heap that two samples met. */
+static void add_data(struct as_store_writer *writer)
+{
+    uint32_t table = as_store_add_object(writer, &(struct as_store_object){0, "table", 0x4000, 64});
+    uint32_t heap = as_store_add_object(writer, &(struct as_store_object){AS_STORE_NONE, "[heap]", 0x5000, 0});
+    const struct as_store_access accesses[] = {
+        {1, 1, 2, 0x4008, 8, AS_STORE_LOAD, AS_STORE_HOW_EXACT, table, 101, 1},
+        {1, 1, 2, 0x5010, 4, AS_STORE_LOAD | AS_STORE_STORE, AS_STORE_HOW_NEXT, heap, 50, 1},
+        {1, 1, 2, 0x5010, 4, AS_STORE_LOAD | AS_STORE_STORE, AS_STORE_HOW_NEXT, heap, 51, 1},
+        {1, 0, 3, UINT64_MAX - 7, 0, 0, AS_STORE_HOW_HARDWARE, AS_STORE_NONE, 9, 1},
+    };
+    for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
+        as_store_add_access(writer, &accesses[i]);
 }
 
 void bed_add_small(struct as_store_writer *writer)
@@ -201,6 +220,7 @@ void bed_add_small(struct as_store_writer *writer)
     add_code(writer);
     add_times(writer);
     add_paths(writer);
+    add_data(writer);
 }
 
 void bed_write_small(const char *path)

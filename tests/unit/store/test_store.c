@@ -206,6 +206,13 @@ static void golden_version_1(void **state)
     assert_true(as_store_totals(store, 0, NULL, &totals, &err));
     assert_int_equal(totals.function_total[2], 16);
     as_store_totals_free(&totals);
+    /* What a version 1 did not have yet is there, and empty. */
+    struct as_store_path_component *parts = as_store_path_components(store, 0, NULL, &n, &err);
+    assert_true(parts && n == 0);
+    struct as_store_access *accesses = as_store_accesses(store, 0, NULL, &n, &err);
+    assert_true(accesses && n == 0);
+    free(parts);
+    free(accesses);
     as_store_close(store);
 }
 

@@ -97,6 +97,9 @@ static void use_everything(struct as_store *store)
         as_store_totals_free(&totals);
     if (!as_store_instructions(store, 0, ignore, NULL, &err))
         assert_true(err.message[0] != '\0');
+    size_t n;
+    free(as_store_path_components(store, 0, NULL, &n, &err));
+    free(as_store_accesses(store, 0, NULL, &n, &err));
 }
 
 static void flipped_bytes(void **state)
@@ -204,11 +207,12 @@ static void older_formats_are_migrated(void **state)
     /* What a later release could do: another verb's table, a column more, values made of old ones. */
     const char *const steps[] = {
         as_store_schema.steps[0],
+        as_store_schema.steps[1],
         "CREATE TABLE sharing(a INTEGER PRIMARY KEY, b INTEGER NOT NULL) STRICT;"
         "ALTER TABLE runs ADD COLUMN energy REAL;",
         "INSERT INTO sharing SELECT id, cycles FROM threads;",
     };
-    const struct as_store_schema later = {steps, 3};
+    const struct as_store_schema later = {steps, AS_STORE_VERSION + 2};
     struct as_error err = AS_ERROR_INIT;
     size_t before_size, after_size;
     bed_write_small(bed_path("old.db"));
@@ -217,11 +221,11 @@ static void older_formats_are_migrated(void **state)
     struct as_store *store = as_store_open_as(bed_path("old.db"), &later, &err);
     if (!store)
         fail_msg("%s", err.message);
-    assert_int_equal(as_store_version(store), 1);
+    assert_int_equal(as_store_version(store), AS_STORE_VERSION);
     assert_string_equal(as_store_meta(store, AS_META_SOURCE), "model");
     assert_true(has_rows(store, "SELECT 1 FROM sharing WHERE a = 1 AND b = 400"));
     assert_true(has_rows(store, "SELECT 1 FROM runs WHERE energy IS NULL"));
-    assert_true(has_rows(store, "SELECT 1 FROM pragma_user_version WHERE user_version = 3"));
+    assert_true(has_rows(store, "SELECT 1 FROM pragma_user_version WHERE user_version = 4"));
     use_everything(store);
     as_store_close(store);
 
@@ -234,8 +238,9 @@ static void older_formats_are_migrated(void **state)
 /* A step that fails, because the file has a guest of that name, is an error and no half-migrated profile. */
 static void migration_fails_clearly(void **state)
 {
-    const char *const steps[] = {as_store_schema.steps[0], "CREATE TABLE sharing(a INTEGER PRIMARY KEY) STRICT;"};
-    const struct as_store_schema later = {steps, 2};
+    const char *const steps[] = {as_store_schema.steps[0], as_store_schema.steps[1],
+                                 "CREATE TABLE sharing(a INTEGER PRIMARY KEY) STRICT;"};
+    const struct as_store_schema later = {steps, AS_STORE_VERSION + 1};
     struct as_error err = AS_ERROR_INIT;
     bed_write_small(bed_path("old.db"));
     bed_sql(bed_path("old.db"), "CREATE TABLE sharing(x)");

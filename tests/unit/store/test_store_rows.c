@@ -227,6 +227,45 @@ static void raw_rows_are_those_of_the_file(void **state)
     bed_assert_line(&err, "has no series 2");
 }
 
+static void components_of_paths(void **state)
+{
+    const bool second[] = {false, true};
+    struct as_error err = AS_ERROR_INIT;
+    size_t n;
+    struct as_store_path_component *parts = as_store_path_components(store, 0, NULL, &n, &err);
+    assert_true(parts && n == 3);
+    assert_true(parts[0].path == 0 && parts[0].events == 1 && parts[0].units == 1000);
+    assert_true(parts[1].path == 1 && parts[1].events == 0 && parts[1].units == 1);
+    assert_true(parts[2].path == 1 && parts[2].events == 5 && parts[2].units == 8 && parts[2].samples == 5);
+    free(parts);
+    parts = as_store_path_components(store, 0, second, &n, &err);
+    assert_true(parts && n == 2 && parts[1].units == 7);
+    free(parts);
+    parts = as_store_path_components(store, 1, NULL, &n, &err);
+    assert_true(parts && n == 0);
+    free(parts);
+    assert_null(as_store_path_components(store, 2, NULL, &n, &err));
+}
+
+static void data_accesses(void **state)
+{
+    const bool second[] = {false, true};
+    struct as_error err = AS_ERROR_INIT;
+    size_t n, objects;
+    struct as_store_access *accesses = as_store_accesses(store, 1, NULL, &n, &err);
+    const struct as_store_object *all = as_store_objects(store, &objects);
+    assert_true(accesses && n == 3 && objects == 2);
+    assert_string_equal(all[accesses[0].object].name, "table");
+    assert_true(accesses[0].address == 0x4008 && accesses[0].how == AS_STORE_HOW_EXACT && accesses[0].units == 101);
+    assert_true(accesses[1].address == 0x5010 && accesses[1].kind == 3 && accesses[1].samples == 2);
+    assert_true(accesses[1].units == 101 && all[accesses[1].object].module == AS_STORE_NONE);
+    assert_true(accesses[2].address == UINT64_MAX - 7 && accesses[2].object == AS_STORE_NONE);
+    free(accesses);
+    accesses = as_store_accesses(store, 1, second, &n, &err);
+    assert_true(accesses && n == 2);
+    free(accesses);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +277,8 @@ int main(void)
         cmocka_unit_test(samples_add_up),
         cmocka_unit_test(path_times),
         cmocka_unit_test(totals),
+        cmocka_unit_test(components_of_paths),
+        cmocka_unit_test(data_accesses),
     };
     return cmocka_run_group_tests(tests, open_small, close_small);
 }
