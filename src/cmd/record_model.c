@@ -218,7 +218,7 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
                          "is not among them");
     if (!modelled->oracle)
         as_store_add_quality(writer, "golden", NAN,
-                             "recorded without the golden reference: shares are estimates, call paths were not kept");
+                             "recorded without the golden reference: shares are estimates");
     if (engine->untraced)
         as_store_add_quality(writer, "untraced", engine->untraced, "programs that were executed outside the model");
     if (engine->left_running)

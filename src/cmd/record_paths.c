@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct trees {
+struct as_record_paths {
     struct as_record_series *all;
     const struct as_call_tracker *calls;
     struct as_strings *known; /* "parent function address call signal" */
@@ -12,7 +12,7 @@ struct trees {
     size_t n;
 };
 
-static uint32_t call_site(const struct trees *trees, uint32_t image, uint64_t address)
+static uint32_t call_site(const struct as_record_paths *trees, uint32_t image, uint64_t address)
 {
     const struct as_record_code *code = trees->all->code;
     const struct as_insn *insn =
@@ -20,7 +20,7 @@ static uint32_t call_site(const struct trees *trees, uint32_t image, uint64_t ad
     return insn && insn->id < code->n ? code->number_of[insn->id] : AS_STORE_NONE;
 }
 
-static uint32_t add_node(struct trees *trees, size_t tree, const struct as_call_node *node)
+static uint32_t add_node(struct as_record_paths *trees, size_t tree, const struct as_call_node *node)
 {
     const struct as_image *image = as_call_tracker_image(trees->calls, tree);
     struct as_store_path path = {.parent = node->parent ? trees->numbers[tree][node->parent] : AS_STORE_NONE,
@@ -40,7 +40,7 @@ static uint32_t add_node(struct trees *trees, size_t tree, const struct as_call_
     return number;
 }
 
-static void add_tree(struct trees *trees, size_t tree)
+static void add_tree(struct as_record_paths *trees, size_t tree)
 {
     const struct as_call_tree *nodes = as_call_tracker_tree(trees->calls, tree);
     size_t n = as_call_tree_count(nodes);
@@ -60,36 +60,54 @@ static uint32_t thread_number(const struct as_record_threads *threads, uint32_t 
     return (uint32_t)threads->numbers.len - 1;
 }
 
-/* False where it does not add up. Time on no path (there were too many of them) is told as it is. */
-static bool add_times(const struct trees *trees, struct as_error *err)
+/* Where a path is in the profile; false for time on no path (there were too many of them). */
+static bool find_path(const struct as_record_paths *trees, uint32_t id, struct as_store_path_component *part)
 {
-    const struct as_record_series *all = trees->all;
-    size_t n, n_places;
-    const struct as_oracle_row *rows = as_oracle_paths(all->modelled->oracle, &n);
-    const struct as_path_place *places = as_model_paths(all->modelled->model, &n_places);
-    uint64_t units = 0, lost = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t own = as_oracle_row_units(&rows[i]);
-        const struct as_path_place *place = i > 0 && i <= n_places ? &places[i - 1] : NULL;
-        units += own;
-        lost += !place || place->node == 0 ? own : 0;
-        if (!own || !place || place->node == 0)
-            continue;
-        struct as_store_path_time time = {.series = all->series,
-                                          .thread = thread_number(&all->threads, place->thread),
-                                          .path = trees->numbers[place->tree][place->node],
-                                          .instruction = AS_STORE_NONE,
-                                          .units = own};
-        as_store_add_path_time(all->code->writer, &time);
-    }
-    if (lost)
-        as_store_add_quality(all->code->writer, "call_paths", (double)lost / (double)units,
-                             "the part of the time that is on no call path: there were too many");
-    return units == all->modelled->result.cycles * AS_CYCLE_UNITS ||
-           as_error_set(err, "golden: the cycles by call path do not add up to those of the run");
+    size_t n;
+    const struct as_path_place *places = as_model_paths(trees->all->modelled->model, &n);
+    if (id == 0 || id > n || places[id - 1].node == 0)
+        return false;
+    part->series = trees->all->series;
+    part->thread = thread_number(&trees->all->threads, places[id - 1].thread);
+    part->path = trees->numbers[places[id - 1].tree][places[id - 1].node];
+    return true;
 }
 
-static void note_folded(const struct trees *trees)
+/* Of a sampler the counts are samples; of the golden reference they are executions. */
+static void add_part(const struct as_record_paths *trees, const struct as_store_path_component *part, bool components,
+                     bool samples)
+{
+    struct as_store_path_time time = {.series = part->series,
+                                      .thread = part->thread,
+                                      .path = part->path,
+                                      .instruction = AS_STORE_NONE,
+                                      .units = part->units,
+                                      .samples = samples ? part->samples : 0};
+    as_store_add_path_time(trees->all->code->writer, &time);
+    if (components)
+        as_store_add_path_component(trees->all->code->writer, part);
+}
+
+bool as_record_paths_times(const struct as_record_paths *trees, const struct as_pics *pics, bool samples,
+                           uint32_t events, uint64_t units, const char *name, struct as_error *err)
+{
+    uint64_t sum = 0, lost = 0;
+    for (size_t i = 0; i < pics->len; i++) {
+        const struct as_pics_entry *entry = &pics->data[i];
+        struct as_store_path_component part = {.events = entry->events, .units = entry->units, .samples = entry->count};
+        sum += entry->units;
+        if (!find_path(trees, entry->id, &part))
+            lost += entry->units;
+        else if (entry->units || samples)
+            add_part(trees, &part, events != 0, samples);
+    }
+    if (lost)
+        as_store_add_quality(trees->all->code->writer, "call_paths", (double)lost / (double)sum,
+                             "the part of the time that is on no call path: there were too many");
+    return sum == units || as_error_set(err, "%s: the cycles by call path do not add up to those of the run", name);
+}
+
+static void note_folded(const struct as_record_paths *trees)
 {
     uint64_t folded = 0;
     for (size_t i = 0; i < trees->n; i++)
@@ -99,18 +117,27 @@ static void note_folded(const struct trees *trees)
                              "calls that count as their caller's: paths were too deep, or too many");
 }
 
-bool as_record_paths_add(struct as_record_series *all, struct as_error *err)
+struct as_record_paths *as_record_paths_add(struct as_record_series *all)
 {
-    struct trees trees = {.all = all, .calls = as_model_calls(all->modelled->model), .known = as_strings_new()};
-    trees.n = as_call_tracker_count_images(trees.calls);
-    trees.numbers = as_alloc_array(trees.n + 1, sizeof *trees.numbers);
-    for (size_t i = 0; i < trees.n; i++)
-        add_tree(&trees, i);
-    bool ok = add_times(&trees, err);
-    note_folded(&trees);
-    for (size_t i = 0; i < trees.n; i++)
-        free(trees.numbers[i]);
-    free(trees.numbers);
-    as_strings_free(trees.known);
-    return ok;
+    struct as_record_paths *trees = as_alloc(sizeof *trees);
+    trees->all = all;
+    trees->calls = as_model_calls(all->modelled->model);
+    trees->known = as_strings_new();
+    trees->n = as_call_tracker_count_images(trees->calls);
+    trees->numbers = as_alloc_array(trees->n + 1, sizeof *trees->numbers);
+    for (size_t i = 0; i < trees->n; i++)
+        add_tree(trees, i);
+    note_folded(trees);
+    return trees;
+}
+
+void as_record_paths_free(struct as_record_paths *trees)
+{
+    for (size_t i = 0; trees && i < trees->n; i++)
+        free(trees->numbers[i]);
+    if (!trees)
+        return;
+    free(trees->numbers);
+    as_strings_free(trees->known);
+    free(trees);
 }

@@ -4,8 +4,15 @@
 
 #include "cmd/record_series.h"
 
-/* Adds the calling-context tree and the golden time of each path; paths of programs that were executed several times
- * are one. False where the times do not add up to the run's. */
-bool as_record_paths_add(struct as_record_series *all, struct as_error *err) AS_MUST_CHECK;
+struct as_record_paths;
+
+/* Adds the calling-context tree; paths of programs that were executed several times are one. */
+struct as_record_paths *as_record_paths_add(struct as_record_series *all);
+void as_record_paths_free(struct as_record_paths *paths);
+
+/* The times of the series that is being written, by path, with their components unless `events` is 0. `samples`: the
+ * counts are samples. False where they do not add up to `units`. */
+bool as_record_paths_times(const struct as_record_paths *paths, const struct as_pics *pics, bool samples,
+                           uint32_t events, uint64_t units, const char *name, struct as_error *err) AS_MUST_CHECK;
 
 #endif

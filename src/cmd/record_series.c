@@ -209,7 +209,12 @@ static bool add_golden(struct as_record_series *all, struct as_error *err)
                                      .precise = -1,
                                      .events = as_oracle_events(all->modelled->oracle)};
     as_store_add_series(all->code->writer, &series);
-    if (!add_golden_times(all, err) || !as_record_paths_add(all, err))
+    struct as_pics paths = as_oracle_path_pics(all->modelled->oracle);
+    bool ok = add_golden_times(all, err) &&
+              as_record_paths_times(all->paths, &paths, false, series.events,
+                                    all->modelled->result.cycles * AS_CYCLE_UNITS, "golden", err);
+    as_pics_free(&paths);
+    if (!ok)
         return false;
     add_stacks(all);
     all->series++;
@@ -307,7 +312,11 @@ static bool add_sampler(struct as_record_series *all, const struct as_compare *c
                                      .dropped = result->dropped,
                                      .events = result->events};
     as_store_add_series(all->code->writer, &series);
-    if (!add_sample_times(all, sampling, index, err))
+    struct as_pics paths = as_sampling_path_pics(sampling, index);
+    bool ok = add_sample_times(all, sampling, index, err) &&
+              as_record_paths_times(all->paths, &paths, true, result->events, result->profile.total, series.name, err);
+    as_pics_free(&paths);
+    if (!ok)
         return false;
     add_errors(all, compare, sampling, index);
     all->series++;
@@ -369,7 +378,9 @@ bool as_record_series_add(struct as_record_series *all, struct as_error *err)
     add_state_names(all);
     find_threads(all);
     add_threads(all);
+    all->paths = as_record_paths_add(all);
     bool ok = (!all->modelled->oracle || add_golden(all, err)) && add_samplers(all, err);
+    as_record_paths_free(all->paths);
     as_vec_free(&all->threads.numbers);
     return ok;
 }

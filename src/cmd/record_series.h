@@ -18,6 +18,7 @@ struct as_record_series {
     const struct as_modelled *modelled; /* its oracle is NULL where there is no golden reference */
     const struct as_groups *groups;
     struct as_record_threads threads;
+    struct as_record_paths *paths;
     uint32_t events; /* asked for */
     double rate;     /* asked for; NAN: none */
     uint32_t series; /* the next one's number */

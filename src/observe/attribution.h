@@ -38,6 +38,7 @@ struct as_attribution {
     enum as_state state;
     uint32_t n;
     uint32_t ids[AS_GROUP_MAX];
+    uint32_t paths[AS_GROUP_MAX];  /* the call path of each (as_pipe.path) */
     uint32_t events[AS_GROUP_MAX]; /* the whole vector, as it is at commit; whoever charges it masks it */
 };
 

@@ -113,11 +113,11 @@ static struct as_pics_entry *entry_of(struct as_pics_tally *tally, uint32_t id, 
     return &tally->entries.data[*number - 1];
 }
 
-void as_pics_tally_add(struct as_pics_tally *tally, uint32_t id, uint32_t events, uint64_t units)
+void as_pics_tally_add(struct as_pics_tally *tally, uint32_t id, uint32_t events, uint64_t units, uint64_t count)
 {
     struct as_pics_entry *entry = entry_of(tally, id, events);
     entry->units += units;
-    entry->count++;
+    entry->count += count;
 }
 
 void as_pics_tally_merge(struct as_pics_tally *into, const struct as_pics_tally *from)

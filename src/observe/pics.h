@@ -48,7 +48,7 @@ struct as_pics_tally {
     struct as_map index; /* id << 32 | events to the number of the entry */
     struct as_pics entries;
 };
-void as_pics_tally_add(struct as_pics_tally *tally, uint32_t id, uint32_t events, uint64_t units);
+void as_pics_tally_add(struct as_pics_tally *tally, uint32_t id, uint32_t events, uint64_t units, uint64_t count);
 void as_pics_tally_merge(struct as_pics_tally *into, const struct as_pics_tally *from);
 void as_pics_tally_free(struct as_pics_tally *tally);
 

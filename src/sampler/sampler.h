@@ -70,6 +70,7 @@ static inline enum as_verdict as_sample_one(struct as_attribution *sample, enum 
     sample->state = state;
     sample->n = 1;
     sample->ids[0] = pipe->insn;
+    sample->paths[0] = pipe->path;
     sample->events[0] = pipe->events;
     return AS_SAMPLE_TAKEN;
 }

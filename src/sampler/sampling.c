@@ -39,6 +39,7 @@ struct as_sampling {
     size_t n;
     AS_VEC(struct as_pics_tally *) tallies; /* by thread number: one for each sampler; NULL where there are none */
     struct as_pics_tally *merged;           /* of threads that have none of their own any more */
+    struct as_pics_tally *paths;            /* one for each sampler, of all threads */
     struct as_thread_limit limit;
 };
 
@@ -58,6 +59,7 @@ struct as_sampling *as_sampling_new(const struct as_run_info *run, const struct 
     sampling->n = n;
     sampling->results = as_alloc_array(n, sizeof *sampling->results);
     sampling->merged = as_alloc_array(n, sizeof *sampling->merged);
+    sampling->paths = as_alloc_array(n, sizeof *sampling->paths);
     for (size_t i = 0; i < n; i++) {
         sampling->results[i].sampler = samplers[i];
         sampling->results[i].events = samplers[i]->events;
@@ -101,6 +103,7 @@ void as_sampling_free(struct as_sampling *sampling)
     for (size_t i = 0; i < sampling->tallies.len; i++)
         free_tallies(sampling, sampling->tallies.data[i]);
     free_tallies(sampling, sampling->merged);
+    free_tallies(sampling, sampling->paths);
     as_vec_free(&sampling->tallies);
     as_vec_free(&sampling->streams);
     free(sampling->results);
@@ -139,10 +142,13 @@ static struct as_pics_tally *tallies_of(struct as_sampling *sampling, uint32_t t
     return *tallies;
 }
 
-static void tally(struct as_pics_tally *tally, uint32_t events, const struct as_attribution *said, uint64_t cycles)
+/* By instruction, or by path. The sample counts once, with the instruction whose turn it is. */
+static void tally(struct as_pics_tally *tally, const uint32_t *ids, uint32_t events, const struct as_attribution *said,
+                  uint64_t cycles, uint64_t turn)
 {
     for (uint32_t i = 0; i < said->n; i++)
-        as_pics_tally_add(tally, said->ids[i], said->events[i] & events, as_share(cycles * AS_CYCLE_UNITS, said->n, i));
+        as_pics_tally_add(tally, ids[i], said->events[i] & events, as_share(cycles * AS_CYCLE_UNITS, said->n, i),
+                          i == turn % said->n);
 }
 
 static void charge(struct as_sampling *sampling, struct stream *stream, size_t index, const struct sample *sample,
@@ -159,7 +165,8 @@ static void charge(struct as_sampling *sampling, struct stream *stream, size_t i
     result->samples++;
     reader->carried = 0;
     as_profile_charge(&result->profile, said, cycles);
-    tally(&tallies_of(sampling, stream->thread)[index], result->events, said, cycles);
+    tally(&tallies_of(sampling, stream->thread)[index], said->ids, result->events, said, cycles, reader->answered);
+    tally(&sampling->paths[index], said->paths, result->events, said, cycles, reader->answered);
     as_agreement_add(&result->agreement, said, &sample->truth, cycles);
 }
 
@@ -345,6 +352,14 @@ struct as_pics as_sampling_thread_pics(const struct as_sampling *sampling, size_
         tallies = thread < sampling->tallies.len ? sampling->tallies.data[thread] : NULL;
     if (tallies)
         add_entries(&pics, &tallies[index]);
+    as_pics_sort(&pics);
+    return pics;
+}
+
+struct as_pics as_sampling_path_pics(const struct as_sampling *sampling, size_t index)
+{
+    struct as_pics pics = {0};
+    add_entries(&pics, &sampling->paths[index]);
     as_pics_sort(&pics);
     return pics;
 }

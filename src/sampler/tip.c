@@ -6,7 +6,7 @@
 
 /* The offending instruction register: the last one committed, or the one whose exception emptied the ROB. */
 struct oir {
-    uint32_t address, events;
+    uint32_t address, events, path;
     bool exception, flush, mispredicted;
 };
 
@@ -14,13 +14,14 @@ static struct oir oir_at(const struct as_query *query, uint64_t head)
 {
     const struct as_pipe *next = as_window_at(query->window, head);
     if (query->cycle >= as_tries_of(next).fault)
-        return (struct oir){.address = next->insn, .events = next->events, .exception = true};
+        return (struct oir){.address = next->insn, .events = next->events, .path = next->path, .exception = true};
     if (head == as_window_start(query->window))
         return (struct oir){0}; /* as after a reset */
     const struct as_pipe *last = as_window_at(query->window, head - 1);
     return (struct oir){
         .address = last->insn,
         .events = last->events,
+        .path = last->path,
         .flush = last->flags & AS_PIPE_FLUSHES,
         .mispredicted = last->flags & AS_PIPE_MISPREDICTED,
     };
@@ -32,11 +33,12 @@ static bool in_rob(const struct as_pipe *pipe, uint64_t cycle)
     return cycle >= pipe->dispatch || (cycle >= tries.first && cycle < tries.fault);
 }
 
-static void set_entry(struct as_tip_sample *sample, uint64_t position, uint32_t address, uint32_t events)
+static void set_entry(struct as_tip_sample *sample, uint64_t position, uint32_t address, uint32_t events, uint32_t path)
 {
     uint32_t bank = (uint32_t)(position % sample->banks);
     sample->address[bank] = address;
     sample->events[bank] = events;
+    sample->path[bank] = path;
     sample->valid |= 1u << bank;
 }
 
@@ -47,7 +49,7 @@ static bool copy_entries(const struct as_window *window, uint64_t head, uint64_t
 {
     const struct as_pipe *before = as_window_at(window, head);
     sample->oldest = (uint32_t)(head % sample->banks);
-    set_entry(sample, head, before->insn, before->events);
+    set_entry(sample, head, before->insn, before->events, before->path);
     if (before->dispatch > cycle)
         return true; /* its first try: what stood behind that is not in the records */
     for (uint64_t position = head + 1; position < head + sample->banks; position++) {
@@ -58,7 +60,7 @@ static bool copy_entries(const struct as_window *window, uint64_t head, uint64_t
             return true;
         /* Of a rep instruction that commits several iterations in the cycle, one counts. */
         if (!(committing && pipe->flags & AS_PIPE_CONTINUES && pipe->insn == before->insn))
-            set_entry(sample, position, pipe->insn, pipe->events);
+            set_entry(sample, position, pipe->insn, pipe->events, pipe->path);
         before = pipe;
     }
     return true;
@@ -81,7 +83,7 @@ enum as_verdict as_tip_hardware(const struct as_query *query, struct as_tip_samp
     sample->flush = oir.flush;
     sample->mispredicted = oir.mispredicted;
     if (oir.exception || oir.flush || oir.mispredicted) {
-        set_entry(sample, 0, oir.address, oir.events);
+        set_entry(sample, 0, oir.address, oir.events, oir.path);
         return AS_SAMPLE_TAKEN;
     }
     /* Drained: the flags stay as they are now, the addresses are those of the cycle in which the ROB is filled again.
@@ -112,6 +114,7 @@ void as_tip_software(const struct as_tip_sample *sample, bool ilp, struct as_att
         attribution->state = state_of(sample);
         attribution->n = 1;
         attribution->ids[0] = sample->address[sample->oldest];
+        attribution->paths[0] = sample->path[sample->oldest];
         attribution->events[0] = sample->events[sample->oldest];
         return;
     }
@@ -122,6 +125,7 @@ void as_tip_software(const struct as_tip_sample *sample, bool ilp, struct as_att
         if (!(sample->valid >> bank & 1))
             continue;
         attribution->ids[attribution->n] = sample->address[bank];
+        attribution->paths[attribution->n] = sample->path[bank];
         attribution->events[attribution->n++] = sample->events[bank];
     }
 }

@@ -14,6 +14,7 @@ struct as_tip_sample {
     uint32_t banks;
     uint32_t address[AS_GROUP_MAX]; /* by bank */
     uint32_t events[AS_GROUP_MAX];  /* by bank: the signature vectors, for TEA */
+    uint32_t path[AS_GROUP_MAX];    /* by bank: what unwinding the stack would give; no register holds it */
     uint32_t valid;                 /* bit b: address[b] counts */
     uint32_t oldest;                /* bank of the oldest entry */
     bool stalled;                   /* nothing committed in the sampled cycle */

@@ -60,6 +60,7 @@ bool as_window_group(const struct as_window *window, uint64_t position, struct a
         if (same || group->n == AS_GROUP_MAX)
             continue;
         group->ids[group->n] = pipe->insn;
+        group->paths[group->n] = pipe->path;
         group->events[group->n++] = pipe->events;
     }
     return window->ended;

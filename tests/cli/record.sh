@@ -43,7 +43,15 @@ adds_up() {
         q("SELECT instruction, thread, sum(units) FROM state_times GROUP BY 1, 2 ORDER BY 1, 2")' "$2"
     db "$1: call paths are the cycles" 'one("SELECT sum(units) FROM path_times WHERE series = 0") == int(meta("cycles")) * 720720' "$2"
     db "$1: … of each thread" 'q("SELECT thread, sum(units) FROM times WHERE series = 0 GROUP BY 1") ==
-        q("SELECT thread, sum(units) FROM path_times GROUP BY 1")' "$2"
+        q("SELECT thread, sum(units) FROM path_times WHERE series = 0 GROUP BY 1")' "$2"
+    db "$1: every series has its time on call paths" 'q("SELECT series, sum(units) FROM times GROUP BY 1") ==
+        q("SELECT series, sum(units) FROM path_times GROUP BY 1") == q("SELECT series, sum(units) FROM path_components GROUP BY 1")' "$2"
+    db "$1: components of call paths are those of the program" '
+        q("SELECT series, thread, events, sum(units) FROM components GROUP BY 1, 2, 3 HAVING sum(units)") ==
+        q("SELECT series, thread, events, sum(units) FROM path_components GROUP BY 1, 2, 3 HAVING sum(units)")' "$2"
+    db "$1: rows and call paths of a sampler have each sample once" '
+        all(n == sum(row[0] for row in q(f"SELECT samples FROM {table} WHERE series = {s}"))
+            for s, n in q("SELECT id, samples FROM series WHERE exact = 0") for table in ("times", "path_times"))' "$2"
     db "$1: stacks are the cycles" '[row[1] for row in q("SELECT stack, sum(units) FROM stacks GROUP BY 1")] ==
         [int(meta("cycles")) * 720720] * 2' "$2"
     db "$1: threads add up" 'q("SELECT sum(cycles), sum(instructions) FROM threads") == [(int(meta("cycles")), int(meta("instructions")))]' "$2"
@@ -155,7 +163,7 @@ db "… are kept" 'one("SELECT events FROM series WHERE id = 0") > one("SELECT 5
 check "--golden=off" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
 db "… leaves the sampler, and an estimate from its samples alone" '
     [row[0] for row in q("SELECT name FROM series")] == [b"tea"] and meta("series") == "tea" and meta("golden") is None
-    and one("SELECT count(*) FROM path_times") == 0 and one("SELECT count(*) FROM estimates WHERE measure = \"error\"") == 0
+    and one("SELECT sum(units) FROM path_times") == one("SELECT sum(units) FROM times") and one("SELECT count(*) FROM estimates WHERE measure = \"error\"") == 0
     and 0 < one("SELECT value FROM estimates WHERE measure = \"estimate\" AND granularity = \"instruction\"") < 1
     and one("SELECT count(*) FROM quality WHERE key = \"golden\"") == 1' fast.db
 check "--repeat" record -o repeat.db --repeat 3 -- true

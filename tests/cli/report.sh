@@ -91,13 +91,14 @@ check_same "… says what it leaves out" 1 "$(show --limit 3 | grep -c 'more; --
 check "--series tea" show --series tea --json -o tea.json
 holds "… has samples and its error" '
     d["summary"]["sampler"] == "tea" and d["summary"]["samples"] > 1000 and 0 < d["summary"]["error_estimate"] < 0.5
-    and "golden" in d["summary"]["error_how"] and sum(r["samples"] for r in d["rows"]) >= d["summary"]["samples"]
-    and "total" not in d["rows"][0]' tea.json
+    and "golden" in d["summary"]["error_how"] and sum(r["samples"] for r in d["rows"]) == d["summary"]["samples"]
+    and "total" in d["rows"][0]' tea.json
 check "--series tip" show --series tip --json -o tip.json
 holds "… has no components" 'all("components" not in r for r in d["rows"]) and d["summary"]["samples"] > 1000' tip.json
 check "without the golden reference" "$ASSAY" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
 check_json "… the error is an estimate" 'd["summary"]["sampler"] == "tea" and d["summary"]["error_estimate"] > 0 and "number of samples" in d["summary"]["error_how"]' show fast.db --json
-check_fails 125 'no call paths' "… and there is no call tree" show fast.db --calls
+check "… the call tree too" show fast.db --calls --json -o fast.json
+holds "… of the whole profile" 'abs(sum(r["total_share"] for r in d["rows"] if r["depth"] == 0) - 1) < 0.001' fast.json
 
 # ---- CSV ------------------------------------------------------------------------------------------------------------
 check "--csv" show --by instruction --csv -o rows.csv

@@ -427,10 +427,10 @@ static void combined(void **state)
 static void tallies(void **state)
 {
     struct as_pics_tally a = {0}, b = {0};
-    as_pics_tally_add(&a, 9, 1, 5);
-    as_pics_tally_add(&a, 9, 1, 6);
-    as_pics_tally_add(&b, 9, 1, 7);
-    as_pics_tally_add(&b, 0, 0, 1);
+    as_pics_tally_add(&a, 9, 1, 5, 1);
+    as_pics_tally_add(&a, 9, 1, 6, 1);
+    as_pics_tally_add(&b, 9, 1, 7, 1);
+    as_pics_tally_add(&b, 0, 0, 1, 1);
     as_pics_tally_merge(&a, &b);
     assert_int_equal(a.entries.len, 2);
     as_pics_sort(&a.entries);

@@ -39,7 +39,7 @@ static uint32_t group_at(int which, uint32_t id)
 /* What a sampler's result should be. */
 struct expected {
     uint64_t samples, dropped, units[STATICS];
-    struct as_pics pics;
+    struct as_pics pics, paths;
     double right[LEVELS], total;
 };
 
@@ -82,7 +82,13 @@ static void expect(struct expected *expected, const struct as_sampling_result *r
                          &(struct as_pics_entry){.id = run->pipes[answer.at[i]].insn,
                                                  .events = run->pipes[answer.at[i]].events & result->events,
                                                  .units = units / answer.n + (i < units % answer.n),
-                                                 .count = 1});
+                                                 .count = i == (k - 1) % answer.n});
+        for (size_t i = 0; i < answer.n; i++)
+            as_pics_push(&expected->paths,
+                         &(struct as_pics_entry){.id = run->pipes[answer.at[i]].path,
+                                                 .events = run->pipes[answer.at[i]].events & result->events,
+                                                 .units = units / answer.n + (i < units % answer.n),
+                                                 .count = i == (k - 1) % answer.n});
         for (int which = 0; which < LEVELS; which++)
             expected->right[which] += (double)cycles * overlap(run, &answer, &truth, which);
         expected->total += (double)cycles;
@@ -134,6 +140,11 @@ static void compare_pics(const struct as_sampling *sampling, size_t index, struc
     as_pics_free(&sum);
     as_pics_free(&said);
     as_pics_free(&expected->pics);
+    said = as_sampling_path_pics(sampling, index);
+    as_pics_sort(&expected->paths);
+    same_pics(&said, &expected->paths);
+    as_pics_free(&said);
+    as_pics_free(&expected->paths);
 }
 
 static void run_random(uint64_t seed, const struct as_schedule *schedule)
