@@ -54,20 +54,6 @@ check "its profile" "$ASSAY" record -q -- ./prog
 check "a C++ program" g++ -g -O1 -o names "$PWD/src/names.cc"
 check "its profile" "$ASSAY" record -q -o names.db -- ./names
 
-holds() {
-    local name=$1 expression=$2 told
-    shift 2
-    if told=$(python3 -c '
-import json, math, sys
-d = [json.load(open(name, encoding="utf-8")) for name in sys.argv[2:]]
-d = d[0] if len(d) == 1 else d
-near = lambda a, b: math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-6)
-result = eval("(" + sys.argv[1] + ")")
-if result is not True:
-    sys.exit(f"{sys.argv[1]} is {result!r}, not True")
-' "$expression" "$@" 2>&1); then pass "$name"; else fail "$name" "$told"; fi
-}
-
 # ---- what it shows --------------------------------------------------------------------------------------------------
 check "--json" note loop --json -o loop.json
 "$ASSAY" report --json -o function.json

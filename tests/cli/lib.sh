@@ -11,6 +11,7 @@
 #   check_stderr_line 'not found' "says so" "$ASSAY" stat -- ./absent # stderr is ONE line, and it matches this regex
 #   check_same "exit status" 3 "$status"                              # two strings are equal
 #   check_json "counts" 'd["instructions"] > 1000' "$ASSAY" stat --json -- true   # a Python expression over stdout
+#   holds "as much" 'near(d[0]["cycles"], d[1]["cycles"])' a.json b.json  # over files: `d` the only one, or the list
 #   check_golden NAME "script of loop" "$ASSAY" script -- "$WORKLOADS/loop"       # stdout equals tests/golden/NAME
 #   skip "on the PMU" "no PMU here"
 #   check_no_strays "nothing left behind"                             # no process of this test is still alive
@@ -156,6 +157,23 @@ if result is not True:
     else
         report "$name" "$told"
     fi
+}
+
+# holds NAME EXPRESSION FILE…; $HOLDS is more Python for the expression.
+holds() {
+    local name=$1 expression=$2 told
+    shift 2
+    if told=$(python3 -c '
+import json, math, sys
+d = [json.load(open(name, encoding="utf-8")) for name in sys.argv[3:]]
+d = d[0] if len(d) == 1 else d
+def near(a, b):
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-6)
+exec(sys.argv[2])
+result = eval("(" + sys.argv[1] + ")")
+if result is not True:
+    sys.exit(f"{sys.argv[1]} is {result!r}, not True")
+' "$expression" "${HOLDS-}" "$@" 2>&1); then pass "$name"; else fail "$name" "$told"; fi
 }
 
 check_golden() {

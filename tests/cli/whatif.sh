@@ -8,17 +8,11 @@ compare() { "$ASSAY" compare "$@"; }
 demo=$WORKLOADS/demo
 cd "$TMP" || exit 1
 
-holds() { # NAME EXPRESSION FILE…: `d` is the document, or the list of them; e(d, name) an experiment
-    local name=$1 expression=$2
-    shift 2
-    check "$name" python3 -c '
-import json, sys
-d = [json.load(open(name, encoding="utf-8")) for name in sys.argv[2:]]
-d = d[0] if len(d) == 1 else d
+# What holds knows beside near.
+HOLDS='
 def e(document, name):
     return next(x for x in document["experiments"] if x["name"] == name)
-sys.exit(not eval("(" + sys.argv[1] + ")"))' "$expression" "$@"
-}
+'
 
 # ---- what nobody asked for ------------------------------------------------------------------------------------------
 check "without options" whatif --json -o plain.json --max 600k -- "$demo" 2
