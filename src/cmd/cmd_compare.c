@@ -213,26 +213,6 @@ static bool choose_pics(struct comparison *all, struct as_error *err)
 
 /* ---- one run ---- */
 
-static bool choose_events(struct run *run, struct as_error *err)
-{
-    uint32_t possible = as_machine_events(&run->modelled.machine);
-    if (run->options->events)
-        return as_events_parse(run->options->events, possible, &run->events, err);
-    run->events = AS_EVENTS_TEA & possible;
-    return true;
-}
-
-/* The Oracle keeps what is asked for and what any sampler records, so that each can be held against it. */
-static void set_events(const struct comparison *all, struct run *run)
-{
-    uint32_t kept = run->events;
-    for (size_t i = 0; i < all->n_samplers; i++)
-        kept |= all->samplers[i]->any_events ? run->events : all->samplers[i]->events;
-    as_oracle_set_events(run->modelled.oracle, kept, run->events);
-    for (size_t i = 0; i < run->modelled.samplings.len; i++)
-        as_sampling_set_events(run->modelled.samplings.data[i], run->events);
-}
-
 static bool add_sampling(const struct comparison *all, struct run *run, uint64_t period, struct as_error *err)
 {
     struct as_schedule schedule = {.period = period, .random = all->options->random, .seed = all->options->seed};
@@ -245,7 +225,7 @@ static bool add_sweep(const struct comparison *all, struct run *run, struct as_e
         return true;
     size_t n;
     char **words = as_split_commas(all->options->sweep, &n);
-    bool ok = true;
+    bool ok = n > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--sweep names no period");
     for (size_t i = 0; i < n && ok; i++) {
         uint64_t period;
         ok = as_cli_read_u64(words[i], &period) && period > 0
@@ -268,32 +248,19 @@ static bool load_observers(struct run *run, struct as_error *err)
     return true;
 }
 
-/* The period asked for, in cycles. */
-static bool choose_period(const struct run *run, uint64_t *period, struct as_error *err)
-{
-    double rate = run->options->rate, cycles = run->modelled.machine.frequency / rate;
-    *period = run->options->period;
-    if (isnan(rate))
-        return true;
-    if (!(rate > 0) || cycles > 1e18)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be more than 0 and give a sample now and then",
-                                   rate);
-    *period = cycles >= 1 ? (uint64_t)cycles : 1;
-    return true;
-}
-
 static bool set_up(const struct comparison *all, struct run *run, const char *core, struct as_error *err)
 {
     struct as_modelled *modelled = &run->modelled;
-    uint64_t period;
+    struct as_schedule schedule = {0};
     run->options = all->options;
     if (!as_modelled_open(modelled, core, &run->options->set, err) || !as_modelled_watch(modelled, err))
         return false;
     run->traces = as_traces_open(&run->options->traces, as_model_run_info(modelled->model), modelled->fanout, err);
-    if (!run->traces || !choose_events(run, err) || !choose_period(run, &period, err) ||
-        !add_sampling(all, run, period, err) || !add_sweep(all, run, err))
+    if (!run->traces || !as_modelled_events(modelled, run->options->events, &run->events, err) ||
+        !as_modelled_schedule(modelled, run->options->period, run->options->rate, &schedule, err) ||
+        !add_sampling(all, run, schedule.period, err) || !add_sweep(all, run, err))
         return false;
-    set_events(all, run);
+    as_modelled_set_events(modelled, run->events);
     return load_observers(run, err);
 }
 
@@ -433,7 +400,7 @@ static int run_all(struct comparison *all, char **argv)
 static int run_compare(int argc, char **argv)
 {
     struct compare_options options = {
-        .run = AS_RUN_OPTIONS_DEFAULT, .core = "boom-tip", .period = 1009, .rate = NAN, .seed = 1, .top = 10};
+        .run = AS_RUN_OPTIONS_DEFAULT, .core = "boom-tip", .rate = NAN, .seed = 1, .top = 10};
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_compare, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)

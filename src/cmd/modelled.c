@@ -1,6 +1,9 @@
 /* See modelled.h. */
 #include "cmd/modelled.h"
 
+#include "cmd/compare_events.h"
+
+#include <math.h>
 #include <string.h>
 
 bool as_modelled_machine(struct as_machine *machine, const char *core, const struct as_strlist *set,
@@ -46,6 +49,43 @@ bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *
     *as_vec_push(&modelled->samplings) = sampling;
     as_fanout_add(modelled->fanout, &as_sampling_observer, sampling, false);
     return true;
+}
+
+bool as_modelled_schedule(const struct as_modelled *modelled, uint64_t period, double rate,
+                          struct as_schedule *schedule, struct as_error *err)
+{
+    double cycles = modelled->machine.frequency / rate;
+    schedule->period = period ? period : AS_SAMPLE_PERIOD;
+    if (isnan(rate))
+        return true;
+    if (period)
+        return as_error_set_status(err, AS_EXIT_USAGE, "either --rate or --period");
+    if (!(rate > 0) || cycles > 1e18)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be more than 0 and give a sample now and then",
+                                   rate);
+    schedule->period = cycles >= 1 ? (uint64_t)cycles : 1;
+    return true;
+}
+
+bool as_modelled_events(const struct as_modelled *modelled, const char *list, uint32_t *events, struct as_error *err)
+{
+    uint32_t possible = as_machine_events(&modelled->machine);
+    *events = AS_EVENTS_TEA & possible;
+    return !list || as_events_parse(list, possible, events, err);
+}
+
+void as_modelled_set_events(struct as_modelled *modelled, uint32_t events)
+{
+    uint32_t kept = events;
+    for (size_t i = 0; i < modelled->samplings.len; i++) {
+        size_t n;
+        as_sampling_set_events(modelled->samplings.data[i], events);
+        const struct as_sampling_result *results = as_sampling_results(modelled->samplings.data[i], &n);
+        for (size_t j = 0; j < n; j++)
+            kept |= results[j].events;
+    }
+    if (modelled->oracle)
+        as_oracle_set_events(modelled->oracle, kept, events);
 }
 
 static void tick(void *context)

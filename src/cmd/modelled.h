@@ -33,6 +33,17 @@ bool as_modelled_open(struct as_modelled *modelled, const char *core, const stru
 bool as_modelled_watch(struct as_modelled *modelled, struct as_error *err) AS_MUST_CHECK;
 bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *schedule,
                         const struct as_sampler *const *samplers, size_t n, struct as_error *err) AS_MUST_CHECK;
+/* When samples are to be taken, as options ask for it: every `period` cycles (0: AS_SAMPLE_PERIOD) or at a rate per
+ * second of simulated time (NAN: none), never both. */
+enum { AS_SAMPLE_PERIOD = 1009 };
+bool as_modelled_schedule(const struct as_modelled *modelled, uint64_t period, double rate,
+                          struct as_schedule *schedule, struct as_error *err) AS_MUST_CHECK;
+/* The events of cycle stacks that `list` asks for (NULL: those of TEA), of those that the machine can have. */
+bool as_modelled_events(const struct as_modelled *modelled, const char *list, uint32_t *events,
+                        struct as_error *err) AS_MUST_CHECK;
+/* After the samplers were added: the Oracle, if it watches, keeps these and what any sampler records, so that each can
+ * be held against it. */
+void as_modelled_set_events(struct as_modelled *modelled, uint32_t events);
 /* The engine's tick belongs to the progress line. */
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;
 /* Returns how many observers have crashed in all. */

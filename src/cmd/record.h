@@ -11,8 +11,6 @@
 #include "cmd/run_options.h"
 #include "store/store_write.h"
 
-enum { AS_RECORD_PERIOD = 1009 }; /* cycles, where none is asked for */
-
 enum as_record_calls { AS_RECORD_FP, AS_RECORD_DWARF, AS_RECORD_NO_CALLS };
 
 struct as_record_options {

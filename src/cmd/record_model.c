@@ -32,49 +32,17 @@ static bool choose_samplers(struct model_run *run, struct as_error *err)
     return as_samplers_choose(run->options->samplers, run->samplers, &run->n_samplers, err);
 }
 
-static bool choose_schedule(struct model_run *run, const struct as_machine *machine, struct as_error *err)
-{
-    const struct as_record_options *options = run->options;
-    double cycles = machine->frequency / options->rate;
-    run->schedule = (struct as_schedule){.period = options->period ? options->period : AS_RECORD_PERIOD,
-                                         .random = options->random,
-                                         .seed = options->seed};
-    if (isnan(options->rate))
-        return true;
-    if (!(options->rate > 0) || cycles > 1e18)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be more than 0 and give a sample now and then",
-                                   options->rate);
-    run->schedule.period = cycles >= 1 ? (uint64_t)cycles : 1;
-    return true;
-}
-
-static bool choose_events(struct model_run *run, const struct as_machine *machine, struct as_error *err)
-{
-    uint32_t possible = as_machine_events(machine);
-    run->events = AS_EVENTS_TEA & possible;
-    return !run->options->events || as_events_parse(run->options->events, possible, &run->events, err);
-}
-
-/* ---- one run ---- */
-
-static void set_events(const struct model_run *run, struct as_modelled *modelled)
-{
-    uint32_t kept = run->events;
-    for (size_t i = 0; i < run->n_samplers; i++)
-        kept |= run->samplers[i]->any_events ? run->events : run->samplers[i]->events;
-    if (modelled->oracle)
-        as_oracle_set_events(modelled->oracle, kept, run->events);
-    as_sampling_set_events(modelled->samplings.data[0], run->events);
-}
-
 static bool set_up(struct model_run *run, struct as_modelled *modelled, bool golden, struct as_error *err)
 {
-    if (!as_modelled_open(modelled, run->options->core, &run->options->set, err) ||
-        !choose_schedule(run, &modelled->machine, err) || !choose_events(run, &modelled->machine, err) ||
+    const struct as_record_options *options = run->options;
+    run->schedule = (struct as_schedule){.random = options->random, .seed = options->seed};
+    if (!as_modelled_open(modelled, options->core, &options->set, err) ||
+        !as_modelled_schedule(modelled, options->period, options->rate, &run->schedule, err) ||
+        !as_modelled_events(modelled, options->events, &run->events, err) ||
         (golden && !as_modelled_watch(modelled, err)) ||
         !as_modelled_sample(modelled, &run->schedule, run->samplers, run->n_samplers, err))
         return false;
-    set_events(run, modelled);
+    as_modelled_set_events(modelled, run->events);
     return true;
 }
 
@@ -217,8 +185,7 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
                          "times are those of a modelled core, not of this computer's processor; the kernel's own time "
                          "is not among them");
     if (!modelled->oracle)
-        as_store_add_quality(writer, "golden", NAN,
-                             "recorded without the golden reference: shares are estimates");
+        as_store_add_quality(writer, "golden", NAN, "recorded without the golden reference: shares are estimates");
     if (engine->untraced)
         as_store_add_quality(writer, "untraced", engine->untraced, "programs that were executed outside the model");
     if (engine->left_running)

@@ -147,6 +147,8 @@ fi
 printf 'one two three\n' >words
 check "a program that reads its input" compare --core boom-tip,boom-tea --json -o words.json -- wc -w <words
 holds "… reads it on each machine" 'd["cores"][0]["instructions"] == d["cores"][1]["instructions"]' words.json
+check_fails 2 'either --rate or --period' "a period and a rate" "$ASSAY" compare --period 5 --rate 100 -- true
+check_fails 2 'names no period' "an empty sweep" "$ASSAY" compare --sweep , -- true
 check_fails 2 'no machine .nope' "nothing runs when the second is wrong" compare --core boom-tip,nope -- "$demo" 1
 check_fails 2 'names none' "no machine" compare --core , -- "$demo" 1
 check_fails 2 'of one machine' "a trace of two machines" compare --core boom-tip,boom-tea --konata k -- "$demo" 1
