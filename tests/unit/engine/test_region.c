@@ -1,29 +1,9 @@
 /* Streams: the part of the run that the sink sees (--skip, --max, --from, --to), and words that are not what they
  * should be. */
-#include "stream_bed.h"
+#include "stream_fixture.h"
 #include "unit.h"
 
 #include <stdio.h>
-
-static struct bed bed;
-
-static int set_up(void **state)
-{
-    bed_init(&bed);
-    bed_add_code(&bed);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    bed_free(&bed);
-    return 0;
-}
-
-static void expect(const char *want)
-{
-    bed_expect_always(&bed, want, 0);
-}
 
 /* Three blocks of two, three and two instructions with a system call: 7 in all. */
 static void seven(void)

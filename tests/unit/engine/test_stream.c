@@ -1,30 +1,10 @@
 /* Streams: words written by hand, told as block executions. Every sequence is consumed whole, in two pieces cut at
  * every place, and word by word, with all accesses and with those alone that vary; the executions must always be the
  * same. */
-#include "stream_bed.h"
+#include "stream_fixture.h"
 #include "unit.h"
 
 enum { SIGUSR1_NUMBER = 10, SIGSEGV_NUMBER = 11, SIGTERM_NUMBER = 15, X86_SIGRETURN = 15, RISCV_SIGRETURN = 139 };
-static struct bed bed;
-
-static int set_up(void **state)
-{
-    bed_init(&bed);
-    bed_add_code(&bed);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    bed_free(&bed);
-    return 0;
-}
-
-static void expect(const char *want)
-{
-    bed_expect_always(&bed, want, 0);
-}
-
 /* ---- whole executions, as they go in most of a run ---- */
 
 static void calls(void)

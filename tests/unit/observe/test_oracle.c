@@ -3,34 +3,12 @@
 
 #include "naive.h"
 #include "observe/oracle.h"
+#include "oracle_bed.h"
 #include "pipe_gen.h"
 
 #include <string.h>
 
 static const uint64_t cycle = AS_CYCLE_UNITS;
-
-static struct as_oracle *new_oracle(uint32_t width, uint32_t group)
-{
-    struct as_run_info run = {.size = sizeof run, .commit_width = width, .commit_group = group};
-    struct as_error err = AS_ERROR_INIT;
-    struct as_oracle *oracle = as_oracle_new(&run, &err);
-    assert_non_null(oracle);
-    return oracle;
-}
-
-static void feed(struct as_oracle *oracle, uint32_t thread, const struct as_pipe *pipes, size_t n)
-{
-    struct as_pipe_batch batch = {.size = sizeof batch, .thread = thread, .n = n, .pipes = pipes};
-    as_oracle_observer.batch(oracle, &batch);
-}
-
-static void finish(struct as_oracle *oracle)
-{
-    struct as_error err = AS_ERROR_INIT;
-    as_oracle_observer.finish(oracle, NULL);
-    if (!as_oracle_check(oracle, &err))
-        fail_msg("%s", err.message);
-}
 
 static uint64_t units(const struct as_oracle *oracle, uint32_t id, enum as_state state)
 {
@@ -49,7 +27,7 @@ static void example_a_computing(void **state)
         {.insn = 3, .dispatch = 1, .commit = 2},
         {.insn = 4, .dispatch = 1, .commit = 2},
     };
-    struct as_oracle *oracle = new_oracle(2, 2);
+    struct as_oracle *oracle = bed_oracle(2, 2);
     feed(oracle, 0, pipes, 4);
     finish(oracle);
     for (uint32_t id = 1; id <= 4; id++)
@@ -64,7 +42,7 @@ static void example_b_stalled(void **state)
         {.insn = 2, .dispatch = 1, .commit = 42}, /* the load */
         {.insn = 3, .dispatch = 1, .commit = 42},
     };
-    struct as_oracle *oracle = new_oracle(2, 2);
+    struct as_oracle *oracle = bed_oracle(2, 2);
     feed(oracle, 0, pipes, 3);
     finish(oracle);
     assert_int_equal(units(oracle, 1, AS_STATE_COMPUTING), cycle);
@@ -81,7 +59,7 @@ static void example_c_flushed(void **state)
         {.insn = 2, .dispatch = 1, .commit = 1, .flags = AS_PIPE_MISPREDICTED},
         {.insn = 5, .fetch = 3, .dispatch = 6, .commit = 7},
     };
-    struct as_oracle *oracle = new_oracle(2, 2);
+    struct as_oracle *oracle = bed_oracle(2, 2);
     feed(oracle, 0, pipes, 3);
     finish(oracle);
     assert_int_equal(units(oracle, 1, AS_STATE_COMPUTING), cycle / 2);
@@ -99,7 +77,7 @@ static void example_d_drained(void **state)
         {.insn = 2, .dispatch = 1, .commit = 1},
         {.insn = 3, .fetch = 39, .dispatch = 42, .commit = 43},
     };
-    struct as_oracle *oracle = new_oracle(2, 2);
+    struct as_oracle *oracle = bed_oracle(2, 2);
     feed(oracle, 0, pipes, 3);
     finish(oracle);
     assert_int_equal(units(oracle, 1, AS_STATE_COMPUTING), cycle / 2);
@@ -119,7 +97,7 @@ static void serialised(void **state)
         {.insn = 2, .dispatch = 11, .commit = 15, .flags = AS_PIPE_SERIALISED},
         {.insn = 3, .dispatch = 16, .commit = 18},
     };
-    struct as_oracle *oracle = new_oracle(2, 2);
+    struct as_oracle *oracle = bed_oracle(2, 2);
     feed(oracle, 0, pipes, 3);
     finish(oracle);
     assert_int_equal(units(oracle, 1, AS_STATE_STALLED), 9 * cycle);
@@ -136,7 +114,7 @@ static void page_miss(void **state)
         {.insn = 1, .dispatch = 1, .commit = 1, .flags = AS_PIPE_MISPREDICTED},
         {.insn = 2, .dispatch = 30, .commit = 40, .flags = AS_PIPE_EXCEPTION, .exception = 20, .first_try = 5},
     };
-    struct as_oracle *oracle = new_oracle(2, 2);
+    struct as_oracle *oracle = bed_oracle(2, 2);
     feed(oracle, 0, pipes, 2);
     finish(oracle);
     assert_int_equal(units(oracle, 1, AS_STATE_MISPREDICT), 3 * cycle);
@@ -152,7 +130,7 @@ static void flush_at_commit(void **state)
         {.insn = 7, .dispatch = 1, .commit = 3, .flags = AS_PIPE_FLUSHES},
         {.insn = 8, .fetch = 5, .dispatch = 9, .commit = 10},
     };
-    struct as_oracle *oracle = new_oracle(4, 4);
+    struct as_oracle *oracle = bed_oracle(4, 4);
     feed(oracle, 0, pipes, 2);
     finish(oracle);
     assert_int_equal(units(oracle, 7, AS_STATE_FLUSH), 5 * cycle);
@@ -170,7 +148,7 @@ static void rep_is_one_instruction(void **state)
         {.insn = 2, .dispatch = 2, .commit = 3, .flags = AS_PIPE_CONTINUES},
         {.insn = 2, .dispatch = 2, .commit = 3}, /* executed once more: an instruction of its own */
     };
-    struct as_oracle *oracle = new_oracle(4, 4);
+    struct as_oracle *oracle = bed_oracle(4, 4);
     feed(oracle, 0, pipes, 6);
     finish(oracle);
     size_t n;
@@ -191,7 +169,7 @@ static void rep_is_one_instruction(void **state)
 static void wide_groups(void **state)
 {
     for (uint32_t n = 1; n <= AS_GROUP_MAX; n++) {
-        struct as_oracle *oracle = new_oracle(12, AS_GROUP_MAX);
+        struct as_oracle *oracle = bed_oracle(12, AS_GROUP_MAX);
         struct as_pipe pipes[AS_GROUP_MAX];
         for (uint32_t i = 0; i < n; i++)
             pipes[i] = (struct as_pipe){.insn = i, .path = i % 3, .dispatch = 1, .commit = 1};
@@ -206,7 +184,7 @@ static void wide_groups(void **state)
 
 static void nothing_ran(void **state)
 {
-    struct as_oracle *oracle = new_oracle(4, 4);
+    struct as_oracle *oracle = bed_oracle(4, 4);
     finish(oracle);
     size_t n;
     as_oracle_threads(oracle, &n);
@@ -219,7 +197,7 @@ static void nothing_ran(void **state)
 static void thread_numbers_come_back(void **state)
 {
     struct as_pipe pipe = {.insn = 1, .dispatch = 1, .commit = 5, .flags = AS_PIPE_LAST};
-    struct as_oracle *oracle = new_oracle(4, 4);
+    struct as_oracle *oracle = bed_oracle(4, 4);
     feed(oracle, 3, &pipe, 1);
     pipe.commit = 4;
     feed(oracle, 3, &pipe, 1);
@@ -334,7 +312,7 @@ static void random_runs_have_all_states(void **state)
 
 static void assert_check_fails(const struct as_pipe *pipes, size_t n, const char *message)
 {
-    struct as_oracle *oracle = new_oracle(2, 2);
+    struct as_oracle *oracle = bed_oracle(2, 2);
     struct as_error err = AS_ERROR_INIT;
     feed(oracle, 0, pipes, n);
     as_oracle_observer.finish(oracle, NULL);

@@ -5,6 +5,7 @@
 
 #include "naive.h"
 #include "observe/oracle.h"
+#include "oracle_bed.h"
 #include "pipe_gen.h"
 
 #include <math.h>
@@ -14,26 +15,9 @@ static const uint64_t cycle = AS_CYCLE_UNITS;
 
 static struct as_oracle *new_oracle(uint32_t width, uint32_t events)
 {
-    struct as_run_info run = {.size = sizeof run, .commit_width = width, .commit_group = width};
-    struct as_error err = AS_ERROR_INIT;
-    struct as_oracle *oracle = as_oracle_new(&run, &err);
-    assert_non_null(oracle);
+    struct as_oracle *oracle = bed_oracle(width, width);
     as_oracle_set_events(oracle, events, events);
     return oracle;
-}
-
-static void feed(struct as_oracle *oracle, uint32_t thread, const struct as_pipe *pipes, size_t n)
-{
-    struct as_pipe_batch batch = {.size = sizeof batch, .thread = thread, .n = n, .pipes = pipes};
-    as_oracle_observer.batch(oracle, &batch);
-}
-
-static void finish(struct as_oracle *oracle)
-{
-    struct as_error err = AS_ERROR_INIT;
-    as_oracle_observer.finish(oracle, NULL);
-    if (!as_oracle_check(oracle, &err))
-        fail_msg("%s", err.message);
 }
 
 static const struct as_pics_entry *component(const struct as_pics *pics, uint32_t id, uint32_t events)
