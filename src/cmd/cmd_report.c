@@ -1,4 +1,5 @@
 /* assay report: reads a profile and shows where the time went. */
+#include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
 #include "cmd/output.h"
@@ -225,9 +226,11 @@ static bool write_json(struct content *content, FILE *out, struct as_error *err)
 
 static bool write_csv(const struct content *content, FILE *out, struct as_error *err)
 {
-    if (content->diff)
+    if (content->diff) {
+        if (*as_diff_differences(content->diff)) /* a table has no place for it */
+            as_log_warn("the profiles differ in more than the program: %s", as_diff_differences(content->diff));
         as_diff_csv(content->diff, out, content->limit);
-    else if (content->options->calls)
+    } else if (content->options->calls)
         as_tree_csv(&content->tree, &content->view, out, content->limit);
     else
         return as_report_csv(&content->report, out, err);

@@ -1,5 +1,6 @@
 /* What `assay record` says when it is done: read back from the file, as anyone would. See record.h. */
 #include "cmd/cli.h"
+#include "cmd/pager.h"
 #include "cmd/record.h"
 #include "report/summary.h"
 #include "report/term.h"
@@ -107,7 +108,8 @@ static void text_next(FILE *out, const struct as_store *store, const struct as_s
 static void print_text(FILE *out, const struct as_summary *summary, const struct as_store_rows *rows, const char *path)
 {
     struct stat status;
-    as_summary_text(summary, out);
+    struct as_term term = as_terminal(true);
+    as_summary_text(summary, out, &term);
     text_samplers(out, summary);
     text_functions(out, summary->store, rows);
     fprintf(out, "wrote %s", as_show(path));

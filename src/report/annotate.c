@@ -287,7 +287,7 @@ void as_annotation_text(const struct as_annotation *annotation, FILE *out, const
 {
     const struct as_view *view = annotation->view;
     const struct as_store_function *function = &view->function[annotation->function];
-    as_summary_text(&view->summary, out);
+    as_summary_text(&view->summary, out, term);
     fprintf(out, "\n%s", as_show(function->name));
     fprintf(out, " (%s): %.2f %% of the time, of which these are shares\n",
             as_show(as_view_module(view, function->module)),

@@ -53,6 +53,23 @@ size_t as_legend_key(const struct as_legend *legend, uint64_t mask)
     return AS_TERM_KEYS;
 }
 
+size_t as_legend_columns(const struct as_legend *legend, const struct as_term *term, size_t keys[AS_LEGEND_COLUMNS])
+{
+    size_t n = 0;
+    for (size_t key = 1; key < legend->n && n < AS_LEGEND_COLUMNS && term->width >= AS_TERM_WIDE; key++)
+        if (as_part_of(legend->units[key], legend->total) >= 0.005)
+            keys[n++] = key;
+    return n;
+}
+
+uint64_t as_legend_part(const struct as_store_row *row, uint64_t mask)
+{
+    for (size_t i = 0; i < row->n_parts; i++)
+        if (row->parts[i].key == mask)
+            return row->parts[i].units;
+    return 0;
+}
+
 /* Each component ends where its sum so far does, so that nothing is lost to rounding. */
 void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_term *term,
                    const struct as_store_row *row, uint64_t most, unsigned width, bool pad)
@@ -72,6 +89,8 @@ void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_te
     for (; pad && drawn < width; drawn++)
         fputc(' ', out);
 }
+
+enum { MEANING = 35 }; /* the column of what a component means */
 
 static const char *meaning_of(const struct as_view *view, uint64_t mask)
 {
@@ -93,9 +112,10 @@ void as_legend_text(const struct as_legend *legend, const struct as_view *view, 
             continue;
         fputs("  ", out);
         as_term_key(out, term, i, 1);
-        fprintf(out, " %6.2f %%  %-20s", 100 * as_part_of(legend->units[i], legend->total),
-                as_show(as_view_component(view, legend->masks[i])));
-        fprintf(out, "%s%s\n", meaning ? " " : "", meaning ? as_show(meaning) : "");
+        fprintf(out, " %6.2f %%  ", 100 * as_part_of(legend->units[i], legend->total));
+        fprintf(out, meaning ? "%-20s " : "%s", as_show(as_view_component(view, legend->masks[i])));
+        as_show_wrapped(out, term, meaning ? as_show(meaning) : "", MEANING, MEANING);
+        fputc('\n', out);
     }
     if (legend->others)
         fprintf(out, "  %c %6.2f %%  other combinations\n", as_term_letter(AS_TERM_KEYS),

@@ -36,6 +36,12 @@ void as_report_components_json(const struct as_view *view, const struct as_store
 /* A field of a CSV file, quoted where that is needed. */
 void as_report_csv_field(FILE *out, const char *text);
 
+/* Components of CSV rows: those with a name of their own, and the rest, so that they add up; before them their names.
+ */
+void as_report_csv_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out);
+void as_report_csv_components(const struct as_legend *legend, const struct as_view *view,
+                              const struct as_store_row *row, FILE *out);
+
 /* ---- call trees ---- */
 
 struct as_tree_node {
@@ -45,6 +51,7 @@ struct as_tree_node {
     uint32_t parent, depth; /* parent AS_STORE_NONE: a root */
     uint32_t first, n;      /* children: nodes first … first + n - 1, the most time first */
     uint64_t self, total;
+    size_t part, self_end, total_end; /* of as_tree.parts: from `part` its own, then those of what it calls */
 };
 
 /* Paths with calls from several places of one function taken together. Children follow their parents. */
@@ -52,12 +59,27 @@ struct as_tree {
     struct as_tree_node *nodes;
     size_t n, n_roots; /* roots come first, the most time first */
     uint64_t total;
+    struct as_store_row_part *parts; /* components of each node's own time, nodes in the order of a listing */
+    size_t n_parts;
+    struct as_legend legend;
 };
 
 /* False also where the series has no call paths. */
 bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 void as_tree_free(struct as_tree *tree);
 const char *as_tree_name(const struct as_view *view, const struct as_tree_node *node); /* until the next call */
+/* The node after this one in the order of a listing, without what is below it if `skip`. NONE: that was the last. */
+uint32_t as_tree_next(const struct as_tree *tree, uint32_t node, bool skip);
+
+/* Whether its times have components; their sums, the most time first, into a row that holds nothing else:
+ * as_tree_row_free. */
+bool as_tree_has_parts(const struct as_tree *tree);
+void as_tree_row_self(const struct as_tree *tree, const struct as_tree_node *node, struct as_store_row *row);
+void as_tree_row_total(const struct as_tree *tree, const struct as_tree_node *node, struct as_store_row *row);
+void as_tree_row_free(struct as_store_row *row);
+/* While a tree is made: `node_of` tells the node of each path. */
+bool as_tree_add_parts(struct as_tree *tree, const struct as_view *view, const uint32_t *node_of,
+                       struct as_error *err) AS_MUST_CHECK;
 
 void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
                   size_t limit);
@@ -72,6 +94,8 @@ struct as_diff;
 struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
                             struct as_error *err) AS_MUST_CHECK;
 void as_diff_free(struct as_diff *diff);
+/* What differs beside the program, "core, arguments"; "" for nothing. */
+const char *as_diff_differences(const struct as_diff *diff);
 void as_diff_text(const struct as_diff *diff, FILE *out, const struct as_term *term, size_t limit);
 void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit);
 void as_diff_csv(const struct as_diff *diff, FILE *out, size_t limit);

@@ -5,6 +5,7 @@
  * are matched by name too. */
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "report/report.h"
 
@@ -33,7 +34,8 @@ struct as_diff {
     enum as_store_level level;
     struct as_strings *keys, *names;
     AS_VEC(struct diff_row) rows;
-    double cycles[SIDES];
+    double cycles[SIDES], total[SIDES]; /* of the rows; of the profile, which shares are of */
+    char differences[64];
 };
 
 /* ---- matching ---- */
@@ -107,6 +109,7 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
                 as_view_cycles(view, rows.rows[i].parts[k].units);
     }
     diff->cycles[side] = as_view_cycles(view, rows.units);
+    diff->total[side] = as_view_cycles(view, rows.total);
     as_store_rows_free(&rows);
     return true;
 }
@@ -120,6 +123,10 @@ static int largest_first(const void *a, const void *b)
 {
     const struct diff_row *x = a, *y = b;
     double left = fabs(change_of(x->cycles)), right = fabs(change_of(y->cycles));
+    if (left == right) { /* no change, say: what takes longest */
+        left = x->cycles[AFTER];
+        right = y->cycles[AFTER];
+    }
     return left != right ? (left < right ? 1 : -1) : strcmp(x->name, y->name);
 }
 
@@ -128,6 +135,51 @@ static int largest_part_first(const void *a, const void *b)
     const struct part *x = a, *y = b;
     double left = fabs(change_of(x->cycles)), right = fabs(change_of(y->cycles));
     return left != right ? (left < right ? 1 : -1) : (x->name > y->name) - (x->name < y->name);
+}
+
+/* ---- what else differs ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* --set leaves a core its name. */
+static bool same_machine(const struct as_store *before, const struct as_store *after)
+{
+    return same_text(as_store_meta(before, AS_META_MACHINE), as_store_meta(after, AS_META_MACHINE));
+}
+
+static bool same_arguments(const struct as_store *before, const struct as_store *after)
+{
+    size_t n, m;
+    const char *const *first = as_store_arguments(before, &n), *const *second = as_store_arguments(after, &m);
+    for (size_t i = 1; i < n && n == m; i++) /* the program itself may lie elsewhere */
+        if (!same_text(first[i], second[i]))
+            return false;
+    return n == m;
+}
+
+/* Beside the program, what was measured or how: "core, series, arguments", or "". */
+static void find_differences(struct as_diff *diff)
+{
+    const struct as_summary *before = &diff->views[BEFORE]->summary, *after = &diff->views[AFTER]->summary;
+    const struct {
+        const char *name;
+        bool same;
+    } what[] = {{"core", same_text(before->core, after->core) && same_machine(before->store, after->store)},
+                {"series", same_text(before->sampler, after->sampler)},
+                {"arguments", same_arguments(diff->views[BEFORE]->store, diff->views[AFTER]->store)}};
+    char *text = diff->differences;
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+        if (!what[i].same)
+            snprintf(text + strlen(text), sizeof diff->differences - strlen(text), "%s%s", *text ? ", " : "",
+                     what[i].name);
+}
+
+const char *as_diff_differences(const struct as_diff *diff)
+{
+    return diff->differences;
 }
 
 struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
@@ -144,6 +196,7 @@ struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *
         as_diff_free(diff);
         return NULL;
     }
+    find_differences(diff);
     if (diff->rows.len)
         qsort(diff->rows.data, diff->rows.len, sizeof *diff->rows.data, largest_first);
     for (size_t i = 0; i < diff->rows.len; i++)
@@ -181,124 +234,113 @@ static size_t shown(const struct as_diff *diff, size_t limit)
 static const char *verdict_of(const double cycles[SIDES], char *text, size_t size)
 {
     if (cycles[BEFORE] <= 0)
-        return cycles[AFTER] > 0 ? "new" : "";
+        return cycles[AFTER] > 0 ? "new" : "same";
     if (cycles[AFTER] <= 0)
         return "gone";
-    double factor = cycles[BEFORE] / cycles[AFTER];
-    if (fabs(factor - 1) < 0.0005)
+    bool faster = cycles[BEFORE] > cycles[AFTER];
+    double factor = faster ? cycles[BEFORE] / cycles[AFTER] : cycles[AFTER] / cycles[BEFORE];
+    if (cycles[BEFORE] == cycles[AFTER])
         return "same";
-    snprintf(text, size, "%.2fx %s", factor > 1 ? factor : 1 / factor, factor > 1 ? "faster" : "slower");
+    if (factor < 1.005) /* it would read 1.00x */
+        snprintf(text, size, "%.2f %% %s", 100 * (factor - 1), faster ? "faster" : "slower");
+    else
+        snprintf(text, size, "%.*fx %s", factor < 1000 ? 2 : 0, factor, faster ? "faster" : "slower");
+    return factor - 1 < 0.00005 ? "same" : text;
+}
+
+/* In at most nine columns: "9999", "-1234", "+12.35 M". */
+static const char *amount_of(double value, const char *format, char text[32])
+{
+    static const char units[] = " kMGTPE";
+    size_t unit = 0;
+    char number[24];
+    for (; fabs(value) >= 9999.5 && unit + 2 < sizeof units; unit++)
+        value /= 1000;
+    snprintf(number, sizeof number, value != 0 ? format : "%g", value);
+    snprintf(text, 32, unit ? "%s %c" : "%s", number, units[unit]);
     return text;
 }
 
-static void put_amount(FILE *out, double value)
-{
-    static const char units[] = " kMGTP";
-    size_t unit = 0;
-    double size = fabs(value);
-    for (; size >= 9999.5 && unit + 2 < sizeof units; unit++)
-        size /= 1000;
-    fprintf(out, "%+.*f%s%c", unit ? 1 : 0, value < 0 ? -size : size, unit ? " " : "", unit ? units[unit] : '\0');
-}
-
 /* What made the difference: the components that changed most, and the work itself where that is told. */
-static void put_reasons(const struct as_diff *diff, FILE *out, const struct diff_row *row)
+static void add_reasons(const struct as_diff *diff, struct as_str *text, const struct diff_row *row)
 {
+    char amount[32];
     size_t told = 0;
     for (size_t i = 0; i < row->parts.len && told < REASONS; i++) {
         double change = change_of(row->parts.data[i].cycles);
-        char amount[40] = "";
-        FILE *memory = fmemopen(amount, sizeof amount, "w");
-        if (fabs(change) < 0.05 * fabs(change_of(row->cycles)) || change == 0 || !memory) {
-            if (memory)
-                fclose(memory);
+        if (fabs(change) < 0.05 * fabs(change_of(row->cycles)) || change == 0)
             break;
-        }
-        put_amount(memory, change);
-        fclose(memory);
-        fprintf(out, "%s%s %s", told++ ? ", " : "", as_show(as_strings_get(diff->names, row->parts.data[i].name)),
-                amount);
+        as_str_addf(text, "%s%s %s", told++ ? ", " : "", as_show(as_strings_get(diff->names, row->parts.data[i].name)),
+                    amount_of(change, "%+.4g", amount));
     }
     double more = row->executions[BEFORE] > 0 ? row->executions[AFTER] / row->executions[BEFORE] - 1 : 0;
     if (row->executions[AFTER] > 0 && fabs(more) >= 0.005)
-        fprintf(out, "%sinstructions %+.1f %%", told ? ", " : "", 100 * more);
+        as_str_addf(text, "%sinstructions %+.1f %%", told ? ", " : "", 100 * more);
 }
 
-static bool same_text(const char *a, const char *b)
+static void put_totals(const struct as_diff *diff, FILE *out, const struct as_term *term)
 {
-    return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-/* --set leaves a core its name. */
-static bool same_machine(const struct as_store *before, const struct as_store *after)
-{
-    return same_text(as_store_meta(before, AS_META_MACHINE), as_store_meta(after, AS_META_MACHINE));
-}
-
-static bool same_arguments(const struct as_store *before, const struct as_store *after)
-{
-    size_t n, m;
-    const char *const *first = as_store_arguments(before, &n), *const *second = as_store_arguments(after, &m);
-    for (size_t i = 1; i < n && n == m; i++) /* the program itself may lie elsewhere */
-        if (!same_text(first[i], second[i]))
-            return false;
-    return n == m;
-}
-
-/* Beside the program, what was measured or how: "core, series, arguments", or "". */
-static void find_differences(const struct as_diff *diff, char text[64])
-{
-    const struct as_summary *before = &diff->views[BEFORE]->summary, *after = &diff->views[AFTER]->summary;
-    const struct {
-        const char *name;
-        bool same;
-    } what[] = {{"core", same_text(before->core, after->core) && same_machine(before->store, after->store)},
-                {"series", same_text(before->sampler, after->sampler)},
-                {"arguments", same_arguments(diff->views[BEFORE]->store, diff->views[AFTER]->store)}};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
-        if (!what[i].same)
-            snprintf(text + strlen(text), 64 - strlen(text), "%s%s", *text ? ", " : "", what[i].name);
-}
-
-static void put_totals(const struct as_diff *diff, FILE *out)
-{
-    char verdict[40], differences[64];
-    find_differences(diff, differences);
+    char verdict[40];
     for (int side = 0; side < SIDES; side++) {
-        fprintf(out, "%s %s: ", side == BEFORE ? "before" : "after ",
+        fprintf(out, "%s %s:\n", side == BEFORE ? "before" : "after ",
                 as_show(as_store_file_name(diff->views[side]->store)));
-        as_summary_text(&diff->views[side]->summary, out);
+        as_summary_text(&diff->views[side]->summary, out, term);
     }
-    if (*differences)
-        fprintf(out, "WARNING: the profiles differ in more than the program: %s\n", differences);
+    if (*diff->differences)
+        fprintf(out, "WARNING: the profiles differ in more than the program: %s\n", diff->differences);
+    if (as_view_filters_text(diff->views[AFTER], out, false))
+        fputc('\n', out);
     fprintf(out, "\n%.0f %s before, %.0f after: %s\n\n", diff->cycles[BEFORE],
             as_show(diff->views[AFTER]->summary.unit), diff->cycles[AFTER],
             verdict_of(diff->cycles, verdict, sizeof verdict));
 }
 
+enum { NUMBERS = 47, WHY_WIDE = 40 };
+
+/* On a narrow terminal the reasons have a line of their own. */
+static void put_reasons(const struct as_diff *diff, FILE *out, const struct as_term *term, const struct diff_row *row,
+                        unsigned used)
+{
+    struct as_str text = {0};
+    add_reasons(diff, &text, row);
+    if (text.len && term->width < AS_TERM_WIDE) {
+        fprintf(out, "\n%*s", NUMBERS + 2, "");
+        used = NUMBERS + 2;
+    } else if (text.len) {
+        fputs("  ", out);
+    }
+    as_show_wrapped(out, term, as_str_get(&text), used, used);
+    fputc('\n', out);
+    as_str_free(&text);
+}
+
+static void put_row(const struct as_diff *diff, FILE *out, const struct as_term *term, const struct diff_row *row,
+                    unsigned name)
+{
+    char before[32], after[32], change[32], verdict[40];
+    fprintf(out, "%9s %9s %9s  ", amount_of(row->cycles[BEFORE], "%.4g", before),
+            amount_of(row->cycles[AFTER], "%.4g", after), amount_of(change_of(row->cycles), "%+.4g", change));
+    if (term->colour && change_of(row->cycles) != 0)
+        fputs(change_of(row->cycles) < 0 ? "\033[32m" : "\033[31m", out);
+    fprintf(out, "%-14s  ", verdict_of(row->cycles, verdict, sizeof verdict));
+    as_term_plain(out, term);
+    as_show_in(out, term, row->name, name, term->width >= AS_TERM_WIDE);
+    put_reasons(diff, out, term, row, NUMBERS + name + 2);
+}
+
 void as_diff_text(const struct as_diff *diff, FILE *out, const struct as_term *term, size_t limit)
 {
-    unsigned name = term->width > 110 ? 36 : 24;
-    put_totals(diff, out);
+    bool wide = term->width >= AS_TERM_WIDE;
+    unsigned left = term->width > NUMBERS + 20 ? term->width - NUMBERS - 2 : 20;
+    unsigned name = !wide ? left : left > WHY_WIDE + 36 ? 36 : left - WHY_WIDE;
+    put_totals(diff, out, term);
     as_term_bold(out, term, true);
-    fprintf(out, "%14s %14s %14s  %-13s  ", "before", "after", "change", "");
-    as_show_in(out, term, as_view_level_name(diff->level), name, true);
-    fputs("  why\n", out);
+    fprintf(out, "%9s %9s %9s  %-14s  ", "before", "after", "change", "");
+    as_show_in(out, term, as_view_level_name(diff->level), name, wide);
+    fputs(wide ? "  why\n" : ", why\n", out);
     as_term_bold(out, term, false);
-    for (size_t i = 0; i < shown(diff, limit); i++) {
-        const struct diff_row *row = &diff->rows.data[i];
-        char verdict[40];
-        fprintf(out, "%14.0f %14.0f %+14.0f  ", row->cycles[BEFORE], row->cycles[AFTER], change_of(row->cycles));
-        if (term->colour && change_of(row->cycles) != 0)
-            fputs(change_of(row->cycles) < 0 ? "\033[32m" : "\033[31m", out);
-        fprintf(out, "%-13s  ", verdict_of(row->cycles, verdict, sizeof verdict));
-        as_term_plain(out, term);
-        as_show_in(out, term, row->name, name, true);
-        fputs("  ", out);
-        put_reasons(diff, out, row);
-        fputc('\n', out);
-    }
+    for (size_t i = 0; i < shown(diff, limit); i++)
+        put_row(diff, out, term, &diff->rows.data[i], name);
     if (shown(diff, limit) < diff->rows.len)
         fprintf(out, "%zu more; --limit 0 shows all\n", diff->rows.len - shown(diff, limit));
 }
@@ -324,7 +366,7 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
         as_json_u64(json, "line", row->line);
     as_json_double(json, "before", row->cycles[BEFORE]);
     as_json_double(json, "cycles", row->cycles[AFTER]);
-    as_json_double(json, "share", diff->cycles[AFTER] > 0 ? row->cycles[AFTER] / diff->cycles[AFTER] : 0);
+    as_json_double(json, "share", diff->total[AFTER] > 0 ? row->cycles[AFTER] / diff->total[AFTER] : 0);
     as_json_double(json, "change", change_of(row->cycles));
     as_json_double(json, "speedup", row->cycles[BEFORE] > 0 ? row->cycles[BEFORE] / row->cycles[AFTER] : NAN);
     json_parts(diff, json, row, "before_components", BEFORE);
@@ -335,15 +377,15 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
 void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit)
 {
     static const char *const names[] = {"before", "summary"};
-    char differences[64];
     for (int side = 0; side < SIDES; side++) {
         as_json_object(json, names[side]);
         as_summary_json(&diff->views[side]->summary, json);
         as_json_end(json);
     }
-    find_differences(diff, differences);
-    as_json_string(json, "differ_in", differences);
+    as_json_string(json, "differ_in", diff->differences);
     as_json_string(json, "by", as_view_level_name(diff->level));
+    as_json_string(json, "unit", diff->views[AFTER]->summary.unit);
+    as_view_filters_json(diff->views[AFTER], json);
     as_json_double(json, "change", change_of(diff->cycles));
     as_json_double(json, "speedup", diff->cycles[AFTER] > 0 ? diff->cycles[BEFORE] / diff->cycles[AFTER] : NAN);
     as_json_array(json, "rows");
@@ -362,7 +404,8 @@ void as_diff_csv(const struct as_diff *diff, FILE *out, size_t limit)
             as_report_csv_field(out, texts[k]);
             fputc(',', out);
         }
-        fprintf(out, "%" PRIu32 ",%.17g,%.17g,%.17g\r\n", row->line, row->cycles[BEFORE], row->cycles[AFTER],
-                change_of(row->cycles));
+        if (row->line)
+            fprintf(out, "%" PRIu32, row->line);
+        fprintf(out, ",%.17g,%.17g,%.17g\r\n", row->cycles[BEFORE], row->cycles[AFTER], change_of(row->cycles));
     }
 }

@@ -1,4 +1,5 @@
 /* Rows: sorting, and as JSON and CSV. See report.h. */
+#include "base/alloc.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -221,16 +222,28 @@ void as_report_csv_field(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Those with a name of their own, and the rest, so that they add up. */
-static void csv_components(const struct as_report *report, const struct as_store_row *row, FILE *out)
+void as_report_csv_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out)
+{
+    for (size_t key = 0; key < legend->n; key++) {
+        char *name = as_format("%s%s", prefix, as_view_component(view, legend->masks[key]));
+        fputc(',', out);
+        as_report_csv_field(out, name);
+        free(name);
+    }
+    if (legend->others)
+        fprintf(out, ",%sother", prefix);
+}
+
+void as_report_csv_components(const struct as_legend *legend, const struct as_view *view,
+                              const struct as_store_row *row, FILE *out)
 {
     uint64_t units[AS_TERM_KEYS + 1] = {0};
     for (size_t i = 0; i < row->n_parts; i++)
-        units[as_legend_key(&report->legend, row->parts[i].key)] += row->parts[i].units;
-    for (size_t key = 0; key < report->legend.n; key++)
-        fprintf(out, ",%.17g", as_view_cycles(report->view, units[key]));
-    if (report->legend.others)
-        fprintf(out, ",%.17g", as_view_cycles(report->view, units[AS_TERM_KEYS]));
+        units[as_legend_key(legend, row->parts[i].key)] += row->parts[i].units;
+    for (size_t key = 0; key < legend->n; key++)
+        fprintf(out, ",%.17g", as_view_cycles(view, units[key]));
+    if (legend->others)
+        fprintf(out, ",%.17g", as_view_cycles(view, units[AS_TERM_KEYS]));
 }
 
 static void csv_row(const struct as_report *report, const struct as_store_row *row, const char *text, FILE *out)
@@ -252,19 +265,14 @@ static void csv_row(const struct as_report *report, const struct as_store_row *r
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g,%.17g", row->samples, row->executions,
             as_view_cycles(view, row->units), as_part_of(row->units, report->rows.total),
             as_view_cycles(view, as_report_total(report, row)));
-    csv_components(report, row, out);
+    as_report_csv_components(&report->legend, view, row, out);
     fputs("\r\n", out);
 }
 
 bool as_report_csv(const struct as_report *report, FILE *out, struct as_error *err)
 {
     fputs("thread,module,function,file,line,address,text,samples,executions,cycles,share,total", out);
-    for (size_t key = 0; key < report->legend.n; key++) {
-        fputc(',', out);
-        as_report_csv_field(out, as_view_component(report->view, report->legend.masks[key]));
-    }
-    if (report->legend.others)
-        fputs(",other", out);
+    as_report_csv_names(&report->legend, report->view, "", out);
     fputs("\r\n", out);
     for (size_t i = 0; i < shown(report); i++) {
         const char *text = text_of(report, &report->rows.rows[i], err);

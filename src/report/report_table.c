@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, COLUMNS_MAX = 4, WIDE = 100 };
+enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16 };
 
 struct layout {
     unsigned name, bar;
     bool total, samples, module;
-    size_t columns; /* components with a column of their own: the legend's first ones that matter, Base aside */
-    size_t keys[COLUMNS_MAX];
+    size_t columns; /* components with a column of their own */
+    size_t keys[AS_LEGEND_COLUMNS];
 };
 
 static unsigned longest_name(const struct as_report *report, size_t n)
@@ -29,11 +29,8 @@ static struct layout lay_out(const struct as_report *report, const struct as_ter
                             .samples = !report->view->summary.exact,
                             .module = report->level != AS_STORE_BY_MODULE && report->level != AS_STORE_BY_THREAD};
     unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.module ? 18 : 0);
-    for (size_t key = 1; key < report->legend.n && layout.columns < COLUMNS_MAX && term->width >= WIDE; key++)
-        if (as_part_of(report->legend.units[key], report->legend.total) >= 0.005) {
-            layout.keys[layout.columns++] = key;
-            used += 8;
-        }
+    layout.columns = as_legend_columns(&report->legend, term, layout.keys);
+    used += 8 * (unsigned)layout.columns;
     unsigned left = term->width > used + NAME_MIN + BAR_MIN ? term->width - used - 2 : NAME_MIN + BAR_MIN;
     layout.name = longest_name(report, n);
     if (layout.name > left - BAR_MIN)
@@ -60,14 +57,6 @@ static void put_header(const struct as_report *report, FILE *out, const struct a
     fputc('\n', out);
 }
 
-static uint64_t part_of_row(const struct as_store_row *row, uint64_t mask)
-{
-    for (size_t i = 0; i < row->n_parts; i++)
-        if (row->parts[i].key == mask)
-            return row->parts[i].units;
-    return 0;
-}
-
 static void put_row(const struct as_report *report, FILE *out, const struct as_term *term, const struct layout *layout,
                     const struct as_store_row *row, uint64_t most)
 {
@@ -82,7 +71,7 @@ static void put_row(const struct as_report *report, FILE *out, const struct as_t
         fprintf(out, "%10s  ", as_summary_count(row->samples));
     for (size_t i = 0; i < layout->columns; i++)
         fprintf(out, "%6.2f  ",
-                100 * as_part_of(part_of_row(row, report->legend.masks[layout->keys[i]]), report->rows.total));
+                100 * as_part_of(as_legend_part(row, report->legend.masks[layout->keys[i]]), report->rows.total));
     as_show_in(out, term, as_view_row_name(view, report->level, row), layout->name, true);
     if (layout->module) {
         const char *module = as_view_module(view, row->module);
@@ -106,7 +95,7 @@ static void put_rest(const struct as_report *report, FILE *out, size_t n)
 
 static void put_filters(const struct as_report *report, FILE *out)
 {
-    if (!as_view_filters_text(report->view, out))
+    if (!as_view_filters_text(report->view, out, true))
         return;
     if (report->rows.units != report->rows.total)
         fprintf(out, "; shown is %.2f %% of it: what the filters leave",
@@ -121,7 +110,7 @@ void as_report_text(const struct as_report *report, FILE *out, const struct as_t
         n--;
     struct layout layout = lay_out(report, term, n);
     uint64_t most = 0;
-    as_summary_text(&report->view->summary, out);
+    as_summary_text(&report->view->summary, out, term);
     put_filters(report, out);
     fputc('\n', out);
     put_header(report, out, term, &layout);

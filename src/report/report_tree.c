@@ -1,4 +1,4 @@
-/* The call tree, and the flame graph that a terminal can show. See report.h. */
+/* The call tree: made from paths, and as text, JSON and CSV. See report.h. */
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_PER_MILLE = 5, FLAME_DEPTH = 48, MIN_FRAME = 1 };
+enum { MIN_PER_MILLE = 5 };
 
 /* ---- making it ---- */
 
@@ -47,7 +47,8 @@ static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, con
     }
 }
 
-static void add_paths(const struct as_view *view, drafts *all)
+/* The draft of each path; the caller frees. */
+static uint32_t *add_paths(const struct as_view *view, drafts *all)
 {
     struct as_map known = {0};
     size_t n;
@@ -64,8 +65,8 @@ static void add_paths(const struct as_view *view, drafts *all)
         if (node->parent != AS_STORE_NONE)
             all->data[node->parent].node.total += node->total;
     }
-    free(node_of);
     as_map_free(&known);
+    return node_of;
 }
 
 static int by_total(const void *a, const void *b, void *context)
@@ -77,8 +78,8 @@ static int by_total(const void *a, const void *b, void *context)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Numbers the children of each node one behind the other, level by level. */
-static void number_nodes(const drafts *all, struct as_tree *tree)
+/* Numbers the children of each node one behind the other, level by level. The numbers by draft; the caller frees. */
+static uint32_t *number_nodes(const drafts *all, struct as_tree *tree)
 {
     uint32_t *order = as_alloc_array(all->len + 1, sizeof *order),
              *new_number = as_alloc_array(all->len + 1, sizeof *order);
@@ -103,17 +104,18 @@ static void number_nodes(const drafts *all, struct as_tree *tree)
     }
     tree->n = n;
     free(order);
-    free(new_number);
+    return new_number;
 }
 
 bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err)
 {
     drafts all = {0};
+    size_t n;
     *tree = (struct as_tree){0};
     if (!view->has_calls)
         return as_error_set(err, "%s: the series %s has no call paths; the golden series of assay record has",
                             as_store_file_name(view->store), view->summary.sampler);
-    add_paths(view, &all);
+    uint32_t *node_of = add_paths(view, &all);
     for (uint32_t i = 0; i < all.len; i++) {
         uint32_t parent = all.data[i].node.parent;
         if (parent == AS_STORE_NONE)
@@ -122,16 +124,23 @@ bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_er
         all.data[parent].child = i;
     }
     tree->nodes = as_alloc_array(all.len + 1, sizeof *tree->nodes);
-    number_nodes(&all, tree);
+    uint32_t *number_of = number_nodes(&all, tree);
     for (size_t i = 0; i < tree->n_roots; i++)
         tree->total += tree->nodes[i].total;
+    as_store_paths(view->store, &n);
+    for (size_t i = 0; i < n; i++)
+        node_of[i] = number_of[node_of[i]];
+    bool ok = as_tree_add_parts(tree, view, node_of, err);
     as_vec_free(&all);
-    return true;
+    free(number_of);
+    free(node_of);
+    return ok;
 }
 
 void as_tree_free(struct as_tree *tree)
 {
     free(tree->nodes);
+    free(tree->parts);
 }
 
 const char *as_tree_name(const struct as_view *view, const struct as_tree_node *node)
@@ -147,8 +156,7 @@ const char *as_tree_name(const struct as_view *view, const struct as_tree_node *
 
 /* ---- in the order of a listing ---- */
 
-/* The next one in depth-first order, without what is below `node` if `skip`. NONE: that was the last. */
-static uint32_t next_of(const struct as_tree *tree, uint32_t node, bool skip)
+uint32_t as_tree_next(const struct as_tree *tree, uint32_t node, bool skip)
 {
     if (!skip && tree->nodes[node].n)
         return tree->nodes[node].first;
@@ -188,7 +196,7 @@ static const struct as_tree_node *step(struct walk *walk)
         const struct as_tree_node *node = &walk->tree->nodes[walk->node];
         bool skip = is_small(walk->tree, node, walk->limit) || (walk->limit && walk->shown >= walk->limit);
         walk->left_out += skip;
-        walk->node = next_of(walk->tree, walk->node, skip);
+        walk->node = as_tree_next(walk->tree, walk->node, skip);
         if (skip)
             continue;
         walk->shown++;
@@ -197,32 +205,97 @@ static const struct as_tree_node *step(struct walk *walk)
     return NULL;
 }
 
+/* ---- as text ---- */
+
+struct columns {
+    unsigned bar;
+    size_t n; /* components with a column of their own */
+    size_t keys[AS_LEGEND_COLUMNS];
+};
+
+static struct columns lay_out(const struct as_tree *tree, const struct as_term *term)
+{
+    struct columns columns = {.bar = as_tree_has_parts(tree) ? (term->width >= AS_TERM_WIDE ? 16 : 10) : 0};
+    if (columns.bar)
+        columns.n = as_legend_columns(&tree->legend, term, columns.keys);
+    return columns;
+}
+
+static void put_header(FILE *out, const struct as_term *term, const struct columns *columns)
+{
+    as_term_bold(out, term, true);
+    fputs("   total      self   ", out);
+    for (size_t i = 0; i < columns->n; i++)
+        fprintf(out, "    %c   ", as_term_letter(columns->keys[i]));
+    fprintf(out, "%*scall path\n", columns->bar ? (int)columns->bar + 2 : 0, "");
+    as_term_bold(out, term, false);
+}
+
+/* Of the total: what a path and all that it calls spend their time on. */
+static void put_parts(const struct as_tree *tree, FILE *out, const struct as_term *term, const struct columns *columns,
+                      const struct as_tree_node *node)
+{
+    struct as_store_row row;
+    if (!columns->bar)
+        return;
+    as_tree_row_total(tree, node, &row);
+    for (size_t i = 0; i < columns->n; i++)
+        fprintf(out, "%6.2f  ",
+                100 * as_part_of(as_legend_part(&row, tree->legend.masks[columns->keys[i]]), tree->total));
+    as_legend_bar(&tree->legend, out, term, &row, tree->total, columns->bar, true);
+    fputs("  ", out);
+    as_tree_row_free(&row);
+}
+
+static void put_node(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
+                     const struct columns *columns, const struct as_tree_node *node)
+{
+    unsigned indent = node->depth < 60 ? node->depth : 60;
+    as_term_heat(out, term, as_part_of(node->total, tree->total));
+    fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
+    as_term_plain(out, term);
+    fprintf(out, "%6.2f %%  ", 100 * as_part_of(node->self, tree->total));
+    put_parts(tree, out, term, columns, node);
+    for (unsigned i = 0; i < indent; i++)
+        fputs(term->utf8 ? "│ " : "| ", out);
+    unsigned used = 21 + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0) + 2 * indent;
+    as_show_in(out, term, as_tree_name(view, node), term->width > used + 20 ? term->width - used : 20, false);
+    fputc('\n', out);
+}
+
 void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
                   size_t limit)
 {
     struct walk walk = walk_of(tree, limit);
+    struct columns columns = lay_out(tree, term);
     const struct as_tree_node *node;
-    as_summary_text(&view->summary, out);
-    if (as_view_filters_text(view, out))
+    as_summary_text(&view->summary, out, term);
+    if (as_view_filters_text(view, out, true))
         fputc('\n', out);
     fputc('\n', out);
-    as_term_bold(out, term, true);
-    fputs("   total      self    call path\n", out);
-    as_term_bold(out, term, false);
-    while ((node = step(&walk))) {
-        unsigned indent = node->depth < 60 ? node->depth : 60;
-        as_term_heat(out, term, as_part_of(node->total, tree->total));
-        fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
-        as_term_plain(out, term);
-        fprintf(out, "%6.2f %%  ", 100 * as_part_of(node->self, tree->total));
-        for (unsigned i = 0; i < indent; i++)
-            fputs(term->utf8 ? "│ " : "| ", out);
-        unsigned used = 21 + 2 * indent;
-        as_show_in(out, term, as_tree_name(view, node), term->width > used + 20 ? term->width - used : 20, false);
-        fputc('\n', out);
-    }
+    put_header(out, term, &columns);
+    while ((node = step(&walk)))
+        put_node(tree, view, out, term, &columns, node);
     if (walk.left_out)
         fprintf(out, "%" PRIu64 " smaller branches are left out; --limit 0 shows all\n", walk.left_out);
+    if (columns.bar) {
+        fputc('\n', out);
+        as_legend_text(&tree->legend, view, out, term);
+    }
+}
+
+/* ---- JSON and CSV ---- */
+
+static void json_parts(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node,
+                       struct as_json *json)
+{
+    struct as_store_row row;
+    as_tree_row_self(tree, node, &row);
+    as_report_components_json(view, &row, json, "components");
+    as_tree_row_free(&row);
+    as_tree_row_total(tree, node, &row);
+    as_report_components_json(view, &row, json, "total_components");
+    as_tree_row_free(&row);
 }
 
 void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct as_json *json, size_t limit)
@@ -247,94 +320,42 @@ void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct
         as_json_double(json, "share", as_part_of(node->self, tree->total));
         as_json_double(json, "total", as_view_cycles(view, node->total));
         as_json_double(json, "total_share", as_part_of(node->total, tree->total));
+        if (as_tree_has_parts(tree))
+            json_parts(tree, view, node, json);
         as_json_end(json);
     }
     as_json_end(json);
+}
+
+/* Own components and those of totals, each set added up with its rest. */
+static void csv_parts(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node,
+                      FILE *out)
+{
+    struct as_store_row row;
+    as_tree_row_self(tree, node, &row);
+    as_report_csv_components(&tree->legend, view, &row, out);
+    as_tree_row_free(&row);
+    as_tree_row_total(tree, node, &row);
+    as_report_csv_components(&tree->legend, view, &row, out);
+    as_tree_row_free(&row);
 }
 
 void as_tree_csv(const struct as_tree *tree, const struct as_view *view, FILE *out, size_t limit)
 {
     struct walk walk = walk_of(tree, limit);
     const struct as_tree_node *node;
-    fputs("depth,function,address,signal,cycles,share,total\r\n", out);
+    fputs("depth,function,address,signal,cycles,share,total", out);
+    as_report_csv_names(&tree->legend, view, "", out);
+    as_report_csv_names(&tree->legend, view, "total ", out);
+    fputs("\r\n", out);
     while ((node = step(&walk))) {
         fprintf(out, "%" PRIu32 ",", node->depth);
         as_report_csv_field(out, as_view_function(view, node->function));
-        fprintf(out, ",0x%" PRIx64 ",%d,%.17g,%.17g,%.17g\r\n", node->address, node->signal,
+        fprintf(out, ",0x%" PRIx64 ",%d,%.17g,%.17g,%.17g", node->address, node->signal,
                 as_view_cycles(view, node->self), as_part_of(node->self, tree->total),
                 as_view_cycles(view, node->total));
+        if (as_tree_has_parts(tree))
+            csv_parts(tree, view, node, out);
+        fputs("\r\n", out);
     }
-}
-
-/* ---- the flame graph: a line a level, callers above what they call ---- */
-
-struct frame {
-    uint32_t node;
-    double start, width; /* columns */
-};
-
-static void put_frame(FILE *out, const struct as_term *term, const char *name, unsigned width)
-{
-    static const int colours[] = {41, 43, 45, 42, 46, 44, 101, 103};
-    if (width == 0)
-        return;
-    if (term->colour)
-        fprintf(out, "\033[%d;30m", colours[as_hash_bytes(name, strlen(name)) % 8]);
-    fputs(width > 1 || term->colour ? (term->colour ? " " : "[") : "|", out);
-    if (width > 2)
-        as_show_in(out, term, name, width - 2, true);
-    if (width > 1)
-        fputs(term->colour ? " " : "]", out);
-    as_term_plain(out, term);
-}
-
-static void put_level(const struct as_view *view, const struct as_tree *tree, FILE *out, const struct as_term *term,
-                      const struct frame *frames, size_t n)
-{
-    unsigned column = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned start = (unsigned)(frames[i].start + 0.5), end = (unsigned)(frames[i].start + frames[i].width + 0.5);
-        if (end <= start || end <= column)
-            continue;
-        start = start < column ? column : start;
-        for (; column < start; column++)
-            fputc(' ', out);
-        put_frame(out, term, as_tree_name(view, &tree->nodes[frames[i].node]), end - start);
-        column = end;
-    }
-    fputc('\n', out);
-}
-
-void as_tree_flame(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term)
-{
-    AS_VEC(struct frame) level = {0}, below = {0};
-    double width = term->width > 1 ? term->width - 1 : 1, at = 0;
-    as_summary_text(&view->summary, out);
-    if (as_view_filters_text(view, out))
-        fputc('\n', out);
-    fputc('\n', out);
-    for (uint32_t i = 0; i < tree->n_roots; i++) {
-        double part = width * as_part_of(tree->nodes[i].total, tree->total);
-        *as_vec_push(&level) = (struct frame){.node = i, .start = at, .width = part};
-        at += part;
-    }
-    for (int depth = 0; depth < FLAME_DEPTH && level.len; depth++) {
-        put_level(view, tree, out, term, level.data, level.len);
-        as_vec_clear(&below);
-        for (size_t i = 0; i < level.len; i++) {
-            const struct as_tree_node *node = &tree->nodes[level.data[i].node];
-            at = level.data[i].start;
-            for (uint32_t child = node->first; child < node->first + node->n; child++) {
-                double part = width * as_part_of(tree->nodes[child].total, tree->total);
-                if (part >= 0.5)
-                    *as_vec_push(&below) = (struct frame){.node = child, .start = at, .width = part};
-                at += part;
-            }
-        }
-        as_vec_clear(&level);
-        for (size_t i = 0; i < below.len; i++)
-            *as_vec_push(&level) = below.data[i];
-    }
-    as_vec_free(&level);
-    as_vec_free(&below);
 }

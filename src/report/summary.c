@@ -1,7 +1,7 @@
 /* See summary.h. */
 #include "report/summary.h"
 
-#include "report/term.h"
+#include "base/str.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,13 +20,13 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     summary->error_how = "unknown";
     if (summary->exact) {
         summary->error = 0;
-        summary->error_how = "exact: every cycle of the run is accounted for";
+        summary->error_how = "exact, every cycle of the run is accounted for";
         return;
     }
     static const struct {
         const char *measure, *how;
     } measures[] = {{"error", "held against the golden reference of this run"},
-                    {"estimate", "expected from the number of samples alone: a bias of the sampler is not in it"}};
+                    {"estimate", "expected from the number of samples alone; a bias of the sampler is not in it"}};
     for (size_t i = 0; i < sizeof measures / sizeof *measures && isnan(summary->error); i++) {
         summary->error = as_store_estimate_of(store, summary->series, measures[i].measure, "instruction");
         if (!isnan(summary->error))
@@ -192,7 +192,19 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json)
 
 /* ---- text ---- */
 
-static void text_stack(const struct as_summary *summary, FILE *out, const char *stack, const char *label)
+enum { INDENT = 2 }; /* of what does not fit into a line */
+
+/* One of its lines, which is cleared. */
+static void put_line(struct as_str *line, FILE *out, const struct as_term *term)
+{
+    if (line->len) {
+        as_show_wrapped(out, term, as_str_get(line), 0, INDENT);
+        fputc('\n', out);
+    }
+    as_str_clear(line);
+}
+
+static void add_stack(const struct as_summary *summary, struct as_str *line, const char *stack, const char *label)
 {
     size_t n, shown = 0;
     const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
@@ -201,13 +213,11 @@ static void text_stack(const struct as_summary *summary, FILE *out, const char *
         total += strcmp(parts[i].stack, stack) == 0 ? parts[i].units : 0;
     for (size_t i = 0; i < n && total; i++)
         if (strcmp(parts[i].stack, stack) == 0)
-            fprintf(out, "%s%s %.1f %%", shown++ ? ", " : label, parts[i].name,
-                    100 * (double)parts[i].units / (double)total);
-    if (shown)
-        fputc('\n', out);
+            as_str_addf(line, "%s%s %.1f %%", shown++ ? ", " : label, as_show(parts[i].name),
+                        100 * (double)parts[i].units / (double)total);
 }
 
-static void text_runs(const struct as_summary *summary, FILE *out)
+static void add_runs(const struct as_summary *summary, struct as_str *line)
 {
     size_t n;
     as_store_runs(summary->store, &n);
@@ -215,53 +225,71 @@ static void text_runs(const struct as_summary *summary, FILE *out)
         return;
     double mean = as_store_meta_double(summary->store, "cycles_mean");
     double deviation = as_store_meta_double(summary->store, "cycles_deviation");
-    fprintf(out, "%zu runs: %.0f cycles on average, standard deviation %.2f %%, %.0f to %.0f; this is the first\n", n,
-            mean, mean > 0 ? 100 * deviation / mean : 0, as_store_meta_double(summary->store, "cycles_least"),
-            as_store_meta_double(summary->store, "cycles_most"));
+    as_str_addf(line, "%zu runs: %.0f cycles on average, standard deviation %.2f %%, %.0f to %.0f; this is the first",
+                n, mean, mean > 0 ? 100 * deviation / mean : 0, as_store_meta_double(summary->store, "cycles_least"),
+                as_store_meta_double(summary->store, "cycles_most"));
 }
 
-static void text_samples(const struct as_summary *summary, FILE *out)
+static void add_program(const struct as_summary *summary, struct as_str *line)
 {
-    fprintf(out, "source %s, series %s", as_show(summary->source), as_show(summary->sampler));
-    if (summary->precise >= 0)
-        fprintf(out, " (precise level %d)", summary->precise);
-    if (summary->exact)
-        fputs(": every cycle", out);
-    else
-        fprintf(out, ": %s samples", as_summary_count(summary->samples));
-    if (summary->period)
-        fprintf(out, ", one in %s %s", as_summary_count(summary->period), as_show(summary->unit));
-    fprintf(out, ", %s lost, %s throttled", as_summary_count(summary->lost), as_summary_count(summary->throttled));
-    if (summary->dropped)
-        fprintf(out, ", %s dropped", as_summary_count(summary->dropped));
-    if (isnan(summary->error))
-        fputs("; error unknown\n", out);
-    else
-        fprintf(out, "; error %.2f %% (%s)\n", 100 * summary->error, summary->error_how);
-}
-
-void as_summary_text(const struct as_summary *summary, FILE *out)
-{
-    fprintf(out, "%s on %s: ", as_show(summary->program), as_show(summary->core));
+    as_str_addf(line, "%s on %s: ", as_show(summary->program), as_show(summary->core));
     if (summary->instructions)
-        fprintf(out, "%s instructions, ", as_summary_count(summary->instructions));
+        as_str_addf(line, "%s instructions, ", as_summary_count(summary->instructions));
     if (summary->cycles || isnan(summary->seconds)) /* clocks count none */
-        fprintf(out, "%s cycles", as_summary_count(summary->cycles));
+        as_str_addf(line, "%s cycles", as_summary_count(summary->cycles));
     if (summary->cycles && summary->instructions)
-        fprintf(out, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
+        as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
     if (!isnan(summary->seconds))
-        fprintf(out, "%s%.4g s", summary->cycles ? ", " : "", summary->seconds);
+        as_str_addf(line, "%s%.4g s", summary->cycles ? ", " : "", summary->seconds);
     if (summary->region)
-        fprintf(out, " (%s)", as_show(summary->region));
-    fputc('\n', out);
+        as_str_addf(line, " (%s)", as_show(summary->region));
+}
+
+static void add_samples(const struct as_summary *summary, struct as_str *line)
+{
+    as_str_addf(line, "source %s, series %s", as_show(summary->source), as_show(summary->sampler));
+    if (summary->precise >= 0)
+        as_str_addf(line, " (precise level %d)", summary->precise);
+    if (summary->exact)
+        as_str_add(line, ": every cycle");
+    else
+        as_str_addf(line, ": %s samples", as_summary_count(summary->samples));
+    if (summary->period)
+        as_str_addf(line, ", one in %s %s", as_summary_count(summary->period), as_show(summary->unit));
+    as_str_addf(line, ", %s lost, %s throttled", as_summary_count(summary->lost), as_summary_count(summary->throttled));
+    if (summary->dropped)
+        as_str_addf(line, ", %s dropped", as_summary_count(summary->dropped));
+}
+
+static void add_error(const struct as_summary *summary, struct as_str *line)
+{
+    if (isnan(summary->error))
+        as_str_add(line, "error unknown");
+    else
+        as_str_addf(line, "error %.2f %%: %s", 100 * summary->error, summary->error_how);
+}
+
+void as_summary_text(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    struct as_str line = {0};
+    add_program(summary, &line);
+    put_line(&line, out, term);
     if (summary->partial)
-        fprintf(out, "PARTIAL: %s\n", as_show(summary->partial));
-    text_samples(summary, out);
+        as_str_addf(&line, "PARTIAL: %s", as_show(summary->partial));
+    put_line(&line, out, term);
+    add_samples(summary, &line);
+    put_line(&line, out, term);
+    add_error(summary, &line);
+    put_line(&line, out, term);
     if (!has_events(summary))
-        fprintf(out, "no cycle stacks: %s sees no events%s\n", as_show(summary->sampler),
-                summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
-    text_stack(summary, out, "states", "commit states: ");
-    text_runs(summary, out);
+        as_str_addf(&line, "no cycle stacks: %s sees no events%s", as_show(summary->sampler),
+                    summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
+    put_line(&line, out, term);
+    add_stack(summary, &line, "states", "commit states: ");
+    put_line(&line, out, term);
+    add_runs(summary, &line);
+    put_line(&line, out, term);
+    as_str_free(&line);
 }
 
 const char *as_summary_count(uint64_t number)

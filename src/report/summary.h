@@ -4,6 +4,7 @@
 #define AS_REPORT_SUMMARY_H
 
 #include "base/json.h"
+#include "report/term.h"
 #include "store/store_read.h"
 
 /* Strings are the store's, or constants; NULL where unknown. */
@@ -29,8 +30,8 @@ bool as_summary_read(const struct as_store *store, uint32_t series, struct as_su
 
 /* The members of design.md's `summary`, into an object that is open. */
 void as_summary_json(const struct as_summary *summary, struct as_json *json);
-/* A few lines for people. */
-void as_summary_text(const struct as_summary *summary, FILE *out);
+/* A few lines for people, wrapped to the terminal's width. */
+void as_summary_text(const struct as_summary *summary, FILE *out, const struct as_term *term);
 
 /* "12,345,678": valid until the eighth call from here. Not for threads. */
 const char *as_summary_count(uint64_t number);

@@ -88,6 +88,35 @@ void as_show_in(FILE *out, const struct as_term *term, const char *text, unsigne
         fputc(' ', out);
 }
 
+/* The next piece of a text: up to the end of a word, or of a clause (behind a comma, semicolon or colon). */
+static size_t piece_columns(const char *text, bool clause, size_t *bytes)
+{
+    size_t columns = 0;
+    for (*bytes = 0; text[*bytes]; ++*bytes) {
+        if (text[*bytes] == ' ' && (!clause || (*bytes && strchr(",;:", text[*bytes - 1]))))
+            break;
+        columns += (text[*bytes] & 0xc0) != 0x80;
+    }
+    return columns;
+}
+
+void as_show_wrapped(FILE *out, const struct as_term *term, const char *text, unsigned column, unsigned indent)
+{
+    for (bool first = true; *text; first = false) {
+        size_t bytes, columns = piece_columns(text, true, &bytes), gap = first ? 0 : 1;
+        if (indent + columns > term->width)
+            columns = piece_columns(text, false, &bytes);
+        if (!first && column + gap + columns > term->width) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+            gap = 0;
+        }
+        fprintf(out, "%s%.*s", gap ? " " : "", (int)bytes, text);
+        column += (unsigned)(gap + columns);
+        text += bytes + (text[bytes] == ' ');
+    }
+}
+
 /* ---- bars ---- */
 
 char as_term_letter(size_t key)
@@ -95,13 +124,18 @@ char as_term_letter(size_t key)
     return key == 0 ? '.' : key < AS_TERM_KEYS ? (char)('A' + key - 1) : '?';
 }
 
-void as_term_key(FILE *out, const struct as_term *term, size_t key, size_t times)
+void as_term_ground(FILE *out, const struct as_term *term, size_t key)
 {
     static const int colours[AS_TERM_KEYS] = {47, 41, 44, 43, 45, 42, 46, 101, 104, 103, 105, 102};
-    if (times == 0)
-        return;
     if (term->colour)
         fprintf(out, "\033[%d;30m", key < AS_TERM_KEYS ? colours[key] : 100);
+}
+
+void as_term_key(FILE *out, const struct as_term *term, size_t key, size_t times)
+{
+    if (times == 0)
+        return;
+    as_term_ground(out, term, key);
     for (size_t i = 0; i < times; i++)
         fputc(as_term_letter(key), out);
     as_term_plain(out, term);

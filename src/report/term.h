@@ -19,6 +19,10 @@ const char *as_show(const char *text);
 /* … of at most `columns` columns, "…" (or "..") where it was cut. Padded with spaces to that width if `pad`. */
 void as_show_in(FILE *out, const struct as_term *term, const char *text, unsigned columns, bool pad);
 
+/* Text that may be longer than a line, as it is: broken at spaces where it would pass the terminal's width. It starts
+ * in `column`; further lines start in `indent`. No line's end behind it. */
+void as_show_wrapped(FILE *out, const struct as_term *term, const char *text, unsigned column, unsigned indent);
+
 /* Columns of a text in UTF-8, each character counted as one. */
 size_t as_show_columns(const char *text);
 
@@ -27,6 +31,8 @@ enum { AS_TERM_KEYS = 12 }; /* components that have a colour and a letter of the
 /* The sign of component number `key` in bars (0 is the one without events; AS_TERM_KEYS: any other), `times` of it. */
 void as_term_key(FILE *out, const struct as_term *term, size_t key, size_t times);
 char as_term_letter(size_t key);
+void as_term_ground(FILE *out, const struct as_term *term, size_t key); /* its colour behind what follows */
+enum { AS_TERM_WIDE = 100 };                                            /* columns from which tables show more */
 
 void as_term_bold(FILE *out, const struct as_term *term, bool on);
 void as_term_dim(FILE *out, const struct as_term *term, bool on);

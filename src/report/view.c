@@ -184,7 +184,7 @@ static void list_filters(const struct as_view *view, struct filter filters[FILTE
     filters[3] = (struct filter){"event", "events", &view->options.events};
 }
 
-bool as_view_filters_text(const struct as_view *view, FILE *out)
+bool as_view_filters_text(const struct as_view *view, FILE *out, bool shares)
 {
     struct filter filters[FILTERS];
     bool any = false;
@@ -198,7 +198,7 @@ bool as_view_filters_text(const struct as_view *view, FILE *out)
             fputs(as_show(filters[i].words->data[k]), out);
             any = true;
         }
-    if (any)
+    if (any && shares)
         fprintf(out, "; shares are of %s", view->options.threads.len ? "these threads' time" : "the whole time");
     return any;
 }

@@ -51,9 +51,9 @@ const char *as_view_row_name(const struct as_view *view, enum as_store_level lev
 /* "ST-L1+ST-LLC", "Base" for 0: valid until the next call. */
 const char *as_view_component(const struct as_view *view, uint64_t events);
 
-/* Which filters are on, and what shares are of: the start of a line (nothing where there are none), and a member
- * "filters" of an object that is open. */
-bool as_view_filters_text(const struct as_view *view, FILE *out);
+/* Which filters are on, and what shares are of where there are any: the start of a line (nothing where there are no
+ * filters), and a member "filters" of an object that is open. */
+bool as_view_filters_text(const struct as_view *view, FILE *out, bool shares);
 void as_view_filters_json(const struct as_view *view, struct as_json *json);
 
 double as_view_cycles(const struct as_view *view, uint64_t units);
@@ -73,6 +73,11 @@ struct as_legend {
 };
 struct as_legend as_legend_of(const struct as_store_rows *rows);
 size_t as_legend_key(const struct as_legend *legend, uint64_t mask); /* AS_TERM_KEYS: it has none */
+/* Keys that have a column of their own in tables: the first ones that matter, Base aside, where the terminal is wide
+ * enough. Returns how many. */
+enum { AS_LEGEND_COLUMNS = 4 };
+size_t as_legend_columns(const struct as_legend *legend, const struct as_term *term, size_t keys[AS_LEGEND_COLUMNS]);
+uint64_t as_legend_part(const struct as_store_row *row, uint64_t mask); /* the units of one component */
 /* A stack as a bar of `width` columns for `most` units; filled up with spaces if `pad`. */
 void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_term *term,
                    const struct as_store_row *row, uint64_t most, unsigned width, bool pad);

@@ -122,15 +122,44 @@ holds "… and functions are sums of paths" '
     (lambda names: len(names) > 3 and all(near(row(d[0], function=name)["cycles"], sum(p["cycles"] for p in d[1]["rows"] if p["function"] == name))
         for name in names))([r["function"] for r in d[0]["rows"] if r["module"].endswith("/demo") and r["line"] is None and r["function"]
                              and r["function"].isidentifier() and r["function"][0] != "_"])' function.json calls.json
-check_same "as text it is a tree" 1 "$(show --calls | grep -cE '%  (\| )+main$')"
+holds "… components are the cycles, of a path and of all that it calls" '
+    all(near(sum(r["components"].values()), r["cycles"]) and near(sum(r["total_components"].values()), r["total"]) for r in d["rows"])
+    and any(len(r["total_components"]) > len(r["components"]) for r in d["rows"])' calls.json
+holds "… and those of functions are sums of those of paths" '
+    (lambda name: (lambda of: set(row(d[0], function=name)["components"]) == set(of) and all(near(row(d[0], function=name)["components"][c], of[c]) for c in of) and len(of) > 2)(
+        {c: sum(p["components"].get(c, 0) for p in d[1]["rows"] if p["function"] == name) for p in d[1]["rows"] if p["function"] == name for c in p["components"]}
+    ))("main")' function.json calls.json
+check "--calls of a sampler" show --series tea --calls --json -o calls_tea.json
+holds "… has components too" 'all(near(sum(r["total_components"].values()), r["total"]) for r in d["rows"]) and len(d["rows"][0]["total_components"]) > 1' calls_tea.json
+check_json "… one without events has none" 'all("components" not in r for r in d["rows"])' show --series tip --calls --json
+check_same "as text it is a tree" 1 "$(show --calls | grep -cE '%  .* (\| )+main$')"
+check_same "… with the bars and columns of components" 1 "$(COLUMNS=120 show --calls | grep -cE '^ +[0-9.]+ % +[0-9.]+ %  ( *[0-9.]+  )+[.A-K?]+ +(\| )+main$')"
+check_same "… which are explained" 1 "$(show --calls | grep -c '^  \. .* Base  ')"
 check "--calls of a thread" show threads.db --calls --thread 2 --json -o calls2.json
 holds "… is its time" 'near(total(d[0]), total(d[1]))' calls2.json t2.json
 check "--calls --csv" show --calls --csv -o calls.csv
+calls_csv() {
+    python3 - <<'END'
+import csv, json, math
+rows = list(csv.DictReader(open("calls.csv", newline="", encoding="utf-8")))
+for row, want in zip(rows, json.load(open("calls.json"))["rows"]):
+    own = [name for name in list(row)[7:] if not name.startswith("total ")]
+    assert len(own) > 2 and ["total " + name for name in own] == list(row)[7 + len(own):]
+    assert math.isclose(sum(float(row[name]) for name in own), want["cycles"], abs_tol=1e-6)
+    assert math.isclose(sum(float(row["total " + name]) for name in own), want["total"], abs_tol=1e-6)
+    assert math.isclose(float(row["total Base"]), want["total_components"].get("Base", 0))
+END
+}
+check "… has the components of the JSON" calls_csv
 check_same "… has as many rows" "$(python3 -c 'import json; print(len(json.load(open("calls.json"))["rows"]) + 1)')" "$(wc -l <calls.csv)"
-widest() { COLUMNS=$1 show --flame | tail -n +5 | awk '{ if (length > most) most = length } END { print most }'; }
+widest() { COLUMNS=$1 show --flame | sed -n '/^\[/,/^$/p' | awk '{ if (length > most) most = length } END { print most }'; }
 check_same "--flame keeps to the width" "yes" "$([ "$(widest 80)" -le 80 ] && [ "$(widest 80)" -ge 70 ] && echo yes)"
 check_same "… of any terminal" "yes" "$([ "$(widest 140)" -le 140 ] && [ "$(widest 140)" -ge 120 ] && echo yes)"
-check_same "… and names what fits" 1 "$(show --flame | grep -c '^\[_start')"
+check_same "… and names what fits, with the component that takes most of its time" 1 "$(show --flame | grep -cE '^\[[.A-K] _start ')"
+check_same "… the same that the tree has" "$(python3 -c 'import json
+of = next(r for r in json.load(open("calls.json"))["rows"] if r["function"] == "main")["total_components"]
+print(max(of, key=of.get))')" "$(sign=$(show --flame | grep -oE '\[[.A-K] main' | cut -c 2) && show --flame | awk -v s="$sign" '$1 == s && $3 == "%" { print $4 }')"
+check_same "… none where the series has no components" 1 "$(show --series tip --flame | grep -cE '^\[_start ')"
 
 # ---- differences ----------------------------------------------------------------------------------------------------
 check "--diff with itself" show --diff assay.db --json -o same.json
@@ -154,7 +183,16 @@ done
 show slow.db --diff assay.db >diff.txt
 check "as text it says by how much" grep -q 'slower' diff.txt
 check "… and why" grep -qE 'why$' diff.txt
+check "--diff with a filter" show slow.db --diff assay.db --module 'demo*' --json -o diff_filtered.json
 check "--diff --csv" show slow.db --diff assay.db --csv -o diff.csv
+check_same "… warns on the side" 1 "$(grep -c 'differ in more than the program: core$' <<<"$err")"
+check_same "… has no line where there is none" "" "$(awk -F, 'NR > 1 && $5 == "0"' diff.csv)"
+holds "--diff in JSON tells its filters" 'd["filters"]["modules"] == ["demo*"] and 0 < sum(r["share"] for r in d["rows"]) < 0.99999' diff_filtered.json
+check_same "… as text too" 1 "$(show slow.db --diff assay.db --module 'demo*' | grep -c '^only module demo\*$')"
+check_same "a profile is the same as itself" 1 "$(show --diff assay.db | grep -cE '^[0-9]+ cycles before, [0-9]+ after: same$')"
+check_same "… and so are all its rows" "" "$(show --diff assay.db --limit 0 | grep -E '1\.00x|-0')"
+check_same "… the longest first" "same $(python3 -c 'import json; print(json.load(open("function.json"))["rows"][0]["function"])')" \
+    "$(show --diff assay.db --limit 1 | grep -oE 'same +[a-z_]+' | tr -s ' ')"
 check_fails 125 'absent.db' "a profile to compare with that is not there" show --diff absent.db
 
 # ---- the page -------------------------------------------------------------------------------------------------------
@@ -204,7 +242,12 @@ check_same "… none of them leaves a file" "" "$(find . -name 'x.html*')"
 show >plain.txt
 check_same "no colour in a file" "" "$(grep -c $'\033' plain.txt | grep -v '^0$')"
 check_same "no UTF-8 in a C locale" "" "$(LC_ALL=C grep -aP '[\x80-\xff]' plain.txt)"
-check "the text says source, series, samples, losses and error" grep -qE 'source model, series golden: every cycle, 0 lost, 0 throttled; error 0.00 %' plain.txt
+check "the text says source, series, samples and losses" grep -q '^source model, series golden: every cycle, 0 lost, 0 throttled$' plain.txt
+check "… and the error" grep -q '^error 0.00 %: exact, ' plain.txt
+for kind in --by=function --by=instruction --calls --flame "--diff assay.db" "--series tea"; do
+    # shellcheck disable=SC2086
+    check_same "no line is wider than the terminal, $kind" "" "$(COLUMNS=80 show $kind | awk 'length > 80')"
+done
 check "-o writes a file" show -o out.txt
 check_same "… with the same" "$(cat plain.txt)" "$(cat out.txt)"
 if command -v script >/dev/null; then
