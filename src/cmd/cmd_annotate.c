@@ -109,7 +109,9 @@ const struct as_command as_command_annotate = {
         "and instructions as they lie in memory, each with its share of the function's time, how often it was "
         "executed, "
         "what its time is made of as a stacked bar, and the events that it met most. Arrows show jumps inside the "
-        "function; '*' marks what takes a twentieth of it or more. Only instructions that were executed are shown.",
+        "function; '*' marks what takes a twentieth of it or more. Instructions that were not executed, or that no "
+        "sample "
+        "names, are taken from the function's file where that has not changed, and have no share.",
     .options = options_table,
     .examples = "  assay annotate main\n"
                 "  assay annotate libc.so.6:memcpy after.db\n"

@@ -28,9 +28,7 @@ bool as_report_csv(const struct as_report *report, FILE *out, struct as_error *e
 uint64_t as_report_total(const struct as_report *report, const struct as_store_row *row);
 bool as_report_has_total(const struct as_report *report);
 
-/* One row's members, into an object that is open: where it is. */
-void as_report_place_json(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
-                          const char *text, struct as_json *json);
+/* One row's components, into an object that is open. */
 void as_report_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
                                const char *name);
 /* A field of a CSV file, quoted where that is needed. */

@@ -117,8 +117,9 @@ static size_t shown(const struct as_report *report)
 
 /* ---- JSON ---- */
 
-void as_report_place_json(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
-                          const char *text, struct as_json *json)
+/* Where a row is, into an object that is open. */
+static void json_place(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                       const char *text, struct as_json *json)
 {
     bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
     if (level == AS_STORE_BY_THREAD) {
@@ -159,7 +160,7 @@ static void json_row(const struct as_report *report, const struct as_store_row *
 {
     const struct as_view *view = report->view;
     as_json_object(json, NULL);
-    as_report_place_json(view, report->level, row, text, json);
+    json_place(view, report->level, row, text, json);
     if (!view->summary.exact)
         as_json_u64(json, "samples", row->samples);
     else if (row->executions)

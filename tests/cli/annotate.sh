@@ -27,15 +27,23 @@ __attribute__((noinline)) int loop(int n)
     }
     return sum;
 }
+__attribute__((noinline)) int rare(int n)
+{
+    if (n == 12345) {
+        puts("never executed");
+        n = twice(n); /* nor is this */
+    }
+    return n + table[n];
+}
 END
 cat >src/main.c <<'END'
 #include <stdio.h>
 int loop(int n);
 static __attribute__((noinline)) int same(int n) { return loop(n) + 1; }
-int other(int n);
+int other(int n), rare(int n);
 int main(void)
 {
-    return (loop(20000) + same(100) + other(100)) == 12345;
+    return (loop(20000) + same(100) + other(100) + rare(7)) == 12345;
 }
 END
 cat >src/other.c <<'END'
@@ -64,18 +72,20 @@ holds "lines are its time too" 'near(sum(l["cycles"] for l in d["lines"]), sum(r
     and [l["cycles"] for l in d["lines"]] == sorted((l["cycles"] for l in d["lines"]), reverse=True)' loop.json
 holds "instructions by address, with all that is known of them" '
     [int(r["address"], 16) for r in d["rows"]] == sorted(int(r["address"], 16) for r in d["rows"])
-    and all(r["file"].endswith("work.c") and r["line"] > 0 and r["text"] and r["executions"] > 0 and r["module"].endswith("/prog")
+    and all(r["file"].endswith("work.c") and r["line"] > 0 and r["text"] and (r["executions"] > 0) == r["recorded"] and r["module"].endswith("/prog")
             and near(sum(r["components"].values()), r["cycles"]) for r in d["rows"])' loop.json
 holds "source stands beside it" 'any("twice(i)" in l["source"] for l in d["lines"]) or any("inlined here" in l["source"] for l in d["lines"])' loop.json
 holds "inlined functions are named" 'any(r.get("inlined") == ["twice"] for r in d["rows"])' loop.json
-holds "jumps have targets" 'any("target" in r for r in d["rows"])' loop.json
+holds "jumps have targets, named by their place in the function" '
+    (lambda start: any("target" in r for r in d["rows"]) and all(r["target_name"] == "+0x%x" % (int(r["target"], 16) - start) for r in d["rows"]
+        if "target" in r))(int(d["rows"][0]["address"], 16))' loop.json
 holds "events are counted" '
     all(0 < n <= r["executions"] for r in d["rows"] for n in r["events"].values()) and any(r["events"] for r in d["rows"])' loop.json
 note loop >loop.txt
 check "the worst lines come first" grep -qE '^\* *[0-9.]+ % work.c:[0-9]+ ' loop.txt
 check "source and disassembly" grep -qE 'work.c:13 +if \(table' loop.txt
 check "… alternate" awk '/work.c:13/ { line = 1 } line && /cmp|mov/ { found = 1 } END { exit !found }' loop.txt
-check "arrows of jumps" grep -qE "[0-9] [.|+'-]*> +[0-9a-f]+  " loop.txt
+check "arrows of jumps" grep -qE "[0-9] [.|+'-]*> +[+]0x[0-9a-f]+  " loop.txt
 check_same "… in UTF-8 where that can be shown" yes "$(LC_ALL=C.UTF-8 note loop | grep -q '▶' && echo yes)"
 check "a legend" grep -qE '^  \. +[0-9.]+ %  Base' loop.txt
 check "what it is worth" grep -q 'source model, series golden' loop.txt
@@ -103,6 +113,37 @@ full() { note loop "$@" >/dev/full; }
 check_fails 125 'No space left' "a full stdout" full
 check_fails 125 'No space left' "a full stdout, JSON" full --json
 
+# ---- what was not executed ------------------------------------------------------------------------------------------
+check "a function that was executed in part" note rare --json -o rare.json
+holds "… has all of its instructions" '
+    sum(not r["recorded"] for r in d["rows"]) > 3 and d["hole_note"] is None and all(r["executions"] == r["cycles"] == r["share"] == 0 and r["components"] == {}
+        for r in d["rows"] if not r["recorded"]) and all(r["executions"] == 1 for r in d["rows"] if r["recorded"])' rare.json
+if command -v objdump >/dev/null; then
+    offsets() { python3 -c 'import json
+rows = json.load(open("rare.json"))["rows"]
+print(*("%x" % (int(r["address"], 16) - int(rows[0]["address"], 16)) for r in rows))'; }
+    listed() { objdump -d --disassemble=rare prog | python3 -c 'import re, sys
+at = [int(x, 16) for x in re.findall(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t", sys.stdin.read(), re.M)]
+print(*("%x" % (x - at[0]) for x in at))'; }
+    check_same "… those that objdump finds" "$(listed)" "$(offsets)"
+else
+    skip "… those that objdump finds" "objdump is not installed"
+fi
+holds "… with their lines and inlined functions" '
+    any(r["line"] == 23 and not r["recorded"] and "never executed" in r["source"] for r in d["rows"])
+    and any(r.get("inlined") == ["twice"] and "inlined here" in r["source"] for r in d["rows"] if not r["recorded"])' rare.json
+holds "… calls are named by what they call" 'any(r.get("target_name") == "puts@plt" and "call" in r["text"] for r in d["rows"])' rare.json
+holds "… and lines are those that were executed" '{l["line"] for l in d["lines"]} == {r["line"] for r in d["rows"] if r["recorded"]}' rare.json
+note rare >rare.txt
+check "as text too, without shares" grep -qE '^ {20,}.*[+]0x[0-9a-f]+  call puts@plt$' rare.txt
+check "… inlined functions are told" grep -qE 'work.c:6 \(inlined twice\) +x \+= table' rare.txt
+check_same "no absolute target is left" "" "$(grep -E ' (j[a-z]+|call) 0x' rare.txt loop.txt)"
+check_same "no line is wider than the terminal" "" "$(COLUMNS=80 note loop | awk 'length > 80')"
+if command -v script >/dev/null; then
+    dimmed=$(env TERM=xterm COLUMNS=100 ASSAY_PAGER=cat script -qec "'$ASSAY' annotate rare" /dev/null </dev/null | grep 'puts@plt')
+    check_same "… dimmed on a terminal" yes "$(grep -q $'\033\[2m *[+]0x[0-9a-f]*  call' <<<"$dimmed" && echo yes)"
+fi
+
 # ---- files that change ----------------------------------------------------------------------------------------------
 sleep 0.1
 touch src/work.c
@@ -123,6 +164,8 @@ check "another build" build
 check_same "a program that has changed" 1 "$(note loop | grep -c 'prog: it has changed since the recording')"
 check_json "… in JSON too" '"changed" in d["module_note"]' note loop --json
 check "… and the report still reads" "$ASSAY" report
+check_same "… what was not executed is not known any more" 1 "$(note rare | grep -c 'that were not executed are not shown: it has changed since the recording$')"
+check_json "… in JSON" '"changed" in d["hole_note"] and all(r["recorded"] for r in d["rows"])' note rare --json
 rm prog
 check_same "a program that is gone" 1 "$(note loop | grep -c 'prog: it is not there any more')"
 check "… costs nothing but that" note loop

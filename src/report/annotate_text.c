@@ -1,0 +1,295 @@
+/* One function as people read it. See annotate.h. */
+#include "base/str.h"
+#include "report/annotate.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { WORST_LINES = 5 };
+#define WORST_SHARE 0.05 /* of the function: instructions and lines from here on are marked */
+
+static const char *short_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "?";
+}
+
+/* A line of source as one that fits: tabs become spaces. */
+static void put_source(FILE *out, const struct as_term *term, const char *text, unsigned columns)
+{
+    char flat[AS_SHOW_MAX];
+    size_t at = 0;
+    for (; text && *text && at + 5 < sizeof flat; text++)
+        for (int i = 0; i < (*text == '\t' ? 4 : 1); i++)
+            flat[at++] = *text == '\t' ? ' ' : *text;
+    flat[at] = '\0';
+    as_show_in(out, term, flat, columns, false);
+}
+
+static void put_share(const struct as_annotation *annotation, FILE *out, const struct as_term *term, uint64_t units)
+{
+    double share = as_part_of(units, annotation->units);
+    if (!units) {
+        fputs("          ", out);
+        return;
+    }
+    as_term_heat(out, term, share);
+    fprintf(out, "%c%6.2f %% ", share >= WORST_SHARE ? '*' : ' ', 100 * share);
+    as_term_plain(out, term);
+}
+
+static void put_worst(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
+{
+    for (size_t i = 0; i < annotation->lines.len && i < WORST_LINES && annotation->lines.data[i].units; i++) {
+        const struct as_note_line *line = &annotation->lines.data[i];
+        if (i == 0)
+            fputs("\nThe worst lines:\n", out);
+        put_share(annotation, out, term, line->units);
+        fprintf(out, "%s:%" PRIu32 "  ", as_show(short_name(as_annotation_file(annotation, line->file))), line->line);
+        put_source(out, term, as_annotation_source(annotation, line->file, line->line),
+                   term->width > 60 ? term->width - 40 : 20);
+        fputc('\n', out);
+    }
+}
+
+static void put_note(FILE *out, const struct as_term *term, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void put_note(FILE *out, const struct as_term *term, const char *format, ...)
+{
+    struct as_str text = {0};
+    va_list args;
+    va_start(args, format);
+    as_str_add(&text, "note: ");
+    as_str_vaddf(&text, format, args);
+    va_end(args);
+    as_show_wrapped(out, term, as_str_get(&text), 0, 6);
+    fputc('\n', out);
+    as_str_free(&text);
+}
+
+static void put_notes(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
+{
+    const struct as_view *view = annotation->view;
+    uint32_t module = view->function[annotation->function].module;
+    if (annotation->module_note)
+        put_note(out, term, "%s: %s; the code shown is that of the recording, its source may have moved",
+                 as_show(view->module[module].path), annotation->module_note);
+    if (annotation->hole_note)
+        put_note(out, term, "instructions %s are not shown: %s",
+                 view->summary.exact ? "that were not executed" : "that no sample names", annotation->hole_note);
+    for (size_t i = 0; i < annotation->lines.len; i++) {
+        const char *path = as_annotation_file(annotation, annotation->lines.data[i].file);
+        bool told = !path;
+        for (size_t k = 0; k < i && !told; k++)
+            told = annotation->lines.data[k].file == annotation->lines.data[i].file;
+        if (told)
+            continue;
+        const struct as_source *source = as_sources_get(annotation->sources, path);
+        if (source->problem)
+            put_note(out, term, "no source for %s: %s (--source-path may help)", as_show(path), source->problem);
+        else if (module < view->n_modules && view->module[module].file_time &&
+                 source->time > view->module[module].file_time)
+            put_note(out, term, "%s is newer than the program: its lines may have moved", as_show(source->found));
+    }
+    bool any = false;
+    for (size_t i = 0; i < annotation->insns.len && !any; i++)
+        any = annotation->insns.data[i].line != 0;
+    if (!any)
+        put_note(out, term, "no line numbers: the program was built without debug information (-g)");
+}
+
+/* The component that takes most of an instruction's time, apart from Base; NULL where none takes a tenth. */
+static const struct as_store_row_part *main_event(const struct as_store_row *row)
+{
+    for (size_t i = 0; i < row->n_parts; i++)
+        if (row->parts[i].key)
+            return as_part_of(row->parts[i].units, row->units) >= 0.1 ? &row->parts[i] : NULL;
+    return NULL;
+}
+
+/* Columns of a listing. */
+struct layout {
+    unsigned count, text, bar;
+    unsigned events; /* the column of the main event's name; 0: there is no place for it */
+    struct as_arrows *arrows;
+};
+
+enum { SHARE = 10, OFFSET = 9, TEXT_MIN = 24, TEXT_MAX = 44, BAR = 16, BAR_NARROW = 8 };
+
+static uint64_t count_of(const struct as_annotation *annotation, const struct as_note_insn *insn)
+{
+    return annotation->view->summary.exact ? insn->row.executions : insn->row.samples;
+}
+
+/* Its disassembly, with the target of a jump as reports name places. */
+static void add_text(const struct as_annotation *annotation, struct as_str *text, const struct as_note_insn *insn)
+{
+    char name[AS_TARGET_MAX], absolute[24];
+    const char *target = as_annotation_target(annotation, insn, name), *found = NULL;
+    snprintf(absolute, sizeof absolute, "0x%" PRIx64, insn->target);
+    for (const char *at = target ? strstr(insn->text, absolute) : NULL; at; at = strstr(at + 1, absolute))
+        if (!isxdigit((unsigned char)at[strlen(absolute)]))
+            found = at;
+    if (!found) {
+        as_str_add(text, insn->text);
+        return;
+    }
+    as_str_add_bytes(text, insn->text, (size_t)(found - insn->text));
+    as_str_addf(text, "%s%s", target, found + strlen(absolute));
+}
+
+static unsigned longest_text(const struct as_annotation *annotation, const struct as_note_insn *insn, unsigned most)
+{
+    struct as_str text = {0};
+    add_text(annotation, &text, insn);
+    size_t columns = as_show_columns(as_str_get(&text));
+    as_str_free(&text);
+    return columns <= most ? most : columns < TEXT_MAX ? (unsigned)columns : TEXT_MAX;
+}
+
+static struct layout lay_out(const struct as_annotation *annotation, const struct as_term *term)
+{
+    bool wide = term->width >= AS_TERM_WIDE;
+    unsigned longest = TEXT_MIN;
+    struct layout layout = {.count = annotation->view->summary.exact ? 10 : 7, .bar = wide ? BAR : BAR_NARROW};
+    for (size_t i = 0; i < annotation->insns.len; i++) {
+        size_t count = strlen(as_summary_count(count_of(annotation, &annotation->insns.data[i])));
+        layout.count = count > layout.count ? (unsigned)count : layout.count;
+        longest = longest_text(annotation, &annotation->insns.data[i], longest);
+    }
+    layout.arrows = as_arrows_new(annotation->insns.data, annotation->insns.len);
+    unsigned used = SHARE + layout.count + 1 + as_arrows_width(layout.arrows) + OFFSET + 1 + layout.bar;
+    unsigned left = term->width > used + TEXT_MIN ? term->width - used : TEXT_MIN;
+    layout.text = left > longest ? longest : left;
+    layout.events = wide && annotation->view->has_events ? used + layout.text + 1 : 0;
+    return layout;
+}
+
+static bool has_stack(const struct as_annotation *annotation, const struct layout *layout,
+                      const struct as_store_row *row)
+{
+    return layout->bar * as_part_of(row->units, annotation->most) >= 0.5 || (layout->events && main_event(row));
+}
+
+static void put_stack(const struct as_annotation *annotation, FILE *out, const struct as_term *term,
+                      const struct layout *layout, const struct as_store_row *row)
+{
+    const struct as_store_row_part *event = layout->events ? main_event(row) : NULL;
+    char text[AS_SHOW_MAX + 32];
+    fputc(' ', out);
+    as_legend_bar(&annotation->legend, out, term, row, annotation->most, layout->bar, event != NULL);
+    if (!event || term->width < layout->events + 8)
+        return;
+    snprintf(text, sizeof text, "%3.0f %% %s", 100 * as_part_of(event->units, row->units),
+             as_show(as_view_component(annotation->view, event->key)));
+    fputc(' ', out);
+    as_show_in(out, term, text, term->width - layout->events, false);
+}
+
+static void put_insn(const struct as_annotation *annotation, FILE *out, const struct as_term *term,
+                     const struct layout *layout, size_t index)
+{
+    const struct as_note_insn *insn = &annotation->insns.data[index];
+    uint64_t start = as_view_function_address(annotation->view, annotation->function);
+    uint64_t count = count_of(annotation, insn);
+    struct as_str text = {0};
+    char offset[24];
+    add_text(annotation, &text, insn);
+    put_share(annotation, out, term, insn->row.units);
+    fprintf(out, "%*s ", (int)layout->count, count ? as_summary_count(count) : "");
+    as_arrows_put(layout->arrows, out, term, index, false);
+    snprintf(offset, sizeof offset, insn->address >= start ? "+0x%" PRIx64 : "-0x%" PRIx64,
+             insn->address >= start ? insn->address - start : start - insn->address);
+    as_term_dim(out, term, !insn->recorded);
+    fprintf(out, "%*s  ", OFFSET - 2, offset);
+    bool stack = has_stack(annotation, layout, &insn->row);
+    as_show_in(out, term, as_str_get(&text), layout->text, stack);
+    as_term_dim(out, term, false);
+    if (stack)
+        put_stack(annotation, out, term, layout, &insn->row);
+    fputc('\n', out);
+    as_str_free(&text);
+}
+
+/* Of one line, in one inlined function. */
+static bool same_line(const struct as_annotation *annotation, const struct as_note_insn *a,
+                      const struct as_note_insn *b)
+{
+    const char *inner_a = a->n_chain ? annotation->chains.data[a->chain] : "";
+    const char *inner_b = b->n_chain ? annotation->chains.data[b->chain] : "";
+    return a->file == b->file && a->line == b->line && strcmp(inner_a, inner_b) == 0;
+}
+
+/* The time of the instructions from `index` on that belong to the same line. */
+static uint64_t run_units(const struct as_annotation *annotation, size_t index)
+{
+    const struct as_note_insn *first = &annotation->insns.data[index];
+    uint64_t units = 0;
+    for (size_t i = index; i < annotation->insns.len; i++) {
+        const struct as_note_insn *insn = &annotation->insns.data[i];
+        if (!same_line(annotation, first, insn))
+            break;
+        units += insn->row.units;
+    }
+    return units;
+}
+
+static void put_line(const struct as_annotation *annotation, FILE *out, const struct as_term *term,
+                     const struct layout *layout, size_t index)
+{
+    const struct as_note_insn *insn = &annotation->insns.data[index];
+    struct as_str where = {0};
+    if (insn->file == AS_STORE_NONE || !insn->line)
+        return;
+    as_str_addf(&where, "%s:%" PRIu32 " ", as_show(short_name(as_annotation_file(annotation, insn->file))), insn->line);
+    if (insn->n_chain)
+        as_str_addf(&where, "(inlined %.60s) ", as_show(annotation->chains.data[insn->chain]));
+    unsigned used =
+        SHARE + layout->count + 1 + as_arrows_width(layout->arrows) + (unsigned)as_show_columns(as_str_get(&where));
+    put_share(annotation, out, term, run_units(annotation, index));
+    fprintf(out, "%*s ", (int)layout->count, "");
+    as_arrows_put(layout->arrows, out, term, index, true);
+    as_term_bold(out, term, insn->recorded);
+    fputs(as_str_get(&where), out);
+    put_source(out, term, as_annotation_source(annotation, insn->file, insn->line),
+               term->width > used + 8 ? term->width - used : 8);
+    as_term_bold(out, term, false);
+    fputc('\n', out);
+    as_str_free(&where);
+}
+
+static void put_body(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
+{
+    struct layout layout = lay_out(annotation, term);
+    as_term_bold(out, term, true);
+    fprintf(out, "\n  share   %*s\n", (int)layout.count, annotation->view->summary.exact ? "executions" : "samples");
+    as_term_bold(out, term, false);
+    for (size_t i = 0; i < annotation->insns.len; i++) {
+        const struct as_note_insn *insn = &annotation->insns.data[i];
+        if (!i || !same_line(annotation, insn - 1, insn))
+            put_line(annotation, out, term, &layout, i);
+        put_insn(annotation, out, term, &layout, i);
+    }
+    as_arrows_free(layout.arrows);
+}
+
+void as_annotation_text(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
+{
+    const struct as_view *view = annotation->view;
+    const struct as_store_function *function = &view->function[annotation->function];
+    as_summary_text(&view->summary, out, term);
+    fprintf(out, "\n%s", as_show(function->name));
+    fprintf(out, " (%s): %.2f %% of the time, of which these are shares\n",
+            as_show(as_view_module(view, function->module)),
+            100 * as_part_of(annotation->units, annotation->rows.total));
+    put_notes(annotation, out, term);
+    put_worst(annotation, out, term);
+    put_body(annotation, out, term);
+    if (view->has_events) {
+        fputc('\n', out);
+        as_legend_text(&annotation->legend, view, out, term);
+    }
+}
