@@ -4,6 +4,7 @@
 #include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
+#include "core/machine.h"
 #include "report/page_document.h"
 #include "report/report.h"
 
@@ -158,8 +159,9 @@ static bool check_html(const struct report_options *options, struct as_error *er
         return as_error_set_status(err, AS_EXIT_USAGE, "--source-path is for --html");
     if (!options->html)
         return true;
-    if (options->json || options->csv || options->output || options->calls || options->flame || options->diff)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--html is a report of its own: no other kind beside it");
+    if (options->json || options->csv || options->output || options->calls || options->flame)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--html is a report of its own: no other kind beside it, except --diff");
     return !(filtered || options->sort || options->limit || options->by) ||
            as_error_set_status(err, AS_EXIT_USAGE, "--html shows the whole profile: the page has its own filters");
 }
@@ -190,7 +192,7 @@ static bool make(struct content *content, const char *file, struct as_error *err
     if (!check_html(options, err) || !check_options(options, err) || !read_limit(options, &content->limit, err) ||
         !open_view(options, file, &content->view, err))
         return false;
-    if (options->html)
+    if (options->html && !options->diff)
         return true;
     if (options->calls || options->flame)
         return as_tree_make(&content->tree, &content->view, err);
@@ -253,9 +255,10 @@ static void write_text(const struct content *content, FILE *out)
 static bool write_html(const struct content *content, struct as_error *err)
 {
     struct as_sources *sources = as_sources_new(content->options->source_path);
+    struct as_page_options page = {.sources = sources, .diff = content->diff, .meaning = as_machine_meaning};
     struct as_output output;
     bool opened = as_output_open(&output, content->options->html, err);
-    bool ok = opened && as_page_document_write(&content->view, sources, output.file, err);
+    bool ok = opened && as_page_document_write(&content->view, &page, output.file, err);
     as_sources_free(sources);
     if (ok)
         return as_output_finish(&output, err);

@@ -179,6 +179,12 @@ bool as_machine_set(struct as_machine *machine, const char *assignment, struct a
     return ok;
 }
 
+const char *as_machine_meaning(const char *key)
+{
+    const struct as_field *field = as_field_find(key);
+    return field ? field->meaning : NULL;
+}
+
 void as_machine_print(const struct as_machine *machine, FILE *out)
 {
     char text[1024];

@@ -137,6 +137,8 @@ bool as_machine_parse(const char *text, size_t size, const char *origin, struct 
 bool as_machine_set(struct as_machine *machine, const char *assignment, struct as_error *err) AS_MUST_CHECK;
 bool as_machine_validate(const struct as_machine *machine, struct as_error *err) AS_MUST_CHECK;
 void as_machine_print(const struct as_machine *machine, FILE *out); /* in the file's own format: reads back the same */
+/* What a key of the file means, in words; NULL: there is no such key. */
+const char *as_machine_meaning(const char *key);
 /* Calls `found` with the name of each machine that as_machine_load finds by name, sorted. */
 void as_machine_list(void (*found)(void *context, const char *name), void *context);
 /* Calls `found` for each key with its meaning and what it allows, in the order of the file. */

@@ -332,6 +332,68 @@ static void executed_json(const struct as_page_document *document, struct as_jso
     free(executions);
 }
 
+/* Numbers those that instructions of the page come from, and what they were inlined into. Parents come first in both.
+ */
+static uint32_t number_inlines(const struct as_page_document *document, uint32_t *number, size_t n)
+{
+    const struct as_store_inline *inlines = as_store_inlines(document->view->store, &n);
+    uint32_t used = 0;
+    for (size_t row = 0; row < document->n_insns; row++) {
+        uint32_t at = document->view->place[document->insns[row].number].inlined;
+        for (; at < n && !number[at]; at = inlines[at].parent)
+            number[at] = 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        number[i] = number[i] ? used++ : AS_STORE_NONE;
+    return used;
+}
+
+static int64_t number_or_none(const uint32_t *number, size_t n, uint32_t at)
+{
+    return at < n && number[at] != AS_STORE_NONE ? (int64_t)number[at] : -1;
+}
+
+/* Which inlined call each instruction comes from: column "inlined" of the open table. The calls follow as a table. */
+static void inlined_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_view *view = document->view;
+    size_t n;
+    const struct as_store_inline *inlines = as_store_inlines(view->store, &n);
+    uint32_t *number = as_alloc_array(n + 1, sizeof *number);
+    if (!number_inlines(document, number, n)) {
+        free(number);
+        return;
+    }
+    as_json_array(json, "inlined");
+    for (size_t row = 0; row < document->n_insns; row++)
+        as_json_i64(json, NULL, number_or_none(number, n, view->place[document->insns[row].number].inlined));
+    as_json_end(json);
+    as_json_object(json, "inlines");
+    as_json_array(json, "parent");
+    for (size_t i = 0; i < n; i++)
+        if (number[i] != AS_STORE_NONE)
+            as_json_i64(json, NULL, number_or_none(number, n, inlines[i].parent));
+    as_json_end(json);
+    as_json_array(json, "name");
+    for (size_t i = 0; i < n; i++)
+        if (number[i] != AS_STORE_NONE)
+            as_json_u64(json, NULL,
+                        as_strings_intern(document->strings, inlines[i].function ? inlines[i].function : "?"));
+    as_json_end(json);
+    as_json_array(json, "file");
+    for (size_t i = 0; i < n; i++)
+        if (number[i] != AS_STORE_NONE)
+            as_json_i64(json, NULL, inlines[i].file < view->n_files ? (int64_t)inlines[i].file : -1);
+    as_json_end(json);
+    as_json_array(json, "line");
+    for (size_t i = 0; i < n; i++)
+        if (number[i] != AS_STORE_NONE)
+            as_json_u64(json, NULL, inlines[i].line);
+    as_json_end(json);
+    as_json_end(json);
+    free(number);
+}
+
 static void instructions_json(const struct as_page_document *document, struct as_json *json)
 {
     const struct as_view *view = document->view;
@@ -362,6 +424,7 @@ static void instructions_json(const struct as_page_document *document, struct as
         as_json_i64(json, NULL, jump_of(document, row));
     as_json_end(json);
     calls_json(document, json);
+    inlined_json(document, json);
     as_json_end(json);
 }
 
@@ -395,7 +458,7 @@ static struct span *find_spans(const struct as_page_document *document)
         span->first = !span->first || place->line < span->first ? place->line : span->first;
         span->last = place->line > span->last ? place->line : span->last;
         if (place->module < view->n_modules && view->module[place->module].file_time)
-            span->newer |= as_sources_get(document->sources, view->file[place->file])->time >
+            span->newer |= as_sources_get(document->options->sources, view->file[place->file])->time >
                            view->module[place->module].file_time;
     }
     return spans;
@@ -404,7 +467,7 @@ static struct span *find_spans(const struct as_page_document *document)
 static void file_json(const struct as_page_document *document, struct as_json *json, uint32_t file, struct span *span,
                       size_t *left)
 {
-    const struct as_source *source = as_sources_get(document->sources, document->view->file[file]);
+    const struct as_source *source = as_sources_get(document->options->sources, document->view->file[file]);
     size_t first = span->first > CONTEXT_LINES ? span->first - CONTEXT_LINES : 1, bytes = 0;
     size_t last = (size_t)span->last + CONTEXT_LINES < source->n_lines ? span->last + CONTEXT_LINES : source->n_lines;
     for (size_t line = first; line <= last && span->first; line++)

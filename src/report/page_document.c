@@ -3,9 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "base/vec.h"
 #include "page/page.h"
-#include "report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,41 +19,52 @@ static int by_row(const void *a, const void *b)
     return (x->component > y->component) - (x->component < y->component);
 }
 
-void as_page_sparse_json(const struct as_page_document *document, struct as_json *json, const char *name,
-                         struct as_page_entry *entries, size_t n, bool components)
+/* Of the same row and component: one. */
+static void add_up(struct as_page_entries *entries)
 {
+    struct as_page_entry *data = entries->data;
     size_t kept = 0;
-    if (n)
-        qsort(entries, n, sizeof *entries, by_row);
-    for (size_t i = 0; i < n; i++) /* of the same row and component: one */
-        if (kept && entries[kept - 1].row == entries[i].row && entries[kept - 1].component == entries[i].component)
-            entries[kept - 1].units += entries[i].units;
+    if (entries->len)
+        qsort(data, entries->len, sizeof *data, by_row);
+    for (size_t i = 0; i < entries->len; i++)
+        if (kept && data[kept - 1].row == data[i].row && data[kept - 1].component == data[i].component)
+            data[kept - 1].units += data[i].units;
         else
-            entries[kept++] = entries[i];
+            data[kept++] = data[i];
+    entries->len = kept;
+}
+
+void as_page_sparse_json(const struct as_page_document *document, struct as_json *json, const char *name,
+                         uint32_t series, struct as_page_entries *entries)
+{
+    size_t n;
+    const struct as_store_series *of = &as_store_series(document->view->store, &n)[series];
+    const struct as_page_entry *data = entries->data;
+    add_up(entries);
     as_json_object(json, name);
     as_json_array(json, "row");
-    for (size_t i = 0; i < kept; i++)
-        as_json_u64(json, NULL, entries[i].row - (i ? entries[i - 1].row : 0));
+    for (size_t i = 0; i < entries->len; i++)
+        as_json_u64(json, NULL, data[i].row - (i ? data[i - 1].row : 0));
     as_json_end(json);
-    if (components) {
+    if (of->events) {
         as_json_array(json, "component");
-        for (size_t i = 0; i < kept; i++)
-            as_json_u64(json, NULL, entries[i].component);
+        for (size_t i = 0; i < entries->len; i++)
+            as_json_u64(json, NULL, data[i].component);
         as_json_end(json);
     }
     as_json_array(json, "cycles");
-    for (size_t i = 0; i < kept; i++)
-        as_json_double(json, NULL, round(as_view_cycles(document->view, entries[i].units) * 1000) / 1000);
+    for (size_t i = 0; i < entries->len; i++)
+        as_json_double(json, NULL, round((double)data[i].units / (double)of->scale * 1000) / 1000);
     as_json_end(json);
     as_json_end(json);
 }
 
 /* ---- components and series ---- */
 
-static uint32_t component_of(const struct as_page_document *document, uint64_t mask)
+uint32_t as_page_component_of(const struct as_page_document *document, uint64_t events)
 {
     for (uint32_t i = 0; i < document->n_masks; i++)
-        if (document->masks[i] == mask)
+        if (document->masks[i] == events)
             return i;
     return 0;
 }
@@ -116,31 +125,33 @@ static bool load_series(struct as_page_document *document, struct as_error *err)
     document->n_series = n;
     for (uint32_t i = 0; i < n; i++) {
         struct as_page_series *own = &document->series[i];
-        bool events = series[i].events != 0;
-        if (!query(document, i, events, AS_STORE_BY_INSTRUCTION, &own->instructions, err) ||
-            !query(document, i, events, AS_STORE_BY_FUNCTION, &own->functions, err))
+        own->events = series[i].events != 0;
+        if (!query(document, i, own->events, AS_STORE_BY_INSTRUCTION, &own->instructions, err) ||
+            !query(document, i, own->events, AS_STORE_BY_FUNCTION, &own->functions, err))
             return false;
     }
     return true;
 }
 
-static void rows_json(const struct as_page_document *document, struct as_json *json, const char *name,
-                      const struct as_store_rows *rows, bool events, bool of_functions)
+static void rows_json(const struct as_page_document *document, struct as_json *json, const char *name, uint32_t series,
+                      bool of_functions)
 {
-    AS_VEC(struct as_page_entry) entries = {0};
+    const struct as_page_series *own = &document->series[series];
+    const struct as_store_rows *rows = of_functions ? &own->functions : &own->instructions;
+    struct as_page_entries entries = {0};
     for (size_t i = 0; i < rows->n; i++) {
         const struct as_store_row *row = &rows->rows[i];
         uint32_t to = of_functions ? as_page_function_of(document, row->id, row->module) : document->row_of[row->id];
         if (to == AS_STORE_NONE)
             continue;
-        for (size_t k = 0; events && k < row->n_parts; k++)
+        for (size_t k = 0; own->events && k < row->n_parts; k++)
             if (row->parts[k].units)
                 *as_vec_push(&entries) =
-                    (struct as_page_entry){to, component_of(document, row->parts[k].key), row->parts[k].units};
-        if (!events && row->units)
+                    (struct as_page_entry){to, as_page_component_of(document, row->parts[k].key), row->parts[k].units};
+        if (!own->events && row->units)
             *as_vec_push(&entries) = (struct as_page_entry){to, AS_STORE_NONE, row->units};
     }
-    as_page_sparse_json(document, json, name, entries.data, entries.len, events);
+    as_page_sparse_json(document, json, name, series, &entries);
     as_vec_free(&entries);
 }
 
@@ -156,24 +167,44 @@ static void error_json(const struct as_store *store, uint32_t series, struct as_
     as_json_end(json);
 }
 
+static const char *unit_name(const char *unit)
+{
+    return strcmp(unit, "nanoseconds") == 0 ? "ns" : strcmp(unit, "cycles") == 0 ? unit : "samples";
+}
+
+static void sampling_json(const struct as_store_series *series, struct as_json *json)
+{
+    if (series->exact)
+        return;
+    as_json_u64(json, "samples", series->samples);
+    as_json_u64(json, "lost", series->lost);
+    as_json_u64(json, "throttled", series->throttled);
+    if (!series->period)
+        return;
+    char *period = as_format("%s %s", as_summary_count(series->period), as_show(series->unit));
+    as_page_string(json, "period", period);
+    free(period);
+}
+
 static void series_json(const struct as_page_document *document, struct as_json *json)
 {
     size_t n;
     const struct as_store_series *series = as_store_series(document->view->store, &n);
     as_json_array(json, "series");
     for (uint32_t i = 0; i < n; i++) {
-        bool events = series[i].events != 0;
         as_json_object(json, NULL);
         as_page_string(json, "name", series[i].name);
+        as_json_string(json, "unit", unit_name(series[i].unit));
         as_json_bool(json, "exact", series[i].exact);
-        if (!series[i].exact)
-            as_json_u64(json, "samples", series[i].samples);
+        sampling_json(&series[i], json);
         if (series[i].description)
             as_page_string(json, "note", series[i].description);
         error_json(document->view->store, i, json);
         if (document->shortened)
-            rows_json(document, json, "functions", &document->series[i].functions, events, true);
-        rows_json(document, json, "instructions", &document->series[i].instructions, events, false);
+            rows_json(document, json, "functions", i, true);
+        rows_json(document, json, "instructions", i, false);
+        as_page_series_paths_json(document, json, i);
+        as_page_series_threads_json(document, json, i);
         as_json_end(json);
     }
     as_json_end(json);
@@ -204,68 +235,29 @@ static void events_json(const struct as_page_document *document, struct as_json 
     as_json_end(json);
 }
 
-/* ---- call paths ---- */
-
-/* The nodes with the most time; what is below them and left out counts as theirs. */
-static void paths_json(struct as_page_document *document, struct as_json *json)
-{
-    const struct as_view *view = document->view;
-    struct as_error err = AS_ERROR_INIT;
-    struct as_tree tree;
-    if (!view->has_calls || !as_tree_make(&tree, view, &err))
-        return;
-    uint64_t least = 1;
-    size_t kept = tree.n;
-    for (; kept > AS_PAGE_PATHS; least *= 2) {
-        kept = 0;
-        for (size_t i = 0; i < tree.n; i++)
-            kept += tree.nodes[i].total >= least * 2;
-    }
-    uint32_t *number = as_alloc_array(tree.n + 1, sizeof *number);
-    AS_VEC(struct as_page_entry) self = {0};
-    uint32_t n = 0;
-    for (size_t i = 0; i < tree.n; i++) { /* parents come first, and have at least as much */
-        bool small = tree.nodes[i].total < least;
-        uint32_t parent = tree.nodes[i].parent;
-        number[i] = !small ? n++ : parent == AS_STORE_NONE ? AS_STORE_NONE : number[parent];
-        document->folded += small ? tree.nodes[i].self : 0;
-        if (number[i] != AS_STORE_NONE && tree.nodes[i].self)
-            *as_vec_push(&self) = (struct as_page_entry){number[i], AS_STORE_NONE, tree.nodes[i].self};
-    }
-    as_json_object(json, "paths");
-    as_json_array(json, "parent");
-    for (size_t i = 0; i < tree.n; i++)
-        if (tree.nodes[i].total >= least)
-            as_json_i64(json, NULL, tree.nodes[i].parent == AS_STORE_NONE ? -1 : (int64_t)number[tree.nodes[i].parent]);
-    as_json_end(json);
-    as_json_array(json, "function");
-    for (size_t i = 0; i < tree.n; i++)
-        if (tree.nodes[i].total >= least)
-            as_json_u64(json, NULL, as_page_function_of(document, tree.nodes[i].function, AS_STORE_NONE));
-    as_json_end(json);
-    as_page_sparse_json(document, json, "self", self.data, self.len, false);
-    as_json_end(json);
-    as_vec_free(&self);
-    free(number);
-    as_tree_free(&tree);
-}
-
 /* ---- all of it ---- */
+
+/* Names in it are cut where they are shown; there are as many rows as matter. */
+static void diff_json(const struct as_page_document *document, struct as_json *json)
+{
+    if (!document->options->diff)
+        return;
+    as_json_object(json, "diff");
+    as_diff_json(document->options->diff, json, AS_PAGE_DIFF);
+    as_json_end(json);
+}
 
 static void document_json(struct as_json *json, void *data)
 {
     struct as_page_document *document = data;
-    const char *unit = document->view->summary.unit;
     as_json_object(json, NULL);
     as_json_string(json, "format", "assay-page");
     as_json_u64(json, "version", 1);
-    as_json_string(json, "unit",
-                   strcmp(unit, "nanoseconds") == 0 ? "ns"
-                   : strcmp(unit, "cycles") == 0    ? unit
-                                                    : "samples");
+    as_json_string(json, "unit", unit_name(document->view->summary.unit));
     events_json(document, json);
     series_json(document, json);
-    paths_json(document, json);
+    as_page_paths_json(document, json);
+    diff_json(document, json);
     as_page_files_json(document, json);
     as_page_run_json(document, json);
     as_page_code_json(document, json);
@@ -278,6 +270,7 @@ static void free_document(struct as_page_document *document)
         as_store_rows_free(&document->series[i].instructions);
         as_store_rows_free(&document->series[i].functions);
     }
+    as_page_paths_free(document);
     free(document->series);
     free(document->masks);
     free(document->functions);
@@ -288,13 +281,15 @@ static void free_document(struct as_page_document *document)
         as_strings_free(document->strings);
 }
 
-bool as_page_document_write(const struct as_view *view, struct as_sources *sources, FILE *out, struct as_error *err)
+bool as_page_document_write(const struct as_view *view, const struct as_page_options *options, FILE *out,
+                            struct as_error *err)
 {
-    struct as_page_document document = {.view = view, .sources = sources};
+    struct as_page_document document = {.view = view, .options = options};
     bool ok = load_series(&document, err);
     if (ok)
         find_masks(&document);
-    ok = ok && as_page_code_make(&document, err) && as_page_write(out, AS_PAGE_DEFLATED, document_json, &document, err);
+    ok = ok && as_page_code_make(&document, err) && as_page_paths_make(&document, err) &&
+         as_page_write(out, AS_PAGE_DEFLATED, document_json, &document, err);
     free_document(&document);
     return ok;
 }

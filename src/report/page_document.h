@@ -2,15 +2,29 @@
 #ifndef AS_REPORT_PAGE_DOCUMENT_H
 #define AS_REPORT_PAGE_DOCUMENT_H
 
+#include "base/vec.h"
+#include "report/report.h"
 #include "report/sources.h"
 #include "report/view.h"
 
 /* So that a page stays below 5 MB and quick: of larger programs the functions with the most time have their
  * instructions, the others their sums; smaller branches of the call tree count as their callers'. The page says so. */
-enum { AS_PAGE_INSNS = 100000, AS_PAGE_PATHS = 50000, AS_PAGE_SOURCE = 4 << 20 };
+enum {
+    AS_PAGE_INSNS = 100000,
+    AS_PAGE_PATHS = 50000,
+    AS_PAGE_SOURCE = 4 << 20,
+    AS_PAGE_THREADS = 32,
+    AS_PAGE_DIFF = 2000
+};
+
+struct as_page_options {
+    struct as_sources *sources;
+    const struct as_diff *diff;              /* by function, with the page's view as the later one; NULL: none */
+    const char *(*meaning)(const char *key); /* of a parameter of the machine; may return NULL */
+};
 
 /* Writes the page. The view must have no filters: the page is of the whole profile. */
-bool as_page_document_write(const struct as_view *view, struct as_sources *sources, FILE *out,
+bool as_page_document_write(const struct as_view *view, const struct as_page_options *options, FILE *out,
                             struct as_error *err) AS_MUST_CHECK;
 
 /* ---- its parts ---- */
@@ -30,13 +44,24 @@ struct as_page_insn {
     bool calls;
 };
 
+/* Time of a row, of the tables that have rows by number. */
+struct as_page_entry {
+    uint32_t row, component; /* component AS_STORE_NONE: the series has none */
+    uint64_t units;
+};
+struct as_page_entries {
+    struct as_page_entry *data;
+    size_t len, cap;
+};
+
 struct as_page_series {
+    bool events; /* it has components */
     struct as_store_rows instructions, functions;
 };
 
 struct as_page_document {
     const struct as_view *view;
-    struct as_sources *sources;
+    const struct as_page_options *options;
     struct as_strings *strings;
     struct as_page_function *functions;
     size_t n_functions;
@@ -48,22 +73,26 @@ struct as_page_document {
     size_t n_series;
     uint64_t *masks; /* of components, Base first */
     size_t n_masks;
-    bool shortened;  /* instructions were left out */
-    uint64_t folded; /* units of call paths that count as their callers' */
+    bool shortened;              /* instructions were left out */
+    uint64_t folded;             /* units of call paths that count as their callers' */
+    struct as_page_paths *paths; /* NULL: there are none */
 };
 
 bool as_page_code_make(struct as_page_document *document, struct as_error *err) AS_MUST_CHECK;
 void as_page_code_json(const struct as_page_document *document, struct as_json *json);
 void as_page_files_json(const struct as_page_document *document, struct as_json *json);
 void as_page_run_json(const struct as_page_document *document, struct as_json *json);
+bool as_page_paths_make(struct as_page_document *document, struct as_error *err) AS_MUST_CHECK;
+void as_page_paths_json(const struct as_page_document *document, struct as_json *json);
+void as_page_paths_free(struct as_page_document *document);
+/* Members of a series: its time by call path, and by thread and function. */
+void as_page_series_paths_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
+void as_page_series_threads_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 /* The function of the page that a row of the profile, or an address without one, belongs to. */
 uint32_t as_page_function_of(const struct as_page_document *document, uint32_t function, uint32_t module);
+uint32_t as_page_component_of(const struct as_page_document *document, uint64_t events);
 /* "row", "component" and "cycles" of entries that come in any order. */
-struct as_page_entry {
-    uint32_t row, component; /* component AS_STORE_NONE: the series has none */
-    uint64_t units;
-};
 void as_page_sparse_json(const struct as_page_document *document, struct as_json *json, const char *name,
-                         struct as_page_entry *entries, size_t n, bool components);
+                         uint32_t series, struct as_page_entries *entries);
 
 #endif

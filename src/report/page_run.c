@@ -149,10 +149,10 @@ static void threads_json(const struct as_view *view, struct as_json *json)
 }
 
 /* Keys are SECTION.NAME; those without a section come first, as "machine". */
-static void machine_json(const struct as_store *store, struct as_json *json)
+static void machine_json(const struct as_page_document *document, struct as_json *json)
 {
     size_t n;
-    const struct as_store_pair *pairs = as_store_machine(store, &n);
+    const struct as_store_pair *pairs = as_store_machine(document->view->store, &n);
     const char *open = NULL;
     size_t open_length = 0;
     as_json_array(json, "machine");
@@ -178,6 +178,8 @@ static void machine_json(const struct as_store *store, struct as_json *json)
             as_json_object(json, NULL);
             as_page_string(json, "name", dot ? dot + 1 : pairs[i].key);
             as_page_string(json, "value", pairs[i].value);
+            if (document->options->meaning(pairs[i].key))
+                as_json_string(json, "note", document->options->meaning(pairs[i].key));
             as_json_end(json);
         }
     if (open) {
@@ -224,6 +226,6 @@ void as_page_run_json(const struct as_page_document *document, struct as_json *j
         as_json_end(json);
     }
     as_json_end(json);
-    machine_json(document->view->store, json);
+    machine_json(document, json);
     run_json(document->view->store, json);
 }

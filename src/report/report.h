@@ -60,6 +60,7 @@ struct as_tree {
     struct as_store_row_part *parts; /* components of each node's own time, nodes in the order of a listing */
     size_t n_parts;
     struct as_legend legend;
+    uint32_t *node_of; /* by the profile's path */
 };
 
 /* False also where the series has no call paths. */

@@ -115,7 +115,7 @@ bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_er
     if (!view->has_calls)
         return as_error_set(err, "%s: the series %s has no call paths; the golden series of assay record has",
                             as_store_file_name(view->store), view->summary.sampler);
-    uint32_t *node_of = add_paths(view, &all);
+    uint32_t *node_of = tree->node_of = add_paths(view, &all);
     for (uint32_t i = 0; i < all.len; i++) {
         uint32_t parent = all.data[i].node.parent;
         if (parent == AS_STORE_NONE)
@@ -133,7 +133,6 @@ bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_er
     bool ok = as_tree_add_parts(tree, view, node_of, err);
     as_vec_free(&all);
     free(number_of);
-    free(node_of);
     return ok;
 }
 
@@ -141,6 +140,7 @@ void as_tree_free(struct as_tree *tree)
 {
     free(tree->nodes);
     free(tree->parts);
+    free(tree->node_of);
 }
 
 const char *as_tree_name(const struct as_view *view, const struct as_tree_node *node)

@@ -51,6 +51,9 @@ function summary(more = {}) {
     };
 }
 
+/** Own time of the call paths main, main-copy, main-sort, main-copy-sort. */
+const OWN = [[0, 0, 100], [1, 0, 150], [1, 1, 100], [1, 2, 300], [1, 5, 50], [2, 0, 100], [2, 6, 60], [3, 0, 100], [3, 6, 40]];
+
 /** Three functions, 1000 cycles: main 100 (10 %), copy 600 (60 %), sort 300 (30 %). */
 export function small() {
     const strings = new Strings();
@@ -67,10 +70,11 @@ export function small() {
         format: "assay-page", version: 1, unit: "cycles", summary: summary(),
         events: EVENTS, components: COMPONENTS,
         series: [
-            { name: "tea", label: "TEA", samples: 100, error: { instruction: 0.021, block: 0.01, function: 0, pics: 0.03 }, instructions: sparse(truth) },
-            { name: "golden", label: "Golden", exact: true, instructions: sparse(truth) },
+            { name: "tea", label: "TEA", samples: 100, error: { instruction: 0.021, block: 0.01, function: 0, pics: 0.03 }, instructions: sparse(truth), paths: sparse(OWN) },
+            { name: "golden", label: "Golden", exact: true, instructions: sparse(truth), paths: sparse(OWN) },
             { name: "software", label: "Software", samples: 100, error: { instruction: 0.6, block: 0.5, function: 0.2 }, note: "skids to a later instruction",
-                instructions: sparse(software, false), blames: [[5, 4, 450], [12, 11, 180]] },
+                instructions: sparse(software, false), blames: [[5, 4, 450], [12, 11, 180]],
+                paths: sparse([[0, 0, 150], [1, 0, 450], [2, 0, 400]], false) },
         ],
         modules: [{ name: "demo", path: "bin/demo", build_id: "0123abcd" }, { name: "libsort.so", path: "lib/libsort.so", note: "no build id" }],
         files: [
@@ -85,7 +89,7 @@ export function small() {
             executed: [1, 1, 1, 1, 200, 200, 200, 200, 200, 1, 150, 150, 100, 96], jump: [0, 0, 0, 0, 0, 0, 0, 0, -4, 0, 0, 2, 0, 0],
             call: { row: [1, 1], function: [1, 2] },
         },
-        paths: { parent: [-1, 0, 0, 1], function: [0, 1, 2, 2], self: sparse([[0, 0, 100], [1, 0, 150], [1, 1, 100], [1, 2, 300], [1, 5, 50], [2, 0, 100], [2, 6, 60], [3, 0, 100], [3, 6, 40]]) },
+        paths: { parent: [-1, 0, 0, 1], function: [0, 1, 2, 2] },
         threads: [{ name: "demo 1", instructions: 1500, cycles: 1000 }],
         counters: [{ name: "loads", value: 200, meaning: "instructions that read memory" }],
         machine: [{ name: "Front end", rows: [{ name: "front.fetch_width", value: "8", note: "Table B.2" }] }, { name: "Back end", rows: [{ name: "back.rob", value: "192", note: "Table B.2" }] }],
@@ -98,10 +102,10 @@ export function timer() {
     const data = small();
     const flat = data.series[0].instructions;
     return {
-        ...data, unit: "samples", events: [], components: [], paths: { ...data.paths, self: { row: data.paths.self.row, cycles: data.paths.self.cycles } }, machine: [],
+        ...data, unit: "samples", events: [], components: [], machine: [],
         summary: summary({ source: "timer", sampler: "timer", core: null, cycles: null, instructions: null, states: null, lost: 3, throttled: null, error_estimate: null, error_how: null,
             unmeasured: ["events: no PMU on this machine", "cycles: the task clock counts time"], notes: ["auto fell back to the timer: perf_event_open was refused"] }),
-        series: [{ name: "timer", label: "Timer", samples: 100, instructions: { row: flat.row, cycles: flat.cycles } }],
+        series: [{ name: "timer", label: "Timer", samples: 100, instructions: { row: flat.row, cycles: flat.cycles }, paths: sparse(OWN, false) }],
     };
 }
 
@@ -155,7 +159,7 @@ function pathsOf(data, truth, next) {
         sums.set(key, (sums.get(key) ?? 0) + Math.round(cycles * 100));
     }
     const entries = [...sums].sort((a, b) => a[0] - b[0]).map(([key, cycles]) => [Math.floor(key / 16), key % 16, cycles / 100]);
-    return { parent, function: fn, self: sparse(entries) };
+    return [{ parent, function: fn }, sparse(entries)];
 }
 
 /** 100,000 instructions (or as many as asked for) in functions of 20 to 400, one of 20,000. */
@@ -202,7 +206,9 @@ export function large(wanted = 100000) {
         { name: "software", label: "Software", samples: 250000, error: { instruction: 0.6 }, instructions: sparse(software, false) },
     ];
     data.files = Array.from({ length: 40 }, (_, file) => ({ name: `src/file_${file}.cc`, first: 1, lines: Array.from({ length: 1500 }, (_, line) => `    value_${line} += table[${line % 31}] * scale(${file}, ${line});`) }));
-    data.paths = pathsOf(data, truth, next);
+    const [paths, own] = pathsOf(data, truth, next);
+    data.paths = paths;
+    data.series[0].paths = data.series[1].paths = own;
     const cycles = truth.reduce((sum, [, , value]) => sum + value, 0);
     data.summary = summary({ program: "large", cycles: Math.round(cycles), instructions: Math.round(cycles * 1.3), samples: 250000 });
     return data;

@@ -109,6 +109,37 @@ await test("a source without events says so and shows no stacks", async () => {
     await page.close();
 });
 
+await test("the run says what was run, on what, how it was measured, and rates beside counts", async () => {
+    const data = small();
+    data.counters = [{ name: "instructions", value: 1500 }, { name: "branches", value: 300 }, { name: "branch_mispredictions", value: 15 }, { name: "l1d_accesses", value: 200 }, { name: "l1d_misses", value: 50 },
+        { name: "l2_accesses", value: 0 }, { name: "l2_misses", value: 0 }, { name: "teapots", value: 7, meaning: "in the cupboard" }];
+    data.run = [["assay", "0.1.0"], ["frequency", "3200000000"], ["host_seconds", "2.5"], ["source_why", "asked for"], ["status", "139"], ["directory", "there"], ["period", "10"], ["oddity", "kept"], ["environment", "LANG=C"]].map(([name, value]) => ({ name, value }));
+    const page = await openPage(pageFile("run", data), "#tab=run");
+    const facts = await page.$$eval("#panel-run .card", (cards) => cards.map((card) => [card.querySelector("h2").textContent, [...card.querySelectorAll("dt")].map((dt) => `${dt.textContent}: ${dt.nextSibling.textContent}`)]));
+    const of = Object.fromEntries(facts);
+    assert.deepEqual(of["What was run"], ["Program: demo", "Arguments: --size 3", "Directory: there", "Exit status: 139 (signal 11)", "Recorded: 2025-01-02 03:04:05 UTC", "Took: 2.50 s", "Assay: 0.1.0"]);
+    assert.deepEqual(of["On what machine"].slice(0, 2), ["Modelled core: boom-tea", "Clock: 3.20 GHz"]);
+    assert.deepEqual(of["How it was measured"], ["Source: model", "Why: asked for", "Series: TEA (100 samples), Golden (every cycle), Software (100 samples)", "Period: 10 cycles", "oddity: kept"]);
+    const rows = await page.$$eval(".counters tbody tr:not(.group-head)", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
+    assert.deepEqual(rows, [["Instructions", "1,500", "", ""], ["Branches", "300", "200", ""], ["Mispredicted", "15", "10.0", "5.00 % of the branches"], ["L1 data cache accesses", "200", "133", ""],
+        ["L1 data cache misses", "50", "33.3", "25.0 % of the accesses"], ["teapots", "7", "", "in the cupboard"]]);
+    await page.close();
+});
+
+await test("machine parameters come by part, with units", async () => {
+    const data = small();
+    const rows = (pairs) => pairs.map(([name, value, note]) => ({ name, value, note }));
+    data.machine = [
+        { name: "memory", rows: rows([["l1d.size", "32K"], ["l1d.latency", "3"], ["l1i.size", "16K"], ["l1i.latency", "1"], ["l2.size", "0"], ["line", "64", "bytes of a cache line"], ["dtlb.entries", "32"]]) },
+        { name: "front", rows: rows([["redirect", "4", "cycles from a mispredicted branch's result to the fetch"], ["constructor", "1"]]) }, { name: "dram", rows: rows([["cas", "14ns"], ["bandwidth", "16GB/s"]]) }];
+    const page = await openPage(pageFile("machine", data), "#tab=machine");
+    assert.deepEqual(await page.$$eval("#panel-machine h2", (list) => list.map((one) => one.textContent)), ["Front end", "Memory", "DRAM"]);
+    const cells = await page.$$eval("#panel-machine tbody tr", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent).slice(0, 3)));
+    assert.deepEqual(cells, [["redirect", "4 cycles", "cycles from a mispredicted branch's result to the fetch"], ["constructor", "1", ""], ["L1 instruction", "16 KiB", "1 cycle"], ["L1 data", "32 KiB", "3 cycles"],
+        ["L2", "there is none"], ["Data TLB", "32"], ["line", "64 bytes", "bytes of a cache line"], ["cas", "14 ns", ""], ["bandwidth", "16 GB/s", ""]]);
+    await page.close();
+});
+
 // --- functions ---------------------------------------------------------------------------------------------------------
 
 await test("functions sort by every column, both ways", async () => {
@@ -139,7 +170,8 @@ await test("functions keep their totals and executions where instructions and ca
     data.functions = { ...data.functions, count: [4, 6, 0], total: [1000, 740, 300], executed: [4, 1001, 446] };
     for (const column of ["address", "text", "file", "line", "executed", "jump"]) data.instructions[column] = data.instructions[column].slice(0, 10);
     data.series = [{ ...data.series[0], instructions: { row: [], cycles: [] }, functions: { row: [0, 1, 1], cycles: [100, 600, 300] } }];
-    data.paths = { parent: [-1, 0], function: [0, 1], self: { row: [0, 1], cycles: [260, 740] } };
+    data.paths = { parent: [-1, 0], function: [0, 1] };
+    data.series[0].paths = { row: [0, 1], cycles: [260, 740] };
     const cells = async (page) => (await gridRows(page, "Functions")).map((row) => [row[2], row[1], row[5], row[6]]);
     const page = await openPage(pageFile("left out", data), "#tab=functions");
     assert.deepEqual(await cells(page), [["copy", "74.0 %", "1,001", "1.67"], ["sort", "30.0 %", "446", "1.49"], ["main", "100 %", "4", "0.04"]]);
@@ -264,14 +296,41 @@ await test("frames are as wide as their time and stand under their callers", asy
 await test("a flame graph without events says whose they are not, and has no legend", async () => {
     const data = small();
     assert.ok((await (await openPage(SMALL, "#tab=flame")).locator("#panel-flame .legend-item").count()) > 0);
-    data.paths.self = { row: data.paths.self.row, cycles: data.paths.self.cycles };
+    delete data.series[0].paths.component;
     const page = await openPage(pageFile("paths without events", data), "#tab=flame");
     assert.ok((await page.textContent("#panel-flame .toolbar")).includes("Call paths are recorded without events."));
     assert.equal(await page.locator("#panel-flame .legend-item").count(), 0);
     await page.close();
     const none = await openPage(pageFile("timer", timer()), "#tab=flame");
-    assert.ok((await none.textContent("#panel-flame .toolbar")).includes("This source tells no events."));
+    assert.ok((await none.textContent("#panel-flame .toolbar")).includes("Timer: this source tells no events."));
     await none.close();
+});
+
+await test("a selected frame shows its own stack and that of everything below", async () => {
+    const page = await openPage(SMALL, "#tab=flame&zoom=1");
+    const said = await page.$$eval(".flame-stacks .words", (list) => list.map((one) => one.textContent));
+    assert.deepEqual(said, ["ST-L1+ST-LLC 40.5 %, Base 33.8 %, ST-L1 13.5 %, DR-SQ 6.76 % and 1 smaller ones", "ST-L1+ST-LLC 40.5 %, Base 20.3 %, ST-L1 13.5 %, DR-SQ 6.76 %"]);
+    await page.hover(".frame >> nth=1");
+    assert.ok((await page.textContent(".tip")).includes("ST-L1+ST-LLC"));
+    await page.close();
+});
+
+await test("another series fills every tab, stays while one goes about, and the first choice needs no word in the address", async () => {
+    const page = await openPage(SMALL, "#tab=functions");
+    await page.selectOption("select.series", "software");
+    await eventually(async () => assert.deepEqual((await gridRows(page, "Functions")).map((row) => [row[2], row[0], row[1]]), [["copy", "45.0 %", "45.0 %"], ["sort", "40.0 %", "40.0 %"], ["main", "15.0 %", "100 %"]]));
+    assert.ok(page.url().endsWith("#tab=functions&series=software"));
+    await page.click("#tab-flame");
+    await eventually(async () => assert.deepEqual(await page.$$eval(".frame", (list) => list.map((one) => [one.textContent, Math.round(parseFloat(one.style.width))])), [["main", 100], ["copy", 45], ["sort", 40]]));
+    assert.ok((await page.textContent("#panel-flame .toolbar")).includes("Software: this source tells no events."));
+    await page.click("#tab-summary");
+    await eventually(async () => assert.ok((await page.textContent(".quality")).includes("60.0 % – by instruction, against the golden reference")));
+    await page.selectOption("select.series", "tea");
+    await eventually(async () => assert.ok(page.url().endsWith("#tab=summary")));
+    await page.goBack();
+    await eventually(async () => assert.equal(await page.inputValue("select.series"), "software"));
+    assert.deepEqual(page.trouble, []);
+    await page.close();
 });
 
 await test("the flame graph zooms by key and by address", async () => {

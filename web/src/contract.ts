@@ -39,20 +39,60 @@ export interface SummaryData {
 export interface SeriesData {
     name: string;
     label?: string;
+    unit?: Unit;
     exact?: boolean;
     samples?: number | null;
+    lost?: number | null;
+    throttled?: number | null;
+    period?: string | null;
     error?: { instruction?: number | null; block?: number | null; function?: number | null; pics?: number | null } | null;
     note?: string;
     functions?: Sparse;
     instructions: Sparse;
+    /** Own time of the call paths. */
+    paths?: Sparse;
+    /** Time of the functions in each of the document's threads; null: left out. */
+    threads?: (Sparse | null)[];
     /** Said instruction, true instruction, cycles: the largest pairs that differ. */
     blames?: [number, number, number][];
+}
+
+export type Unit = "cycles" | "ns" | "samples";
+
+/** What `assay report --diff --json` writes. */
+export interface DiffRow {
+    name?: string | null;
+    module?: string | null;
+    function?: string | null;
+    before: number;
+    cycles: number;
+    change: number;
+    before_components?: Record<string, number>;
+    components?: Record<string, number>;
+}
+
+export interface DiffSide {
+    program?: string | null;
+    core?: string | null;
+    sampler?: string | null;
+    cycles?: number | null;
+    instructions?: number | null;
+    seconds?: number | null;
+}
+
+export interface DiffData {
+    before: DiffSide;
+    summary: DiffSide;
+    differ_in?: string | null;
+    change?: number | null;
+    speedup?: number | null;
+    rows: DiffRow[];
 }
 
 export interface PageData {
     format: string;
     version: number;
-    unit?: "cycles" | "ns" | "samples";
+    unit?: Unit;
     summary: SummaryData;
     strings: string[];
     events?: { name: string; meaning?: string; state?: string }[];
@@ -78,8 +118,11 @@ export interface PageData {
         executed?: number[];
         jump?: number[];
         call?: { row: number[]; function: number[] };
+        inlined?: number[];
+        inlines?: { parent: number[]; name: number[]; file?: number[]; line?: number[] };
     };
-    paths?: { parent: number[]; function: number[]; self: Sparse };
+    paths?: { parent: number[]; function: number[] };
+    diff?: DiffData;
     threads?: { name: string; instructions?: number | null; cycles?: number | null }[];
     counters?: { name: string; value: number; meaning?: string }[];
     machine?: { name: string; rows: { name: string; value: string; note?: string }[] }[];

@@ -18,6 +18,7 @@ class Page {
     private readonly tabs: Tab[];
     private readonly context: Context;
     private readonly help = button("?", () => showHelp(), { class: "help", "aria-label": "Keys", title: "Keys ( ? )" });
+    private readonly series: HTMLSelectElement | null;
     private current = "";
     private entering = false; // the next tab gets the focus: it was asked for by its key
 
@@ -26,9 +27,10 @@ class Page {
         this.context = {
             model, bars: new Bars(model, new Colours(model)), names: new FunctionNames(model),
             go: (params, swap) => this.go(params, swap === true),
-            link: routeText,
+            link: (params) => routeText(this.withSeries(params)),
             announce: (text) => (this.live.textContent = text),
         };
+        this.series = seriesChoice(model, (name) => this.chooseSeries(name));
         const { summary } = model.data;
         document.title = `${clean(summary.program, 60)} – Assay`;
         replace(document.body, this.header(clean(summary.program, 80)), this.main(), this.live);
@@ -47,7 +49,7 @@ class Page {
             list.append(one);
         }
         list.addEventListener("keydown", (event) => this.onTabKey(event));
-        return el("header", {}, el("div", { class: "brand" }, el("span", { class: "logo", "aria-hidden": "true" }), el("h1", {}, el("span", { class: "code" }, program), el("small", {}, "Assay"))), list, el("div", { class: "tools" }, themeButton(), this.help));
+        return el("header", {}, el("div", { class: "brand" }, el("span", { class: "logo", "aria-hidden": "true" }), el("h1", {}, el("span", { class: "code" }, program), el("small", {}, "Assay"))), list, el("div", { class: "tools" }, this.series, themeButton(), this.help));
     }
 
     private main(): HTMLElement {
@@ -60,8 +62,33 @@ class Page {
         return main;
     }
 
+    /** Places keep the series that is shown, unless it is the document's own choice. */
+    private withSeries(params: Params): Params {
+        const { model } = this.context;
+        return model.main === model.named ? params : { ...params, series: model.main.name };
+    }
+
+    private chooseSeries(name: string): void {
+        const params = Object.fromEntries(readRoute());
+        delete params.series;
+        if (!new URLSearchParams(location.hash.slice(1)).has("tab")) delete params.tab;
+        location.hash = routeText(name === this.context.model.named.name ? params : { ...params, series: name });
+    }
+
+    /** The views are of one series: another one makes them anew. */
+    private showSeries(name: string | null): void {
+        const { model } = this.context;
+        const wanted = model.series.find((one) => one.name === name) ?? model.named;
+        if (this.series) this.series.value = wanted.name;
+        if (wanted === model.main) return;
+        model.choose(wanted.name);
+        this.views.clear();
+        for (const panel of this.panels.values()) panel.textContent = "";
+        this.context.announce(`Showing ${wanted.label}`);
+    }
+
     private go(params: Params, swap: boolean): void {
-        const text = routeText(params);
+        const text = routeText(this.withSeries(params));
         if (text === location.hash) return;
         if (swap) {
             history.replaceState(null, "", text);
@@ -75,6 +102,7 @@ class Page {
         // Before a panel is hidden, which takes the focus from what is in it.
         const along = tab.id !== this.current && document.activeElement?.closest("[role=tabpanel]");
         this.current = tab.id;
+        this.showSeries(params.get("series"));
         for (const [id, panel] of this.panels) panel.hidden = id !== tab.id;
         for (const [id, one] of this.buttons) {
             one.setAttribute("aria-selected", String(id === tab.id));
@@ -149,6 +177,16 @@ function showHelp(): void {
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
+}
+
+/** Which of the run's measurements all tabs show; null where there is one only. */
+function seriesChoice(model: Model, choose: (name: string) => void): HTMLSelectElement | null {
+    if (model.series.length < 2) return null;
+    const choice = el("select", { class: "series", "aria-label": "Series shown", title: "Which measurement of the run is shown" },
+        ...model.series.map((one) => el("option", { value: one.name }, one.exact ? `${one.label} (every cycle)` : one.label)));
+    choice.value = model.main.name;
+    choice.addEventListener("change", () => choose(choice.value));
+    return choice;
 }
 
 /** Light, dark, or as the system has it. The choice is kept where the browser allows a file to keep anything. */

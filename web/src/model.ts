@@ -104,6 +104,7 @@ export interface Series {
     functions: Stacks;
     instructions: Stacks;
     total: number;
+    unit: string;
 }
 
 export interface Component {
@@ -124,21 +125,21 @@ export interface Paths {
 export class Model {
     readonly components: Component[];
     readonly series: Series[];
-    readonly main: Series;
+    readonly named: Series; // that the document names
+    main: Series; // the one that is shown
     readonly functionCount: number;
     readonly first: Uint32Array; // first instruction of each function; one more at the end
     readonly functionOf: Uint32Array; // of an instruction
     readonly address: bigint[]; // of functions
     readonly offset: Float64Array; // of instructions, from their function's address
     readonly callee: Map<number, number>;
-    readonly paths: Paths | null;
-    readonly inclusive: Float64Array | null; // of functions, with what they called; -1: not known
+    paths: Paths | null = null; // of the series that is shown
+    inclusive: Float64Array | null = null; // of functions, with what they called; -1: not known
     readonly executions: Float64Array | null; // of functions' instructions; -1: not known
-    readonly total: number;
-    readonly unit: string;
+    total = 1;
+    unit = "cycles";
 
     constructor(readonly data: PageData) {
-        this.unit = data.unit ?? "cycles";
         this.components = readComponents(data);
         const count = data.functions.count;
         this.functionCount = count.length;
@@ -157,14 +158,44 @@ export class Model {
         this.address = count.map((_, fn) => parseAddress(data.functions.address?.[fn]));
         this.series = data.series.map((series) => this.readSeries(series, rows));
         if (this.series.length === 0) throw new Error("there is no series");
-        this.main = this.series.find((series) => series.name === data.summary.sampler) ?? this.series[0];
-        this.total = this.main.total || 1;
+        this.main = this.named = this.series.find((series) => series.name === data.summary.sampler) ?? this.series[0];
         this.callee = new Map();
         for (let i = 0, row = 0; i < (data.instructions.call?.row.length ?? 0); i++)
             this.callee.set((row += data.instructions.call!.row[i]), data.instructions.call!.function[i]);
-        this.paths = data.paths && data.paths.parent.length > 0 ? readPaths(data.paths, this) : null;
-        this.inclusive = readColumn(data.functions.total, this.functionCount) ?? (this.paths && inclusiveOf(this.paths, this.functionCount));
+        this.choose(null);
         this.executions = readColumn(data.functions.executed, this.functionCount) ?? this.addExecutions();
+    }
+
+    /** Shows another series: what depends on it is made anew. Null: the document's own choice. */
+    choose(name: string | null): void {
+        const { data } = this;
+        this.main = this.series.find((series) => series.name === name) ?? this.named;
+        this.total = this.main.total || 1;
+        this.unit = this.main.unit;
+        const self = this.main.data.paths;
+        this.paths = data.paths && self && data.paths.parent.length > 0 ? readPaths(data.paths, self, this) : null;
+        this.inclusive = this.paths && inclusiveOf(this.paths, this.functionCount);
+        // Call paths may have been left out: the document's own sums are of all, a function's own time is part of its total.
+        if (this.main === this.named) this.inclusive = readColumn(data.functions.total, this.functionCount) ?? this.inclusive;
+        else this.inclusive?.forEach((value, fn) => (this.inclusive![fn] = Math.max(value, this.main.functions.total[fn])));
+    }
+
+    /** A thread's time by function; null: not in the document. */
+    threadStacks(thread: number): Stacks | null {
+        const sparse = this.main.data.threads?.[thread];
+        return sparse ? decodeSparse(sparse, this.functionCount, this.components.length) : null;
+    }
+
+    /** The inlined functions that an instruction comes from, the innermost first. */
+    inlinedIn(row: number): string[] {
+        const { inlined, inlines } = this.data.instructions;
+        const names: string[] = [];
+        let at = inlined?.[row] ?? -1;
+        while (inlines && isCount(at, inlines.parent.length) && names.length < 50) {
+            names.push(clean(this.string(inlines.name[at]), 100) || "?");
+            at = inlines.parent[at] < at ? inlines.parent[at] : -1; // parents come first
+        }
+        return names;
     }
 
     private readSeries(data: SeriesData, rows: number): Series {
@@ -174,7 +205,7 @@ export class Model {
             ? decodeSparse(data.functions, this.functionCount, width)
             : groupStacks(instructions, (row) => this.functionOf[row], this.functionCount, width);
         const label = clean(data.label ?? data.name, 40);
-        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all };
+        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
     }
 
     /** From the instructions: of functions without any, nothing is known. */
@@ -249,9 +280,9 @@ function readComponents(data: PageData): Component[] {
     });
 }
 
-function readPaths(data: NonNullable<PageData["paths"]>, model: Model): Paths {
+function readPaths(data: NonNullable<PageData["paths"]>, own: Sparse, model: Model): Paths {
     const n = data.parent.length;
-    const self = decodeSparse(data.self, n, model.components.length);
+    const self = decodeSparse(own, n, model.components.length);
     const parent = Int32Array.from(data.parent);
     const fn = Int32Array.from(data.function);
     if (fn.length !== n) throw new Error("the columns of the call paths differ in length");

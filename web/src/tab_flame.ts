@@ -85,6 +85,7 @@ class FlameView implements View {
     readonly element: HTMLElement;
     private readonly chart = el("div", { class: "flame", role: "tree", tabindex: 0, "aria-label": "Flame graph of call paths. Up and down: caller and callee; left and right: neighbours; Enter: zoom; Escape: back" });
     private readonly detail = el("div", { class: "flame-detail", role: "status" });
+    private readonly stackBars = el("div", { class: "flame-stacks", hidden: true });
     private readonly search = el("input", { type: "search", placeholder: "Highlight functions  ( / )", "aria-label": "Highlight functions", spellcheck: "false" });
     private readonly paths: Paths;
     private readonly grid: Grid;
@@ -106,14 +107,14 @@ class FlameView implements View {
         this.element = el("div", { class: "fill" },
             el("div", { class: "toolbar" }, this.search, reset, el("span", { class: "spring" }),
                 el("span", { class: "dim" }, this.about())),
-            this.paths.self.known ? context.bars.legend() : null, this.chart, this.detail, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
+            this.paths.self.known ? context.bars.legend() : null, this.chart, this.detail, this.stackBars, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
         const heavy = Array.from(this.paths.self.total.keys()).filter((node) => this.paths.self.total[node] > 0);
         this.grid.setRows(heavy.sort((a, b) => this.paths.self.total[b] - this.paths.self.total[a]).slice(0, 500));
     }
 
     private about(): string {
         if (this.paths.self.known) return "Tint: the largest component. Lower edge: all of them.";
-        return this.context.model.main.functions.known ? "Call paths are recorded without events." : "This source tells no events.";
+        return this.context.model.main.functions.known ? "Call paths are recorded without events." : `${this.context.model.main.label}: this source tells no events.`;
     }
 
     private columns(): Column[] {
@@ -208,7 +209,19 @@ class FlameView implements View {
         this.items.get(node)?.scrollIntoView({ block: "nearest" });
         const fn = this.paths.fn[node];
         replace(this.detail, el("a", { class: "code", href: link({ function: names.key(fn) }) }, model.name(fn, 100)),
-            ` ${percent(this.paths.inclusive[node] / model.total)} of the time (${short(this.paths.inclusive[node])}), ${percent(this.paths.self.total[node] / model.total)} itself`);
+            ` ${percent(this.paths.inclusive[node] / model.total)} of the time (${short(this.paths.inclusive[node])} ${model.unit}), ${percent(this.paths.self.total[node] / model.total)} itself`);
+        this.showStacks(node);
+    }
+
+    /** What the selected path's time is made of: all below it, and its own, to one scale, with their largest parts in words. */
+    private showStacks(node: number): void {
+        const { bars } = this.context;
+        const full = this.paths.inclusive[node] || 1;
+        const all = this.stacks.get(node) ?? stacksBelow(this.paths, new Set([node])).get(node)!;
+        const line = (title: string, parts: Part[]) => [el("span", { class: "dim" }, title), bars.make(parts, full, { total: full, title }),
+            el("span", { class: "words" }, bars.sentence(parts, full, 4))];
+        this.stackBars.hidden = !this.paths.self.known;
+        replace(this.stackBars, ...line("Total", all), ...line("Self", this.paths.self.parts(node)));
     }
 
     private open(node: number): void {
@@ -251,7 +264,7 @@ class FlameView implements View {
         this.zoom = Number.isInteger(zoom) && zoom >= 0 && zoom < this.paths.parent.length ? zoom : -1;
         this.draw();
         if (this.zoom >= 0) this.focusNode(this.zoom);
-        else if (!this.detail.textContent) this.detail.textContent = "A click, or Enter, zooms to a frame; the frames above it lead back.";
+        else if (this.active < 0) this.detail.textContent = "A click, or Enter, zooms to a frame; the frames above it lead back.";
     }
 
     print(on: boolean): void {
@@ -259,9 +272,13 @@ class FlameView implements View {
     }
 }
 
+function noPaths({ model }: Context): View {
+    return { element: el("p", { class: "missing" }, `${model.main.label} has no call paths in this profile; another series has.`), show: () => undefined };
+}
+
 export const flameTab: Tab = {
     id: "flame",
     title: "Flame graph",
-    available: (model) => model.paths !== null,
-    create: (context) => new FlameView(context),
+    available: (model) => model.series.some((series) => series.data.paths) && (model.data.paths?.parent.length ?? 0) > 0,
+    create: (context) => (context.model.paths ? new FlameView(context) : noPaths(context)),
 };

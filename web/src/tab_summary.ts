@@ -119,16 +119,21 @@ function statesCard({ model, bars }: Context): HTMLElement {
 /** Every line is there, whether it could be measured or not. */
 function qualityCard({ model }: Context): HTMLElement {
     const { summary } = model.data;
+    // The document's summary is of the series that it names; the others tell of themselves.
+    const own = model.main === model.named ? summary : { ...model.main.data, error_estimate: model.main.data.error?.instruction, error_how: model.main.data.error ? "by instruction, against the golden reference of this run" : null };
     const list = el("dl", { class: "quality" });
     const line = (name: string, value: Child, level = "") => list.append(el("dt", {}, name), el("dd", { class: level }, value));
     const worry = (value: number | null | undefined) => (typeof value !== "number" ? "unknown" : value > 0 ? "warn" : "good");
     line("Source", [clean(summary.source, 40), summary.core ? `core ${clean(summary.core, 60)}` : ""].filter(Boolean).join(", "));
     line("Sampler", model.main.exact ? `${model.main.label}: every cycle counted` : model.main.label);
-    line("Samples", [count(summary.samples), summary.period ? `one every ${clean(summary.period, 60)}` : ""].filter(Boolean).join(", "));
-    line("Lost", count(summary.lost), worry(summary.lost));
-    line("Throttled", count(summary.throttled), worry(summary.throttled));
-    const error = summary.error_estimate;
-    line("Error", typeof error === "number" ? `${percent(error)}${summary.error_how ? ` – ${clean(summary.error_how, 200)}` : ""}` : "not known",
+    if (model.main.exact) line("Samples", "none: it looks at every cycle");
+    else {
+        line("Samples", [count(own.samples), own.period ? `one every ${clean(own.period, 60)}` : ""].filter(Boolean).join(", "));
+        line("Lost", count(own.lost), worry(own.lost));
+        line("Throttled", count(own.throttled), worry(own.throttled));
+    }
+    const error = own.error_estimate;
+    line("Error", typeof error === "number" ? `${percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}` : "not known",
         typeof error !== "number" ? "unknown" : error <= 0.05 ? "good" : error <= 0.2 ? "warn" : "bad");
     if (summary.repeat)
         line("Repeated", `${count(summary.repeat.runs)} runs, mean ${short(summary.repeat.mean)}, spread ${percent(summary.repeat.spread / (summary.repeat.mean || 1))}`);
@@ -158,7 +163,7 @@ export const summaryTab: Tab = {
         const notes = (context.model.data.summary.notes ?? []).map((note) => el("li", {}, clean(note, 600)));
         const element = el("div", { class: "summary" },
             headline(context), facts(context.model),
-            el("div", { class: "cards" }, el("div", {}, stackCard(context), topCard(context)), el("div", {}, qualityCard(context), statesCard(context))),
+            el("div", { class: "cards" }, el("div", {}, stackCard(context)), el("div", {}, qualityCard(context), statesCard(context), topCard(context))),
             notes.length ? el("section", { class: "card" }, el("h2", {}, "Notes"), el("ul", {}, ...notes)) : null);
         return { element, show: () => undefined };
     },
