@@ -211,12 +211,13 @@ for series in d["series"]:
     rows = series["instructions"]
     assert len(rows["row"]) == len(rows["cycles"]) and min(rows["row"]) >= 0
     assert sum(rows["row"]) < len(d["instructions"]["text"]) == sum(d["functions"]["count"])
+    assert abs(sum(series["paths"]["cycles"]) - sum(rows["cycles"])) < 1 + cycles * 1e-5, series["name"]
+    assert ("component" in series["paths"]) == ("component" in rows), series["name"]
     if series["name"] == "golden":
         assert abs(sum(rows["cycles"]) - cycles) < 1 + cycles * 1e-5, (sum(rows["cycles"]), cycles)
     if "component" in rows:
         assert max(rows["component"]) < len(d["components"])
 assert abs(sum(d["summary"]["states"].values()) - cycles) < 1
-assert abs(sum(d["paths"]["self"]["cycles"]) - cycles) < 1 + cycles * 1e-5
 assert all(parent < i for i, parent in enumerate(d["paths"]["parent"]))
 assert max(d["paths"]["function"]) < len(d["functions"]["name"])
 names = [d["strings"][i] for i in d["functions"]["name"]]
