@@ -1,5 +1,5 @@
 /* The agent: the part of Assay that runs inside a program, preloaded by the dynamic linker. It counts what threads
- * start and end, and where memory is allocated.
+ * start and end, where memory is allocated, and what of it is not freed.
  *
  * It must not be noticed: no descriptor stays open, no signal is used, errno stays, nothing is allocated on the
  * program's account, no lock is taken. A forked child is none of its business: a page that the kernel wipes at fork
@@ -20,9 +20,32 @@
 /* NULL: the agent is off (not asked for, after a fork, no room). */
 struct as_agent_image *as_agent_here(void);
 
-/* Adds one allocation that `frame` (of the function that the program called) belongs to. */
-void as_agent_count(enum as_agent_kind kind, enum as_agent_call call, size_t bytes, const void *frame);
-void as_agent_count_call(enum as_agent_call call);
+/* Turns the agent on; `where` as AS_AGENT_VARIABLE has it. */
+bool as_agent_start(const char *where);
+
+/* Adds one allocation. `frame` is that of the function that the program called. */
+void as_agent_took(enum as_agent_call call, const void *block, size_t bytes, const void *frame);
+void as_agent_mapped(size_t bytes, const void *frame);
+void as_agent_unmapped(void);
+
+/* The block goes back: before it does, since it may be another's right after. `moves`: by realloc. What it returns says
+ * what the block was, for as_agent_keep, where it stays after all. */
+uint64_t as_agent_gave(const void *block, bool moves);
+void as_agent_keep(const void *block, uint64_t what);
+
+/* ---- within the agent ---- */
+
+/* What is allocated and not freed: agent_live.c. */
+bool as_agent_live_open(void); /* anew */
+void as_agent_live_add(struct as_agent_image *image, const void *block, size_t bytes, uint32_t site);
+
+static inline void as_agent_add(_Atomic uint64_t *sum, uint64_t value)
+{
+    atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
+}
+
+/* The same, but NULL also inside a call that the agent itself makes. */
+struct as_agent_image *as_agent_counting(void);
 
 /* The calling thread's stack, for walking it. */
 void as_agent_thread_begin(void);

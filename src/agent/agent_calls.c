@@ -83,7 +83,7 @@ AS_EXPORT void *malloc(size_t size)
         return early_alloc(size);
     void *result = real.malloc(size);
     if (result)
-        as_agent_count(AS_AGENT_HEAP, AS_AGENT_MALLOC, size, FRAME);
+        as_agent_took(AS_AGENT_MALLOC, result, size, FRAME);
     return result;
 }
 
@@ -94,7 +94,7 @@ AS_EXPORT void *calloc(size_t n, size_t size)
         return __builtin_mul_overflow(n, size, &bytes) ? NULL : early_alloc(bytes); /* fresh memory is 0 */
     void *result = real.calloc(n, size);
     if (result)
-        as_agent_count(AS_AGENT_HEAP, AS_AGENT_CALLOC, n * size, FRAME);
+        as_agent_took(AS_AGENT_CALLOC, result, n * size, FRAME);
     return result;
 }
 
@@ -112,9 +112,12 @@ AS_EXPORT void *realloc(void *old, size_t size)
 {
     if (is_early(old) || !ready())
         return old ? move_early(old, size) : early_alloc(size);
+    uint64_t what = as_agent_gave(old, true);
     void *result = real.realloc(old, size);
     if (result)
-        as_agent_count(AS_AGENT_HEAP, AS_AGENT_REALLOC, size, FRAME);
+        as_agent_took(AS_AGENT_REALLOC, result, size, FRAME);
+    else if (size > 0)
+        as_agent_keep(old, what);
     return result;
 }
 
@@ -122,7 +125,7 @@ AS_EXPORT void *memalign(size_t alignment, size_t size)
 {
     void *result = ready() ? real.memalign(alignment, size) : NULL;
     if (result)
-        as_agent_count(AS_AGENT_HEAP, AS_AGENT_ALIGNED, size, FRAME);
+        as_agent_took(AS_AGENT_ALIGNED, result, size, FRAME);
     return result;
 }
 
@@ -130,7 +133,7 @@ AS_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
     void *result = ready() ? real.aligned_alloc(alignment, size) : NULL;
     if (result)
-        as_agent_count(AS_AGENT_HEAP, AS_AGENT_ALIGNED, size, FRAME);
+        as_agent_took(AS_AGENT_ALIGNED, result, size, FRAME);
     return result;
 }
 
@@ -138,7 +141,7 @@ AS_EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
 {
     int error = ready() ? real.posix_memalign(result, alignment, size) : ENOMEM;
     if (!error)
-        as_agent_count(AS_AGENT_HEAP, AS_AGENT_ALIGNED, size, FRAME);
+        as_agent_took(AS_AGENT_ALIGNED, *result, size, FRAME);
     return error;
 }
 
@@ -146,8 +149,8 @@ AS_EXPORT void free(void *pointer)
 {
     if (!pointer || is_early(pointer) || !ready())
         return;
+    as_agent_gave(pointer, false);
     real.free(pointer);
-    as_agent_count_call(AS_AGENT_FREE);
 }
 
 AS_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
@@ -156,7 +159,7 @@ AS_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int 
         return MAP_FAILED;
     void *result = real.mmap(address, size, protection, flags, fd, offset);
     if (result != MAP_FAILED)
-        as_agent_count(AS_AGENT_MAPPED, AS_AGENT_MMAP, size, FRAME);
+        as_agent_mapped(size, FRAME);
     return result;
 }
 
@@ -170,7 +173,7 @@ AS_EXPORT int munmap(void *address, size_t size)
         return -1;
     int result = real.munmap(address, size);
     if (result == 0)
-        as_agent_count_call(AS_AGENT_MUNMAP);
+        as_agent_unmapped();
     return result;
 }
 

@@ -28,6 +28,7 @@ struct as_agent {
     char *own[2]; /* of its entries */
     AS_VEC(struct as_agent_thread) threads;
     uint64_t head;         /* the next position to read */
+    uint64_t dropped;      /* events of more threads than we keep */
     size_t now, most;      /* threads that run */
     struct as_map running; /* pid << 32 | tid to thread + 1 */
     pthread_t reader;
@@ -108,6 +109,12 @@ static bool make_environment(struct as_agent *agent, const char *library, unsign
 
 static void take(struct as_agent *agent, const struct as_agent_slot *slot)
 {
+    if (slot->event != AS_AGENT_THREAD_START && slot->event != AS_AGENT_THREAD_END)
+        return;
+    if (agent->threads.len >= AS_AGENT_MAX_THREADS) {
+        agent->dropped++;
+        return;
+    }
     uint64_t *number = as_map_put(&agent->running, (uint64_t)slot->pid << 32 | slot->tid);
     if (slot->event == AS_AGENT_THREAD_START || *number == 0) {
         *as_vec_push(&agent->threads) = (struct as_agent_thread){.pid = slot->pid, .tid = slot->tid};
@@ -157,12 +164,13 @@ static void *read_ring(void *argument)
 
 /* ---- asking ---- */
 
-struct as_agent *as_agent_open(unsigned depth, struct as_error *err)
+struct as_agent *as_agent_open(const char *library, unsigned depth, struct as_error *err)
 {
-    char library[PATH_MAX];
+    char found[PATH_MAX];
     struct as_agent *agent = as_alloc(sizeof *agent);
     agent->memory = -1;
-    if (find_library(library, err) && make_memory(agent, err) && make_environment(agent, library, depth, err)) {
+    if ((library || find_library(found, err)) && make_memory(agent, err) &&
+        make_environment(agent, library ? library : found, depth, err)) {
         int error = pthread_create(&agent->reader, NULL, read_ring, agent);
         agent->reading = error == 0;
         if (!error || as_error_set(err, "no thread for the agent: %s", strerror(error)))
@@ -190,6 +198,51 @@ const struct as_agent_wire *as_agent_wire(const struct as_agent *agent)
     return agent->wire;
 }
 
+const struct as_agent_image *as_agent_image(const struct as_agent *agent, uint32_t number)
+{
+    const struct as_agent_wire *wire = agent->wire;
+    if (number >= AS_AGENT_IMAGES || number >= wire->images || !wire->image[number].pid)
+        return NULL;
+    return &wire->image[number];
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
+bool as_agent_read_site(const struct as_agent_image *image, uint32_t number, struct as_agent_seen_site *seen)
+{
+    bool other = number >= AS_AGENT_SITES; /* nobody fills in what it is */
+    const struct as_agent_site *site = &image->site[number < AS_AGENT_ALL_SITES ? number : 0];
+    uint32_t call = other ? number - AS_AGENT_SITES : site->call, frames = other ? 0 : site->frames;
+    if (call >= AS_AGENT_CALLS || (!other && (!site->ready || frames == 0 || frames > AS_AGENT_DEPTH)))
+        return false;
+    *seen = (struct as_agent_seen_site){.call = call, .frames = frames};
+    seen->freed = site->freed; /* before the counts, that only grow */
+    uint64_t freed_bytes = site->freed_bytes;
+    seen->count = site->count;
+    seen->bytes = site->bytes;
+    seen->freed = at_most(seen->freed, seen->count);
+    seen->live = seen->count - seen->freed;
+    seen->live_bytes = seen->bytes - at_most(freed_bytes, seen->bytes);
+    seen->peak = site->peak;
+    seen->peak_bytes = site->peak_bytes;
+    memcpy(seen->stack, site->stack, frames * sizeof *seen->stack);
+    return seen->count > 0;
+}
+
+bool as_agent_read_file(const struct as_agent_image *image, uint32_t number, struct as_agent_seen_file *seen)
+{
+    const struct as_agent_file *file = &image->file[number < AS_AGENT_FILES ? number : 0];
+    if (number >= AS_AGENT_FILES || number >= image->files)
+        return false;
+    *seen = (struct as_agent_seen_file){.start = file->start, .end = file->end};
+    memcpy(seen->path, file->path[0] ? file->path : image->program, sizeof seen->path);
+    seen->path[sizeof seen->path - 1] = '\0';
+    return seen->start && seen->end > seen->start && seen->path[0] == '/';
+}
+
 const struct as_agent_thread *as_agent_threads(const struct as_agent *agent, size_t *n)
 {
     *n = agent->threads.len;
@@ -203,7 +256,7 @@ size_t as_agent_most_at_once(const struct as_agent *agent)
 
 uint64_t as_agent_dropped(const struct as_agent *agent)
 {
-    return atomic_load(&agent->wire->dropped);
+    return atomic_load(&agent->wire->dropped) + agent->dropped;
 }
 
 void as_agent_close(struct as_agent *agent)

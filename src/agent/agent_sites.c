@@ -53,9 +53,9 @@ static unsigned walk(const void *frame, uint64_t *stack, unsigned most)
     return n;
 }
 
-static uint64_t key_of(const uint64_t *stack, unsigned n, enum as_agent_kind kind)
+static uint64_t key_of(const uint64_t *stack, unsigned n, enum as_agent_call call)
 {
-    uint64_t key = UINT64_C(0x9e3779b97f4a7c15) * (kind + 1);
+    uint64_t key = UINT64_C(0x9e3779b97f4a7c15) * (call + 1);
     for (unsigned i = 0; i < n; i++) {
         key = (key ^ stack[i]) * UINT64_C(0xff51afd7ed558ccd);
         key ^= key >> 32;
@@ -84,56 +84,71 @@ static void note_file(struct as_agent_image *image, uint64_t address)
     atomic_store(&file->start, (uint64_t)(uintptr_t)found.dlfo_map_start);
 }
 
-static void fill(struct as_agent_image *image, struct as_agent_site *site, enum as_agent_kind kind,
-                 const uint64_t *stack, unsigned n)
+static void fill(struct as_agent_image *image, uint32_t number, enum as_agent_call call, const uint64_t *stack,
+                 unsigned n)
 {
-    site->kind = kind;
+    struct as_agent_site *site = &image->site[number];
+    site->call = call;
     site->frames = n;
     memcpy(site->stack, stack, n * sizeof *stack);
     for (unsigned i = 0; i < n; i++)
         note_file(image, stack[i]);
     atomic_store_explicit(&site->ready, 1, memory_order_release);
+    uint32_t order = atomic_fetch_add(&image->sites, 1);
+    if (order < AS_AGENT_SITES)
+        atomic_store(&image->order[order], number);
 }
 
-static struct as_agent_site *site_of(struct as_agent_image *image, enum as_agent_kind kind, const uint64_t *stack,
-                                     unsigned n)
-{
-    uint64_t key = key_of(stack, n, kind);
-    for (unsigned i = 0; i < AS_AGENT_PROBES; i++) {
-        struct as_agent_site *site = &image->site[(key + i) & (AS_AGENT_SITES - 1)];
-        uint64_t there = atomic_load_explicit(&site->key, memory_order_relaxed);
-        if (there == 0 && atomic_compare_exchange_strong(&site->key, &there, key)) {
-            fill(image, site, kind, stack, n);
-            return site;
-        }
-        if (there == key)
-            return site;
-    }
-    return NULL;
-}
-
-void as_agent_count_call(enum as_agent_call call)
-{
-    struct as_agent_image *image = inside ? NULL : as_agent_here();
-    if (image)
-        atomic_fetch_add_explicit(&image->calls[call], 1, memory_order_relaxed);
-}
-
-void as_agent_count(enum as_agent_kind kind, enum as_agent_call call, size_t bytes, const void *frame)
+/* The site's number. */
+static uint32_t site_of(struct as_agent_image *image, enum as_agent_call call, const void *frame)
 {
     uint64_t stack[AS_AGENT_DEPTH];
-    struct as_agent_image *image = inside ? NULL : as_agent_here();
-    if (!image)
-        return;
-    inside = true;
-    struct as_agent_site *site = site_of(image, kind, stack, walk(frame, stack, as_agent_depth()));
-    if (site) {
-        atomic_fetch_add_explicit(&site->count, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&site->bytes, bytes, memory_order_relaxed);
-    } else {
-        atomic_fetch_add_explicit(&image->no_room, 1, memory_order_relaxed);
+    unsigned n = walk(frame, stack, as_agent_depth());
+    uint64_t key = key_of(stack, n, call);
+    for (unsigned i = 0; i < AS_AGENT_PROBES; i++) {
+        uint32_t number = (uint32_t)(key + i) & (AS_AGENT_SITES - 1);
+        struct as_agent_site *site = &image->site[number];
+        uint64_t there = atomic_load_explicit(&site->key, memory_order_relaxed);
+        if (there == 0 && atomic_compare_exchange_strong(&site->key, &there, key)) {
+            fill(image, number, call, stack, n);
+            return number;
+        }
+        if (there == key)
+            return number;
     }
-    atomic_fetch_add_explicit(&image->calls[call], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&image->bytes[kind], bytes, memory_order_relaxed);
-    inside = false;
+    return AS_AGENT_SITES + call;
+}
+
+struct as_agent_image *as_agent_counting(void)
+{
+    return inside ? NULL : as_agent_here();
+}
+
+static uint32_t count(struct as_agent_image *image, enum as_agent_call call, size_t bytes, const void *frame)
+{
+    uint32_t number = site_of(image, call, frame);
+    as_agent_add(&image->site[number].count, 1);
+    as_agent_add(&image->site[number].bytes, bytes);
+    return number;
+}
+
+void as_agent_took(enum as_agent_call call, const void *block, size_t bytes, const void *frame)
+{
+    struct as_agent_image *image = as_agent_counting();
+    if (image)
+        as_agent_live_add(image, block, bytes, count(image, call, bytes, frame));
+}
+
+void as_agent_mapped(size_t bytes, const void *frame)
+{
+    struct as_agent_image *image = as_agent_counting();
+    if (image)
+        count(image, AS_AGENT_MMAP, bytes, frame);
+}
+
+void as_agent_unmapped(void)
+{
+    struct as_agent_image *image = as_agent_counting();
+    if (image)
+        as_agent_add(&image->munmaps, 1);
 }

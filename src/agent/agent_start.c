@@ -62,22 +62,28 @@ static bool take_image(void)
     ssize_t size = readlink("/proc/self/exe", mine->program, sizeof mine->program - 1);
     mine->program[size > 0 ? size : 0] = '\0';
     atomic_store(&mine->pid, (uint32_t)getpid());
+    atomic_store(&mine->tracks, as_agent_live_open());
     image = mine;
     return true;
+}
+
+bool as_agent_start(const char *where)
+{
+    char path[64];
+    if (sscanf(where, "%63s %u", path, &depth) != 2 || strncmp(path, "/proc/", 6) != 0)
+        return false;
+    depth = depth < 1 ? 1 : depth > AS_AGENT_DEPTH ? AS_AGENT_DEPTH : depth;
+    as_agent_thread_begin();
+    return map_wire(path) && take_image() && make_alive();
 }
 
 /* Of all constructors the first: what those of the program's libraries allocate is counted. */
 __attribute__((constructor(101))) static void start(void)
 {
-    char path[64];
     int saved = errno;
     const char *where = getenv(AS_AGENT_VARIABLE);
-    if (where && sscanf(where, "%63s %u", path, &depth) == 2 && strncmp(path, "/proc/", 6) == 0) {
-        depth = depth < 1 ? 1 : depth > AS_AGENT_DEPTH ? AS_AGENT_DEPTH : depth;
-        as_agent_thread_begin();
-        if (map_wire(path) && take_image())
-            (void)!make_alive();
-    }
+    if (where)
+        (void)!as_agent_start(where);
     errno = saved;
 }
 

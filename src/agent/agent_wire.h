@@ -4,7 +4,8 @@
  * locks, also from signal handlers: a writer takes a position, fills the slot and publishes it; a full ring drops and
  * counts. Everything else is tables that writers add to with atomic operations: an *image* is a program from its exec
  * to its end; it has counters, the files that call sites are in, and the sites: a stack of return addresses with how
- * often memory was taken there, and how much.
+ * often memory was taken there, how much, how much of it was not given back, and how much that was when the program
+ * had most.
  *
  * The program can write whatever it likes into this memory: Assay checks every number that it reads.
  */
@@ -19,7 +20,7 @@
 
 enum {
     AS_AGENT_MAGIC = 0x41674153,
-    AS_AGENT_VERSION = 1,
+    AS_AGENT_VERSION = 2,
     AS_AGENT_RING = 1 << 14, /* slots; a power of two */
     AS_AGENT_IMAGES = 256,
     AS_AGENT_SITES = 4096, /* of an image; a power of two */
@@ -28,8 +29,6 @@ enum {
     AS_AGENT_DEPTH = 16, /* frames */
     AS_AGENT_PATH = 240,
 };
-
-enum as_agent_kind { AS_AGENT_HEAP, AS_AGENT_MAPPED, AS_AGENT_KINDS };
 
 enum as_agent_event { AS_AGENT_THREAD_START = 1, AS_AGENT_THREAD_END };
 
@@ -40,11 +39,25 @@ struct as_agent_slot {
     char name[16]; /* the thread's; not always ended by a NUL */
 };
 
+enum as_agent_call {
+    AS_AGENT_MALLOC,
+    AS_AGENT_CALLOC,
+    AS_AGENT_REALLOC,
+    AS_AGENT_ALIGNED,
+    AS_AGENT_MMAP,
+    AS_AGENT_CALLS
+};
+
+/* Behind the sites: one for each call, without a stack, for what found no place. */
+enum { AS_AGENT_ALL_SITES = AS_AGENT_SITES + AS_AGENT_CALLS };
+
 struct as_agent_site {
-    _Atomic uint64_t key; /* of the frames and the kind; 0: free */
+    _Atomic uint64_t key; /* of the frames and the call; 0: free */
     _Atomic uint64_t count, bytes;
-    _Atomic uint32_t ready; /* what follows is written */
-    uint32_t kind, frames;
+    _Atomic uint64_t freed, freed_bytes; /* of these; or nobody knows whether they were */
+    _Atomic uint64_t peak, peak_bytes;   /* blocks that were not freed when the image's at_peak was noted */
+    _Atomic uint32_t ready;              /* what follows is written */
+    uint32_t call, frames;
     uint32_t reserved;
     uint64_t stack[AS_AGENT_DEPTH]; /* return addresses, innermost first */
 };
@@ -55,26 +68,23 @@ struct as_agent_file {
     char path[AS_AGENT_PATH]; /* "": the program itself */
 };
 
-enum as_agent_call {
-    AS_AGENT_MALLOC,
-    AS_AGENT_CALLOC,
-    AS_AGENT_REALLOC,
-    AS_AGENT_ALIGNED,
-    AS_AGENT_MMAP,
-    AS_AGENT_FREE,
-    AS_AGENT_MUNMAP,
-    AS_AGENT_CALLS
-};
-
 struct as_agent_image {
     _Atomic uint32_t pid; /* 0: not in use; written last */
     char program[AS_AGENT_PATH];
-    _Atomic uint64_t calls[AS_AGENT_CALLS];
-    _Atomic uint64_t bytes[AS_AGENT_KINDS];
-    _Atomic uint64_t no_room; /* allocations at sites that found no place */
+    _Atomic uint64_t munmaps;
+    _Atomic uint32_t tracks;    /* 1: there is a table of blocks */
+    _Atomic uint32_t noting;    /* somebody is at the sites' peak */
+    _Atomic uint64_t live;      /* bytes of the heap that are not freed */
+    _Atomic uint64_t peak;      /* the most that live ever was */
+    _Atomic uint64_t at_peak;   /* what live was when the sites' peak was noted */
+    _Atomic uint64_t untracked; /* blocks that found no place: freed at once, as far as the sites go */
+    _Atomic uint64_t unknown;   /* frees of blocks that had found no place, or came from before the agent */
+    _Atomic uint64_t moved;     /* of the sites' freed and of unknown: those that were no calls of free */
+    _Atomic uint32_t sites;     /* in use: order[0] … are their numbers */
+    _Atomic uint32_t order[AS_AGENT_SITES];
     _Atomic uint32_t files;
     struct as_agent_file file[AS_AGENT_FILES];
-    struct as_agent_site site[AS_AGENT_SITES];
+    struct as_agent_site site[AS_AGENT_ALL_SITES];
 };
 
 struct as_agent_wire {

@@ -127,8 +127,9 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, allocations),
      .help =
-         "Count where memory is allocated, and threads (timer, pmu): a library is preloaded into the program, which "
-         "must be dynamically linked. The counts are series of their own: 'allocated bytes', 'mapped bytes'."},
+         "Count where memory is allocated, what of it is not freed, and threads (timer, pmu): a library is preloaded "
+         "into the program, which must be dynamically linked. Series of their own: 'allocated bytes', 'mapped bytes', "
+         "'live bytes' at the end, 'peak bytes'."},
     {.name = "json",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, json),

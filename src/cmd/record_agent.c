@@ -11,10 +11,13 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-static const struct as_import_own own_series[AS_AGENT_KINDS] = {
-    [AS_AGENT_HEAP] = {"allocated bytes", "bytes that were asked for (malloc and its like); samples: how often",
-                       "bytes"},
-    [AS_AGENT_MAPPED] = {"mapped bytes", "bytes that were mapped (mmap); samples: how often", "bytes"},
+enum { ALLOCATED, MAPPED, LIVE, PEAK, OWN_SERIES };
+
+static const struct as_import_own own_series[OWN_SERIES] = {
+    [ALLOCATED] = {"allocated bytes", "bytes that were asked for (malloc and its like); samples: how often", "bytes"},
+    [MAPPED] = {"mapped bytes", "bytes that were mapped (mmap); samples: how often", "bytes"},
+    [LIVE] = {"live bytes", "bytes of the heap that had not been freed at the end; samples: blocks", "bytes"},
+    [PEAK] = {"peak bytes", "bytes of the heap that had not been freed when they were most; samples: blocks", "bytes"},
 };
 
 /* ---- before the run ---- */
@@ -40,7 +43,7 @@ bool as_record_agent_open(struct as_native_result *result, const struct as_recor
     bool chains = record->options->call_graph != AS_RECORD_NO_CALLS;
     if (!can_preload(record->argv[0], err))
         return false;
-    result->agent = as_agent_open(chains ? AS_AGENT_DEPTH : 1, err);
+    result->agent = as_agent_open(NULL, chains ? AS_AGENT_DEPTH : 1, err);
     return result->agent != NULL;
 }
 
@@ -52,75 +55,146 @@ static uint32_t space_of(uint32_t image)
     return UINT32_C(0x80000000) | image;
 }
 
-static void add_file(struct as_import *import, uint32_t number, const struct as_agent_image *image,
-                     const struct as_agent_file *file)
+static void add_file(struct as_import *import, uint32_t number, const struct as_agent_seen_file *file)
 {
-    char path[AS_AGENT_PATH];
     struct stat info;
-    uint64_t start = file->start, end = file->end;
     struct as_error ignored = AS_ERROR_INIT;
-    memcpy(path, file->path[0] ? file->path : image->program, sizeof path);
-    path[sizeof path - 1] = '\0';
-    if (!start || end <= start || path[0] != '/' || stat(path, &info) != 0)
+    if (stat(file->path, &info) != 0 || !S_ISREG(info.st_mode))
         return;
     struct as_perf_process map = {.kind = AS_PERF_MAP,
                                   .pid = space_of(number),
                                   .tid = space_of(number),
                                   .time = AS_PERF_NO_TIME,
                                   .mode = AS_PERF_USER,
-                                  .name = path,
-                                  .start = start,
-                                  .length = end - start,
+                                  .name = file->path,
+                                  .start = file->start,
+                                  .length = file->end - file->start,
                                   .major = major(info.st_dev),
                                   .minor = minor(info.st_dev),
                                   .inode = info.st_ino};
     (void)!as_perf_spaces_process(import->spaces, &map, &ignored);
 }
 
-static void add_site(struct as_import *import, uint32_t number, uint32_t thread, uint32_t first,
-                     const struct as_agent_site *site)
-{
-    uint64_t stack[AS_AGENT_DEPTH];
-    uint32_t frames = site->frames, kind = site->kind;
-    if (!site->ready || frames == 0 || frames > AS_AGENT_DEPTH || kind >= AS_AGENT_KINDS || site->count == 0)
-        return;
-    memcpy(stack, site->stack, sizeof stack);
-    as_import_add_calls(import, first + kind, space_of(number), thread, stack, frames, site->bytes, site->count);
-}
-
-static void add_image(struct as_import *import, uint32_t number, uint32_t first, const struct as_agent_image *image)
-{
-    uint32_t files = image->files < AS_AGENT_FILES ? image->files : AS_AGENT_FILES;
-    uint32_t thread = as_import_thread(import, image->pid, UINT32_MAX, "(all threads)");
-    for (uint32_t i = 0; i < files; i++)
-        add_file(import, number, image, &image->file[i]);
-    for (uint32_t i = 0; i < AS_AGENT_SITES; i++)
-        add_site(import, number, thread, first, &image->site[i]);
-}
-
-struct totals {
-    uint64_t calls[AS_AGENT_CALLS], bytes[AS_AGENT_KINDS], no_room;
-    uint32_t images;
+/* What one image adds to: the first of our series, and its thread. */
+struct target {
+    struct as_import *import;
+    uint32_t image, first, thread;
+    bool peak, live_is_peak; /* it is the one with the highest peak; the end was that peak */
 };
+
+static void add_to_series(const struct target *target, uint32_t series, const struct as_agent_seen_site *site,
+                          uint64_t bytes, uint64_t count)
+{
+    if (count > 0)
+        as_import_add_calls(target->import, target->first + series, space_of(target->image), target->thread,
+                            site->stack, site->frames, bytes, count);
+}
+
+static void add_site(const struct target *target, const struct as_agent_seen_site *site)
+{
+    bool heap = site->call != AS_AGENT_MMAP;
+    add_to_series(target, heap ? ALLOCATED : MAPPED, site, site->bytes, site->count);
+    if (heap)
+        add_to_series(target, LIVE, site, site->live_bytes, site->live);
+    if (heap && target->peak && target->live_is_peak)
+        add_to_series(target, PEAK, site, site->live_bytes, site->live);
+    else if (heap && target->peak)
+        add_to_series(target, PEAK, site, site->peak_bytes, site->peak);
+}
+
+static void add_image(struct target *target, const struct as_agent_image *image)
+{
+    struct as_agent_seen_file file;
+    struct as_agent_seen_site site;
+    target->thread = as_import_thread(target->import, image->pid, UINT32_MAX, "(all threads)");
+    for (uint32_t i = 0; i < AS_AGENT_FILES; i++)
+        if (as_agent_read_file(image, i, &file))
+            add_file(target->import, target->image, &file);
+    for (uint32_t i = 0; i < AS_AGENT_SITES; i++)
+        if (as_agent_read_site(image, i, &site) && site.frames > 0)
+            add_site(target, &site);
+}
+
+/* Over all images, but the peak: of the one that has the highest. */
+struct totals {
+    uint64_t calls[AS_AGENT_CALLS], frees, munmaps;
+    uint64_t allocated, mapped, no_room;
+    uint64_t live, live_bytes, untracked, unknown;
+    uint64_t peak, at_peak; /* at_peak: what the sites' detail is of */
+    uint32_t images, not_tracking, peak_image;
+};
+
+static void sum_up_site(struct totals *totals, const struct as_agent_seen_site *site)
+{
+    totals->calls[site->call] += site->count;
+    totals->no_room += site->frames == 0 ? site->count : 0;
+    if (site->call == AS_AGENT_MMAP) {
+        totals->mapped += site->bytes;
+        return;
+    }
+    totals->allocated += site->bytes;
+    totals->frees += site->freed;
+    totals->live += site->live;
+    totals->live_bytes += site->live_bytes;
+}
+
+static void sum_up(struct totals *totals, const struct as_agent_image *image, uint32_t number)
+{
+    uint64_t live = image->live, at_peak = image->at_peak;
+    struct as_agent_seen_site site;
+    for (uint32_t i = 0; i < AS_AGENT_ALL_SITES; i++)
+        if (as_agent_read_site(image, i, &site))
+            sum_up_site(totals, &site);
+    totals->frees += image->unknown - image->moved - image->untracked;
+    totals->munmaps += image->munmaps;
+    totals->untracked += image->untracked;
+    totals->unknown += image->unknown;
+    totals->not_tracking += image->tracks == 0;
+    if (totals->images++ == 0 || image->peak > totals->peak) {
+        totals->peak = image->peak;
+        totals->at_peak = live > at_peak ? live : at_peak;
+        totals->peak_image = number;
+    }
+}
 
 static void add_counters(struct as_store_writer *writer, const struct totals *totals, const struct as_agent *agent)
 {
-    static const char *const names[AS_AGENT_CALLS] = {
-        [AS_AGENT_MALLOC] = "calls_malloc",   [AS_AGENT_CALLOC] = "calls_calloc", [AS_AGENT_REALLOC] = "calls_realloc",
-        [AS_AGENT_ALIGNED] = "calls_aligned", [AS_AGENT_MMAP] = "calls_mmap",     [AS_AGENT_FREE] = "calls_free",
-        [AS_AGENT_MUNMAP] = "calls_munmap"};
+    static const char *const names[AS_AGENT_CALLS] = {[AS_AGENT_MALLOC] = "calls_malloc",
+                                                      [AS_AGENT_CALLOC] = "calls_calloc",
+                                                      [AS_AGENT_REALLOC] = "calls_realloc",
+                                                      [AS_AGENT_ALIGNED] = "calls_aligned",
+                                                      [AS_AGENT_MMAP] = "calls_mmap"};
     size_t threads, ended = 0;
     const struct as_agent_thread *all = as_agent_threads(agent, &threads);
     for (size_t i = 0; i < threads; i++)
         ended += all[i].end != 0;
     for (size_t i = 0; i < AS_AGENT_CALLS; i++)
         as_store_add_counter(writer, names[i], totals->calls[i]);
-    as_store_add_counter(writer, "allocated_bytes", totals->bytes[AS_AGENT_HEAP]);
-    as_store_add_counter(writer, "mapped_bytes", totals->bytes[AS_AGENT_MAPPED]);
+    as_store_add_counter(writer, "calls_free", totals->frees);
+    as_store_add_counter(writer, "calls_munmap", totals->munmaps);
+    as_store_add_counter(writer, "allocated_bytes", totals->allocated);
+    as_store_add_counter(writer, "mapped_bytes", totals->mapped);
+    as_store_add_counter(writer, "live_bytes", totals->live_bytes);
+    as_store_add_counter(writer, "live_blocks", totals->live);
+    as_store_add_counter(writer, "peak_bytes", totals->peak);
+    as_store_add_counter(writer, "unknown_frees", totals->unknown);
     as_store_add_counter(writer, "agent_images", totals->images);
     as_store_add_counter(writer, "threads_started", threads);
     as_store_add_counter(writer, "threads_ended", ended);
     as_store_add_counter(writer, "threads_at_once", as_agent_most_at_once(agent));
+}
+
+static void add_live_notes(struct as_store_writer *writer, const struct totals *totals)
+{
+    if (totals->not_tracking)
+        as_store_add_quality(writer, "agent_not_tracking", totals->not_tracking,
+                             "programs that had no memory for a table of blocks: they are not in live and peak bytes");
+    if (totals->untracked)
+        as_store_add_quality(writer, "agent_untracked", (double)totals->untracked,
+                             "blocks that the table had no room for: counted, but not in live and peak bytes");
+    if (totals->peak && totals->at_peak < totals->peak)
+        as_store_add_quality(writer, "agent_peak", (double)totals->at_peak / (double)totals->peak,
+                             "of the highest peak is what the series 'peak bytes' was noted at");
 }
 
 static void add_notes(struct as_store_writer *writer, const struct totals *totals, const struct as_agent *agent)
@@ -138,32 +212,36 @@ static void add_notes(struct as_store_writer *writer, const struct totals *total
     if (as_agent_dropped(agent))
         as_store_add_quality(writer, "agent_dropped", (double)as_agent_dropped(agent),
                              "starts and ends of threads that found the ring full");
+    add_live_notes(writer, totals);
     if (totals->images == 0)
         as_log_warn("the agent was not loaded: no allocations were counted");
 }
 
+/* The number of the first of our series, for which it makes room. */
+static uint32_t add_series(struct as_import *import)
+{
+    uint32_t first = (uint32_t)import->series.len;
+    for (size_t i = 0; i < OWN_SERIES; i++)
+        as_import_add_own(import, &own_series[i]);
+    return first;
+}
+
 void as_record_agent_add(struct as_native_result *result, struct as_store_writer *writer)
 {
-    const struct as_agent_wire *wire = as_agent_wire(result->agent);
     struct as_import *import = &result->import;
     struct totals totals = {0};
-    uint32_t first = (uint32_t)import->series.len;
+    uint32_t first = add_series(import);
+    const struct as_agent_image *image;
     size_t threads;
     as_agent_stop(result->agent);
-    for (size_t kind = 0; kind < AS_AGENT_KINDS; kind++)
-        as_import_add_own(import, &own_series[kind]);
-    for (uint32_t i = 0; i < AS_AGENT_IMAGES && i < wire->images; i++) {
-        const struct as_agent_image *image = &wire->image[i];
-        if (!image->pid)
-            continue;
-        add_image(import, i, first, image);
-        totals.images++;
-        totals.no_room += image->no_room;
-        for (size_t call = 0; call < AS_AGENT_CALLS; call++)
-            totals.calls[call] += image->calls[call];
-        for (size_t kind = 0; kind < AS_AGENT_KINDS; kind++)
-            totals.bytes[kind] += image->bytes[kind];
-    }
+    for (uint32_t i = 0; i < AS_AGENT_IMAGES; i++)
+        if ((image = as_agent_image(result->agent, i)))
+            sum_up(&totals, image, i);
+    for (uint32_t i = 0; i < AS_AGENT_IMAGES; i++)
+        if ((image = as_agent_image(result->agent, i)))
+            add_image(&(struct target){import, i, first, .peak = i == totals.peak_image,
+                                       .live_is_peak = image->live >= totals.at_peak},
+                      image);
     const struct as_agent_thread *all = as_agent_threads(result->agent, &threads);
     for (size_t i = 0; i < threads; i++)
         as_import_thread(import, all[i].pid, all[i].tid, all[i].name);

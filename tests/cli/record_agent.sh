@@ -95,7 +95,7 @@ check_same "… and end, also by pthread_exit" 4 "$(counter known.db threads_end
 check_same "each thread is in the profile" 4 "$(sqlite3 known.db "SELECT count(*) FROM threads WHERE process = (SELECT process FROM threads WHERE name = '(all threads)') AND number != process AND number != 0")"
 check "frees are counted" test "$(counter known.db calls_free)" -ge 3300
 check_json "call paths lead to the sites" '(all(any(d["functions"][p["function"]]["name"] == n for p in d["paths"] if p["function"] is not None) for n in ("main", "thread", "work", "small"))
-    and [s["unit"] for s in d["series"]] == ["nanoseconds", "bytes", "bytes"])' "$ASSAY" export --to=json known.db
+    and [s["unit"] for s in d["series"]] == ["nanoseconds"] + 4 * ["bytes"])' "$ASSAY" export --to=json known.db
 check "report reads the series" "$ASSAY" report --series 'allocated bytes' known.db
 check "… the most is grown's" grep -qE '^ +64\.[0-9]+ %.* grown ' <<<"$out"
 check "report --calls" "$ASSAY" report --calls --series 'allocated bytes' known.db
@@ -122,6 +122,137 @@ for program in "ls -l /usr/bin" "python3 -c print(sum(len(str(i))for(i)in(range(
     check_stdout_equals "$("${words[@]}")" "the output of ${words[0]} is the same" record -q -o real.db -- "${words[@]}"
     check "… and its allocations are counted" test "$(counter real.db calls_malloc)" -gt 0
 done
+
+# ---- what is not freed ------------------------------------------------------------------------------------------------
+# Numbers of functions of the program alone: the C library keeps blocks of its own (the buffer of stdout, threads).
+cat >leaks.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define APART __attribute__((noinline))
+static volatile int keep;
+APART static void *lost(void) { void *p = malloc(100); keep++; return p; }
+APART static void *kept(void) { void *p = calloc(3, 7); keep++; return p; }
+APART static void *gone(size_t n) { void *p = malloc(n); keep++; return p; }
+APART static void *grow(void *p, size_t n) { p = realloc(p, n); keep++; return p; }
+APART static void *aligned(void) { void *p = memalign(256, 1000); keep++; return p; }
+APART static void *passed(size_t n) { void *p = malloc(n); keep++; return p; }
+static void *volatile sink[4096];
+static _Atomic(void *) shared[512];
+/* Threads free what others allocated: each slot goes from hand to hand, and main empties them. */
+static void *stress(void *x)
+{
+    unsigned seed = (unsigned)(uintptr_t)x;
+    for (int i = 0; i < 60000; i++) {
+        seed = seed * 1103515245 + 12345;
+        void *mine = passed(1 + seed % 700);
+        if (i % 7 == 0) mine = grow(mine, 1 + seed % 1500);
+        free(__atomic_exchange_n((void **)&shared[seed / 65536 % 512], mine, __ATOMIC_ACQ_REL));
+    }
+    return NULL;
+}
+static void *all(void *x) { (void)x; for (int i = 0; i < 50; i++) sink[i] = lost(); return NULL; }
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    for (int i = 0; i < 10; i++) sink[i] = lost();           /* 1000 */
+    for (int i = 0; i < 4; i++) free(sink[i]);               /* 600 are left */
+    for (int i = 0; i < 5; i++) sink[i] = kept();            /* 105 */
+    if (!strcmp(what, "_exit")) _exit(3);
+    if (!strcmp(what, "quick_exit")) quick_exit(4);
+    if (!strcmp(what, "abort")) abort();
+    if (!strcmp(what, "kill")) raise(9);
+    if (!strcmp(what, "vfork")) {
+        pid_t child = vfork();
+        if (child == 0) { execl("/bin/true", "true", (char *)0); _exit(99); }
+        int status;
+        waitpid(child, &status, 0);
+        return WEXITSTATUS(status);
+    }
+    if (!strcmp(what, "daemon")) { if (daemon(1, 1)) return 1; for (int i = 0; i < 10; i++) lost(); return 0; }
+    if (!strcmp(what, "threads")) {
+        pthread_t threads[8];
+        for (uintptr_t i = 0; i < 8; i++) pthread_create(&threads[i], NULL, stress, (void *)(i + 1));
+        for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+        for (int i = 0; i < 512; i++) free(shared[i]);
+        if (argc > 2) for (int i = 0; i < atoi(argv[2]); i++) sink[i] = passed(10 + i);
+        return 0;
+    }
+    if (!strcmp(what, "preload")) return puts(getenv("LD_PRELOAD")) < 0;
+    void *p = gone(1 << 20);                                  /* the peak: 1 MiB + 705 */
+    free(p);
+    p = grow(grow(NULL, 10), 5000);                           /* 5000, of which nothing is left after: */
+    if (realloc(p, (size_t)-1 / 2) || errno != ENOMEM) return 5; /* fails, and it is still there */
+    p = grow(p, 300);                                         /* 300 */
+    free(grow(gone(50), 60));
+    if (grow(gone(70), 0)) return 6;                          /* a free */
+    free(aligned());
+    sink[100] = aligned();                                    /* 1000 */
+    sink[101] = malloc(0);
+    pthread_t thread;
+    if (!strcmp(what, "other")) { pthread_create(&thread, NULL, all, NULL); pthread_join(thread, NULL); }
+    if (fork() == 0) { free(sink[9]); for (int i = 0; i < 100; i++) lost(); _exit(0); } /* not the parent's */
+    wait(NULL);
+    return 0;
+}
+END
+cc -O1 -g -fno-omit-frame-pointer -Wno-alloc-size-larger-than -Wno-unused-result -o leaks leaks.c -lpthread || exit 1
+check "a program of known leaks" record -q -o leaks.db -- ./leaks
+check_same "malloc: six of ten blocks are left" "600 6" "$(site leaks.db 'live bytes' lost)"
+check_same "calloc: all" "105 5" "$(site leaks.db 'live bytes' kept)"
+check_same "what was freed is not there" "" "$(site leaks.db 'live bytes' gone | tr -d ' ')"
+check_same "realloc: the last size, also after one that failed" "300 1" "$(site leaks.db 'live bytes' grow)"
+check_same "memalign" "1000 1" "$(site leaks.db 'live bytes' aligned)"
+check_same "live_bytes" 2005 "$(counter leaks.db live_bytes)"
+check_same "live_blocks" 14 "$(counter leaks.db live_blocks)"
+check_same "peak_bytes" $((1048576 + 705)) "$(counter leaks.db peak_bytes)"
+check_same "the peak, by site" "600 6,105 5,1048576 1" "$(for f in lost kept gone; do site leaks.db 'peak bytes' $f; done | paste -sd,)"
+check_same "no free of a block that nobody knows" 0 "$(counter leaks.db unknown_frees)"
+check "report reads the series" "$ASSAY" report --calls --series 'live bytes' leaks.db
+check "… and says what it is of" grep -q main <<<"$out"
+check "blocks of another thread" record -q -o other.db -- ./leaks other
+check_same "… are left after it" "5600 56" "$(site other.db 'live bytes' lost)"
+check "eight threads that free each other's blocks" record -q -o stress.db -- ./leaks threads
+check_same "… leave nothing" ",," "$(for f in passed grow; do site stress.db 'live bytes' $f | tr -d ' '; done | paste -sd,),"
+check_same "… and each block was known" 0 "$(counter stress.db unknown_frees)"
+check_same "… of all that they took" 480000 "$(site stress.db 'allocated bytes' passed | cut -d' ' -f2)"
+check "… and when some is left" record -q -o stress.db -- ./leaks threads 1000
+check_same "… exactly that" "$((10 * 1000 + 999 * 500)) 1000" "$(site stress.db 'live bytes' passed)"
+
+# ---- however it ends --------------------------------------------------------------------------------------------------
+check_status 3 "_exit" record -q -o ends.db -- ./leaks _exit
+check_same "… leaves what was allocated" "705 11" "$(counter ends.db live_bytes) $(counter ends.db live_blocks)"
+check_status 4 "quick_exit" record -q -o ends.db -- ./leaks quick_exit
+check_same "… too" "600 6" "$(site ends.db 'live bytes' lost)"
+for how in "abort 134" "kill 137"; do
+    read -r how number <<<"$how"
+    check_status "$number" "a program that ends by a signal ($how)" record -q -o ends.db -- ./leaks "$how"
+    check_same "… leaves what was allocated" "600 6" "$(site ends.db 'live bytes' lost)"
+done
+check "vfork and exec" record -q -o ends.db -- ./leaks vfork
+check_same "… is two programs" 2 "$(counter ends.db agent_images)"
+check_same "… and the parent goes on counting" "600 6" "$(site ends.db 'live bytes' lost)"
+check "a program that becomes a daemon" record -q -o ends.db -- ./leaks daemon
+check_same "… is counted until then: a fork is another's" "600 6" "$(site ends.db 'live bytes' lost)"
+cat >own.c <<'END'
+int own(void) { return 1; }
+END
+cc -shared -fPIC -o own.so own.c
+own() { LD_PRELOAD=./own.so record -q -o own.db -- ./leaks preload; }
+check "a program with an LD_PRELOAD of its own" own
+check "… has both" grep -q 'assay-agent.so:./own.so' <<<"$out"
+check_same "… and is counted" "600 6" "$(site own.db 'live bytes' lost)"
+resets() { record -q -o resets.db -- env LD_PRELOAD=./own.so ./leaks preload; }
+check "a child whose LD_PRELOAD is another" resets
+check_same "… runs without the agent" "./own.so" "$out"
+check_same "… which is in the first alone" 1 "$(counter resets.db agent_images)"
 
 # ---- where it cannot be ----------------------------------------------------------------------------------------------
 if cc -O1 -static -o static known.c -lpthread 2>/dev/null; then

@@ -1,0 +1,185 @@
+/* What is allocated and not freed: a table from blocks to their size and site, in the process's own memory, from which
+ * the sums in the shared memory are kept. See agent.h.
+ *
+ * A block is somebody's between the allocator's return and the free: nobody else adds or takes out the same one in that
+ * time. So an entry needs no lock: it is claimed with one compare-and-swap and given back with one store, from any
+ * thread, from signal handlers too, and whoever dies half-way blocks nobody. A block may be in one of a few places from
+ * where it belongs; blocks that lie beside each other belong beside each other, so that the table takes pages only as
+ * the heap does. Where all those places are taken the block is counted and not kept: then live is too small by it.
+ *
+ * Where the most was: before live falls, and when it is by more than a 128th above what it was the last time, all sites
+ * note what they have. That is often enough for a detail that is at most so far off, and rare enough to cost nothing.
+ */
+#include "agent/agent.h"
+
+#include <sys/mman.h>
+
+enum {
+    ENTRIES = 1 << 22, /* a power of two; 64 MiB where all are used */
+    PROBES = 64,
+    GRAIN = 5,      /* the C library's blocks are at least that far apart, as a power of two */
+    SITE_BITS = 16, /* the lower bits of what a block is: its site + 1 */
+};
+
+struct entry {
+    _Atomic uintptr_t block; /* 0: free */
+    _Atomic uint64_t what;   /* size << SITE_BITS | site + 1 */
+};
+
+static struct entry *table; /* NULL: no memory for it */
+
+/* A forked child has no use for it: the agent is off there. */
+bool as_agent_live_open(void)
+{
+    size_t size = sizeof *table * ENTRIES;
+    void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    table = mapped == MAP_FAILED ? NULL : mapped;
+    if (table) {
+        (void)!madvise(table, size, MADV_NOHUGEPAGE);
+        (void)!madvise(table, size, MADV_DONTFORK);
+    }
+    return table != NULL;
+}
+
+/* ---- the table ---- */
+
+static struct entry *entry_of(uintptr_t block, unsigned probe)
+{
+    uint64_t home = (block >> GRAIN) + (block >> (GRAIN + 22)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &table[(home + probe) & (ENTRIES - 1)];
+}
+
+/* False: no place. `before`: what the block was, where it is known already: it was freed behind the agent's back, or an
+ * allocator's calloc calls malloc. */
+static bool put(uintptr_t block, uint64_t what, uint64_t *before)
+{
+    *before = 0;
+    for (unsigned i = 0; i < PROBES; i++) {
+        struct entry *entry = entry_of(block, i);
+        uintptr_t there = atomic_load_explicit(&entry->block, memory_order_relaxed);
+        if (there == 0 && atomic_compare_exchange_strong(&entry->block, &there, block)) {
+            atomic_store_explicit(&entry->what, what, memory_order_release);
+            return true;
+        }
+        if (there == block) {
+            *before = atomic_exchange(&entry->what, what);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What it was; 0: not known. */
+static uint64_t take(uintptr_t block)
+{
+    for (unsigned i = 0; i < PROBES; i++) {
+        struct entry *entry = entry_of(block, i);
+        if (atomic_load_explicit(&entry->block, memory_order_relaxed) != block)
+            continue;
+        uint64_t what = atomic_load_explicit(&entry->what, memory_order_acquire);
+        atomic_store_explicit(&entry->block, 0, memory_order_release);
+        return what;
+    }
+    return 0;
+}
+
+/* ---- the sums ---- */
+
+/* The process's own memory holds it, but a wild store of the program's shall not make us write elsewhere. */
+static struct as_agent_site *site_of(struct as_agent_image *image, uint64_t what)
+{
+    uint64_t number = (what & ((1 << SITE_BITS) - 1)) - 1;
+    return &image->site[number < AS_AGENT_ALL_SITES ? number : AS_AGENT_SITES];
+}
+
+/* What was freed is read first: it is never more than what was allocated. */
+static void note_site(struct as_agent_site *site)
+{
+    uint64_t freed = atomic_load(&site->freed), freed_bytes = atomic_load(&site->freed_bytes);
+    atomic_store_explicit(&site->peak, atomic_load(&site->count) - freed, memory_order_relaxed);
+    atomic_store_explicit(&site->peak_bytes, atomic_load(&site->bytes) - freed_bytes, memory_order_relaxed);
+}
+
+static void note_peak(struct as_agent_image *image)
+{
+    uint64_t live = atomic_load_explicit(&image->live, memory_order_relaxed);
+    uint64_t noted = atomic_load_explicit(&image->at_peak, memory_order_relaxed);
+    if (live <= noted + noted / 128 || atomic_exchange(&image->noting, 1))
+        return;
+    uint32_t n = atomic_load(&image->sites);
+    for (uint32_t i = 0; i < n && i < AS_AGENT_SITES; i++)
+        note_site(&image->site[atomic_load(&image->order[i]) % AS_AGENT_SITES]);
+    for (uint32_t i = AS_AGENT_SITES; i < AS_AGENT_ALL_SITES; i++)
+        note_site(&image->site[i]);
+    atomic_store(&image->at_peak, live);
+    atomic_store(&image->noting, 0);
+}
+
+/* `of_live`: it was in it. */
+static void subtract(struct as_agent_image *image, uint64_t what, bool of_live)
+{
+    struct as_agent_site *site = site_of(image, what);
+    uint64_t bytes = what >> SITE_BITS;
+    as_agent_add(&site->freed, 1);
+    as_agent_add(&site->freed_bytes, bytes);
+    if (of_live)
+        as_agent_add(&image->live, -bytes);
+}
+
+static void add(struct as_agent_image *image, uint64_t what)
+{
+    uint64_t bytes = what >> SITE_BITS;
+    uint64_t live = atomic_fetch_add_explicit(&image->live, bytes, memory_order_relaxed) + bytes;
+    uint64_t peak = atomic_load_explicit(&image->peak, memory_order_relaxed);
+    while (live > peak && !atomic_compare_exchange_weak(&image->peak, &peak, live))
+        ;
+}
+
+static void keep(struct as_agent_image *image, const void *block, uint64_t what)
+{
+    uint64_t before = 0;
+    if (!table || !put((uintptr_t)block, what, &before)) {
+        as_agent_add(&image->untracked, 1);
+        subtract(image, what, false);
+        return;
+    }
+    if (before) {
+        as_agent_add(&image->moved, 1);
+        subtract(image, before, true);
+    }
+    add(image, what);
+}
+
+void as_agent_live_add(struct as_agent_image *image, const void *block, size_t bytes, uint32_t site)
+{
+    keep(image, block, (uint64_t)bytes << SITE_BITS | (site + 1));
+}
+
+uint64_t as_agent_gave(const void *block, bool moves)
+{
+    struct as_agent_image *image = block ? as_agent_counting() : NULL;
+    if (!image)
+        return 0;
+    uint64_t what = table ? take((uintptr_t)block) : 0;
+    if (moves)
+        as_agent_add(&image->moved, 1);
+    if (what) {
+        note_peak(image);
+        subtract(image, what, true);
+    } else {
+        as_agent_add(&image->unknown, 1);
+    }
+    return what;
+}
+
+/* Not freed after all. */
+void as_agent_keep(const void *block, uint64_t what)
+{
+    struct as_agent_image *image = what ? as_agent_counting() : NULL;
+    if (!image)
+        return;
+    as_agent_add(&image->moved, -UINT64_C(1));
+    as_agent_add(&site_of(image, what)->freed, -UINT64_C(1));
+    as_agent_add(&site_of(image, what)->freed_bytes, -(what >> SITE_BITS));
+    keep(image, block, what);
+}

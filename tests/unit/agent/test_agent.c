@@ -1,0 +1,384 @@
+/* The agent's own side: the ring, the sites, the table of blocks; many threads, signal handlers, forks, full tables.
+ * Blocks are made up: the agent looks at no byte of them. */
+#include "agent_bed.h"
+
+#include "unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+enum { THREADS = 8 };
+
+static struct agent_bed bed;
+
+static int set_up(void **state)
+{
+    agent_bed_open(&bed);
+    agent_bed_start(&bed);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    agent_bed_close(&bed);
+    return 0;
+}
+
+static void run_threads(void *(*body)(void *))
+{
+    pthread_t threads[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, body, (void *)i), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* ---- the ring ---- */
+
+static void *tell_often(void *unused)
+{
+    for (int i = 0; i < 500; i++) {
+        as_agent_tell(AS_AGENT_THREAD_START);
+        as_agent_tell(AS_AGENT_THREAD_END);
+    }
+    return NULL;
+}
+
+static void nothing_is_lost_while_there_is_room(void **state)
+{
+    size_t n;
+    run_threads(tell_often); /* 8000 events: the ring takes more, even if nobody empties it */
+    as_agent_stop(bed.host);
+    const struct as_agent_thread *threads = as_agent_threads(bed.host, &n);
+    assert_int_equal(n, THREADS * 500);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(threads[i].pid, getpid());
+        assert_true(threads[i].end >= threads[i].start && threads[i].start > 0);
+    }
+    assert_int_equal(as_agent_dropped(bed.host), 0);
+    assert_in_range(as_agent_most_at_once(bed.host), 1, THREADS);
+}
+
+static _Atomic unsigned handled;
+
+static void tell_in_handler(int number)
+{
+    as_agent_tell(AS_AGENT_THREAD_START);
+    handled++;
+}
+
+static void handlers_write_too(void **state)
+{
+    struct sigaction action = {.sa_handler = tell_in_handler, .sa_flags = SA_RESTART}, old;
+    struct itimerval often = {{0, 500}, {0, 500}}, off = {{0, 0}, {0, 0}};
+    size_t n;
+    handled = 0;
+    sigaction(SIGALRM, &action, &old);
+    setitimer(ITIMER_REAL, &often, NULL);
+    run_threads(tell_often);
+    setitimer(ITIMER_REAL, &off, NULL);
+    sigaction(SIGALRM, &old, NULL);
+    as_agent_stop(bed.host);
+    as_agent_threads(bed.host, &n);
+    assert_int_equal(n + as_agent_dropped(bed.host), THREADS * 500 + handled);
+}
+
+static void a_full_ring_drops_and_counts(void **state)
+{
+    size_t n;
+    as_agent_stop(bed.host); /* nobody empties it any more */
+    for (unsigned i = 0; i < AS_AGENT_RING + 100; i++)
+        as_agent_tell(AS_AGENT_THREAD_START);
+    assert_int_equal(as_agent_dropped(bed.host), 100);
+    as_agent_threads(bed.host, &n);
+    assert_int_equal(n, 0);
+}
+
+static void errno_stays(void **state)
+{
+    as_agent_stop(bed.host);
+    for (unsigned i = 0; i < AS_AGENT_RING + 2; i++) {
+        errno = 77;
+        as_agent_tell(AS_AGENT_THREAD_START);
+        assert_int_equal(errno, 77);
+    }
+}
+
+/* ---- sites ---- */
+
+/* The sanitizer may put frames elsewhere than on the stack. */
+__attribute__((no_sanitize("address"))) static void a_site_has_its_callers(void **state)
+{
+    uintptr_t frames[3][2] = {{(uintptr_t)frames[1], 0x1111}, {(uintptr_t)frames[2], 0x2222}, {0, 0x3333}};
+    struct as_agent_seen_site site;
+    uint32_t found = 0;
+    as_agent_took(AS_AGENT_CALLOC, (void *)0x10000, 12, frames[0]);
+    for (uint32_t i = 0; i < AS_AGENT_ALL_SITES; i++)
+        if (as_agent_read_site(agent_bed_image(&bed, 0), i, &site)) {
+            found++;
+            assert_int_equal(site.call, AS_AGENT_CALLOC);
+            assert_int_equal(site.frames, 3);
+            assert_int_equal(site.stack[0], 0x1111);
+            assert_int_equal(site.stack[1], 0x2222);
+            assert_int_equal(site.stack[2], 0x3333);
+            assert_int_equal(site.bytes, 12);
+        }
+    assert_int_equal(found, 1);
+}
+
+static void frames_that_lead_anywhere_end_the_walk(void **state)
+{
+    uintptr_t local[2] = {0, 0x1000};
+    const uintptr_t next[] = {
+        1, 8, (uintptr_t)local - 64, (uintptr_t)local + 3, UINTPTR_MAX, UINTPTR_MAX - 7, (uintptr_t)1 << 46};
+    struct as_agent_seen_site site;
+    for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+        uintptr_t frame[2] = {next[i], 0x5000 + i};
+        as_agent_took(AS_AGENT_MALLOC, (void *)(0x20000 + 32 * i), 1, frame);
+    }
+    for (uint32_t i = 0; i < AS_AGENT_SITES; i++)
+        if (as_agent_read_site(agent_bed_image(&bed, 0), i, &site))
+            assert_int_equal(site.frames, 1);
+}
+
+static void more_sites_than_there_is_room_for(void **state)
+{
+    uint32_t sites;
+    const uint32_t n = 3 * AS_AGENT_SITES;
+    for (uint32_t i = 0; i < n; i++)
+        agent_bed_take(AS_AGENT_MALLOC, 0x100000 + 32 * (uintptr_t)i, 10, 0x4000 + i);
+    struct as_agent_image *image = agent_bed_image(&bed, 0);
+    struct as_agent_seen_site sum = agent_bed_sum(image, &sites);
+    assert_in_range(sites, AS_AGENT_SITES * 9 / 10, AS_AGENT_SITES);
+    assert_int_equal(sum.count, n);
+    assert_int_equal(sum.bytes, 10 * n);
+    assert_int_equal(image->site[AS_AGENT_SITES + AS_AGENT_MALLOC].count, n - sites);
+    for (uint32_t i = 0; i < n; i++)
+        as_agent_gave((void *)(0x100000 + 32 * (uintptr_t)i), false);
+    sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.live, 0);
+    assert_int_equal(sum.live_bytes, 0);
+    assert_int_equal(sum.freed, n);
+    assert_int_equal(image->live, 0);
+    assert_int_equal(image->peak, 10 * n);
+    assert_int_equal(sum.peak_bytes, 10 * n);
+}
+
+/* ---- blocks ---- */
+
+static void what_is_freed_is_not_live(void **state)
+{
+    uint32_t sites;
+    struct as_agent_image *image = agent_bed_image(&bed, 0);
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, 100, 0x1000);
+    agent_bed_take(AS_AGENT_ALIGNED, 0x20000, 30, 0x2000);
+    assert_int_not_equal(as_agent_gave((void *)0x10000, false), 0);
+    assert_int_equal(as_agent_gave((void *)0x10000, false), 0); /* twice */
+    assert_int_equal(as_agent_gave((void *)0x77000, false), 0); /* from before the agent */
+    struct as_agent_seen_site sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.live, 1);
+    assert_int_equal(sum.live_bytes, 30);
+    assert_int_equal(image->live, 30);
+    assert_int_equal(image->unknown, 2);
+    assert_int_equal(image->peak, 130);
+}
+
+static void a_realloc_that_fails_changes_nothing(void **state)
+{
+    uint32_t sites;
+    struct as_agent_image *image = agent_bed_image(&bed, 0);
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, 100, 0x1000);
+    struct as_agent_seen_site before = agent_bed_sum(image, &sites);
+    as_agent_keep((void *)0x10000, as_agent_gave((void *)0x10000, true));
+    as_agent_keep((void *)0x30000, as_agent_gave((void *)0x30000, true)); /* not ours */
+    struct as_agent_seen_site after = agent_bed_sum(image, &sites);
+    assert_int_equal(after.count, before.count);
+    assert_int_equal(after.live_bytes, 100);
+    assert_int_equal(after.freed, 0);
+    assert_int_equal(image->moved, image->unknown);
+    assert_int_equal(image->peak, 100);
+}
+
+/* An allocator whose calloc calls malloc, or that frees behind the agent's back. */
+static void a_block_that_is_known_already(void **state)
+{
+    uint32_t sites;
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, 100, 0x1000);
+    agent_bed_take(AS_AGENT_CALLOC, 0x10000, 40, 0x2000);
+    struct as_agent_seen_site sum = agent_bed_sum(agent_bed_image(&bed, 0), &sites);
+    assert_int_equal(sum.live, 1);
+    assert_int_equal(sum.live_bytes, 40);
+    assert_int_equal(agent_bed_image(&bed, 0)->live, 40);
+}
+
+/* All belong to the same place of the table. */
+static void more_blocks_than_there_is_room_for(void **state)
+{
+    uint32_t sites;
+    struct as_agent_image *image = agent_bed_image(&bed, 0);
+    for (uintptr_t i = 0; i < 200; i++)
+        agent_bed_take(AS_AGENT_MALLOC, 0x40000000 + i % 32, 10, 0x1000 + i / 32); /* known already, all but 32 */
+    assert_int_equal(image->untracked, 0);
+    for (uintptr_t i = 0; i < 32; i++)
+        for (uintptr_t j = 1; j < 5; j++)
+            agent_bed_take(AS_AGENT_MALLOC, 0x40000000 + 32 * j + i, 10, 0x2000);
+    assert_in_range(image->untracked, 1, 128);
+    struct as_agent_seen_site sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.live_bytes, image->live);
+    assert_int_equal(sum.live, 32 + 128 - image->untracked);
+    for (uintptr_t i = 0; i < 32 * 5; i++)
+        as_agent_gave((void *)(0x40000000 + i), false);
+    sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.live, 0);
+    assert_int_equal(image->live, 0);
+    assert_int_equal(image->unknown, image->untracked);
+    /* What Assay makes of it: the calls of free. */
+    assert_int_equal(sum.freed + image->unknown - image->moved - image->untracked, 32 * 5);
+}
+
+static void huge_sizes(void **state)
+{
+    struct as_agent_image *image = agent_bed_image(&bed, 0);
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, (size_t)1 << 47, 0x1000);
+    agent_bed_take(AS_AGENT_MALLOC, 0x20000, (size_t)1 << 47, 0x1000);
+    assert_int_equal(image->live, (uint64_t)1 << 48);
+    as_agent_gave((void *)0x10000, false);
+    assert_int_equal(image->live, (uint64_t)1 << 47);
+    assert_int_equal(image->peak, (uint64_t)1 << 48);
+}
+
+static _Atomic(uintptr_t) hands[256]; /* blocks that any thread may free */
+
+static void *exchange_blocks(void *argument)
+{
+    uintptr_t mine = 0x100000000 * ((uintptr_t)argument + 1);
+    unsigned seed = (unsigned)(uintptr_t)argument + 1;
+    for (unsigned i = 0; i < 100000; i++, mine += 32) {
+        seed = seed * 1103515245 + 12345;
+        agent_bed_take(AS_AGENT_MALLOC, mine, 1 + seed / 65536 % 500, 0x1000 + seed / 65536 % 50);
+        uintptr_t other = atomic_exchange(&hands[seed / 65536 % 256], mine);
+        if (other)
+            as_agent_gave((void *)other, false);
+    }
+    return NULL;
+}
+
+static void take_in_handler(int number)
+{
+    static _Atomic uintptr_t next = 0x70000000;
+    uintptr_t block = atomic_fetch_add(&next, 32);
+    agent_bed_take(AS_AGENT_MALLOC, block, 5, 0x9000);
+    as_agent_gave((void *)block, false);
+    handled++;
+}
+
+static void threads_free_what_others_took(void **state)
+{
+    struct sigaction action = {.sa_handler = take_in_handler, .sa_flags = SA_RESTART}, old;
+    struct itimerval often = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
+    struct as_agent_image *image = agent_bed_image(&bed, 0);
+    uint32_t sites;
+    handled = 0;
+    sigaction(SIGALRM, &action, &old);
+    setitimer(ITIMER_REAL, &often, NULL);
+    run_threads(exchange_blocks);
+    setitimer(ITIMER_REAL, &off, NULL);
+    sigaction(SIGALRM, &old, NULL);
+    struct as_agent_seen_site sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.count, THREADS * 100000 + handled);
+    assert_int_equal(sum.live, 256);
+    assert_int_equal(sum.live_bytes, image->live);
+    for (size_t i = 0; i < 256; i++)
+        as_agent_gave((void *)atomic_exchange(&hands[i], 0), false);
+    assert_int_equal(image->live, 0);
+    assert_int_equal(image->unknown, 0);
+    assert_int_equal(image->untracked, 0);
+    sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.live_bytes, 0);
+    assert_true(image->peak >= image->at_peak && image->at_peak >= image->peak - image->peak / 64 - 4096);
+}
+
+/* ---- processes ---- */
+
+static void child_counts(bool raw)
+{
+    pid_t child = raw ? (pid_t)syscall(SYS_fork) : fork();
+    if (child == 0) {
+        agent_bed_take(AS_AGENT_MALLOC, 0x50000, 1000, 0x1000);
+        as_agent_gave((void *)0x10000, false);
+        as_agent_tell(AS_AGENT_THREAD_START);
+        _exit(as_agent_here() == NULL ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void a_forked_child_is_not_counted(void **state)
+{
+    struct as_agent_image *image = agent_bed_image(&bed, 0);
+    size_t threads;
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, 100, 0x1000);
+    child_counts(false);
+    child_counts(true);
+    assert_int_equal(image->live, 100);
+    assert_int_equal(image->unknown, 0);
+    agent_bed_take(AS_AGENT_MALLOC, 0x20000, 11, 0x1000); /* the parent goes on */
+    assert_int_equal(image->live, 111);
+    as_agent_stop(bed.host);
+    as_agent_threads(bed.host, &threads);
+    assert_int_equal(threads, 0);
+}
+
+static void more_programs_than_there_is_room_for(void **state)
+{
+    for (uint32_t i = 1; i < AS_AGENT_IMAGES; i++)
+        agent_bed_start(&bed);
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, 1, 0x1000);
+    assert_int_equal(agent_bed_image(&bed, AS_AGENT_IMAGES - 1)->live, 1);
+    assert_int_equal(agent_bed_image(&bed, 0)->live, 0);
+    for (int i = 0; i < 5; i++)
+        assert_false(as_agent_start(bed.where));
+    assert_int_equal(bed.wire->images, AS_AGENT_IMAGES + 5);
+    assert_null(as_agent_image(bed.host, AS_AGENT_IMAGES));
+}
+
+static void places_that_are_none(void **state)
+{
+    char wrong[128];
+    snprintf(wrong, sizeof wrong, "/proc/self/exe 4");
+    assert_false(as_agent_start(""));
+    assert_false(as_agent_start("/dev/zero 4"));
+    assert_false(as_agent_start("/proc/self/fd/99999 4"));
+    assert_false(as_agent_start(wrong)); /* not to be written, or not of that size */
+    bed.wire->version++;
+    assert_false(as_agent_start(bed.where));
+}
+
+int main(void)
+{
+#define BED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        BED(nothing_is_lost_while_there_is_room),
+        BED(handlers_write_too),
+        BED(a_full_ring_drops_and_counts),
+        BED(errno_stays),
+        BED(a_site_has_its_callers),
+        BED(frames_that_lead_anywhere_end_the_walk),
+        BED(more_sites_than_there_is_room_for),
+        BED(what_is_freed_is_not_live),
+        BED(a_realloc_that_fails_changes_nothing),
+        BED(a_block_that_is_known_already),
+        BED(more_blocks_than_there_is_room_for),
+        BED(huge_sizes),
+        BED(threads_free_what_others_took),
+        BED(a_forked_child_is_not_counted),
+        BED(more_programs_than_there_is_room_for),
+        BED(places_that_are_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
