@@ -76,6 +76,7 @@ static bool import_file(const struct import_options *options, const char *file, 
     struct as_perf_spaces_options how = {.debug_path = options->debug_path, .trust_paths = options->trust_paths};
     struct as_import import = {.writer = writer, .spaces = as_perf_spaces_new(&how)};
     as_import_code_open(&import.code, writer, import.spaces);
+    as_import_data_open(&import);
     bool ok = read_recording(&import, reader, file, err);
     if (!ok)
         as_store_writer_abort(writer);

@@ -85,7 +85,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_record_options, seed),
      .value = "N",
-     .help = "Seed of --random (default 1): the same seed gives the same samples."},
+     .help = "Seed of --random (default 1): the same seed gives the same samples; and of what --accesses chooses."},
     {.name = "repeat",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_record_options, repeat),
@@ -130,6 +130,11 @@ static const struct as_option options_table[] = {
          "Count where memory is allocated, what of it is not freed, and threads (timer, pmu): a library is preloaded "
          "into the program, which must be dynamically linked. Series of their own: 'allocated bytes', 'mapped bytes', "
          "'live bytes' at the end, 'peak bytes'."},
+    {.name = "accesses",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_record_options, accesses),
+     .help = "Find out which data the program accesses (timer, pmu): the address that the processor records, or else "
+             "the one that the code and the registers at a sample tell; 'assay report --data' shows it."},
     {.name = "json",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, json),
@@ -218,6 +223,7 @@ const struct as_command as_command_record = {
                 "  assay record --core zen4-like --max 100M -o before.db -- ./prog\n"
                 "  assay record --repeat 5 -- ./prog\n"
                 "  assay record --source=timer -- ./prog\n"
+                "  assay record --source=timer --accesses -- ./prog && assay report --data\n"
                 "  assay record --pid 1234 --duration 10\n"
                 "  assay report\n",
     .run = run_record,

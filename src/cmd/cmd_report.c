@@ -7,6 +7,7 @@
 #include "core/machine.h"
 #include "report/page_document.h"
 #include "report/report.h"
+#include "report/report_data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,17 @@ enum { DEFAULT_LIMIT = 30 };
 
 struct report_options {
     int by;
-    bool json, csv, calls, flame;
+    bool json, csv, calls, flame, data;
     const char *series, *sort, *diff, *output, *limit, *html, *source_path;
     struct as_strlist threads, modules, symbols, events;
 };
 
-static const char *const levels[] = {"function", "line", "block", "instruction", "file", "module", "thread", NULL};
-static const enum as_store_level level_of[] = {AS_STORE_BY_FUNCTION,    AS_STORE_BY_LINE, AS_STORE_BY_BLOCK,
-                                               AS_STORE_BY_INSTRUCTION, AS_STORE_BY_FILE, AS_STORE_BY_MODULE,
-                                               AS_STORE_BY_THREAD};
+static const char *const levels[] = {"function", "line",   "block",  "instruction", "file",
+                                     "module",   "thread", "object", NULL};
+static const enum as_store_level level_of[] = {AS_STORE_BY_FUNCTION,    AS_STORE_BY_LINE,   AS_STORE_BY_BLOCK,
+                                               AS_STORE_BY_INSTRUCTION, AS_STORE_BY_FILE,   AS_STORE_BY_MODULE,
+                                               AS_STORE_BY_THREAD,      AS_STORE_BY_PROGRAM};
+enum { BY_FUNCTION = 0, BY_LINE = 1, BY_INSTRUCTION = 3, BY_OBJECT = 7 }; /* of those */
 
 static const struct as_option options_table[] = {
     {.name = "by",
@@ -32,7 +35,8 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct report_options, by),
      .value = "LEVEL",
      .choices = levels,
-     .help = "What a row is: function (the default), line, block, instruction, file, module or thread."},
+     .help = "What a row is: function (the default), line, block, instruction, file, module or thread; with "
+             "--data object (the default then), line or instruction."},
     {.name = "series",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, series),
@@ -46,6 +50,11 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct report_options, flame),
      .help = "Draw the call tree as a flame graph in the width of the terminal, callers above what they call."},
+    {.name = "data",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct report_options, data),
+     .help = "Show which data was accessed: variables, heap, stacks and mapped files, how much of the time, by which "
+             "instructions. A profile has data addresses if accesses were asked for, or perf mem recorded it."},
     {.name = "diff",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, diff),
@@ -120,6 +129,7 @@ struct content {
     struct as_report report;
     struct as_tree tree;
     struct as_diff *diff;
+    struct as_data data;
     int failed; /* status of a failure that was told already */
 };
 
@@ -159,7 +169,7 @@ static bool check_html(const struct report_options *options, struct as_error *er
         return as_error_set_status(err, AS_EXIT_USAGE, "--source-path is for --html");
     if (!options->html)
         return true;
-    if (options->json || options->csv || options->output || options->calls || options->flame)
+    if (options->json || options->csv || options->output || options->calls || options->flame || options->data)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--html is a report of its own: no other kind beside it, except --diff");
     return !(filtered || options->sort || options->limit || options->by) ||
@@ -168,11 +178,18 @@ static bool check_html(const struct report_options *options, struct as_error *er
 
 static bool check_options(const struct report_options *options, struct as_error *err)
 {
-    int modes = options->calls + options->flame + (options->diff != NULL);
+    int modes = options->calls + options->flame + options->data + (options->diff != NULL);
+    if (options->by == BY_OBJECT && !options->data)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--by=object is for --data");
+    if (options->data && options->by != BY_FUNCTION && options->by != BY_LINE && options->by != BY_INSTRUCTION &&
+        options->by != BY_OBJECT)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--data is by object, line or instruction");
+    if (options->data && options->events.len)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--event does not apply to data");
     if (options->json && options->csv)
         return as_error_set_status(err, AS_EXIT_USAGE, "--json and --csv exclude each other");
     if (modes > 1)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--calls, --flame and --diff exclude each other");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--calls, --flame, --data and --diff exclude each other");
     if (options->flame && (options->json || options->csv))
         return as_error_set_status(err, AS_EXIT_USAGE, "--flame is a drawing; --calls is the same as %s",
                                    options->json ? "JSON" : "CSV");
@@ -181,8 +198,21 @@ static bool check_options(const struct report_options *options, struct as_error 
                                    "--module, --symbol and --event do not apply to call paths; --thread does");
     if (modes && options->sort)
         return as_error_set_status(err, AS_EXIT_USAGE, "--sort is for rows; %s has an order of its own",
-                                   options->diff ? "--diff" : "a call tree");
+                                   options->diff   ? "--diff"
+                                   : options->data ? "--data"
+                                                   : "a call tree");
     return true;
+}
+
+static bool make_data(struct content *content, struct as_error *err)
+{
+    int by = content->options->by;
+    enum as_data_level level = by == BY_LINE          ? AS_DATA_BY_LINE
+                               : by == BY_INSTRUCTION ? AS_DATA_BY_INSTRUCTION
+                                                      : AS_DATA_BY_OBJECT;
+    bool ok = as_data_make(&content->data, &content->view, level, err);
+    content->data.limit = content->limit;
+    return ok;
 }
 
 static bool make(struct content *content, const char *file, struct as_error *err)
@@ -196,6 +226,8 @@ static bool make(struct content *content, const char *file, struct as_error *err
         return true;
     if (options->calls || options->flame)
         return as_tree_make(&content->tree, &content->view, err);
+    if (options->data)
+        return make_data(content, err);
     if (!options->diff) {
         if (!as_report_make(&content->report, &content->view, level, options->sort, err))
             return false;
@@ -218,6 +250,8 @@ static bool write_json(struct content *content, FILE *out, struct as_error *err)
         as_diff_json(content->diff, json, content->limit);
     else if (content->options->calls)
         as_tree_json(&content->tree, &content->view, json, content->limit);
+    else if (content->options->data)
+        ok = as_data_json(&content->data, json, err);
     else
         ok = as_report_json(&content->report, json, err);
     as_json_end(json);
@@ -234,6 +268,8 @@ static bool write_csv(const struct content *content, FILE *out, struct as_error 
         as_diff_csv(content->diff, out, content->limit);
     } else if (content->options->calls)
         as_tree_csv(&content->tree, &content->view, out, content->limit);
+    else if (content->options->data)
+        as_data_csv(&content->data, out);
     else
         return as_report_csv(&content->report, out, err);
     return true;
@@ -248,6 +284,8 @@ static void write_text(const struct content *content, FILE *out)
         as_tree_text(&content->tree, &content->view, out, &term, content->limit);
     else if (content->options->flame)
         as_tree_flame(&content->tree, &content->view, out, &term);
+    else if (content->options->data)
+        as_data_text(&content->data, out, &term);
     else
         as_report_text(&content->report, out, &term);
 }
@@ -294,6 +332,7 @@ static bool write_out(struct content *content, struct as_error *err)
 static void free_content(struct content *content)
 {
     as_diff_free(content->diff);
+    as_data_free(&content->data);
     as_tree_free(&content->tree);
     as_report_free(&content->report);
     as_view_free(&content->other);
@@ -337,6 +376,7 @@ const struct as_command as_command_report = {
                 "  assay report --by line --symbol 'parse*'\n"
                 "  assay report --event ST-LLC --sort ST-LLC --by instruction\n"
                 "  assay report --calls\n"
+                "  assay report --data\n"
                 "  assay report after.db --diff before.db\n"
                 "  assay report --html page.html\n",
     .run = run_report,

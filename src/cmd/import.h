@@ -62,6 +62,8 @@ uint32_t as_import_code_instruction(struct as_import_code *code, const struct as
  * is not here or there is no call. */
 uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_spot *spot,
                              struct as_import_where *where);
+/* The module of a location that was found at `address`. */
+uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address);
 void as_import_code_free(struct as_import_code *code);
 
 /* ---- the samples: import_samples.c ---- */
@@ -101,8 +103,29 @@ struct as_import_own {
     const char *name, *description, *unit;
 };
 
+/* ---- data accesses: import_data.c ---- */
+
+/* Samples that found an instruction to access an address. */
+struct as_import_access {
+    uint32_t event, thread, instruction, object;
+    uint64_t address;
+    uint32_t size;
+    uint8_t kind, how; /* as in the store */
+    uint64_t units, weight, samples;
+};
+
+struct as_import_data {
+    struct as_strings *object_keys; /* objects by number */
+    size_t regions;                 /* without a name of their own */
+    struct as_map numbers;          /* hash of what makes it, to item + 1 */
+    AS_VEC(struct as_import_access) accesses;
+    uint64_t how[AS_STORE_HOW_COUNT]; /* samples */
+    uint64_t without;                 /* samples of events with addresses that have none */
+};
+
 struct as_import {
     struct as_import_code code;
+    struct as_import_data data;
     struct as_perf_spaces *spaces;
     struct as_store_writer *writer;
     AS_VEC(struct as_import_thread) threads;
@@ -131,6 +154,26 @@ uint32_t as_import_add_own(struct as_import *import, const struct as_import_own 
 /* What `n` return addresses in the space of `pid`, innermost first, stand for in such a series. */
 void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,
                          const uint64_t *returns, size_t n, uint64_t units, uint64_t count);
+
+/* One access as a sample has it. */
+struct as_import_touch {
+    uint32_t event, pid, tid;
+    enum as_perf_mode mode;
+    uint64_t ip, address, stack_pointer; /* 0: unknown */
+    uint32_t size;
+    uint8_t kind, how;
+    uint64_t units, weight, samples;
+};
+void as_import_data_open(struct as_import *import);
+/* The number of the access that it was added to. */
+uint32_t as_import_add_touch(struct as_import *import, const struct as_import_touch *touch);
+/* The address that the processor recorded with a sample, where it did. */
+void as_import_sample_address(struct as_import *import, const struct as_perf_sample *sample);
+void as_import_sort_accesses(struct as_import *import); /* after the last, before they are written */
+/* Rows of a series, units or weights; and how many samples had addresses. */
+void as_import_write_accesses(const struct as_import *import, uint32_t event, uint32_t series, bool weights);
+void as_import_write_data_quality(const struct as_import *import);
+void as_import_data_free(struct as_import_data *data);
 
 /* ---- the profile: import_write.c ---- */
 

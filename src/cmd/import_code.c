@@ -56,7 +56,7 @@ static void add_module(struct as_import_code *code, const struct as_perf_locatio
 }
 
 /* A file that was replaced during the recording has another build-id, and is another module. */
-static uint32_t module_of(struct as_import_code *code, const struct as_perf_location *location, uint64_t address)
+uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address)
 {
     char *key = as_format("%s\n%s", location->build_id ? location->build_id : "", location->module);
     uint32_t number = as_strings_intern(code->module_keys, key);
@@ -115,7 +115,7 @@ void as_import_code_find(struct as_import_code *code, const struct as_import_spo
         read_frame(spot, &location);
     else
         as_perf_spaces_find(code->spaces, spot->pid, spot->mode, spot->address, &location);
-    uint32_t module = module_of(code, &location, spot->address);
+    uint32_t module = as_import_code_module(code, &location, spot->address);
     uint64_t base = code->modules.data[module].base;
     *where = (struct as_import_where){.module = module,
                                       .function = function_of(code, module, &location),

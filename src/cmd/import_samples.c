@@ -36,6 +36,7 @@ void as_import_free(struct as_import *import)
     free_sums(&import->components);
     free_sums(&import->path_spots);
     free_sums(&import->path_times);
+    as_import_data_free(&import->data);
     as_import_code_free(&import->code);
 }
 
@@ -249,6 +250,7 @@ static bool use_sample(void *context, const struct as_perf_sample *sample, struc
     uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &spots, &where) : AS_STORE_NONE;
     count_series(import, sample);
     add_time(import, sample, path, instruction);
+    as_import_sample_address(import, sample);
     count_branches(import, sample);
     count_match(import, where.match);
     import->stack_dumps += sample->stack_valid > 0;

@@ -196,6 +196,7 @@ static void add_times(const struct as_import *import, const struct ordered *orde
                                &(struct as_store_path_time){series, spot->second, path->first, spot->first,
                                                             value_of(time, weights), time->samples});
     }
+    as_import_write_accesses(import, event, series, weights);
 }
 
 /* Sums by key, in the order in which keys come. */
@@ -305,6 +306,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_note(import, "stack_dumps", import->stack_dumps, "samples with a copy of the stack: not unwound, not kept");
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
+    as_import_write_data_quality(import);
     if (import->unmatched && in_files)
         as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
                              "part of the samples in files that are not here as they were recorded: no function names, "
@@ -391,6 +393,7 @@ static void add_meta(const struct as_import *import, const struct as_perf_reader
 void as_import_write_samples(struct as_import *import, const struct as_perf_reader *reader)
 {
     add_threads(import);
+    as_import_sort_accesses(import);
     add_series(import, reader);
     add_counters(import, reader);
     add_quality(import, reader);

@@ -7,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Stacks of 8 KiB hold most call chains; the kernel copies them at every sample. */
-enum { STACK_BYTES = 8192 };
+/* Stacks of 8 KiB hold most call chains; the kernel copies them at every sample. For accesses the next return addresses
+ * are enough. */
+enum { STACK_BYTES = 8192, ACCESS_STACK_BYTES = 512, ACCESS_RING = 512 << 10, ACCESS_WAIT_MS = 20 };
 
 /* ---- whose option is it ---- */
 
@@ -39,7 +40,7 @@ const char *as_record_model_option(const struct as_record_options *options)
                                   {"golden", options->golden != usual->golden},
                                   {"samplers", differs(options->samplers, usual->samplers)},
                                   {"events", options->events != NULL},
-                                  {"seed", options->seed != usual->seed},
+                                  {"seed", options->seed != usual->seed && !options->accesses},
                                   {"repeat", options->repeat != usual->repeat},
                                   {"skip", run->skip > 0},
                                   {"max", run->max > 0},
@@ -56,7 +57,8 @@ const char *as_record_native_option(const struct as_record_options *options)
     const struct owned owned[] = {
         {"pid", options->pid > 0},         {"duration", !isnan(options->duration)},
         {"event", options->event.len > 0}, {"call-graph", options->call_graph != as_record_defaults.call_graph},
-        {"user", options->user},           {"allocations", options->allocations}};
+        {"user", options->user},           {"allocations", options->allocations},
+        {"accesses", options->accesses}};
     return first_given(owned, sizeof owned / sizeof *owned);
 }
 
@@ -75,6 +77,10 @@ static bool check_options(const struct as_record_options *options, const char *s
     if (options->allocations && options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--allocations needs the agent in the program from its start: not with --pid");
+#ifndef __x86_64__
+    if (options->accesses)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--accesses: only the registers of x86-64 are understood");
+#endif
     if (!isnan(options->duration) && !options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE, "--duration is for --pid: a program is recorded to its end");
     if (!isnan(options->duration) && !(options->duration > 0 && options->duration < 1e8))
@@ -101,6 +107,15 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                                .fields = chain_fields(options) | fields,
                                                .stack_bytes = STACK_BYTES,
                                                .stdout_to_stderr = options->json};
+    if (!options->accesses)
+        return;
+    plan->options.fields |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    plan->options.data_maps = true;
+    plan->options.wait_ms = ACCESS_WAIT_MS; /* watchpoints are armed while the code is still warm */
+    if (options->call_graph != AS_RECORD_DWARF) {
+        plan->options.stack_bytes = ACCESS_STACK_BYTES;
+        plan->options.ring_bytes = ACCESS_RING;
+    }
 }
 
 bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_options *options, struct as_error *err)

@@ -81,6 +81,8 @@ static bool take_event(void *context, const struct as_perf_event *event, struct 
 static bool take_process(void *context, const struct as_perf_process *process, struct as_error *err)
 {
     struct as_native_result *result = context;
+    if (result->accesses)
+        as_native_accesses_process(result->accesses, process);
     return (!result->walker || as_stack_walker_process(result->walker, process, err)) &&
            as_import_sink.process(&result->import, process, err);
 }
@@ -95,9 +97,12 @@ static bool take_sample(void *context, const struct as_perf_sample *sample, stru
     struct as_native_result *result = context;
     uint64_t chain[AS_WALK_MAX + 3];
     size_t n = 0;
-    if (!result->walker)
-        return as_import_sink.sample(&result->import, sample, err);
     struct as_perf_sample walked = *sample;
+    if (result->accesses)
+        as_native_accesses_sample(result->accesses, sample);
+    walked.stack_valid = 0; /* used up */
+    if (!result->walker)
+        return as_import_sink.sample(&result->import, &walked, err);
     if (sample->mode == AS_PERF_KERNEL) { /* what the kernel did inside is not in the copy; what called it is */
         chain[n++] = PERF_CONTEXT_KERNEL;
         chain[n++] = sample->ip;
@@ -109,7 +114,6 @@ static bool take_sample(void *context, const struct as_perf_sample *sample, stru
     walked.chain = chain;
     walked.n_chain = n + frames;
     walked.has |= PERF_SAMPLE_CALLCHAIN;
-    walked.stack_valid = 0; /* used up */
     return as_import_sink.sample(&result->import, &walked, err);
 }
 
@@ -118,14 +122,17 @@ static const struct as_perf_sink native_sink = {
 
 /* ---- running ---- */
 
-static void set_up(struct as_native_result *result, const struct as_record *record, const struct as_native_plan *plan)
+static void set_up(struct as_native_result *result, const struct as_record *record)
 {
     struct as_perf_spaces_options how = {.live = true};
     result->import.writer = record->writer;
     result->import.spaces = as_perf_spaces_new(&how);
     as_import_code_open(&result->import.code, record->writer, result->import.spaces);
-    if (plan->options.fields & PERF_SAMPLE_STACK_USER)
+    as_import_data_open(&result->import);
+    if (record->options->call_graph == AS_RECORD_DWARF)
         result->walker = as_stack_walker_new();
+    if (record->options->accesses)
+        result->accesses = as_native_accesses_new(&result->import, record->options->seed);
 }
 
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
@@ -133,7 +140,7 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
 {
     pid_t pid = (pid_t)record->options->pid;
     struct as_native_options options = plan->options;
-    set_up(result, record, plan);
+    set_up(result, record);
     if (record->options->allocations && !as_record_agent_open(result, record, err))
         return false;
     if (result->agent)
@@ -145,6 +152,8 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
     start_alarm(record->options->duration);
     bool ok = as_native_run(result->session, &native_sink, result, err);
     restore_signals();
+    if (result->accesses)
+        as_native_accesses_finish(result->accesses);
     result->running = !pid && as_native_wait_status(result->session) == -1;
     result->interrupted = result->running && atomic_load(&interrupts) >= 2;
     return ok || as_store_writer_failed(record->writer); /* what is wrong with the file, commit says */
@@ -155,6 +164,7 @@ void as_native_result_free(struct as_native_result *result)
     as_import_free(&result->import);
     as_perf_spaces_free(result->import.spaces);
     as_stack_walker_free(result->walker);
+    as_native_accesses_free(result->accesses);
     as_native_close(result->session);
     as_agent_close(result->agent);
 }

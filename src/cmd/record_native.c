@@ -89,6 +89,8 @@ static void add_quality(struct as_store_writer *writer, const struct as_native_r
     as_store_add_quality(writer, pmu ? "pmu" : "timer", NAN, words_of_bias[pmu]);
     add_session_quality(writer, as_native_info(result->session));
     add_unsampled(writer, result);
+    if (result->accesses)
+        as_native_accesses_quality(result->accesses, writer);
     if (result->unwalked)
         as_store_add_quality(writer, "not_unwound",
                              (double)result->unwalked / (double)(result->walked + result->unwalked),

@@ -50,13 +50,25 @@ struct as_native_result {
     bool interrupted;               /* the user ended the recording before the program had ended */
     bool running;                   /* the program goes on */
     uint64_t walked, unwalked;
-    struct as_agent *agent; /* NULL: none */
+    struct as_agent *agent;              /* NULL: none */
+    struct as_native_accesses *accesses; /* NULL: not asked for */
 };
 
 /* Until the program has ended, the user or --duration ends it. False where there is nothing worth keeping. */
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
                        const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
 void as_native_result_free(struct as_native_result *result);
+
+/* ---- data accesses: native_accesses.c ---- */
+
+/* What the samples of a run accessed, into an import. Watchpoints are armed while it runs. */
+struct as_native_accesses *as_native_accesses_new(struct as_import *import, uint64_t seed);
+void as_native_accesses_process(struct as_native_accesses *accesses, const struct as_perf_process *process);
+void as_native_accesses_sample(struct as_native_accesses *accesses, const struct as_perf_sample *sample);
+/* After the last sample: what watchpoints found, before the samples are written; and what is known of all of it. */
+void as_native_accesses_finish(struct as_native_accesses *accesses);
+void as_native_accesses_quality(const struct as_native_accesses *accesses, struct as_store_writer *writer);
+void as_native_accesses_free(struct as_native_accesses *accesses);
 
 /* ---- the agent: record_agent.c ---- */
 

@@ -127,7 +127,7 @@ static const struct mapping *find(struct as_code *code, uint32_t pid, uint64_t a
     return NULL;
 }
 
-static size_t read_memory(const struct as_code *code, uint32_t pid, uint64_t address, void *bytes, size_t size)
+size_t as_code_memory(const struct as_code *code, uint32_t pid, uint64_t address, void *bytes, size_t size)
 {
     struct iovec to = {bytes, size}, from = {(void *)(uintptr_t)address, size};
     ssize_t n = code->live ? process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) : -1;
@@ -163,7 +163,7 @@ static size_t read_mapping(struct as_code *code, const struct mapping *map, uint
     size_t n = map->file == VDSO      ? read_vdso(within, bytes, size)
                : map->file == NO_FILE ? 0
                                       : read_file(code, map->file, map->offset + within, bytes, size);
-    return n ? n : read_memory(code, pid, address, bytes, size);
+    return n ? n : as_code_memory(code, pid, address, bytes, size);
 }
 
 /* What is in the page that was read last needs no call. */

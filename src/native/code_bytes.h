@@ -17,5 +17,7 @@ void as_code_free(struct as_code *code);
 bool as_code_process(void *code, const struct as_perf_process *process, struct as_error *err);
 /* Up to `size` bytes, to the end of the mapping; returns how many. */
 size_t as_code_read(struct as_code *code, uint32_t pid, uint64_t address, void *bytes, size_t size);
+/* The memory of the process as it is now, if it runs here: for what does not change (tables of jumps). */
+size_t as_code_memory(const struct as_code *code, uint32_t pid, uint64_t address, void *bytes, size_t size);
 
 #endif

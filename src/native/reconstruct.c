@@ -54,17 +54,61 @@ static bool fill(const struct as_insn *insn, const struct as_machine_state *stat
     return result->n > 0;
 }
 
+/* The way ahead: registers, where calls that were followed return to, and what the search ends with. */
+struct way {
+    struct as_x86_machine machine;
+    const struct as_reconstruct_source *source;
+    uint64_t stack_start; /* of the copy */
+    uint64_t returns[AS_RECONSTRUCT_CALLS];
+    unsigned depth;
+};
+
 static struct as_reconstruction none(enum as_reconstruct_reason reason)
 {
     return (struct as_reconstruction){.how = AS_RECONSTRUCT_NONE, .reason = reason};
 }
 
-/* The way ahead: registers, and where calls that were followed return to. */
-struct way {
-    struct as_x86_machine machine;
-    uint64_t returns[AS_RECONSTRUCT_CALLS];
-    unsigned depth;
-};
+enum { RSP = 4 };
+
+/* Where a return leads: to the call that was followed, or where the copy of the stack says. */
+static bool return_address(struct way *way, uint64_t *next)
+{
+    const struct as_machine_state *state = &way->machine.state;
+    uint64_t offset = state->value[RSP] - way->stack_start;
+    if (way->depth) {
+        *next = way->returns[--way->depth];
+        return true;
+    }
+    if (!(state->known >> RSP & 1) || way->source->stack_size < 8 || offset > way->source->stack_size - 8)
+        return false;
+    memcpy(next, way->source->stack + offset, sizeof *next);
+    return true;
+}
+
+/* Tables of jumps, of virtual functions and of imported ones do not change while a program runs, or seldom. */
+static bool indirect_target(const struct way *way, const struct as_insn *insn, uint64_t *next)
+{
+    const struct as_machine_state *state = &way->machine.state;
+    uint64_t address;
+    for (unsigned m = 0; m < insn->n_mem; m++)
+        if (insn->mem[m].access & AS_ACCESS_LOAD)
+            return way->source->memory && as_operand_before(insn, m, state, &address) == AS_OPERAND_KNOWN &&
+                   way->source->memory(way->source->context, address, next, sizeof *next) == sizeof *next;
+    for (unsigned r = 0; r < insn->n_reads; r++)
+        if (insn->reads[r] < 16 && insn->reads[r] != RSP) {
+            *next = state->value[insn->reads[r]];
+            return state->known >> insn->reads[r] & 1;
+        }
+    return false;
+}
+
+static bool enter_call(struct way *way, const struct as_insn *insn)
+{
+    if (way->depth == AS_RECONSTRUCT_CALLS)
+        return false;
+    way->returns[way->depth++] = insn->address + insn->length;
+    return true;
+}
 
 /* Where control goes; false where that is not known: a branch on flags that are not, a jump to a loaded place, a return
  * to a caller that was not seen calling, the kernel. */
@@ -78,11 +122,13 @@ static bool goes_on(struct way *way, const struct as_insn *insn, uint64_t *next)
         return true;
     case AS_CLASS_CALL:
         *next = insn->target;
-        way->returns[way->depth++ % AS_RECONSTRUCT_CALLS] = behind;
-        return way->depth <= AS_RECONSTRUCT_CALLS;
+        return enter_call(way, insn);
+    case AS_CLASS_JUMP_INDIRECT:
+        return indirect_target(way, insn, next);
+    case AS_CLASS_CALL_INDIRECT:
+        return indirect_target(way, insn, next) && enter_call(way, insn);
     case AS_CLASS_RETURN:
-        *next = way->depth ? way->returns[--way->depth] : 0;
-        return *next != 0;
+        return return_address(way, next);
     case AS_CLASS_BRANCH:
         taken = as_x86_machine_branch(&way->machine, insn);
         *next = taken == 1 ? insn->target : behind;
@@ -93,23 +139,46 @@ static bool goes_on(struct way *way, const struct as_insn *insn, uint64_t *next)
     }
 }
 
-static void take(const struct as_insn *insn, const struct way *way, unsigned distance, unsigned skipped,
-                 struct as_reconstruction *result)
+/* Whether the way, or the address, would be known if all registers and flags were. Those of the interrupted
+ * instruction itself are: seeing them again would not help. */
+static bool would_tell(const struct as_insn *insn, bool address, unsigned distance)
 {
-    *result = none(AS_RECONSTRUCT_ADDRESS);
+    struct as_machine_state all = {.known = 0xffff};
+    uint64_t unused;
+    if (!distance || insn->flags & AS_INSN_REP)
+        return false;
+    for (unsigned m = 0; address && m < insn->n_mem; m++)
+        if (insn->mem[m].access && as_operand_before(insn, m, &all, &unused) == AS_OPERAND_KNOWN)
+            return true;
+    return !address && AS_INSN_CONTROL_CLASSES >> insn->class_ & 1;
+}
+
+static void give_up(const struct as_insn *insn, enum as_reconstruct_reason reason, unsigned distance, unsigned skipped,
+                    unsigned skip, struct as_reconstruction *result)
+{
+    *result = none(reason);
     result->ip = insn->address;
     result->distance = distance;
     result->skipped = skipped;
+    result->left = skip - skipped;
+    result->watch = would_tell(insn, reason == AS_RECONSTRUCT_ADDRESS, distance);
+}
+
+static void take(const struct as_insn *insn, const struct way *way, unsigned distance, unsigned skipped,
+                 struct as_reconstruction *result)
+{
+    give_up(insn, AS_RECONSTRUCT_ADDRESS, distance, skipped, skipped, result);
     if (!fill(insn, &way->machine.state, result))
         return;
     result->how = distance ? AS_RECONSTRUCT_NEXT : AS_RECONSTRUCT_EXACT;
     result->reason = AS_RECONSTRUCT_FOUND;
+    result->watch = false;
 }
 
-void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_read *read, void *context, unsigned skip,
-                         struct as_reconstruction *result)
+void as_reconstruct_from(const struct as_machine_state *state, const struct as_reconstruct_source *source,
+                         unsigned skip, struct as_reconstruction *result)
 {
-    struct way way = {.depth = 0};
+    struct way way = {.source = source, .stack_start = state->value[RSP]};
     uint64_t at = state->ip;
     unsigned skipped = 0;
     as_x86_machine_start(&way.machine, state, state->knows_flags);
@@ -117,41 +186,52 @@ void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_re
     for (unsigned distance = 0; distance < AS_RECONSTRUCT_LIMIT; distance++) {
         struct as_insn insn;
         uint8_t bytes[AS_INSN_MAX_BYTES];
-        size_t size = read(context, at, bytes, sizeof bytes);
+        size_t size = source->code(source->context, at, bytes, sizeof bytes);
         if (!size || !as_insn_decode(AS_ARCH_X86_64, at, bytes, size, &insn)) {
             *result = none(AS_RECONSTRUCT_NO_CODE);
             return;
         }
+        unsigned before = skipped;
         if (accesses(&insn) && skipped++ == skip) {
             take(&insn, &way, distance, skip, result);
             return;
         }
         if (insn.flags & AS_INSN_REP || !goes_on(&way, &insn, &at)) {
-            *result = none(AS_RECONSTRUCT_BRANCH);
+            give_up(&insn, AS_RECONSTRUCT_BRANCH, distance, before, skip, result);
             return;
         }
         as_x86_machine_step(&way.machine, &insn);
     }
 }
 
-struct source {
+struct process {
     struct as_code *code;
     uint32_t pid;
 };
 
 static size_t read_code(void *context, uint64_t address, void *bytes, size_t size)
 {
-    const struct source *source = context;
-    return as_code_read(source->code, source->pid, address, bytes, size);
+    const struct process *process = context;
+    return as_code_read(process->code, process->pid, address, bytes, size);
+}
+
+static size_t read_memory(void *context, uint64_t address, void *bytes, size_t size)
+{
+    const struct process *process = context;
+    return as_code_memory(process->code, process->pid, address, bytes, size);
 }
 
 void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, unsigned skip,
                     struct as_reconstruction *result)
 {
     struct as_machine_state state;
-    struct source source = {code, sample->pid};
+    struct process process = {code, sample->pid};
+    struct as_reconstruct_source source = {
+        .code = read_code, .memory = read_memory, .context = &process, .stack = sample->stack};
+    if (sample->has & PERF_SAMPLE_STACK_USER)
+        source.stack_size = sample->stack_valid < sample->stack_size ? sample->stack_valid : sample->stack_size;
     if (as_sample_registers(sample, &state))
-        as_reconstruct_from(&state, read_code, &source, skip, result);
+        as_reconstruct_from(&state, &source, skip, result);
     else
         *result = none(AS_RECONSTRUCT_NO_REGISTERS);
 }

@@ -3,9 +3,11 @@
  *
  * Where the interrupted instruction accesses memory, it is about to do so: exact. Where it does not, the code is
  * followed to the first one that does, with the registers' values carried along (x86_step.h), over jumps and over
- * conditional branches whose flags are known: next. An indirect jump, a branch on unknown flags, a system call, or an
- * address that needs a value which is not known (thread-local, from a vector register) end the search: none, with the
- * reason.
+ * conditional branches whose flags are known, returns whose address is in the copy of the stack, indirect jumps through
+ * registers or tables: next. A branch on unknown flags, a system call, or an address that needs a value which is not
+ * known (thread-local, from a vector register) end the search: none, with the reason and the place. `watch` says that
+ * the registers at that place would tell: whoever can wait for the program to come there (code_watch.h) goes on from
+ * it.
  *
  * A timer's interrupt arrives where the processor likes to stop: in a short loop always at the same instruction, so the
  * access that follows is always the same one too. `skip` lets so many accesses pass before one is taken; drawn at
@@ -35,9 +37,11 @@ enum { AS_RECONSTRUCT_LIMIT = 256, AS_RECONSTRUCT_CALLS = 16 };
 struct as_reconstruction {
     enum as_reconstructed how;
     enum as_reconstruct_reason reason;
-    uint64_t ip;       /* of the instruction that accesses */
+    uint64_t ip;       /* of the instruction that accesses; none: where the search ended, 0: unknown */
+    bool watch;        /* none: the registers at ip would tell */
+    unsigned left;     /* none: accesses still to pass from ip on */
     unsigned distance; /* instructions from the interrupted one */
-    unsigned skipped;  /* accesses passed */
+    unsigned skipped;  /* accesses passed, from the interrupted one on */
     unsigned n;        /* accesses, 1 or 2 */
     struct {
         uint64_t address;
@@ -55,8 +59,14 @@ void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, u
 
 /* The same from a state of x86-64 and any source of bytes. */
 typedef size_t as_reconstruct_read(void *context, uint64_t address, void *bytes, size_t size);
-void as_reconstruct_from(const struct as_machine_state *state, as_reconstruct_read *read, void *context, unsigned skip,
-                         struct as_reconstruction *result);
+struct as_reconstruct_source {
+    as_reconstruct_read *code, *memory; /* memory: of tables; NULL: none */
+    void *context;
+    const uint8_t *stack; /* a copy, from the stack pointer up */
+    size_t stack_size;
+};
+void as_reconstruct_from(const struct as_machine_state *state, const struct as_reconstruct_source *source,
+                         unsigned skip, struct as_reconstruction *result);
 
 const char *as_reconstruct_reason_text(enum as_reconstruct_reason reason);
 

@@ -51,6 +51,8 @@ struct as_native_options {
     const char *root;         /* put before /proc and /sys; NULL: "" */
     char *const *environment; /* of a launched program; NULL: our own */
     bool stdout_to_stderr;    /* a launched program's */
+    bool data_maps;           /* tell of all that is mapped, not of code alone */
+    unsigned wait_ms;         /* buffers are emptied at least that often; 0: 100 */
     size_t queue_bytes;       /* that may wait for a slow sink; 0: 64 MiB. Beyond it the kernel's buffers fill up */
 };
 

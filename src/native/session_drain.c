@@ -104,7 +104,7 @@ static void *drain(void *argument)
     struct pollfd *fds = polled(session, &n);
     bool ended = false;
     while (!ended) {
-        poll(fds, n, WAIT_MS);
+        poll(fds, n, session->options.wait_ms ? (int)session->options.wait_ms : WAIT_MS);
         forget_ended(fds, session->rings.len);
         ended = session->stopping || as_native_target_ended(session);
         wait_for_room(session);

@@ -135,6 +135,7 @@ static void set_common(struct as_native_session *session, struct as_native_kind 
     attr->watermark = 1;
     attr->read_format = PERF_FORMAT_LOST;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = first;
+    attr->mmap_data = first && session->options.data_maps;
 }
 
 static uint64_t counter_period(const struct as_native_session *session, const struct as_native_event *event)

@@ -1,4 +1,5 @@
 /* The program: starting one that waits for its events, attaching to one that runs, noticing that it has ended. */
+#include "native/process_maps.h"
 #include "native/session_internal.h"
 
 #include <ctype.h>
@@ -175,10 +176,15 @@ static void tell(struct as_native_session *session, struct as_perf_process *proc
     AS_PERF_CALL(session->reader, process, process);
 }
 
+static void tell_map(void *context, struct as_perf_process *map)
+{
+    tell(context, map);
+}
+
 /* What the process had mapped before we came; the kernel tells only of what comes later. */
 void as_native_tell_maps(struct as_native_session *session)
 {
-    char path[64], line[4400], name[4097];
+    char path[64], name[64];
     snprintf(path, sizeof path, "/proc/%d/comm", session->pid);
     FILE *file = fopen(path, "r");
     if (file && fgets(name, sizeof name, file)) {
@@ -187,26 +193,5 @@ void as_native_tell_maps(struct as_native_session *session)
     }
     if (file)
         fclose(file);
-    snprintf(path, sizeof path, "/proc/%d/maps", session->pid);
-    file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file)) {
-        struct as_perf_process map = {.kind = AS_PERF_MAP};
-        unsigned long long start, end, offset, inode;
-        char rights[8];
-        int at = 0;
-        if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, rights, &offset, &map.major, &map.minor,
-                   &inode, &at) < 7 ||
-            rights[2] != 'x')
-            continue;
-        snprintf(name, sizeof name, "%s", line + at);
-        name[strcspn(name, "\n")] = '\0';
-        map.name = name[0] ? name : "//anon";
-        map.start = start;
-        map.length = end - start;
-        map.offset = offset;
-        map.inode = inode;
-        tell(session, &map);
-    }
-    if (file)
-        fclose(file);
+    as_process_maps(session->pid, session->options.data_maps, tell_map, session);
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -143,6 +144,17 @@ const struct as_perf_range *as_perf_ranges_find(const struct as_perf_ranges *ran
             node = node->right;
     }
     return NULL;
+}
+
+const struct as_perf_range *as_perf_ranges_before(const struct as_perf_ranges *ranges, uint64_t address)
+{
+    const struct as_perf_range *best = NULL;
+    for (const struct as_perf_node *node = ranges->root; node != NULL;) {
+        bool below = node->range.start <= address;
+        best = below ? &node->range : best;
+        node = below ? node->right : node->left;
+    }
+    return best;
 }
 
 void as_perf_ranges_free(struct as_perf_ranges *ranges)

@@ -22,6 +22,8 @@ void as_perf_ranges_put(struct as_perf_ranges *ranges, const struct as_perf_rang
 void as_perf_ranges_remove(struct as_perf_ranges *ranges, uint64_t start, uint64_t end);
 struct as_perf_ranges as_perf_ranges_copy(const struct as_perf_ranges *ranges);
 const struct as_perf_range *as_perf_ranges_find(const struct as_perf_ranges *ranges, uint64_t address); /* or NULL */
+/* The last that begins at or below the address, whether it reaches there or not; NULL: none. */
+const struct as_perf_range *as_perf_ranges_before(const struct as_perf_ranges *ranges, uint64_t address);
 void as_perf_ranges_free(struct as_perf_ranges *ranges);
 
 #endif

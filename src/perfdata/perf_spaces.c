@@ -468,3 +468,93 @@ size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, uint32_t pid, enum a
     frames[count > 0 ? count - 1 : 0] = (struct as_inline_frame){.function = location.function};
     return count > 0 ? count : 1;
 }
+
+/* ---- data ---- */
+
+/* The mapping of a file that an address belongs to: its own, or the one before where it is in none or in memory without
+ * a file, as .bss is. */
+static const struct as_perf_range *image_of(const struct as_perf_ranges *maps, uint64_t address)
+{
+    enum { STEPS = 4 };
+    const struct as_perf_range *map = as_perf_ranges_before(maps, address);
+    for (int i = 0; i < STEPS && map != NULL && !is_file_path(((struct file *)map->value)->path); i++)
+        map = map->start > 0 ? as_perf_ranges_before(maps, map->start - 1) : NULL;
+    return map;
+}
+
+/* Segments may share a page of the file; the first mapping of the file is the one that cannot be mistaken. */
+static uint64_t data_bias(const struct as_perf_ranges *maps, const struct as_perf_range *map)
+{
+    enum { STEPS = 16 };
+    const struct as_perf_range *first = map, *before = map;
+    for (int i = 0; i < STEPS && before != NULL && before->start > 0; i++) {
+        before = as_perf_ranges_before(maps, before->start - 1);
+        if (before != NULL && before->value == map->value)
+            first = before;
+    }
+    uint64_t hint = bias_of(first);
+    const struct file *file = map->value;
+    return as_module_bias(file->module, map->start, map->end, map->offset, &hint);
+}
+
+static bool in_segments(const struct as_module *module, uint64_t address)
+{
+    for (size_t i = 0; i < module->segments.len; i++)
+        if (as_inside(address - module->segments.data[i].address, 1, module->segments.data[i].memory_size))
+            return true;
+    return false;
+}
+
+static void tell_file(const struct file *file, struct as_perf_location *location)
+{
+    location->module = file->path;
+    location->module_name = file->name;
+    location->build_id = file->build_id_text;
+    location->match = file->match;
+}
+
+/* False: the address is not in the file's segments, or the file is not here. */
+static bool find_variable(struct as_perf_spaces *spaces, const struct as_perf_ranges *maps, uint64_t address,
+                          struct as_perf_data *data)
+{
+    const struct as_perf_range *image = image_of(maps, address);
+    if (image == NULL)
+        return false;
+    struct file *file = image->value;
+    ask_file(spaces, file);
+    uint64_t offset = file->module != NULL ? address - data_bias(maps, image) : 0;
+    if (file->module == NULL || !in_segments(file->module, offset))
+        return false;
+    struct as_symbol *symbol = as_module_variable(file->module, &spaces->options, offset);
+    tell_file(file, &data->file);
+    data->file.module_offset = offset;
+    if (symbol != NULL) {
+        data->variable = as_module_symbol_name(symbol, spaces->strings);
+        data->start = symbol->address;
+        data->size = symbol->size;
+    }
+    return true;
+}
+
+void as_perf_spaces_data(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address, struct as_perf_data *data)
+{
+    *data = (struct as_perf_data){
+        .file = {.module = "[unknown]", .module_name = "[unknown]", .module_offset = address, .file_offset = address}};
+    const uint64_t *known = as_map_get(&spaces->processes, pid);
+    if (address >> 63 != 0)
+        data->file.module = data->file.module_name = "[kernel]";
+    if (address >> 63 != 0 || known == NULL)
+        return;
+    const struct as_perf_ranges *maps = &spaces->spaces.data[*known].maps;
+    const struct as_perf_range *map = as_perf_ranges_find(maps, address);
+    if (map != NULL) {
+        data->region_start = map->start;
+        data->region_end = map->end;
+    }
+    if (find_variable(spaces, maps, address, data) || map == NULL)
+        return;
+    ask_file(spaces, map->value);
+    tell_file(map->value, &data->file);
+    if (is_file_path(data->file.module))
+        data->file.module_offset = data->file.file_offset = address - map->start + map->offset;
+}

@@ -66,6 +66,17 @@ bool as_perf_spaces_line(struct as_perf_spaces *spaces, uint32_t pid, enum as_pe
 size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
                              struct as_inline_frame *frames, size_t max);
 
+/* What is at an address of data. */
+struct as_perf_data {
+    struct as_perf_location file; /* module: as above, "[heap]" and "[stack]" too; no function */
+    const char *variable;         /* demangled; a section's name (".rodata") where no symbol covers it; NULL: neither */
+    uint64_t start, size;         /* the variable's, in the terms of file.module_offset */
+    uint64_t region_start, region_end; /* of the mapping; both 0: nothing is known to be mapped there */
+};
+/* User addresses, and the kernel's as "[kernel]". Variables without a place in the file (.bss) are known by the mapping
+ * of their file that comes before them. */
+void as_perf_spaces_data(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address, struct as_perf_data *data);
+
 /* The name of a thread; NULL: unknown. */
 const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pid, uint32_t tid);
 

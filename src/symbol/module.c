@@ -105,10 +105,41 @@ struct as_debug *as_module_debug(struct as_module *module, const struct as_modul
     return module->debug;
 }
 
+/* Like the symbols of code: from the file, and from its debug file where it has no whole table itself. */
+static void read_variables(struct as_module *module, const struct as_elf *elf, const char *roots)
+{
+    char found[PATH_MAX];
+    struct as_elf *debug = NULL;
+    as_symtab_set_data(&module->variables, elf);
+    as_symtab_add_symbols(&module->variables, elf);
+    if (as_elf_section(elf, ".symtab") == NULL)
+        debug = as_debug_file_open(elf, module->path, roots, found);
+    if (debug != NULL)
+        as_symtab_add_symbols(&module->variables, debug);
+    as_elf_close(debug);
+    as_symtab_finish(&module->variables);
+}
+
+struct as_symbol *as_module_variable(struct as_module *module, const struct as_module_options *options,
+                                     uint64_t address)
+{
+    as_module_load(module, options);
+    if (!module->variables_tried && module->readable) {
+        struct as_error err = AS_ERROR_INIT;
+        struct as_elf *elf = as_elf_open(module->path, &err);
+        module->variables_tried = true;
+        if (elf != NULL && as_file_identity_same(&elf->identity, &module->identity))
+            read_variables(module, elf, options->roots);
+        as_elf_close(elf);
+    }
+    return as_symtab_find(&module->variables, address);
+}
+
 void as_module_free(struct as_module *module)
 {
     as_debug_free(module->debug);
     as_symtab_free(&module->symbols);
+    as_symtab_free(&module->variables);
     as_vec_free(&module->segments);
     free(module->debug_path);
 }

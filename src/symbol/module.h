@@ -18,6 +18,8 @@ struct as_module {
     uint16_t type; /* ET_* */
     AS_VEC(struct as_elf_segment) segments;
     struct as_symtab symbols;
+    struct as_symtab variables; /* once asked for */
+    bool variables_tried;
     char build_id[2 * AS_BUILD_ID_MAX + 1];
     const char *problem; /* one line, or NULL */
 
@@ -35,6 +37,9 @@ struct as_module_options {
 
 void as_module_load(struct as_module *module, const struct as_module_options *options); /* once; later calls are free */
 struct as_debug *as_module_debug(struct as_module *module, const struct as_module_options *options); /* NULL: none */
+/* The variable that covers an address of the file, or the section where none does; NULL: neither. */
+struct as_symbol *as_module_variable(struct as_module *module, const struct as_module_options *options,
+                                     uint64_t address);
 void as_module_free(struct as_module *module); /* what it holds, not itself */
 
 /* The load bias of a mapping [start, end) of this file from `offset`: run-time address minus address in the file. Where

@@ -14,6 +14,16 @@ void as_symtab_keep(struct as_symtab *table, void *buffer)
     *as_vec_push(&table->buffers) = buffer;
 }
 
+static void index_code(struct as_symtab *table)
+{
+    if (table->code.len == 0)
+        return;
+    struct as_interval *copy = as_alloc_array(table->code.len, sizeof *copy);
+    memcpy(copy, table->code.data, table->code.len * sizeof *copy);
+    as_interval_build(&table->code_index, copy, table->code.len);
+    free(copy);
+}
+
 void as_symtab_set_code(struct as_symtab *table, const struct as_elf *elf)
 {
     for (size_t i = 0; i < elf->sections.len; i++) {
@@ -29,12 +39,32 @@ void as_symtab_set_code(struct as_symtab *table, const struct as_elf *elf)
         if (s->executable)
             *as_vec_push(&table->code) = (struct as_interval){s->address, s->address + s->memory_size, 1, id};
     }
-    if (table->code.len == 0)
-        return;
-    struct as_interval *copy = as_alloc_array(table->code.len, sizeof *copy);
-    memcpy(copy, table->code.data, table->code.len * sizeof *copy);
-    as_interval_build(&table->code_index, copy, table->code.len);
-    free(copy);
+    index_code(table);
+}
+
+void as_symtab_set_data(struct as_symtab *table, const struct as_elf *elf)
+{
+    table->data = true;
+    for (size_t i = 0; i < elf->sections.len; i++) {
+        const struct as_elf_section *s = &elf->sections.data[i];
+        if ((s->flags & (SHF_EXECINSTR | SHF_ALLOC | SHF_TLS)) == SHF_ALLOC && s->size <= UINT64_MAX - s->address) {
+            uint32_t id = (uint32_t)table->code.len;
+            *as_vec_push(&table->code) = (struct as_interval){s->address, s->address + s->size, 0, id};
+        }
+    }
+    index_code(table);
+    for (size_t i = 0; i < elf->sections.len; i++) {
+        const struct as_elf_section *s = &elf->sections.data[i];
+        if ((s->flags & (SHF_EXECINSTR | SHF_ALLOC | SHF_TLS)) != SHF_ALLOC || !s->name)
+            continue;
+        char *name = as_strdup(s->name);
+        as_symtab_keep(table, name);
+        as_symtab_add(table, &(struct as_symbol){.address = s->address,
+                                                 .size = s->size,
+                                                 .raw = name,
+                                                 .rank = AS_SYMBOL_LOCAL_LABEL,
+                                                 .binding = STB_LOCAL});
+    }
 }
 
 bool as_symtab_is_code(const struct as_symtab *table, uint64_t address)
@@ -64,12 +94,14 @@ static bool is_private_label(const char *name)
     return name[0] == '\0' || strncmp(name, ".L", 2) == 0 || (name[0] == '$' && (name[1] == 'x' || name[1] == 'd'));
 }
 
-/* The class of a symbol, or AS_SYMBOL_RANKS where it is no code. */
-static enum as_symbol_rank rank_of(const Elf64_Sym *sym, const char *name)
+/* The class of a symbol, or AS_SYMBOL_RANKS where it is no code (no variable). */
+static enum as_symbol_rank rank_of(const Elf64_Sym *sym, const char *name, bool data)
 {
     unsigned type = ELF64_ST_TYPE(sym->st_info), binding = ELF64_ST_BIND(sym->st_info);
     if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON || name[0] == '\0')
         return AS_SYMBOL_RANKS;
+    if (data)
+        return type == STT_OBJECT && sym->st_size > 0 ? AS_SYMBOL_SIZED : AS_SYMBOL_RANKS;
     if (type == STT_FUNC || type == STT_GNU_IFUNC)
         return sym->st_size > 0 ? AS_SYMBOL_SIZED : AS_SYMBOL_UNSIZED;
     if (type != STT_NOTYPE || is_private_label(name))
@@ -99,7 +131,7 @@ static void add_table(struct as_symtab *table, const struct as_elf *elf, const s
         Elf64_Sym sym;
         memcpy(&sym, bytes + i * sizeof sym, sizeof sym);
         const char *name = sym.st_name < strings_size ? strings + sym.st_name : "";
-        enum as_symbol_rank rank = rank_of(&sym, name);
+        enum as_symbol_rank rank = rank_of(&sym, name, table->data);
         struct as_symbol symbol = {.address = sym.st_value,
                                    .size = sym.st_size,
                                    .raw = name,

@@ -30,9 +30,12 @@ struct as_symbol {
 };
 
 struct as_symtab {
+    bool data;                        /* of variables: as_symtab_set_data */
     AS_VEC(struct as_symbol) symbols; /* sorted by address once finished */
     AS_VEC(void *) buffers;           /* string tables that `raw` points into */
-    AS_VEC(struct as_interval) code;  /* executable sections and segments: where functions can be; id indexes it */
+    AS_VEC(struct as_interval)
+    code; /* executable sections and segments (data: the others): where symbols can be; id
+             indexes it */
     struct as_interval_index code_index, index;
     size_t named;
 };
@@ -40,6 +43,10 @@ struct as_symtab {
 /* Where code is in the module: call once, before anything is added. */
 void as_symtab_set_code(struct as_symtab *table, const struct as_elf *elf);
 bool as_symtab_is_code(const struct as_symtab *table, uint64_t address);
+
+/* Instead: the table is of variables. What as_symtab_add_symbols adds are data objects then, and what none of them
+ * covers has the name of its section (".rodata"). Thread-local variables have no address of their own. */
+void as_symtab_set_data(struct as_symtab *table, const struct as_elf *elf);
 
 /* Adds what a file holds. A separate debug file counts addresses like the file that it belongs to. */
 void as_symtab_add_symbols(struct as_symtab *table, const struct as_elf *elf);

@@ -40,7 +40,7 @@ static struct as_reconstruction at(const struct as_machine_state *state, const c
 {
     struct as_reconstruction result;
     struct bytes bytes = {(const uint8_t *)code, size};
-    as_reconstruct_from(state, read_bytes, &bytes, skip, &result);
+    as_reconstruct_from(state, &(struct as_reconstruct_source){.code = read_bytes, .context = &bytes}, skip, &result);
     return result;
 }
 #define AT(state, code) at(state, code, sizeof(code) - 1, 0)
@@ -118,7 +118,6 @@ static void unknown_is_said(void **state)
 {
     struct as_machine_state regs = registers();
     assert_int_equal(AT(&regs, "\x64\x48\x8b\x04\x25\x28\x00\x00\x00").reason, AS_RECONSTRUCT_ADDRESS); /* fs:0x28 */
-    assert_int_equal(AT(&regs, "\xff\xe0").reason, AS_RECONSTRUCT_BRANCH);                              /* jmp rax */
     assert_int_equal(AT(&regs, "\x0f\x05").reason, AS_RECONSTRUCT_BRANCH);                              /* syscall */
     assert_int_equal(AT(&regs, "\x0f\x0b\x06").how, AS_RECONSTRUCT_NONE);                               /* ud2 */
     assert_int_equal(AT(&regs, "\x06").reason, AS_RECONSTRUCT_NO_CODE);
@@ -127,8 +126,68 @@ static void unknown_is_said(void **state)
     assert_int_equal(AT(&regs, "\x48\x0f\xaf\xd9\x8b\x03").reason, AS_RECONSTRUCT_ADDRESS);
     regs.known &= ~(1u << RBX);
     assert_int_equal(AT(&regs, "\x8b\x03").reason, AS_RECONSTRUCT_ADDRESS);
+    assert_int_equal(AT(&regs, "\xff\xe3").reason, AS_RECONSTRUCT_BRANCH); /* jmp rbx */
     regs.ip = 0x1234;
     assert_int_equal(AT(&regs, "\x90").reason, AS_RECONSTRUCT_NO_CODE);
+}
+
+/* Returns by the copy of the stack, jumps through registers and tables; and where to go on from when that is not known.
+ */
+static size_t read_table(void *context, uint64_t address, void *to, size_t size)
+{
+    uint64_t word = address == 0x5000 ? BASE + 8 : 0;
+    (void)context;
+    memcpy(to, &word, size);
+    return size;
+}
+
+static void indirect_ways_are_followed(void **state)
+{
+    struct as_machine_state regs = registers();
+    struct as_reconstruction found;
+    static const char code[] =
+        "\x90\xc3\xff\xe3\xff\x21\x90\x90\x8b\x02"; /* nop; ret; jmp rbx; jmp [rcx]; …; load rdx */
+    struct bytes bytes = {(const uint8_t *)code, sizeof code - 1};
+    uint64_t stack[2] = {BASE + 8, 0};
+    struct as_reconstruct_source source = {
+        .code = read_bytes, .memory = read_table, .context = &bytes, .stack = (const uint8_t *)stack, .stack_size = 16};
+    as_reconstruct_from(&regs, &source, 1, &found); /* the return's own load is the first */
+    assert_int_equal(found.reason, AS_RECONSTRUCT_FOUND);
+    assert_int_equal(found.accesses[0].address, regs.value[RDX]);
+    source.stack_size = 4;
+    as_reconstruct_from(&regs, &source, 3, &found);
+    assert_int_equal(found.reason, AS_RECONSTRUCT_BRANCH);
+    assert_int_equal(found.ip, BASE + 1);
+    assert_int_equal(found.left, 3);
+    assert_true(found.watch);
+    regs.ip = BASE + 2;
+    regs.value[RBX] = BASE + 8;
+    as_reconstruct_from(&regs, &source, 0, &found);
+    assert_int_equal(found.accesses[0].address, regs.value[RDX]);
+    regs.ip = BASE + 4;
+    regs.value[RCX] = 0x5000;
+    as_reconstruct_from(&regs, &source, 1, &found);
+    assert_int_equal(found.accesses[0].address, regs.value[RDX]);
+}
+
+static void watching_helps_where_registers_would_tell(void **state)
+{
+    struct as_machine_state regs = registers();
+    /* mov rbx, [rcx]; mov eax, [rbx] */
+    struct as_reconstruction found = AT_SKIP(&regs, "\x48\x8b\x19\x8b\x03", 1);
+    assert_true(found.watch);
+    assert_int_equal(found.ip, BASE + 3);
+    assert_int_equal(found.left, 0);
+    /* cmp byte [rcx], 0; je +0; mov eax, [rbx], one access passed, the second one wanted */
+    found = AT_SKIP(&regs, "\x80\x39\x00\x74\x00\x8b\x03", 2);
+    assert_true(found.watch);
+    assert_int_equal(found.ip, BASE + 3);
+    assert_int_equal(found.left, 1);
+    /* nop; mov rax, fs:0x28: no register tells */
+    assert_false(AT(&regs, "\x90\x64\x48\x8b\x04\x25\x28\x00\x00\x00").watch);
+    assert_false(AT(&regs, "\x90\x0f\x05").watch); /* syscall */
+    regs.knows_flags = false;
+    assert_false(AT(&regs, "\x75\x02\x8b\x03\x8b\x01").watch); /* what is known of the interrupted one is known */
 }
 
 static void samples_give_registers(void **state)
@@ -335,6 +394,8 @@ int main(void)
         cmocka_unit_test(branches_are_decided_by_flags),
         cmocka_unit_test(accesses_can_be_skipped),
         cmocka_unit_test(unknown_is_said),
+        cmocka_unit_test(indirect_ways_are_followed),
+        cmocka_unit_test(watching_helps_where_registers_would_tell),
         cmocka_unit_test(samples_give_registers),
 #ifdef __x86_64__
         cmocka_unit_test(interpreter_agrees_with_the_processor),

@@ -1,0 +1,13 @@
+/* What a running process has mapped now, in the form of a recording's records. */
+#ifndef AS_NATIVE_PROCESS_MAPS_H
+#define AS_NATIVE_PROCESS_MAPS_H
+
+#include "perfdata/perfdata.h"
+
+#include <sys/types.h>
+
+typedef void as_process_maps_take(void *context, struct as_perf_process *map); /* valid during the call */
+/* In the order of their addresses; code alone unless `data`. Nothing where there is no such process. */
+void as_process_maps(pid_t pid, bool data, as_process_maps_take *take, void *context);
+
+#endif

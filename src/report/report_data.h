@@ -1,0 +1,53 @@
+/* The data of a profile: which objects (variables, heap, stacks, mapped files) its samples found accessed, by which
+ * instructions, and how the addresses were obtained. */
+#ifndef AS_REPORT_REPORT_DATA_H
+#define AS_REPORT_REPORT_DATA_H
+
+#include "report/view.h"
+
+enum as_data_level {
+    AS_DATA_BY_OBJECT,
+    AS_DATA_BY_LINE, /* an object with the source line that accesses it */
+    AS_DATA_BY_INSTRUCTION,
+};
+
+enum { AS_DATA_TOP = 3 };
+
+struct as_data_row {
+    uint32_t object;                  /* NONE: nobody knows what is there */
+    uint32_t instruction;             /* the first of those that access it; the only one by instruction */
+    uint64_t units, samples;          /* of samples with several addresses, each has a part of the time */
+    uint64_t load_units, store_units; /* accesses that do both are in both */
+    uint64_t bytes, lines;            /* different ones that were seen; lines of 64 bytes */
+    size_t n_instructions;
+    struct {
+        uint32_t instruction;
+        uint64_t units;
+    } top[AS_DATA_TOP]; /* most time first */
+    size_t n_top;
+};
+
+struct as_data {
+    const struct as_view *view;
+    enum as_data_level level;
+    const struct as_store_object *objects;
+    size_t n_objects;
+    struct as_data_row *rows; /* most time first */
+    size_t n, limit;          /* limit: rows to show; 0: all */
+    uint64_t units, samples;
+};
+
+/* False also where the profile's series has no data addresses. */
+bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data_level level,
+                  struct as_error *err) AS_MUST_CHECK;
+void as_data_free(struct as_data *data);
+
+/* A row's object, "table", "[anon] 0x7f…"; a function with an offset. Valid until the eighth call. */
+const char *as_data_object_name(const struct as_data *data, uint32_t object);
+const char *as_data_place(const struct as_data *data, const struct as_data_row *row, uint32_t instruction);
+
+void as_data_text(const struct as_data *data, FILE *out, const struct as_term *term);
+bool as_data_json(const struct as_data *data, struct as_json *json, struct as_error *err) AS_MUST_CHECK;
+void as_data_csv(const struct as_data *data, FILE *out);
+
+#endif

@@ -1,0 +1,299 @@
+/* The data of a profile as text, JSON and CSV. See report_data.h. */
+#include "report/report.h"
+#include "report/report_data.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+const char *as_data_object_name(const struct as_data *data, uint32_t object)
+{
+    char text[AS_SHOW_MAX];
+    if (object >= data->n_objects)
+        return "[unknown]";
+    const struct as_store_object *known = &data->objects[object];
+    if (known->module != AS_STORE_NONE || !known->address)
+        return as_show(known->name);
+    snprintf(text, sizeof text, "%.200s 0x%" PRIx64, known->name ? known->name : "", known->address);
+    return as_show(text);
+}
+
+static const char *module_name(const struct as_data *data, uint32_t object)
+{
+    const char *name = NULL;
+    if (object < data->n_objects)
+        name = as_view_module(data->view, data->objects[object].module);
+    return name ? name : "";
+}
+
+const char *as_data_place(const struct as_data *data, const struct as_data_row *row, uint32_t instruction)
+{
+    const struct as_store_place *place = &data->view->place[instruction];
+    const char *file = as_view_file(data->view, place->file);
+    char text[AS_SHOW_MAX];
+    if (data->level == AS_DATA_BY_LINE && row && file) {
+        const char *slash = strrchr(file, '/');
+        snprintf(text, sizeof text, "%.400s:%" PRIu32, slash ? slash + 1 : file, place->line);
+        return as_show(text);
+    }
+    struct as_store_row as_row = {.id = instruction,
+                                  .module = place->module,
+                                  .function = place->function,
+                                  .file = place->file,
+                                  .line = place->line,
+                                  .address = place->address};
+    return as_show(as_view_row_name(data->view, AS_STORE_BY_INSTRUCTION, &as_row));
+}
+
+/* ---- how the addresses were obtained ---- */
+
+struct origin {
+    const char *key, *text;
+};
+static const struct origin origins[] = {{"data_hardware", "recorded by the processor"},
+                                        {"data_exact", "exact"},
+                                        {"data_next", "next"},
+                                        {"data_watched", "watched"},
+                                        {"data_none", "none"}};
+enum { ORIGINS = sizeof origins / sizeof *origins };
+static const char reason_prefix[] = "data_none_";
+
+static double quality_of(const struct as_data *data, const char *key)
+{
+    size_t n;
+    const struct as_store_quality *quality = as_store_quality(data->view->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (quality[i].key && strcmp(quality[i].key, key) == 0 && quality[i].value > 0)
+            return quality[i].value;
+    return 0;
+}
+
+static void put_reasons(const struct as_data *data, FILE *out)
+{
+    size_t n, size = sizeof reason_prefix - 1;
+    const struct as_store_quality *quality = as_store_quality(data->view->store, &n);
+    const char *before = " (";
+    for (size_t i = 0; i < n; i++)
+        if (quality[i].key && strncmp(quality[i].key, reason_prefix, size) == 0) {
+            fprintf(out, "%s%s %.0f", before, as_show(quality[i].key + size), quality[i].value);
+            before = ", ";
+        }
+    if (*before == ',')
+        fputc(')', out);
+}
+
+/* "addresses: 5.1 % exact, 80.2 % next, 14.0 % watched, 0.7 % none (kernel 12)". */
+static void put_origins(const struct as_data *data, FILE *out)
+{
+    double all = 0;
+    const char *before = "addresses: ";
+    for (size_t i = 0; i < ORIGINS; i++)
+        all += quality_of(data, origins[i].key);
+    for (size_t i = 0; i < ORIGINS; i++) {
+        double part = quality_of(data, origins[i].key);
+        if (part <= 0)
+            continue;
+        fprintf(out, "%s%.1f %% %s", before, 100 * part / all, origins[i].text);
+        before = ", ";
+        if (i == ORIGINS - 1)
+            put_reasons(data, out);
+    }
+    if (*before == ',')
+        fprintf(out, " of %s samples\n", as_summary_count((uint64_t)all));
+}
+
+/* ---- text ---- */
+
+static size_t shown(const struct as_data *data)
+{
+    return data->limit && data->limit < data->n ? data->limit : data->n;
+}
+
+static unsigned longest_name(const struct as_data *data)
+{
+    size_t longest = sizeof "object" - 1;
+    for (size_t i = 0; i < shown(data); i++) {
+        size_t columns = as_show_columns(as_data_object_name(data, data->rows[i].object));
+        longest = columns > longest ? columns : longest;
+    }
+    return longest < 32 ? (unsigned)longest : 32;
+}
+
+static void put_top(const struct as_data *data, const struct as_data_row *row, FILE *out)
+{
+    if (data->level != AS_DATA_BY_OBJECT) {
+        fputs(as_data_place(data, row, row->instruction), out);
+        return;
+    }
+    for (size_t i = 0; i < row->n_top; i++)
+        fprintf(out, "%s%s %.0f %%", i ? ", " : "", as_data_place(data, NULL, row->top[i].instruction),
+                100 * as_part_of(row->top[i].units, row->units));
+    if (row->n_instructions > row->n_top)
+        fprintf(out, ", %zu more", row->n_instructions - row->n_top);
+}
+
+static void put_row(const struct as_data *data, const struct as_data_row *row, FILE *out, const struct as_term *term,
+                    unsigned name)
+{
+    double share = as_part_of(row->units, data->units);
+    as_term_heat(out, term, share);
+    fprintf(out, "%7.2f %%  ", 100 * share);
+    as_term_plain(out, term);
+    fprintf(out, "%9s  %5.0f %%  %5.0f %%  %9s  %9s  ", as_summary_count(row->samples),
+            100 * as_part_of(row->load_units, row->units), 100 * as_part_of(row->store_units, row->units),
+            as_summary_count(row->lines), as_summary_count(row->bytes));
+    as_show_in(out, term, as_data_object_name(data, row->object), name, true);
+    fputs("  ", out);
+    as_show_in(out, term, module_name(data, row->object), 16, true);
+    fputs("  ", out);
+    put_top(data, row, out);
+    fputc('\n', out);
+}
+
+void as_data_text(const struct as_data *data, FILE *out, const struct as_term *term)
+{
+    static const char *const last[] = {"accessed by", "source line", "instruction"};
+    unsigned name = longest_name(data);
+    uint64_t rest = 0;
+    as_summary_text(&data->view->summary, out, term);
+    put_origins(data, out);
+    if (as_view_filters_text(data->view, out, false))
+        fputc('\n', out);
+    fputs("shares are of the samples with an address; lines (of 64 bytes) and bytes are those that samples met\n\n",
+          out);
+    as_term_bold(out, term, true);
+    fprintf(out, "   time      samples    loads   stores      lines      bytes  %-*s  %-16s  %s\n", (int)name, "object",
+            "module", last[data->level]);
+    as_term_bold(out, term, false);
+    for (size_t i = 0; i < shown(data); i++)
+        put_row(data, &data->rows[i], out, term, name);
+    for (size_t i = shown(data); i < data->n; i++)
+        rest += data->rows[i].units;
+    if (shown(data) < data->n)
+        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_part_of(rest, data->units),
+                data->n - shown(data));
+}
+
+/* ---- JSON ---- */
+
+static void json_origins(const struct as_data *data, struct as_json *json)
+{
+    size_t n, size = sizeof reason_prefix - 1;
+    const struct as_store_quality *quality = as_store_quality(data->view->store, &n);
+    as_json_object(json, "addresses");
+    for (size_t i = 0; i < ORIGINS; i++)
+        as_json_double(json, origins[i].key + strlen("data_"), quality_of(data, origins[i].key));
+    as_json_object(json, "none_because");
+    for (size_t i = 0; i < n; i++)
+        if (quality[i].key && strncmp(quality[i].key, reason_prefix, size) == 0)
+            as_json_double(json, quality[i].key + size, quality[i].value);
+    as_json_end(json);
+    as_json_end(json);
+}
+
+static bool json_instruction(const struct as_data *data, uint32_t instruction, uint64_t units, struct as_json *json,
+                             struct as_error *err)
+{
+    const struct as_store_insn *insn = as_store_instruction(data->view->store, instruction, err);
+    if (!insn)
+        return false;
+    as_json_object(json, NULL);
+    as_json_address(json, "address", insn->place.address);
+    as_json_string(json, "function", as_view_function(data->view, insn->place.function));
+    as_json_string(json, "file", as_view_file(data->view, insn->place.file));
+    if (insn->place.line)
+        as_json_u64(json, "line", insn->place.line);
+    else
+        as_json_null(json, "line");
+    as_json_string(json, "text", insn->text);
+    as_json_double(json, "time", as_view_cycles(data->view, units));
+    as_json_end(json);
+    return true;
+}
+
+static void json_object(const struct as_data *data, uint32_t number, struct as_json *json)
+{
+    const struct as_store_object *object = number < data->n_objects ? &data->objects[number] : NULL;
+    as_json_string(json, "object", object ? object->name : NULL);
+    as_json_string(json, "module",
+                   object && object->module < data->view->n_modules ? data->view->module[object->module].path : NULL);
+    if (object && object->address)
+        as_json_address(json, "address", object->address);
+    if (object && object->size)
+        as_json_u64(json, "size", object->size);
+}
+
+static bool json_row(const struct as_data *data, const struct as_data_row *row, struct as_json *json,
+                     struct as_error *err)
+{
+    bool ok = true;
+    as_json_object(json, NULL);
+    json_object(data, row->object, json);
+    as_json_double(json, "time", as_view_cycles(data->view, row->units));
+    as_json_double(json, "share", as_part_of(row->units, data->units));
+    as_json_u64(json, "samples", row->samples);
+    as_json_double(json, "load_time", as_view_cycles(data->view, row->load_units));
+    as_json_double(json, "store_time", as_view_cycles(data->view, row->store_units));
+    as_json_u64(json, "lines", row->lines);
+    as_json_u64(json, "bytes", row->bytes);
+    as_json_u64(json, "instruction_count", row->n_instructions);
+    as_json_array(json, "instructions");
+    for (size_t i = 0; i < row->n_top && ok; i++)
+        ok = json_instruction(data, row->top[i].instruction, row->top[i].units, json, err);
+    as_json_end(json);
+    as_json_end(json);
+    return ok;
+}
+
+static const char *const level_names[] = {"object", "line", "instruction"};
+
+bool as_data_json(const struct as_data *data, struct as_json *json, struct as_error *err)
+{
+    bool ok = true;
+    as_json_object(json, "summary");
+    as_summary_json(&data->view->summary, json);
+    as_json_end(json);
+    as_json_string(json, "by", level_names[data->level]);
+    as_json_string(json, "unit", data->view->summary.unit);
+    as_view_filters_json(data->view, json);
+    json_origins(data, json);
+    as_json_array(json, "rows");
+    for (size_t i = 0; i < shown(data) && ok; i++)
+        ok = json_row(data, &data->rows[i], json, err);
+    as_json_end(json);
+    return ok;
+}
+
+/* ---- CSV ---- */
+
+void as_data_csv(const struct as_data *data, FILE *out)
+{
+    fputs("object,module,address,size,instruction,function,file,line,samples,time,share,load_time,store_time,lines,"
+          "bytes\r\n",
+          out);
+    for (size_t i = 0; i < shown(data); i++) {
+        const struct as_data_row *row = &data->rows[i];
+        const struct as_store_object *object = row->object < data->n_objects ? &data->objects[row->object] : NULL;
+        const struct as_store_place *place = &data->view->place[row->instruction];
+        bool code = data->level != AS_DATA_BY_OBJECT;
+        as_report_csv_field(out, object ? object->name : "[unknown]");
+        fputc(',', out);
+        as_report_csv_field(
+            out, object && object->module < data->view->n_modules ? data->view->module[object->module].path : NULL);
+        fprintf(out, ",0x%" PRIx64 ",%" PRIu64 ",", object ? object->address : 0, object ? object->size : 0);
+        if (data->level == AS_DATA_BY_INSTRUCTION)
+            fprintf(out, "0x%" PRIx64, place->address);
+        fputc(',', out);
+        as_report_csv_field(out, code ? as_view_function(data->view, place->function) : NULL);
+        fputc(',', out);
+        as_report_csv_field(out, code ? as_view_file(data->view, place->file) : NULL);
+        fputc(',', out);
+        if (code && place->line)
+            fprintf(out, "%" PRIu32, place->line);
+        fprintf(out, ",%" PRIu64 ",%.17g,%.17g,%.17g,%.17g,%" PRIu64 ",%" PRIu64 "\r\n", row->samples,
+                as_view_cycles(data->view, row->units), as_part_of(row->units, data->units),
+                as_view_cycles(data->view, row->load_units), as_view_cycles(data->view, row->store_units), row->lines,
+                row->bytes);
+    }
+}
