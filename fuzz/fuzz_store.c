@@ -55,6 +55,7 @@ static void add_rows(struct as_store_writer *writer)
         as_store_add_path(writer, &(struct as_store_path){i ? i - 1 : AS_STORE_NONE, 0, i, 0x1000, 0, false});
         as_store_add_path_time(writer, &(struct as_store_path_time){0, 0, i, i, i, 0});
         as_store_add_path_component(writer, &(struct as_store_path_component){0, 0, i, 1, i, 0});
+        as_store_add_branch(writer, &(struct as_store_branch){0, i, i / 2, i, 0, i});
         as_store_add_object(writer, &(struct as_store_object){i % 2 ? 0 : AS_STORE_NONE, "table", i, i});
         as_store_add_access(writer, &(struct as_store_access){0, 0, i, i, 8, 1, i % 4, i, i, 1});
     }
@@ -139,6 +140,13 @@ static void ask_data(struct as_store *store, uint32_t series)
     if (!accesses)
         check_line(&err);
     free(accesses);
+    struct as_store_branch *branches = as_store_branches(store, series, &n, &err);
+    as_store_places(store, &objects);
+    for (size_t i = 0; branches && i < n; i++)
+        need(branches[i].source < objects && branches[i].target < objects);
+    if (!branches)
+        check_line(&err);
+    free(branches);
 }
 
 static void ask(struct as_store *store)

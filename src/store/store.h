@@ -194,6 +194,13 @@ struct as_store_access {
     uint64_t units, samples;
 };
 
+/* A taken branch as the branch stacks of a series' samples hold it. Instructions are where it is and where it goes. */
+struct as_store_branch {
+    uint32_t series, source, target;
+    uint64_t taken, mispredicted;
+    uint64_t cycles; /* from the branch before it in the stack to this one, added up; 0: the processor does not tell */
+};
+
 /* A bar of the whole program: `stack` names what it splits ("states", "stack" …), rows in the order they were added. */
 struct as_store_stack {
     uint32_t series;

@@ -1,4 +1,4 @@
-/* Data accesses of a series, and the components of its call paths. */
+/* Data accesses of a series, the branches of its branch stacks, and the components of its call paths. */
 #include "store/store_internal.h"
 #include "store/store_sql.h"
 
@@ -43,6 +43,38 @@ struct as_store_access *as_store_accesses(struct as_store *store, uint32_t serie
                                    " ORDER BY series, instruction, thread, address, size, kind, how";
     struct accesses all = {.series = series, .threads = threads};
     bool ok = as_store_each_row(store, AS_STORE_DATA, sql, series, use_access, &all, err);
+    *n = all.rows.len;
+    if (ok)
+        return all.rows.data ? all.rows.data : as_alloc(sizeof *all.rows.data);
+    as_vec_free(&all.rows);
+    return NULL;
+}
+
+/* ---- branches ---- */
+
+struct branches {
+    uint32_t series;
+    AS_VEC(struct as_store_branch) rows;
+};
+
+static bool use_branch(struct as_store *store, sqlite3_stmt *row, void *context)
+{
+    struct branches *all = context;
+    struct as_store_branch branch = {.series = all->series};
+    if (!as_store_get(row, "wwuuu", &branch.source, &branch.target, &branch.taken, &branch.mispredicted,
+                      &branch.cycles) ||
+        branch.source >= store->places.len || branch.target >= store->places.len)
+        return false;
+    *as_vec_push(&all->rows) = branch;
+    return true;
+}
+
+struct as_store_branch *as_store_branches(struct as_store *store, uint32_t series, size_t *n, struct as_error *err)
+{
+    static const char *const sql = "SELECT source, target, taken, mispredicted, cycles FROM branches"
+                                   " WHERE series = ?1 ORDER BY series, source, target";
+    struct branches all = {.series = series};
+    bool ok = as_store_each_row(store, AS_STORE_CODE, sql, series, use_branch, &all, err);
     *n = all.rows.len;
     if (ok)
         return all.rows.data ? all.rows.data : as_alloc(sizeof *all.rows.data);

@@ -148,6 +148,10 @@ struct as_store_path_component *as_store_path_components(struct as_store *store,
 struct as_store_access *as_store_accesses(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
                                           struct as_error *err) AS_MUST_CHECK;
 
+/* The branches of the branch stacks of the series, by source, then target. The caller frees. */
+struct as_store_branch *as_store_branches(struct as_store *store, uint32_t series, size_t *n,
+                                          struct as_error *err) AS_MUST_CHECK;
+
 /* Self and total of each path, and of each function (recursion counted once), from path times. By number; the caller
  * frees with as_store_totals_free. */
 struct as_store_totals {

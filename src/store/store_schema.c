@@ -62,8 +62,8 @@ static const char version_1[] =
     " PRIMARY KEY(series, path, instruction, thread)) STRICT, WITHOUT ROWID;"
     "CREATE INDEX instructions_of_function ON instructions(function, address);";
 
-/* Components of call paths, for trees and flame graphs that tell why; what samples accessed, and what that belongs to.
- */
+/* Components of call paths, for trees and flame graphs that tell why; what samples accessed, and what that belongs to;
+ * the branches that branch stacks hold. */
 static const char version_2[] =
     "CREATE TABLE path_components(series INTEGER NOT NULL, path INTEGER NOT NULL, thread INTEGER NOT NULL,"
     " events INTEGER NOT NULL, units INTEGER NOT NULL, samples INTEGER NOT NULL,"
@@ -73,7 +73,10 @@ static const char version_2[] =
     "CREATE TABLE accesses(series INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL,"
     " address INTEGER NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL, how INTEGER NOT NULL, object INTEGER,"
     " units INTEGER NOT NULL, samples INTEGER NOT NULL,"
-    " PRIMARY KEY(series, instruction, thread, address, size, kind, how)) STRICT, WITHOUT ROWID;";
+    " PRIMARY KEY(series, instruction, thread, address, size, kind, how)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE branches(series INTEGER NOT NULL, source INTEGER NOT NULL, target INTEGER NOT NULL,"
+    " taken INTEGER NOT NULL, mispredicted INTEGER NOT NULL, cycles INTEGER NOT NULL,"
+    " PRIMARY KEY(series, source, target)) STRICT, WITHOUT ROWID;";
 
 static const char *const steps[] = {version_1, version_2};
 _Static_assert(sizeof steps / sizeof *steps == AS_STORE_VERSION, "a step a version");

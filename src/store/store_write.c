@@ -42,6 +42,7 @@ enum insert {
     PATH_COMPONENT,
     OBJECT,
     ACCESS,
+    BRANCH,
     INSERT_COUNT
 };
 
@@ -80,6 +81,8 @@ static const char *const inserts[INSERT_COUNT] = {
     [OBJECT] = "INSERT INTO objects VALUES(?,?,?,?,?)",
     [ACCESS] = "INSERT INTO accesses VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
                " units = units + excluded.units, samples = samples + excluded.samples",
+    [BRANCH] = "INSERT INTO branches VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET taken = taken + excluded.taken,"
+               " mispredicted = mispredicted + excluded.mispredicted, cycles = cycles + excluded.cycles",
 };
 
 struct as_store_writer {
@@ -451,4 +454,13 @@ void as_store_add_access(struct as_store_writer *writer, const struct as_store_a
         note_misuse(writer, ACCESS, "kind");
     add(writer, ACCESS, "wwwuwwwnuu", access->series, access->instruction, access->thread, access->address,
         access->size, access->kind, access->how, access->object, access->units, access->samples);
+}
+
+void as_store_add_branch(struct as_store_writer *writer, const struct as_store_branch *branch)
+{
+    refer(writer, BRANCH, SERIES, branch->series, "series");
+    refer(writer, BRANCH, INSTRUCTION, branch->source, "source");
+    refer(writer, BRANCH, INSTRUCTION, branch->target, "target");
+    add(writer, BRANCH, "wwwuuu", branch->series, branch->source, branch->target, branch->taken, branch->mispredicted,
+        branch->cycles);
 }

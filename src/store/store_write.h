@@ -59,5 +59,6 @@ void as_store_add_state_time(struct as_store_writer *writer, const struct as_sto
 void as_store_add_path_time(struct as_store_writer *writer, const struct as_store_path_time *time);
 void as_store_add_path_component(struct as_store_writer *writer, const struct as_store_path_component *component);
 void as_store_add_access(struct as_store_writer *writer, const struct as_store_access *access);
+void as_store_add_branch(struct as_store_writer *writer, const struct as_store_branch *branch);
 
 #endif

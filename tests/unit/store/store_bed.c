@@ -212,6 +212,9 @@ static void add_data(struct as_store_writer *writer)
     };
     for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
         as_store_add_access(writer, &accesses[i]);
+    as_store_add_branch(writer, &(struct as_store_branch){1, 1, 0, 10, 2, 77});
+    as_store_add_branch(writer, &(struct as_store_branch){1, 1, 0, 5, 1, 23});
+    as_store_add_branch(writer, &(struct as_store_branch){1, 0, 2, 1, 0, 0});
 }
 
 void bed_add_small(struct as_store_writer *writer)

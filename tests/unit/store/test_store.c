@@ -211,6 +211,9 @@ static void golden_version_1(void **state)
     assert_true(parts && n == 0);
     struct as_store_access *accesses = as_store_accesses(store, 0, NULL, &n, &err);
     assert_true(accesses && n == 0);
+    struct as_store_branch *branches = as_store_branches(store, 0, &n, &err);
+    assert_true(branches && n == 0);
+    free(branches);
     free(parts);
     free(accesses);
     as_store_close(store);

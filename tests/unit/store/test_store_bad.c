@@ -100,6 +100,7 @@ static void use_everything(struct as_store *store)
     size_t n;
     free(as_store_path_components(store, 0, NULL, &n, &err));
     free(as_store_accesses(store, 0, NULL, &n, &err));
+    free(as_store_branches(store, 0, &n, &err));
 }
 
 static void flipped_bytes(void **state)

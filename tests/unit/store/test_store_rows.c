@@ -266,6 +266,18 @@ static void data_accesses(void **state)
     free(accesses);
 }
 
+static void taken_branches(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    size_t n;
+    struct as_store_branch *branches = as_store_branches(store, 1, &n, &err);
+    assert_true(branches && n == 2);
+    assert_true(branches[0].source == 0 && branches[0].target == 2 && branches[0].taken == 1);
+    assert_true(branches[1].source == 1 && branches[1].taken == 15 && branches[1].mispredicted == 3);
+    assert_int_equal(branches[1].cycles, 100);
+    free(branches);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +291,7 @@ int main(void)
         cmocka_unit_test(totals),
         cmocka_unit_test(components_of_paths),
         cmocka_unit_test(data_accesses),
+        cmocka_unit_test(taken_branches),
     };
     return cmocka_run_group_tests(tests, open_small, close_small);
 }
