@@ -2,6 +2,7 @@
  * is all that commas and indentation need. Write errors stay in the FILE and are asked for once, at the end. */
 #include "base/json.h"
 
+#include "base/utf8.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -54,30 +55,6 @@ static void new_line(struct as_json *json)
         fputs("  ", json->out);
 }
 
-/* Length of the valid UTF-8 sequence at `at` (NUL-terminated), 0 where there is none: overlong forms, surrogates and
- * values above U+10FFFF are not valid. */
-static size_t utf8_length(const unsigned char *at)
-{
-    static const struct {
-        unsigned char lead_lo, lead_hi, second_lo, second_hi, length;
-    } forms[] = {
-        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (at[0] < forms[i].lead_lo || at[0] > forms[i].lead_hi)
-            continue;
-        if (forms[i].length > 1 && (at[1] < forms[i].second_lo || at[1] > forms[i].second_hi))
-            return 0;
-        for (size_t k = 2; k < forms[i].length; k++)
-            if ((at[k] & 0xc0) != 0x80)
-                return 0;
-        return forms[i].length;
-    }
-    return 0;
-}
-
 /* One ASCII character; DEL is escaped too, for the sake of terminals. */
 static void put_ascii(FILE *out, unsigned char c)
 {
@@ -94,15 +71,15 @@ static void put_ascii(FILE *out, unsigned char c)
 static void put_string(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        size_t length = utf8_length(at);
+    while (*text) {
+        size_t length = as_utf8_length(text);
         if (length == 0)
-            fputs("\xef\xbf\xbd", out); /* U+FFFD */
+            fputs(AS_UTF8_REPLACEMENT, out);
         else if (length == 1)
-            put_ascii(out, *at);
+            put_ascii(out, (unsigned char)*text);
         else
-            fwrite(at, 1, length, out);
-        at += length ? length : 1;
+            fwrite(text, 1, length, out);
+        text += length ? length : 1;
     }
     fputc('"', out);
 }

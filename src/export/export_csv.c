@@ -1,6 +1,7 @@
 /* CSV (RFC 4180): a row for each instruction that has time, a column for each combination of events. Times are in the
  * unit of the series, to its millionth where it is divided further; a row's components add up to its time, and the rows
  * to the total. */
+#include "base/csv.h"
 #include "base/map.h"
 #include "export/export_frames.h"
 #include "export/export_internal.h"
@@ -56,7 +57,7 @@ static void prepare(struct writer *writer)
 
 static void add_text(struct writer *writer, const char *text)
 {
-    as_export_csv_field(&writer->line, text ? text : "");
+    as_csv_add_text(&writer->line, text ? text : "", AS_EXPORT_NAME_MAX);
     as_str_add(&writer->line, ",");
 }
 
@@ -78,11 +79,12 @@ static void put_header(struct writer *writer)
 {
     char name[1024];
     as_str_add(&writer->line, "address,module,offset,function,file,line,class,text,samples,executions,");
-    as_export_csv_field(&writer->line, as_export_unit(writer->view.series));
+    as_csv_add_text(&writer->line, as_export_unit(writer->view.series), 0);
     for (size_t i = 0; writer->view.has_components && i < writer->view.masks.len; i++) {
         as_str_add(&writer->line, ",");
-        as_export_csv_field(&writer->line, as_store_events_name(writer->view.store, writer->view.masks.data[i].events,
-                                                                name, sizeof name));
+        as_csv_add_text(&writer->line,
+                        as_store_events_name(writer->view.store, writer->view.masks.data[i].events, name, sizeof name),
+                        0);
     }
     put_line(writer);
 }

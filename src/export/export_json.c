@@ -224,6 +224,22 @@ static void put_paths(struct writer *writer)
     as_json_end(writer->json);
 }
 
+static void put_objects(struct writer *writer)
+{
+    size_t n;
+    const struct as_store_object *objects = as_store_objects(writer->store, &n);
+    as_json_array(writer->json, "objects");
+    for (size_t i = 0; i < n; i++) {
+        as_json_object(writer->json, NULL);
+        put_number(writer->json, "module", objects[i].module);
+        put_text(writer->json, "name", objects[i].name);
+        as_json_address(writer->json, "address", objects[i].address);
+        as_json_u64(writer->json, "size", objects[i].size);
+        as_json_end(writer->json);
+    }
+    as_json_end(writer->json);
+}
+
 static bool put_code(struct writer *writer, struct as_error *err)
 {
     put_modules(writer);
@@ -233,6 +249,7 @@ static bool put_code(struct writer *writer, struct as_error *err)
     bool ok = as_store_instructions(writer->store, AS_STORE_NONE, put_instruction, writer, err);
     as_json_end(writer->json);
     put_paths(writer);
+    put_objects(writer);
     return ok;
 }
 
@@ -372,6 +389,75 @@ static void put_path_times(struct as_json *json, const struct as_store_raw *raw)
     as_json_end(json);
 }
 
+/* The components of one thread's paths. */
+static bool put_thread_paths(struct writer *writer, uint32_t number, uint32_t thread, const bool *only,
+                             struct as_error *err)
+{
+    struct as_json *json = writer->json;
+    char name[1024];
+    size_t n;
+    struct as_store_path_component *parts = as_store_path_components(writer->store, number, only, &n, err);
+    for (size_t i = 0; parts && i < n; i++) {
+        as_json_object(json, NULL);
+        as_json_u64(json, "path", parts[i].path);
+        as_json_u64(json, "thread", thread);
+        as_json_string(json, "events", as_store_events_name(writer->store, parts[i].events, name, sizeof name));
+        as_json_u64(json, "units", parts[i].units);
+        as_json_u64(json, "samples", parts[i].samples);
+        as_json_end(json);
+    }
+    free(parts);
+    return parts != NULL;
+}
+
+static bool put_path_components(struct writer *writer, uint32_t number, struct as_error *err)
+{
+    size_t n;
+    as_store_threads(writer->store, &n);
+    bool *only = as_alloc_array(n + 1, sizeof *only), ok = true;
+    as_json_array(writer->json, "path_components");
+    for (uint32_t i = 0; i < n && ok; i++) {
+        only[i] = true;
+        if (!writer->options->threads || writer->options->threads[i])
+            ok = put_thread_paths(writer, number, i, only, err);
+        only[i] = false;
+    }
+    as_json_end(writer->json);
+    free(only);
+    return ok;
+}
+
+static void put_access(struct as_json *json, const struct as_store_access *access)
+{
+    static const char *const kinds[] = {"unknown", "load", "store", "load and store"};
+    static const char *const hows[AS_STORE_HOW_COUNT] = {"hardware", "exact", "next", "watched"};
+    as_json_object(json, NULL);
+    as_json_u64(json, "instruction", access->instruction);
+    as_json_u64(json, "thread", access->thread);
+    as_json_address(json, "address", access->address);
+    as_json_u64(json, "size", access->size);
+    as_json_string(json, "kind", kinds[access->kind & (AS_STORE_LOAD | AS_STORE_STORE)]);
+    as_json_string(json, "how", access->how < AS_STORE_HOW_COUNT ? hows[access->how] : NULL);
+    put_number(json, "object", access->object);
+    as_json_u64(json, "units", access->units);
+    as_json_u64(json, "samples", access->samples);
+    as_json_end(json);
+}
+
+static bool put_accesses(struct writer *writer, uint32_t number, struct as_error *err)
+{
+    size_t n;
+    struct as_store_access *accesses = as_store_accesses(writer->store, number, writer->options->threads, &n, err);
+    if (!accesses)
+        return false;
+    as_json_array(writer->json, "accesses");
+    for (size_t i = 0; i < n; i++)
+        put_access(writer->json, &accesses[i]);
+    as_json_end(writer->json);
+    free(accesses);
+    return true;
+}
+
 static bool put_one_series(struct writer *writer, uint32_t number, const struct as_store_series *series,
                            struct as_error *err)
 {
@@ -384,9 +470,10 @@ static bool put_one_series(struct writer *writer, uint32_t number, const struct 
     put_times(writer->json, &raw);
     put_components(writer, &raw);
     put_path_times(writer->json, &raw);
-    as_json_end(writer->json);
     as_store_raw_free(&raw);
-    return true;
+    bool ok = put_path_components(writer, number, err) && put_accesses(writer, number, err);
+    as_json_end(writer->json);
+    return ok;
 }
 
 static bool put_series(struct writer *writer, uint32_t only, struct as_error *err)
@@ -408,7 +495,7 @@ static bool write_json(struct as_store *store, const struct as_export_options *o
     uint32_t only = options->series ? as_store_find_series(store, options->series) : AS_STORE_NONE;
     if (options->series && only == AS_STORE_NONE)
         return as_error_set(err, "%s has no series '%.200s'", as_store_file_name(store), options->series);
-    if (!as_store_load(store, AS_STORE_CALLS, err))
+    if (!as_store_load(store, AS_STORE_CALLS | AS_STORE_DATA, err))
         return false;
     struct writer writer = {.json = as_json_new(out), .store = store, .options = options};
     as_json_object(writer.json, NULL);

@@ -16,9 +16,6 @@ enum {
  * `instead`. Cut with an ellipsis behind `most` bytes; 0: never. */
 void as_export_clean(struct as_str *out, const char *text, const char *forbidden, char instead, size_t most);
 
-/* A field of CSV (RFC 4180), quoted where it has to be; line breaks and tabs stay. */
-void as_export_csv_field(struct as_str *out, const char *text);
-
 /* Units in whole numbers (of 1/`parts` of what the series counts) whose sum is exact: what is rounded off one value is
  * carried to the next, so that all of them add up to the rounded total. */
 struct as_export_rounder {

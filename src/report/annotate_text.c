@@ -47,9 +47,10 @@ static void put_worst(const struct as_annotation *annotation, FILE *out, const s
         if (i == 0)
             fputs("\nThe worst lines:\n", out);
         put_share(annotation, out, term, line->units);
-        fprintf(out, "%s:%" PRIu32 "  ", as_show(short_name(as_annotation_file(annotation, line->file))), line->line);
-        put_source(out, term, as_annotation_source(annotation, line->file, line->line),
-                   term->width > 60 ? term->width - 40 : 20);
+        const char *source = as_annotation_source(annotation, line->file, line->line);
+        fprintf(out, "%s:%" PRIu32 "%s", as_show(short_name(as_annotation_file(annotation, line->file))), line->line,
+                source ? "  " : "");
+        put_source(out, term, source, term->width > 60 ? term->width - 40 : 20);
         fputc('\n', out);
     }
 }
@@ -244,18 +245,18 @@ static void put_line(const struct as_annotation *annotation, FILE *out, const st
     struct as_str where = {0};
     if (insn->file == AS_STORE_NONE || !insn->line)
         return;
-    as_str_addf(&where, "%s:%" PRIu32 " ", as_show(short_name(as_annotation_file(annotation, insn->file))), insn->line);
+    const char *source = as_annotation_source(annotation, insn->file, insn->line);
+    as_str_addf(&where, "%s:%" PRIu32, as_show(short_name(as_annotation_file(annotation, insn->file))), insn->line);
     if (insn->n_chain)
-        as_str_addf(&where, "(inlined %.60s) ", as_show(annotation->chains.data[insn->chain]));
+        as_str_addf(&where, " (inlined %.60s)", as_show(annotation->chains.data[insn->chain]));
     unsigned used =
-        SHARE + layout->count + 1 + as_arrows_width(layout->arrows) + (unsigned)as_show_columns(as_str_get(&where));
+        SHARE + layout->count + 1 + as_arrows_width(layout->arrows) + (unsigned)as_show_columns(as_str_get(&where)) + 1;
     put_share(annotation, out, term, run_units(annotation, index));
     fprintf(out, "%*s ", (int)layout->count, "");
     as_arrows_put(layout->arrows, out, term, index, true);
     as_term_bold(out, term, insn->recorded);
-    fputs(as_str_get(&where), out);
-    put_source(out, term, as_annotation_source(annotation, insn->file, insn->line),
-               term->width > used + 8 ? term->width - used : 8);
+    fprintf(out, "%s%s", as_str_get(&where), source && *source ? " " : "");
+    put_source(out, term, source, term->width > used + 8 ? term->width - used : 8);
     as_term_bold(out, term, false);
     fputc('\n', out);
     as_str_free(&where);

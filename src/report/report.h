@@ -31,7 +31,7 @@ bool as_report_has_total(const struct as_report *report);
 /* One row's components, into an object that is open. */
 void as_report_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
                                const char *name);
-/* A field of a CSV file, quoted where that is needed. */
+/* A field of a CSV file: as_csv_add_text. NULL: empty. */
 void as_report_csv_field(FILE *out, const char *text);
 
 /* Components of CSV rows: those with a name of their own, and the rest, so that they add up; before them their names.

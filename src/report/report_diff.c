@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "report/module_check.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -101,6 +102,8 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
     if (!as_view_rows(view, diff->level, &rows, err))
         return false;
     for (size_t i = 0; i < rows.n; i++) {
+        if (rows.rows[i].id == AS_STORE_NONE && !rows.rows[i].units)
+            continue;
         struct diff_row *row = row_of(diff, view, &rows.rows[i]);
         row->cycles[side] += as_view_cycles(view, rows.rows[i].units);
         row->executions[side] += (double)rows.rows[i].executions;
@@ -285,6 +288,7 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
         fprintf(out, "%s %s:\n", side == BEFORE ? "before" : "after ",
                 as_show(as_store_file_name(diff->views[side]->store)));
         as_summary_text(&diff->views[side]->summary, out, term);
+        as_module_notes_text(diff->views[side], out, term);
     }
     if (*diff->differences)
         fprintf(out, "WARNING: the profiles differ in more than the program: %s\n", diff->differences);

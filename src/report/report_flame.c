@@ -6,6 +6,7 @@
  */
 #include "base/map.h"
 #include "base/vec.h"
+#include "report/module_check.h"
 #include "report/report.h"
 
 #include <string.h>
@@ -103,6 +104,7 @@ void as_tree_flame(const struct as_tree *tree, const struct as_view *view, FILE 
     frames level = {0}, below = {0};
     double width = term->width > 1 ? term->width - 1 : 1, at = 0;
     as_summary_text(&view->summary, out, term);
+    as_module_notes_text(view, out, term);
     if (as_view_filters_text(view, out, true))
         fputc('\n', out);
     fputc('\n', out);

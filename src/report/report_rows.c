@@ -1,5 +1,7 @@
 /* Rows: sorting, and as JSON and CSV. See report.h. */
 #include "base/alloc.h"
+#include "base/csv.h"
+#include "report/module_check.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -90,6 +92,16 @@ static bool read_sort(const struct as_view *view, const char *sort, struct order
         "--sort=%s: unknown; there are self, total, samples, executions, name, address and the names of events", sort);
 }
 
+/* Time in no function (file, line …) is told, but not that there is none. */
+static void drop_empty(struct as_store_rows *rows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->rows[i].id != AS_STORE_NONE || rows->rows[i].units || rows->rows[i].samples)
+            rows->rows[n++] = rows->rows[i];
+    rows->n = n;
+}
+
 bool as_report_make(struct as_report *report, const struct as_view *view, enum as_store_level level, const char *sort,
                     struct as_error *err)
 {
@@ -99,6 +111,7 @@ bool as_report_make(struct as_report *report, const struct as_view *view, enum a
         return false;
     if (!as_view_rows(view, level, &report->rows, err))
         return false;
+    drop_empty(&report->rows);
     if (sort && report->rows.n)
         qsort_r(report->rows.rows, report->rows.n, sizeof *report->rows.rows, in_order, &order);
     report->legend = as_legend_of(&report->rows);
@@ -192,6 +205,7 @@ bool as_report_json(const struct as_report *report, struct as_json *json, struct
     as_json_end(json);
     as_json_string(json, "by", as_view_level_name(report->level));
     as_json_string(json, "unit", report->view->summary.unit);
+    as_module_notes_json(report->view, json);
     as_view_filters_json(report->view, json);
     as_json_array(json, "rows");
     for (size_t i = 0; i < shown(report) && ok; i++) {
@@ -208,19 +222,10 @@ bool as_report_json(const struct as_report *report, struct as_json *json, struct
 
 void as_report_csv_field(FILE *out, const char *text)
 {
-    if (!text)
-        return;
-    if (!strpbrk(text, "\",\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    struct as_str field = {0};
+    as_csv_add_text(&field, text ? text : "", 0);
+    fputs(as_str_get(&field), out);
+    as_str_free(&field);
 }
 
 void as_report_csv_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out)

@@ -1,4 +1,5 @@
 /* Rows as a table for people: shares, what they are made of as bars, and what the bars' signs mean. See report.h. */
+#include "report/module_check.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -73,13 +74,16 @@ static void put_row(const struct as_report *report, FILE *out, const struct as_t
         fprintf(out, "%6.2f  ",
                 100 * as_part_of(as_legend_part(row, report->legend.masks[layout->keys[i]]), report->rows.total));
     as_show_in(out, term, as_view_row_name(view, report->level, row), layout->name, true);
+    bool bar = layout->bar * as_part_of(row->units, most) >= 0.5;
     if (layout->module) {
         const char *module = as_view_module(view, row->module);
         fputs("  ", out);
-        as_show_in(out, term, module ? module : "", 16, true);
+        as_show_in(out, term, module ? module : "", 16, bar);
     }
-    fputc(' ', out);
-    as_legend_bar(&report->legend, out, term, row, most, layout->bar, false);
+    if (bar) {
+        fputc(' ', out);
+        as_legend_bar(&report->legend, out, term, row, most, layout->bar, false);
+    }
     fputc('\n', out);
 }
 
@@ -111,6 +115,7 @@ void as_report_text(const struct as_report *report, FILE *out, const struct as_t
     struct layout layout = lay_out(report, term, n);
     uint64_t most = 0;
     as_summary_text(&report->view->summary, out, term);
+    as_module_notes_text(report->view, out, term);
     put_filters(report, out);
     fputc('\n', out);
     put_header(report, out, term, &layout);

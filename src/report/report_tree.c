@@ -2,13 +2,14 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "report/module_check.h"
 #include "report/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_PER_MILLE = 5 };
+enum { MIN_PER_MILLE = 5, NAME_MIN = 24 };
 
 /* ---- making it ---- */
 
@@ -250,7 +251,10 @@ static void put_parts(const struct as_tree *tree, FILE *out, const struct as_ter
 static void put_node(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
                      const struct columns *columns, const struct as_tree_node *node)
 {
-    unsigned indent = node->depth < 60 ? node->depth : 60;
+    unsigned used = 21 + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0);
+    unsigned most = term->width > used + NAME_MIN ? (term->width - used - NAME_MIN) / 2 : 1;
+    char depth[16] = "";
+    unsigned indent = node->depth < most ? node->depth : most;
     as_term_heat(out, term, as_part_of(node->total, tree->total));
     fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
     as_term_plain(out, term);
@@ -258,8 +262,11 @@ static void put_node(const struct as_tree *tree, const struct as_view *view, FIL
     put_parts(tree, out, term, columns, node);
     for (unsigned i = 0; i < indent; i++)
         fputs(term->utf8 ? "│ " : "| ", out);
-    unsigned used = 21 + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0) + 2 * indent;
-    as_show_in(out, term, as_tree_name(view, node), term->width > used + 20 ? term->width - used : 20, false);
+    if (node->depth > indent) /* the tree is deeper than the terminal is wide */
+        snprintf(depth, sizeof depth, "(%" PRIu32 ") ", node->depth);
+    used += 2 * indent + (unsigned)strlen(depth);
+    fputs(depth, out);
+    as_show_in(out, term, as_tree_name(view, node), term->width > used ? term->width - used : 1, false);
     fputc('\n', out);
 }
 
@@ -270,6 +277,7 @@ void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *
     struct columns columns = lay_out(tree, term);
     const struct as_tree_node *node;
     as_summary_text(&view->summary, out, term);
+    as_module_notes_text(view, out, term);
     if (as_view_filters_text(view, out, true))
         fputc('\n', out);
     fputc('\n', out);
@@ -306,6 +314,7 @@ void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct
     as_summary_json(&view->summary, json);
     as_json_end(json);
     as_json_string(json, "by", "call path");
+    as_module_notes_json(view, json);
     as_view_filters_json(view, json);
     as_json_array(json, "rows");
     while ((node = step(&walk))) {

@@ -1,36 +1,19 @@
 /* See term.h. */
 #include "report/term.h"
 
-#include "base/error.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
-/* Length of the valid UTF-8 character at `text`, 0 where there is none. */
-static size_t character(const unsigned char *text)
+/* Control characters, line and paragraph separators, and what turns the direction of writing. */
+static bool is_harmful(const char *text, size_t n)
 {
-    if (text[0] < 0x80)
-        return text[0] != 0;
-    size_t n = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] < 0xc2 || text[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    bool outside = (text[0] == 0xed && text[1] > 0x9f) || (text[0] == 0xf4 && text[1] > 0x8f);
-    return overlong || outside ? 0 : n;
-}
-
-/* C0, DEL, C1, line and paragraph separators, and what turns the direction of writing. */
-static bool is_control(const unsigned char *text, size_t n)
-{
-    if (n == 1)
-        return text[0] < 0x20 || text[0] == 0x7f;
-    if (n == 2)
-        return text[0] == 0xc2 && text[1] < 0xa0;
-    if (n == 3 && text[0] == 0xe2 && text[1] == 0x80)
-        return text[2] >= 0xa8 && text[2] <= 0xae;
-    return n == 3 && text[0] == 0xe2 && text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9;
+    const unsigned char *at = (const unsigned char *)text;
+    if (n == 3 && at[0] == 0xe2 && at[1] == 0x80)
+        return at[2] >= 0xa8 && at[2] <= 0xae;
+    if (n == 3 && at[0] == 0xe2 && at[1] == 0x81)
+        return at[2] >= 0xa6 && at[2] <= 0xa9;
+    return as_utf8_is_control(text, n);
 }
 
 const char *as_show(const char *text)
@@ -41,13 +24,13 @@ const char *as_show(const char *text)
     size_t at = 0;
     if (!text)
         return "?";
-    for (const unsigned char *from = (const unsigned char *)text; *from;) {
-        size_t n = character(from);
+    for (const char *from = text; *from;) {
+        size_t n = as_utf8_length(from);
         if (at + 8 > AS_SHOW_MAX) {
             memcpy(to + at, "...", 4);
             return to;
         }
-        if (n == 0 || is_control(from, n)) {
+        if (n == 0 || is_harmful(from, n)) {
             to[at++] = '?';
             from += n ? n : 1;
             continue;
@@ -102,9 +85,12 @@ static size_t piece_columns(const char *text, bool clause, size_t *bytes)
 
 void as_show_wrapped(FILE *out, const struct as_term *term, const char *text, unsigned column, unsigned indent)
 {
+    const char *by_words = text; /* up to here: a clause that is too long for a line */
     for (bool first = true; *text; first = false) {
         size_t bytes, columns = piece_columns(text, true, &bytes), gap = first ? 0 : 1;
-        if (indent + columns > term->width)
+        if (indent + columns > term->width && text >= by_words)
+            by_words = text + bytes;
+        if (text < by_words)
             columns = piece_columns(text, false, &bytes);
         if (!first && column + gap + columns > term->width) {
             fprintf(out, "\n%*s", (int)indent, "");

@@ -144,6 +144,9 @@ if command -v script >/dev/null; then
     check_same "… dimmed on a terminal" yes "$(grep -q $'\033\[2m *[+]0x[0-9a-f]*  call' <<<"$dimmed" && echo yes)"
 fi
 
+check_json "nothing has changed" 'd["changed"] == {}' "$ASSAY" report --json
+check_same "… and nothing is said" "" "$("$ASSAY" report | grep '^note:')"
+
 # ---- files that change ----------------------------------------------------------------------------------------------
 sleep 0.1
 touch src/work.c
@@ -163,7 +166,9 @@ sed -i 's/x \* 2 + 1/x * 3 + 2/' src/work.c
 check "another build" build
 check_same "a program that has changed" 1 "$(note loop | grep -c 'prog: it has changed since the recording')"
 check_json "… in JSON too" '"changed" in d["module_note"]' note loop --json
-check "… and the report still reads" "$ASSAY" report
+check_same "… the report says so in a line" 1 "$("$ASSAY" report | grep -c '^note: .*/prog: it has changed since the recording; shown is what was recorded$')"
+check_same "… call trees do" 1 "$("$ASSAY" report --calls | grep -c '^note: .*/prog: it has changed')"
+check_json "… and JSON" '[(path.rsplit("/")[-1], note) for path, note in d["changed"].items()] == [("prog", "it has changed since the recording")]' "$ASSAY" report --json
 check_same "… what was not executed is not known any more" 1 "$(note rare | grep -c 'that were not executed are not shown: it has changed since the recording$')"
 check_json "… in JSON" '"changed" in d["hole_note"] and all(r["recorded"] for r in d["rows"])' note rare --json
 rm prog

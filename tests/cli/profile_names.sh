@@ -34,11 +34,18 @@ done
 rows() {
     "$ASSAY" report hostile.db --csv >rows.csv && python3 -c '
 import csv
-rows = list(csv.DictReader(open("rows.csv", newline="", encoding="utf-8", errors="surrogateescape")))
+rows = list(csv.DictReader(open("rows.csv", newline="", encoding="utf-8")))
 names = {row["function"] for row in rows}
-assert len(rows) == 19 and "dou\"ble" in names and "comma,name" in names and len(names) == 19, names'
+assert len(rows) == 19 and "dou\"ble" in names and "comma,name" in names and len(names) == 19, names
+assert "\u0027=1+1" in names and "\u0027-dash" in names and "invalid\ufffd\ufffdutf8" in names and "escape?[31mred" in names, names'
 }
-check "report --csv keeps them apart" rows
+check "report --csv keeps them apart, as valid UTF-8 and without formulas" rows
+for how in --calls "--diff hostile.db"; do
+    # shellcheck disable=SC2086
+    "$ASSAY" report hostile.db --csv $how >other.csv
+    check_same "report --csv $how: no field is a formula" "" "$(grep -aE '(^|,)"?[=+@-][^0-9,]' other.csv | cut -c 1-80)"
+    check_same "report --csv $how: valid UTF-8" yes "$(iconv -f UTF-8 -t UTF-8 other.csv >/dev/null 2>&1 && echo yes)"
+done
 
 python3 - <<'END' >names.txt
 import sqlite3

@@ -2,9 +2,11 @@
 #include "unit.h"
 
 #include "base/alloc.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -186,6 +188,39 @@ static void logs_by_level(void **state)
     }
 }
 
+static void csv_is_quoted_and_harmless(void **state)
+{
+    static const char *const cases[][2] = {
+        {"a b", "a b"},
+        {"a,b", "\"a,b\""},
+        {"a\"b", "\"a\"\"b\""},
+        {"a\nb", "\"a\nb\""},
+        {"", ""},
+        {"\x01", "?"},
+        {"=1+1", "'=1+1"},
+        {"+1", "'+1"},
+        {"-1", "'-1"},
+        {"@x", "'@x"},
+        {"\tx", "'\tx"},
+        {"\rx", "\"'\rx\""},
+        {"a=1", "a=1"},
+        {"\n=1", "\"'\n=1\""},
+        {"=\"a\"", "\"'=\"\"a\"\"\""},
+        {"'=1", "'=1"},
+        {"\xff|\xc3", AS_UTF8_REPLACEMENT "|" AS_UTF8_REPLACEMENT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_str out = {0};
+        as_csv_add_text(&out, cases[i][0], 0);
+        assert_string_equal(as_str_get(&out), cases[i][1]);
+        as_str_free(&out);
+    }
+    struct as_str out = {0};
+    as_csv_add_text(&out, "abcdefgh", 3);
+    assert_string_equal(as_str_get(&out), "abcd…");
+    as_str_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +234,7 @@ int main(void)
         cmocka_unit_test(error_is_cut_at_characters),
         cmocka_unit_test(error_drops_torn_sequences),
         cmocka_unit_test(logs_by_level),
+        cmocka_unit_test(csv_is_quoted_and_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,10 +117,15 @@ static void add_golden(struct as_store_writer *writer)
         as_store_add_component(writer, &(struct as_store_component){series, 1, i, 2, 400 + i, 0});
     }
     const uint64_t own[] = {489, 600, 600, 300, 250, 0};
-    for (uint32_t i = 0; i < 6; i++)
-        if (own[i])
-            as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, i, NONE, own[i], 0});
+    for (uint32_t i = 0; i < 6; i++) {
+        if (!own[i])
+            continue;
+        as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, i, NONE, own[i], 0});
+        as_store_add_path_component(writer, &(struct as_store_path_component){series, 0, i, 0, own[i] - own[i] / 3, 0});
+        as_store_add_path_component(writer, &(struct as_store_path_component){series, 0, i, 3, own[i] / 3, 0});
+    }
     as_store_add_path_time(writer, &(struct as_store_path_time){series, 1, 5, NONE, 406, 0});
+    as_store_add_path_component(writer, &(struct as_store_path_component){series, 1, 5, 2, 406, 0});
     as_store_add_stack(writer, &(struct as_store_stack){series, "states", "stalled", 2904});
     as_store_add_estimate(writer, &(struct as_store_estimate){series, "error", "function", 0.0});
 }
@@ -144,6 +149,11 @@ static void add_samples(struct as_store_writer *writer)
     as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, 2, 3, 209, 2});
     as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, 4, 6, 202, 2});
     as_store_add_path_time(writer, &(struct as_store_path_time){series, 1, 5, 6, 102, 1});
+    uint32_t table = as_store_add_object(writer, &(struct as_store_object){0, "table", 0x404000, 4096});
+    as_store_add_access(writer, &(struct as_store_access){series, 0, 3, 0x404008, 8, AS_STORE_LOAD,
+                                                          AS_STORE_HOW_HARDWARE, table, 310, 3});
+    as_store_add_access(writer, &(struct as_store_access){series, 1, 6, 0x7ffe0000, 0, AS_STORE_LOAD | AS_STORE_STORE,
+                                                          AS_STORE_HOW_WATCHED, NONE, 203, 2});
 }
 
 static void add_small(struct as_store_writer *writer, const struct names *names)

@@ -37,18 +37,6 @@ static void text_is_cleaned(void **state)
     assert_clean("", "", NULL, 9);
 }
 
-static void csv_fields_are_quoted(void **state)
-{
-    static const char *const cases[][2] = {{"a b", "a b"},       {"a,b", "\"a,b\""}, {"a\"b", "\"a\"\"b\""},
-                                           {"a\nb", "\"a\nb\""}, {"", ""},           {"\x01", "?"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct as_str out = {0};
-        as_export_csv_field(&out, cases[i][0]);
-        assert_string_equal(as_str_get(&out), cases[i][1]);
-        as_str_free(&out);
-    }
-}
-
 static void rounding_keeps_the_sum(void **state)
 {
     struct as_export_rounder rounder = {.scale = 720720, .parts = 1};
@@ -187,7 +175,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_cleaned),
-        cmocka_unit_test(csv_fields_are_quoted),
         cmocka_unit_test(rounding_keeps_the_sum),
         cmocka_unit_test(shares_keep_every_sum),
     };

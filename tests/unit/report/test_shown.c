@@ -51,6 +51,20 @@ static void long_names_are_cut(void **state)
     free(name);
 }
 
+static void long_text_is_wrapped(void **state)
+{
+    const struct as_term narrow = {.width = 20};
+    check_text(written(as_show_wrapped(out, &narrow, "short", 0, 2)), "short");
+    check_text(written(as_show_wrapped(out, &narrow, "one of two, and the other", 0, 2)),
+               "one of two,\n  and the other");
+    check_text(written(as_show_wrapped(out, &narrow, "a clause of too many words for it", 0, 4)),
+               "a clause of too many\n    words for it");
+    check_text(written(as_show_wrapped(out, &narrow, "é€, x", 18, 18)), "é€,\n                  x");
+    check_text(written(as_show_wrapped(out, &narrow, "awordthatislongerthanthelineis", 0, 2)),
+               "awordthatislongerthanthelineis");
+    check_text(written(as_show_wrapped(out, &narrow, "", 0, 2)), "");
+}
+
 static void names_fill_their_columns(void **state)
 {
     check_text(written(as_show_in(out, &fancy, "é€", 5, true)), "é€   ");
@@ -164,11 +178,17 @@ static void counts_have_commas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_harmless),       cmocka_unit_test(long_names_are_cut),
-        cmocka_unit_test(names_fill_their_columns), cmocka_unit_test(bars_lose_nothing),
-        cmocka_unit_test(base_keeps_its_sign),      cmocka_unit_test(many_components_share_a_sign),
-        cmocka_unit_test(arrows_meet_their_ends),   cmocka_unit_test(calls_have_no_arrow),
-        cmocka_unit_test(sources_of_any_kind),      cmocka_unit_test(counts_have_commas),
+        cmocka_unit_test(names_are_harmless),
+        cmocka_unit_test(long_text_is_wrapped),
+        cmocka_unit_test(long_names_are_cut),
+        cmocka_unit_test(names_fill_their_columns),
+        cmocka_unit_test(bars_lose_nothing),
+        cmocka_unit_test(base_keeps_its_sign),
+        cmocka_unit_test(many_components_share_a_sign),
+        cmocka_unit_test(arrows_meet_their_ends),
+        cmocka_unit_test(calls_have_no_arrow),
+        cmocka_unit_test(sources_of_any_kind),
+        cmocka_unit_test(counts_have_commas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
