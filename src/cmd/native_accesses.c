@@ -24,7 +24,7 @@
 #include <linux/perf_event.h>
 #include <math.h>
 
-enum { SKIP = 16, HOPS = 4, KERNEL = AS_RECONSTRUCT_REASONS, REASONS };
+enum { SKIP = 16, HOPS = 4, TIMES = 8, KERNEL = AS_RECONSTRUCT_REASONS, REASONS };
 #define MAPS_SECONDS 0.1 /* between two looks at /proc/PID/maps */
 
 /* A place where samples of a thread wait. */
@@ -183,6 +183,18 @@ static uint64_t tag_of(struct errand errand)
     return (uint64_t)errand.place << 32 | (uint64_t)errand.left << 16 | errand.hops;
 }
 
+/* Some time has passed since the sample: the loop may have ended, and the program come to the place again from its
+ * beginning. So not always the first time is taken. What cannot be armed now may be for another sample. */
+static void arm(struct as_native_accesses *accesses, uint32_t tid, uint64_t ip, struct errand errand, bool urgent)
+{
+    struct as_code_watch_order order = {.tid = tid,
+                                        .ip = ip,
+                                        .tag = tag_of(errand),
+                                        .nth = errand.hops ? 1 : 1 + draw(accesses, TIMES),
+                                        .urgent = urgent};
+    (void)as_code_watch_arm(accesses->watch, &order);
+}
+
 static void wait_for(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
                      const struct as_reconstruction *found)
 {
@@ -191,8 +203,7 @@ static void wait_for(struct as_native_accesses *accesses, const struct as_perf_s
     struct errand errand = {.place = (uint32_t)number, .left = (uint16_t)found->left};
     place->units += sample->period;
     place->samples++;
-    (void)as_code_watch_arm(accesses->watch, sample->tid, found->ip, tag_of(errand),
-                            place->found.len == 0); /* or for another sample */
+    arm(accesses, sample->tid, found->ip, errand, place->found.len == 0);
 }
 
 /* The access that a hit stands for. False: it has none, or another place has to be waited for, which is done. */
@@ -206,7 +217,7 @@ static bool access_of_hit(struct as_native_accesses *accesses, const struct as_p
         return true;
     struct errand next = {.place = errand.place, .left = (uint16_t)found->left, .hops = (uint16_t)(errand.hops + 1)};
     if (found->watch && next.hops < HOPS)
-        (void)as_code_watch_arm(accesses->watch, sample->tid, found->ip, tag_of(next), true);
+        arm(accesses, sample->tid, found->ip, next, true);
     return false;
 }
 

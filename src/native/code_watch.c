@@ -51,7 +51,7 @@ struct as_code_watch *as_code_watch_new(const struct as_code_watch_options *opti
     struct as_code_watch *watch = as_alloc(sizeof *watch);
     if (options)
         watch->options = *options;
-    watch->options.rate = watch->options.rate > 0 ? watch->options.rate : 50;
+    watch->options.rate = watch->options.rate > 0 ? watch->options.rate : 25;
     watch->options.seconds = watch->options.seconds > 0 ? watch->options.seconds : 0.2;
     watch->options.most = watch->options.most ? watch->options.most : 16;
     return watch;
@@ -128,14 +128,14 @@ static bool refuse(struct as_code_watch *watch, int error)
     return false;
 }
 
-static int open_breakpoint(uint32_t tid, uint64_t ip)
+static int open_breakpoint(const struct as_code_watch_order *order)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
                                    .size = sizeof attr,
                                    .bp_type = HW_BREAKPOINT_X,
-                                   .bp_addr = ip,
+                                   .bp_addr = order->ip,
                                    .bp_len = sizeof(long),
-                                   .sample_period = 1,
+                                   .sample_period = order->nth ? order->nth : 1,
                                    .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER |
                                                   PERF_SAMPLE_STACK_USER,
                                    .sample_regs_user = REGISTERS,
@@ -143,20 +143,20 @@ static int open_breakpoint(uint32_t tid, uint64_t ip)
                                    .disabled = 1,
                                    .exclude_kernel = 1,
                                    .exclude_hv = 1};
-    return (int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return (int)syscall(SYS_perf_event_open, &attr, (pid_t)order->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool as_code_watch_arm(struct as_code_watch *watch, uint32_t tid, uint64_t ip, uint64_t tag, bool urgent)
+bool as_code_watch_arm(struct as_code_watch *watch, const struct as_code_watch_order *order)
 {
-    if (watch->refusals >= HOPELESS || is_busy(watch, tid))
+    if (watch->refusals >= HOPELESS || is_busy(watch, order->tid))
         return false;
-    struct allowance *allowance = allowance_of(watch, tid);
-    struct slot *slot = allowance->left >= (urgent ? 1 - BURST : 1) ? free_slot(watch) : NULL;
+    struct allowance *allowance = allowance_of(watch, order->tid);
+    struct slot *slot = allowance->left >= (order->urgent ? 1 - BURST : 1) ? free_slot(watch) : NULL;
     if (!slot)
         return false;
-    *slot = (struct slot){.tid = tid, .tag = tag, .until = allowance->at + watch->options.seconds};
+    *slot = (struct slot){.tid = order->tid, .tag = order->tag, .until = allowance->at + watch->options.seconds};
     allowance->left -= 1;
-    int fd = open_breakpoint(tid, ip);
+    int fd = open_breakpoint(order);
     if (fd < 0)
         return refuse(watch, errno);
     if (!as_ring_map(&slot->ring, fd, PAGE, PAGE) || ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) != 0) {
@@ -217,6 +217,18 @@ static bool decode(const uint8_t *record, size_t size, uint64_t values[64], stru
     return true;
 }
 
+static uint64_t count_records(const uint8_t *bytes, size_t size)
+{
+    uint64_t n = 0;
+    struct perf_event_header header;
+    for (size_t at = 0; at + sizeof header <= size; at += header.size, n++) {
+        memcpy(&header, bytes + at, sizeof header);
+        if (header.size < sizeof header)
+            break;
+    }
+    return n;
+}
+
 static void poll_slot(struct as_code_watch *watch, size_t number, double now, as_code_watch_take *take, void *context)
 {
     struct slot *slot = &watch->slots.data[number];
@@ -230,6 +242,7 @@ static void poll_slot(struct as_code_watch *watch, size_t number, double now, as
     release(slot);
     bool hit = size && decode(record, size, values, &sample);
     watch->counts.hit += hit;
+    watch->counts.extra += hit ? count_records(record, size) - 1 : 0;
     watch->counts.expired += !hit;
     take(context, tag, hit ? &sample : NULL);
 }

@@ -2,12 +2,12 @@
  * breakpoints of the kernel's (PERF_TYPE_BREAKPOINT), each for one hit.
  *
  *     struct as_code_watch *watch = as_code_watch_new(NULL);
- *     as_code_watch_arm(watch, tid, ip, tag, false);
+ *     as_code_watch_arm(watch, &order);
  *     as_code_watch_poll(watch, take, context);      … now and then, and once at the end
  *
  * Nothing of this is in the watched program but the debug registers of the thread while one is armed. The kernel takes
- * a breakpoint away by itself after its hit, so a loop traps once however late the hit is looked at; a trap takes the
- * thread some 26 us in the virtual machine this was written on. At most one is armed for a thread, and no more than
+ * a breakpoint away by itself after its hit, so a loop traps no more however late the hit is looked at; a trap takes
+ * the thread some 26 us in the virtual machine this was written on. At most one is armed for a thread, and no more than
  * `rate` a second, so that the cost is bounded. One that is not met for a while expires.
  */
 #ifndef AS_NATIVE_CODE_WATCH_H
@@ -16,13 +16,14 @@
 #include "perfdata/perfdata.h"
 
 struct as_code_watch_options {
-    double rate;    /* a second and thread; 0: 50 */
+    double rate;    /* a second and thread; 0: 25 */
     double seconds; /* until one expires; 0: 0.2 */
     unsigned most;  /* armed at a time, of all threads; 0: 16 */
 };
 
 struct as_code_watch_counts {
     uint64_t armed, hit, expired;
+    uint64_t extra;   /* further traps of one that was hit: until the kernel has taken it away */
     uint64_t refused; /* by the kernel */
     char note[160];   /* why the first one was refused; "": none */
 };
@@ -31,9 +32,14 @@ struct as_code_watch;
 struct as_code_watch *as_code_watch_new(const struct as_code_watch_options *options); /* NULL: defaults */
 void as_code_watch_free(struct as_code_watch *watch);                                 /* with what is armed */
 
-/* False: the thread has one already, the rate is used up, or the kernel refuses. What is urgent may use some of the
- * rate of the time to come. */
-bool as_code_watch_arm(struct as_code_watch *watch, uint32_t tid, uint64_t ip, uint64_t tag, bool urgent);
+struct as_code_watch_order {
+    uint32_t tid;
+    uint64_t ip, tag;
+    unsigned nth; /* which time that it comes there; 0: the first. Each time is a trap */
+    bool urgent;  /* may use some of the rate of the time to come */
+};
+/* False: the thread has one already, the rate is used up, or the kernel refuses. */
+bool as_code_watch_arm(struct as_code_watch *watch, const struct as_code_watch_order *order);
 
 /* Calls `take` for each that was met, with a sample that has ip, pid, tid, user registers and some of the stack; with
  * NULL for those that have expired. `take` may arm again. */
