@@ -80,7 +80,9 @@ static const struct as_option options_table[] = {
     {.name = "random",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, random),
-     .help = "Sample at a random cycle of each period instead of its last. The timer varies its period in any case."},
+     .help =
+         "Sample at a random cycle of each period instead of its last. The timer varies its period in any case, pmu "
+         "with this option, and with --period."},
     {.name = "seed",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_record_options, seed),

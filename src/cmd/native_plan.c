@@ -103,6 +103,7 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                                .n_events = events,
                                                .rate = isnan(options->rate) ? 0 : options->rate,
                                                .period = options->period,
+                                               .random = options->random,
                                                .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
                                                .fields = chain_fields(options) | fields,
                                                .stack_bytes = STACK_BYTES,
@@ -163,9 +164,10 @@ bool as_native_plan_pmu(struct as_native_plan *plan, const struct as_record_opti
     struct as_native_choice choice;
     if (!check_options(options, "pmu", err))
         return false;
-    if (options->random)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--random: the kernel adapts the periods of counters by itself; leave it out");
+    if (options->random && options->period < AS_NATIVE_LEAST_RANDOM)
+        return as_error_set_status(
+            err, AS_EXIT_USAGE, "--random needs a --period of at least %d events: by rate the kernel varies it itself",
+            AS_NATIVE_LEAST_RANDOM);
     if (options->event.len)
         return plan_events(plan, options, err);
     as_probe_machine("", &probe);

@@ -42,6 +42,8 @@ static void add_meta(struct as_store_writer *writer, const struct as_record *rec
     }
     if (first->period)
         as_store_add_meta_u64(writer, AS_META_PERIOD, first->period);
+    if (pmu && record->options->random)
+        as_store_add_meta_u64(writer, AS_META_RANDOM, 1);
     if (!isnan(record->options->rate) || !first->period)
         as_store_add_meta_double(writer, AS_META_RATE,
                                  isnan(record->options->rate) ? (double)first->frequency : record->options->rate);
@@ -75,6 +77,7 @@ static void add_unsampled(struct as_store_writer *writer, const struct as_native
 {
     const struct as_native_info *info = as_native_info(result->session);
     double sampled = result->import.series.len ? 1e-9 * (double)result->import.series.data[0].units : 0;
+    as_store_add_counter(writer, "threads", info->threads);
     if (info->counted <= 0)
         return;
     as_store_add_counter(writer, "task_clock_nanoseconds", (uint64_t)(info->counted * 1e9));

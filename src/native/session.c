@@ -45,8 +45,10 @@ static bool make_reader(struct as_native_session *session, struct as_error *err)
     }
     for (size_t i = 0; i < session->fds.len; i++) {
         uint64_t id;
-        if (ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
-            *as_map_put(&reader->ids, id) = session->fds.data[i].kind;
+        if (ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_ID, &id) != 0)
+            continue;
+        *as_map_put(&reader->ids, id) = session->fds.data[i].kind;
+        *as_map_put(&session->numbers, id) = i;
     }
     return true;
 }
@@ -57,6 +59,7 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
     struct as_native_session *session = session_new(options, err);
     if (session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
         make_reader(session, err) && as_native_let_go(session, argv[0], err)) {
+        session->info.threads = 1;
         session->began = as_clock_seconds();
         return session;
     }
@@ -79,19 +82,24 @@ struct as_native_session *as_native_attach(const struct as_native_options *optio
 
 /* ---- delivery ---- */
 
-/* Processes that have begun and not ended, threads left out. */
-static void follow_processes(struct as_native_session *session, const uint8_t *record)
+/* How many threads have begun, and the processes that have not ended. */
+static void follow_threads(struct as_native_session *session, const uint8_t *record)
 {
     struct as_perf_header header = as_perf_header_of(record, false);
     uint32_t words[4]; /* pid, parent's, tid, parent's */
     if ((header.type != PERF_RECORD_FORK && header.type != PERF_RECORD_EXIT) || header.size < 8 + sizeof words)
         return;
     memcpy(words, record + 8, sizeof words);
-    if (words[0] != words[2])
-        return;
-    if (header.type == PERF_RECORD_FORK)
+    bool begins = header.type == PERF_RECORD_FORK, process = words[0] == words[2];
+    if (begins && !as_map_get(&session->begun, words[2])) {
+        *as_map_put(&session->begun, words[2]) = 1;
+        session->info.threads++;
+    }
+    if (begins && process)
         *as_map_put(&session->processes, words[0]) = 1;
-    else
+    if (!begins)
+        as_map_remove(&session->begun, words[2]);
+    if (!begins && process)
         as_map_remove(&session->processes, words[0]);
 }
 
@@ -100,8 +108,10 @@ static void deliver_until(struct as_native_session *session, uint64_t until)
     uint64_t time;
     struct as_perf_reader *reader = session->reader;
     for (uint8_t *record; !reader->stopped && (record = as_perf_order_pop(&reader->order, until, &time));) {
-        follow_processes(session, record);
-        as_perf_record_deliver(reader, record);
+        if (!as_native_is_double(session, record)) {
+            follow_threads(session, record);
+            as_perf_record_deliver(reader, record);
+        }
         free(record);
     }
 }
@@ -151,6 +161,8 @@ static uint64_t counted_lost(struct as_native_session *session)
     for (size_t i = 0; i < session->fds.len; i++) {
         uint64_t values[2] = {0, 0}; /* the count, the lost ones */
         const struct as_native_kind *kind = &session->kinds.data[session->fds.data[i].kind];
+        if (session->fds.data[i].copy)
+            continue;
         if (read(session->fds.data[i].fd, values, sizeof values) < (ssize_t)sizeof values[0])
             continue;
         sum += values[1];
@@ -288,6 +300,10 @@ void as_native_close(struct as_native_session *session)
     as_queue_free(session->queue);
     as_perf_reader_close(session->reader);
     as_map_free(&session->processes);
+    as_map_free(&session->begun);
+    as_map_free(&session->attached);
+    as_map_free(&session->numbers);
+    as_map_free(&session->heard);
     as_vec_free(&session->events);
     as_vec_free(&session->kinds);
     free(session);

@@ -40,6 +40,7 @@ struct as_native_options {
                         cost more at every context switch */
     bool no_jitter;  /* a clock's period stays as it is; else another prime within 1.5 % of it is set every 64 samples,
                         which threads that start then have as theirs */
+    bool random; /* a counter's period too, with `period` of AS_NATIVE_LEAST_RANDOM at the least: within 10 % of it */
     enum as_native_mode mode;
     bool no_children;         /* threads yes, forked processes no (where the kernel knows the difference: 5.13) */
     uint64_t fields;          /* PERF_SAMPLE_* beyond IP, TID, TIME, CPU, PERIOD: CALLCHAIN, REGS_USER, STACK_USER,
@@ -56,7 +57,7 @@ struct as_native_options {
     size_t queue_bytes;       /* that may wait for a slow sink; 0: 64 MiB. Beyond it the kernel's buffers fill up */
 };
 
-enum { AS_NATIVE_NOTES = 8 };
+enum { AS_NATIVE_NOTES = 8, AS_NATIVE_LEAST_RANDOM = 100 };
 
 struct as_native_info {
     int precise;     /* of the first event, as it was opened */
@@ -68,6 +69,7 @@ struct as_native_info {
     double seconds; /* from the start of the program, or from attaching, to its end or as_native_stop */
     double
         counted; /* seconds that the first event's clock has counted: what the samples should add up to. 0: no clock */
+    uint64_t threads;                 /* that there were, of all processes, samples or none */
     uint64_t processes_left;          /* that still ran when the session ended (daemons) */
     char notes[AS_NATIVE_NOTES][256]; /* what had to be given up, one line each; "" */
 };

@@ -1,5 +1,6 @@
 /* The inside of a session: session.c (set-up and delivery), session_open.c (events and buffers), session_target.c (the
- * program), session_drain.c (the thread that empties buffers). */
+ * program), session_double.c (threads that have their events twice), session_drain.c (the thread that empties buffers).
+ */
 #ifndef AS_NATIVE_SESSION_INTERNAL_H
 #define AS_NATIVE_SESSION_INTERNAL_H
 
@@ -17,13 +18,16 @@ struct as_native_kind {
     struct perf_event_attr attr;
     uint32_t event; /* in options.events */
     int unit;
-    uint64_t period; /* a clock's, in the middle of the jitter */
+    uint64_t period; /* in the middle of what it is varied by; 0: by rate */
     int group;       /* rings: 0, or the kind's own (AUX data needs one) */
 };
 
 struct as_native_fd {
     int fd, cpu;
+    uint32_t opening; /* 0: launched */
     uint32_t kind;
+    bool copy;      /* its threads have it twice */
+    uint64_t count; /* when a counter's period was changed last */
 };
 
 struct as_native_ring {
@@ -49,6 +53,7 @@ struct as_native_session {
     AS_VEC(struct as_native_fd) fds;
     AS_VEC(struct as_native_ring) rings;
     bool too_large; /* a buffer could not be had for its size */
+    int refused;    /* errno of the last event that could not be opened */
 
     pid_t pid;
     bool child; /* ours to wait for */
@@ -69,6 +74,11 @@ struct as_native_session {
 
     struct as_perf_reader *reader; /* the decoder's state */
     struct as_map processes;       /* that have been seen and not ended */
+    struct as_map begun;           /* threads that have been seen and not ended */
+    struct as_map attached;        /* threads that were opened, also those that had ended */
+    uint32_t openings;             /* how many, in order */
+    struct as_map numbers;         /* an event's id: its place in fds */
+    struct as_map heard;           /* what threads have, see session_double.c */
 };
 
 void as_native_note(struct as_native_session *session, const char *format, ...) AS_PRINTF(2, 3);
@@ -77,7 +87,7 @@ void as_native_note(struct as_native_session *session, const char *format, ...) 
 bool as_native_make_kinds(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
 /* Opens everything for one thread and its descendants; enabled at exec or at once. */
 bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err) AS_MUST_CHECK;
-void as_native_jitter(struct as_native_session *session);  /* gives clocks another prime */
+void as_native_jitter(struct as_native_session *session);  /* gives clocks, and counters if asked to, another prime */
 void as_native_disable(struct as_native_session *session); /* a program that goes on is no longer counted */
 void as_native_close_events(struct as_native_session *session);
 /* Says in one line why perf_event_open failed. Always false. */
@@ -90,6 +100,9 @@ bool as_native_let_go(struct as_native_session *session, const char *name, struc
 bool as_native_attach_threads(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
 void as_native_tell_maps(struct as_native_session *session); /* of a running process, to the sink */
 bool as_native_target_ended(struct as_native_session *session);
+
+/* session_double.c */
+bool as_native_is_double(struct as_native_session *session, const uint8_t *record); /* of a copy; in order of time */
 
 /* session_drain.c */
 bool as_native_drain_start(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;

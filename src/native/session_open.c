@@ -26,8 +26,10 @@ enum {
     DEFAULT_STACK = 8192,
     MAX_CLOCKS = 8,
     NEWEST_PRECISE = 3,
-    IBS_STEP = 16 /* IBS counts in sixteens */
+    IBS_STEP = 16,      /* IBS counts in sixteens */
+    PERIOD_SAMPLES = 64 /* with the same period */
 };
+static const double CLOCK_WIDTH = 0.015, COUNTER_WIDTH = 0.1; /* how far periods are varied, of their own length */
 
 void as_native_note(struct as_native_session *session, const char *format, ...)
 {
@@ -138,13 +140,17 @@ static void set_common(struct as_native_session *session, struct as_native_kind 
     attr->mmap_data = first && session->options.data_maps;
 }
 
+static uint64_t prime_period(int unit, uint64_t period)
+{
+    if (unit == AS_NATIVE_UNIT_IBS_OP || unit == AS_NATIVE_UNIT_IBS_FETCH)
+        return period ? (as_prime_near(period / IBS_STEP) | 1) * IBS_STEP : 0;
+    return period < AS_NATIVE_LEAST_RANDOM ? period : as_prime_near(period);
+}
+
 static uint64_t counter_period(const struct as_native_session *session, const struct as_native_event *event)
 {
     uint64_t period = session->options.period ? session->options.period : event->attr.sample_period;
-    bool ibs = event->unit == AS_NATIVE_UNIT_IBS_OP || event->unit == AS_NATIVE_UNIT_IBS_FETCH;
-    if (ibs)
-        return period ? (as_prime_near(period / IBS_STEP) | 1) * IBS_STEP : 0;
-    return event->unit == AS_NATIVE_UNIT_WATCHPOINT || period < 100 ? period : as_prime_near(period);
+    return event->unit == AS_NATIVE_UNIT_WATCHPOINT ? period : prime_period(event->unit, period);
 }
 
 static void add_kind(struct as_native_session *session, uint32_t index, uint64_t period)
@@ -160,6 +166,10 @@ static void add_kind(struct as_native_session *session, uint32_t index, uint64_t
     }
     set_common(session, kind, event);
     set_fields(session, kind);
+    /* Asked for periods, the kernel takes each software event and each hit of a watchpoint as a sample of 1. */
+    bool counted = kind->attr.type == PERF_TYPE_SOFTWARE || kind->attr.type == PERF_TYPE_BREAKPOINT;
+    if (period && counted && event->unit != AS_NATIVE_UNIT_CLOCK)
+        kind->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 }
 
 bool as_native_make_kinds(struct as_native_session *session, struct as_error *err)
@@ -277,10 +287,11 @@ static bool make_ring(struct as_native_session *session, int fd, int cpu, const 
     return true;
 }
 
-static bool add_fd(struct as_native_session *session, int fd, int cpu, uint32_t number, struct as_error *err)
+static bool add_fd(struct as_native_session *session, struct as_native_fd opened, struct as_error *err)
 {
-    const struct as_native_kind *kind = &session->kinds.data[number];
-    *as_vec_push(&session->fds) = (struct as_native_fd){.fd = fd, .cpu = cpu, .kind = number};
+    const struct as_native_kind *kind = &session->kinds.data[opened.kind];
+    int fd = opened.fd, cpu = opened.cpu;
+    *as_vec_push(&session->fds) = opened;
     struct as_native_ring *ring = ring_of(session, cpu, kind->group);
     if (!ring)
         return make_ring(session, fd, cpu, kind, err);
@@ -324,9 +335,11 @@ static bool open_kind(struct as_native_session *session, uint32_t number, pid_t 
         int fd = open_one(session, number, tid, cpu);
         if (fd == -ENODEV && kind->attr.type == PERF_TYPE_SOFTWARE)
             continue; /* that processor is off */
+        session->refused = fd < 0 ? -fd : 0;
         if (fd < 0)
             return as_native_open_error(session, event, -fd, err);
-        if (!add_fd(session, fd, cpu, number, err))
+        if (!add_fd(session, (struct as_native_fd){.fd = fd, .cpu = cpu, .opening = session->openings, .kind = number},
+                    err))
             return false;
         opened++;
     }
@@ -363,21 +376,45 @@ bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, 
     return opened;
 }
 
-/* The kernel forgets how far the period was when it is changed, half of one on average: 64 samples make that little. */
+/* Whether a counter has had its samples with the period that it has: by its count, threads that inherited it included.
+ */
+static bool counted_enough(struct as_native_fd *event, uint64_t period)
+{
+    uint64_t values[2] = {0, 0}; /* the count, the lost ones */
+    if (read(event->fd, values, sizeof values) < (ssize_t)sizeof values[0] ||
+        values[0] - event->count < PERIOD_SAMPLES * period)
+        return false;
+    event->count = values[0];
+    return true;
+}
+
+static void change_period(struct as_native_session *session, int fd, const struct as_native_kind *kind, double width)
+{
+    enum { STEPS = 31 };
+    session->random = session->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    double away = ((double)((session->random >> 33) % STEPS) / (STEPS / 2) - 1) * width;
+    uint64_t period = prime_period(kind->unit, (uint64_t)((double)kind->period * (1 + away)));
+    ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
+/* The kernel forgets how far the period was when it is changed, half of one on average: 64 samples make that little. A
+ * counter's samples carry their periods as weights, so that these may differ more. */
 void as_native_jitter(struct as_native_session *session)
 {
-    enum { SAMPLES = 64, STEPS = 31 };
+    const struct as_native_options *options = &session->options;
     double now = as_clock_seconds();
-    if (session->options.no_jitter || now < session->jitter_until)
-        return;
-    session->jitter_until = now + SAMPLES / session->options.rate;
+    bool clocks = !options->no_jitter && now >= session->jitter_until;
+    if (clocks)
+        session->jitter_until = now + PERIOD_SAMPLES / options->rate;
     for (size_t i = 0; i < session->fds.len; i++) {
-        const struct as_native_kind *kind = &session->kinds.data[session->fds.data[i].kind];
-        session->random = session->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        double away = ((double)((session->random >> 33) % STEPS) - STEPS / 2) / 1000; /* -1.5 % to 1.5 % */
-        uint64_t period = as_prime_near((uint64_t)((double)kind->period * (1 + away)));
-        if (kind->unit == AS_NATIVE_UNIT_CLOCK)
-            ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+        struct as_native_fd *event = &session->fds.data[i];
+        const struct as_native_kind *kind = &session->kinds.data[event->kind];
+        if (kind->unit == AS_NATIVE_UNIT_CLOCK) {
+            if (clocks)
+                change_period(session, event->fd, kind, CLOCK_WIDTH);
+        } else if (options->random && kind->period >= AS_NATIVE_LEAST_RANDOM && counted_enough(event, kind->period)) {
+            change_period(session, event->fd, kind, COUNTER_WIDTH);
+        }
     }
 }
 

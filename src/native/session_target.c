@@ -102,11 +102,16 @@ bool as_native_target_ended(struct as_native_session *session)
     return kill(session->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* ---- attaching ---- */
+/* ---- attaching ----
+ *
+ * Threads may start and end meanwhile. One that an opened thread starts inherits its events, unless it was being
+ * started while these were opened; which of the two it was cannot be known, its FORK record comes in both cases. So
+ * every thread that is listed and not known is opened, and where it turns out in the samples that it had inherited
+ * events as well, those that were opened for it are left out (as_native_is_double). It is over when two listings in a
+ * row had none but threads with a FORK record. */
 
-/* A thread that an opened one has started meanwhile has inherited its events; opening them again would count it twice.
- * Its FORK record is in a buffer then. They are left there for the drainer, so the buffers are only looked into. */
-static bool was_inherited(const struct as_native_session *session, uint32_t tid)
+/* Whether there is a FORK record of this thread. They are left in the buffers for the drainer. */
+static bool is_announced(const struct as_native_session *session, uint32_t tid)
 {
     for (size_t i = 0; i < session->rings.len; i++) {
         const struct as_ring *ring = &session->rings.data[i].ring;
@@ -126,46 +131,58 @@ static bool was_inherited(const struct as_native_session *session, uint32_t tid)
     return false;
 }
 
-/* Opens the events of threads that are not in `known` yet; returns how many, -1 where that failed. A thread that ends
- * meanwhile is none. */
-static int attach_new(struct as_native_session *session, struct as_map *known, struct as_error *err)
+/* One that ends meanwhile is none; one that may have inherited its events can do without. False: it failed. */
+static bool attach_thread(struct as_native_session *session, uint32_t tid, bool announced, struct as_error *err)
+{
+    *as_map_put(&session->attached, tid) = 1;
+    session->openings++;
+    if (as_native_open(session, (pid_t)tid, false, err)) {
+        session->info.threads += !announced;
+        return true;
+    }
+    return announced || session->refused == ESRCH;
+}
+
+/* Opens the events of threads that are not known yet; returns how many of them nobody had announced, -1 where that
+ * failed. A listing ends early where a thread ends under it, so those that it lacks count too. */
+static int attach_new(struct as_native_session *session, struct as_error *err)
 {
     char path[64];
-    int found = 0;
+    int found = 0, listed = 0;
+    struct stat before = {0};
     snprintf(path, sizeof path, "/proc/%d/task", session->pid);
     DIR *directory = opendir(path);
     if (!directory) {
         as_native_open_error(session, session->events.data, errno == EACCES ? EPERM : ESRCH, err);
         return -1;
     }
+    fstat(dirfd(directory), &before); /* a link for each thread, and two */
     for (struct dirent *entry; found >= 0 && (entry = readdir(directory));) {
         uint32_t tid = isdigit((unsigned char)entry->d_name[0]) ? (uint32_t)strtoul(entry->d_name, NULL, 10) : 0;
-        if (!tid || as_map_get(known, tid))
+        listed++; /* . and .. too */
+        if (!tid || as_map_get(&session->attached, tid))
             continue;
-        as_map_put(known, tid);
-        if (was_inherited(session, tid))
-            continue;
-        if (as_native_open(session, (pid_t)tid, false, err))
-            found++;
-        else if (kill(session->pid, 0) != 0 || syscall(SYS_tgkill, session->pid, tid, 0) == 0)
-            found = -1;
+        bool announced = is_announced(session, tid);
+        found = attach_thread(session, tid, announced, err) ? found + !announced : -1;
     }
     closedir(directory);
-    return found;
+    return found == 0 && listed < (int)before.st_nlink ? 1 : found;
 }
 
 bool as_native_attach_threads(struct as_native_session *session, struct as_error *err)
 {
-    enum { ROUNDS = 16 };
-    struct as_map known = {0};
-    int found = 1;
+    enum { ROUNDS = 200, CALM = 3 };
+    int found = 0, calm = 0;
     open_pid_fd(session);
-    for (int round = 0; round < ROUNDS && found > 0; round++)
-        found = attach_new(session, &known, err);
+    for (int round = 0; round < ROUNDS && calm < CALM && found >= 0; round++) {
+        found = attach_new(session, err);
+        calm = found == 0 ? calm + 1 : 0;
+    }
     bool any = found >= 0 && session->fds.len > 0;
     if (found >= 0 && !any)
         as_native_open_error(session, session->events.data, ESRCH, err);
-    as_map_free(&known);
+    if (any && calm < CALM)
+        as_native_note(session, "threads start faster than they can be attached to: some may be missing");
     return any;
 }
 

@@ -200,6 +200,13 @@ check_json "… are series" '[s["name"] for s in d["series"]] == ["task-clock:u"
     "$ASSAY" export --to=json events.db
 check_json "… with the shares" "$SHARES" "$ASSAY" report --json events.db
 
+check "a period of software events" record -q --source=pmu --event page-faults:u --period 150 -o faults.db -- "$victim" faults 60000
+check_json "… is kept" 'all(t["units"] == 149 * t["samples"] for t in d["series"][0]["times"]) and abs(sum(t["units"] for t in d["series"][0]["times"]) - 60000) < 2000' \
+    "$ASSAY" export --to=json faults.db
+check "a random one" record -q --source=pmu --event page-faults:u --period 150 --random -o random.db -- "$victim" faults 300000
+check_json "… gives the same in the end" 'd["meta"]["random"] in (1, "1") and abs(sum(t["units"] for t in d["series"][0]["times"]) - 300000) < 30000' "$ASSAY" export --to=json random.db
+check_fails 2 'random needs a --period of at least 100' "… needs one" record --source=pmu --event page-faults --random -- true
+
 # ---- everything that reads a profile ----------------------------------------------------------------------------------
 check "annotate" "$ASSAY" annotate seven_tenths shares.db
 check "… shows the loop's line" grep -q 'native_victim.c:.*count--' <<<"$out"

@@ -12,24 +12,28 @@
  *   forks P N            P children, each with that work
  *   linger N FILE        works and writes "done" to FILE
  *   deep N               outer_call, middle_call, inner_call, without frame pointers
+ *   faults N             N page faults, one page after the other of 4096, round and round
+ *   churn N T            T threads at a time, each starts the next in its place and ends, for N milliseconds
  *   accesses N           loads from and stores to a table whose address it prints first; waits for a byte
  *   mix N                the same with two loads and a store in one loop, each on a third of the table
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUND = 20000 };
+enum { ROUND = 20000, FAULT_PAGES = 4096 };
 
 static uint64_t spin(uint64_t count)
 {
@@ -170,6 +174,61 @@ static int run_deep(long n)
     return sum == 1;
 }
 
+static double churn_until;
+static atomic_int churning;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Works for a millisecond or so, most of it before its successor is there. */
+static void *churn(void *argument)
+{
+    pthread_t next;
+    work(3);
+    if (now() < churn_until) {
+        churning++;
+        if (pthread_create(&next, NULL, churn, argument) == 0)
+            pthread_detach(next);
+        else
+            churning--;
+    }
+    three_tenths();
+    churning--;
+    return NULL;
+}
+
+static int run_churn(long milliseconds, int n)
+{
+    pthread_t first;
+    churn_until = now() + 1e-3 * (double)milliseconds;
+    churning = n;
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&first, NULL, churn, NULL) != 0 || pthread_detach(first) != 0)
+            return 1;
+    while (churning > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return 0;
+}
+
+static int run_faults(long n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = FAULT_PAGES * page;
+    char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return 1;
+    madvise(pages, size, MADV_NOHUGEPAGE);
+    for (long i = 0; i < n; i++) {
+        if (i % FAULT_PAGES == 0)
+            madvise(pages, size, MADV_DONTNEED);
+        *(volatile char *)(pages + (size_t)(i % FAULT_PAGES) * page) = 1;
+    }
+    return 0;
+}
+
 enum { TABLE = 1023 };
 static uint64_t table[TABLE];
 
@@ -234,6 +293,10 @@ int main(int argc, char **argv)
         return become_daemon(first, argv[3]);
     if (strcmp(what, "forks") == 0)
         return run_forks((int)first, second);
+    if (strcmp(what, "churn") == 0)
+        return run_churn(first, (int)second);
+    if (strcmp(what, "faults") == 0)
+        return run_faults(first);
     if (strcmp(what, "deep") == 0)
         return run_deep(first);
     if (strcmp(what, "accesses") == 0 || strcmp(what, "mix") == 0)

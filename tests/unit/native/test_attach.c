@@ -1,0 +1,98 @@
+/* Attaching to a process whose threads start and end all the time: none is missed and none is counted twice. The
+ * events' clocks must have counted what the process used from then on; what it used is the kernel's own account. */
+#include "base/clock.h"
+#include "native/session.h"
+
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct seen {
+    struct as_native_session *session;
+    double weight;
+};
+
+static bool on_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
+{
+    struct seen *seen = context;
+    (void)err;
+    seen->weight += 1e-9 * as_native_weight(seen->session, sample);
+    return true;
+}
+
+static const struct as_perf_sink sink = {.sample = on_sample};
+
+static double used_by(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec time;
+    assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+    assert_int_equal(clock_gettime(clock, &time), 0);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double used_until_end(pid_t pid)
+{
+    struct rusage usage;
+    int status;
+    assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+    assert_int_equal(status, 0);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static pid_t start(const char *milliseconds, const char *threads)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl(VICTIM, VICTIM, "churn", milliseconds, threads, (char *)NULL);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    return pid;
+}
+
+static void attach_once(void)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_native_event event;
+    struct seen seen = {0};
+    struct as_native_options options = {.events = &event, .n_events = 1, .rate = 4000};
+    pid_t pid = start("250", "6");
+    assert_true(as_native_event_parse("", "task-clock", &event, &err));
+    double before = used_by(pid);
+    seen.session = as_native_attach(&options, pid, &err);
+    if (!seen.session) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        unit_skip("%s", err.message);
+    }
+    double after = used_by(pid);
+    assert_true(as_native_run(seen.session, &sink, &seen, &err));
+    double all = used_until_end(pid), counted = as_native_info(seen.session)->counted;
+    assert_true(counted > 0.9 * (all - after) - 0.005);
+    assert_true(counted < 1.03 * (all - before) + 0.005);
+    assert_true(seen.weight < 1.03 * (all - before) + 0.005);
+    as_native_close(seen.session);
+}
+
+static void misses_none_and_none_twice(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        attach_once();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(misses_none_and_none_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
