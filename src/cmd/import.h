@@ -11,6 +11,7 @@
 #include "assay/insn.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "native/stack_walk.h"
 #include "perfdata/perf_spaces.h"
 #include "store/store_write.h"
 
@@ -123,6 +124,8 @@ struct as_import_data {
     uint64_t without;                 /* samples of events with addresses that have none */
 };
 
+enum { AS_IMPORT_KERNEL_FRAMES = 256 };
+
 struct as_import {
     struct as_import_code code;
     struct as_import_data data;
@@ -142,7 +145,11 @@ struct as_import {
     struct as_import_sums path_times;   /* (path spot, event) */
     uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
     uint64_t branch_stacks, branches, mispredicted, branch_cycles;
-    uint64_t stack_dumps, stray_frames;
+    uint64_t stray_frames;
+    bool unwinds;                   /* copies of the stack, as soon as an event has some */
+    struct as_stack_walker *walker; /* NULL: not */
+    uint64_t walked, unwalked;      /* copies that gave callers, and that gave none */
+    uint64_t chain[AS_IMPORT_KERNEL_FRAMES + AS_WALK_MAX + 1];
 };
 
 extern const struct as_perf_sink as_import_sink; /* with a struct as_import as context */
@@ -174,6 +181,13 @@ void as_import_sort_accesses(struct as_import *import); /* after the last, befor
 void as_import_write_accesses(const struct as_import *import, uint32_t event, uint32_t series, bool weights);
 void as_import_write_data_quality(const struct as_import *import);
 void as_import_data_free(struct as_import_data *data);
+
+/* ---- copies of the stack: import_stacks.c ---- */
+
+void as_import_walk_stacks(struct as_import *import); /* from the next process record on; once or more */
+/* The sample with the call chain that its copy of the stack gives. False: it has none, or its own chain is better.
+ * Until the next call. */
+bool as_import_walk(struct as_import *import, const struct as_perf_sample *sample, struct as_perf_sample *walked);
 
 /* ---- the profile: import_write.c ---- */
 

@@ -37,6 +37,7 @@ void as_import_free(struct as_import *import)
     free_sums(&import->path_spots);
     free_sums(&import->path_times);
     as_import_data_free(&import->data);
+    as_stack_walker_free(import->walker);
     as_import_code_free(&import->code);
 }
 
@@ -234,10 +235,12 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
     add(as_import_sum_of(&import->path_times, on_path, event), sample->period, weight, 1);
 }
 
-static bool use_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
+static bool use_sample(void *context, const struct as_perf_sample *recorded, struct as_error *err)
 {
     struct as_import *import = context;
     struct as_import_where where;
+    struct as_perf_sample walked;
+    const struct as_perf_sample *sample = as_import_walk(import, recorded, &walked) ? &walked : recorded;
     as_import_spots spots = {0};
     if (as_store_writer_failed(import->writer))
         return false; /* commit says why */
@@ -253,7 +256,6 @@ static bool use_sample(void *context, const struct as_perf_sample *sample, struc
     as_import_sample_address(import, sample);
     count_branches(import, sample);
     count_match(import, where.match);
-    import->stack_dumps += sample->stack_valid > 0;
     as_vec_free(&spots);
     return true;
 }
@@ -296,6 +298,8 @@ static bool use_event(void *context, const struct as_perf_event *event, struct a
     struct as_import *import = context;
     while (import->series.len <= event->index)
         *as_vec_push(&import->series) = (struct as_import_series){0};
+    if (import->unwinds && event->sample_type & PERF_SAMPLE_STACK_USER)
+        as_import_walk_stacks(import);
     return true;
 }
 
@@ -307,7 +311,9 @@ static bool use_build_id(void *context, const char *path, enum as_perf_mode mode
 
 static bool use_process(void *context, const struct as_perf_process *process, struct as_error *err)
 {
-    return as_perf_spaces_process(((struct as_import *)context)->spaces, process, err);
+    struct as_import *import = context;
+    return as_perf_spaces_process(import->spaces, process, err) &&
+           (!import->walker || as_stack_walker_process(import->walker, process, err));
 }
 
 static bool use_ksymbol(void *context, const struct as_perf_ksymbol *symbol, struct as_error *err)

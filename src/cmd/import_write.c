@@ -303,10 +303,13 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_note(import, "out_of_order", summary->out_of_order, "records that came after later ones");
     add_note(import, "skipped_lines", summary->skipped_lines, "lines that are neither sample nor frame: left out");
     add_note(import, "trace_bytes", summary->aux_bytes, "bytes of processor trace (PT, SPE): not kept");
-    add_note(import, "stack_dumps", import->stack_dumps, "samples with a copy of the stack: not unwound, not kept");
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
     as_import_write_data_quality(import);
+    if (import->unwalked)
+        as_store_add_quality(import->writer, "not_unwound",
+                             (double)import->unwalked / (double)(import->walked + import->unwalked),
+                             "part of the samples whose copy of the stack could not be unwound beyond the first frame");
     if (import->unmatched && in_files)
         as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
                              "part of the samples in files that are not here as they were recorded: no function names, "
@@ -323,6 +326,10 @@ static void add_counters(const struct as_import *import, const struct as_perf_re
         as_store_add_counter(import->writer, "branch_entries", import->branches);
         as_store_add_counter(import->writer, "branch_mispredicted", import->mispredicted);
         as_store_add_counter(import->writer, "branch_cycles", import->branch_cycles);
+    }
+    if (import->walked + import->unwalked) {
+        as_store_add_counter(import->writer, "stack_copies", import->walked + import->unwalked);
+        as_store_add_counter(import->writer, "stack_copies_unwound", import->walked);
     }
     for (uint32_t i = 0; i < AS_PERF_RECORD_TYPES; i++) {
         const char *name = as_perf_record_name(i);

@@ -71,7 +71,7 @@ static void start_alarm(double seconds)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* ---- the sink: that of an import, with chains from copies of the stack where these were asked for ---- */
+/* ---- the sink: that of an import, behind what looks for accesses where these were asked for ---- */
 
 static bool take_event(void *context, const struct as_perf_event *event, struct as_error *err)
 {
@@ -83,8 +83,7 @@ static bool take_process(void *context, const struct as_perf_process *process, s
     struct as_native_result *result = context;
     if (result->accesses)
         as_native_accesses_process(result->accesses, process);
-    return (!result->walker || as_stack_walker_process(result->walker, process, err)) &&
-           as_import_sink.process(&result->import, process, err);
+    return as_import_sink.process(&result->import, process, err);
 }
 
 static bool take_ksymbol(void *context, const struct as_perf_ksymbol *symbol, struct as_error *err)
@@ -95,26 +94,9 @@ static bool take_ksymbol(void *context, const struct as_perf_ksymbol *symbol, st
 static bool take_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
 {
     struct as_native_result *result = context;
-    uint64_t chain[AS_WALK_MAX + 3];
-    size_t n = 0;
-    struct as_perf_sample walked = *sample;
     if (result->accesses)
         as_native_accesses_sample(result->accesses, sample);
-    walked.stack_valid = 0; /* used up */
-    if (!result->walker)
-        return as_import_sink.sample(&result->import, &walked, err);
-    if (sample->mode == AS_PERF_KERNEL) { /* what the kernel did inside is not in the copy; what called it is */
-        chain[n++] = PERF_CONTEXT_KERNEL;
-        chain[n++] = sample->ip;
-    }
-    chain[n++] = PERF_CONTEXT_USER;
-    size_t frames = as_stack_walker_walk(result->walker, sample, chain + n, AS_WALK_MAX);
-    result->walked += frames > 1;
-    result->unwalked += frames <= 1;
-    walked.chain = chain;
-    walked.n_chain = n + frames;
-    walked.has |= PERF_SAMPLE_CALLCHAIN;
-    return as_import_sink.sample(&result->import, &walked, err);
+    return as_import_sink.sample(&result->import, sample, err);
 }
 
 static const struct as_perf_sink native_sink = {
@@ -130,7 +112,7 @@ static void set_up(struct as_native_result *result, const struct as_record *reco
     as_import_code_open(&result->import.code, record->writer, result->import.spaces);
     as_import_data_open(&result->import);
     if (record->options->call_graph == AS_RECORD_DWARF)
-        result->walker = as_stack_walker_new();
+        as_import_walk_stacks(&result->import);
     if (record->options->accesses)
         result->accesses = as_native_accesses_new(&result->import, record->options->seed);
 }
@@ -163,7 +145,6 @@ void as_native_result_free(struct as_native_result *result)
 {
     as_import_free(&result->import);
     as_perf_spaces_free(result->import.spaces);
-    as_stack_walker_free(result->walker);
     as_native_accesses_free(result->accesses);
     as_native_close(result->session);
     as_agent_close(result->agent);

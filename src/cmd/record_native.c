@@ -94,10 +94,6 @@ static void add_quality(struct as_store_writer *writer, const struct as_native_r
     add_unsampled(writer, result);
     if (result->accesses)
         as_native_accesses_quality(result->accesses, writer);
-    if (result->unwalked)
-        as_store_add_quality(writer, "not_unwound",
-                             (double)result->unwalked / (double)(result->walked + result->unwalked),
-                             "part of the samples whose stack could not be unwound beyond the first frame");
 }
 
 /* ---- the end ---- */

@@ -11,7 +11,6 @@
 #include "cmd/import.h"
 #include "cmd/record.h"
 #include "native/session.h"
-#include "native/stack_walk.h"
 
 /* ---- what is asked for: native_plan.c ---- */
 
@@ -46,10 +45,8 @@ const char *as_record_native_option(const struct as_record_options *options);
 struct as_native_result {
     struct as_native_session *session;
     struct as_import import;
-    struct as_stack_walker *walker; /* NULL: the kernel's call chains */
-    bool interrupted;               /* the user ended the recording before the program had ended */
-    bool running;                   /* the program goes on */
-    uint64_t walked, unwalked;
+    bool interrupted;                    /* the user ended the recording before the program had ended */
+    bool running;                        /* the program goes on */
     struct as_agent *agent;              /* NULL: none */
     struct as_native_accesses *accesses; /* NULL: not asked for */
 };

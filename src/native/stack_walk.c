@@ -14,6 +14,9 @@
 
 enum { DWARF_REGISTERS = 17, SP = 7, PERF_SP = 7, PERF_IP = 8 };
 
+/* A recording may name more than any program has: of a process, and of all at a time. */
+enum { MAX_MODULES = 1 << 14, MAX_ALL_MODULES = 1 << 20 };
+
 struct module {
     uint64_t start, end, offset;
     const char *path;
@@ -28,7 +31,9 @@ struct process {
 };
 
 struct as_stack_walker {
+    struct as_stack_walker_options options;
     struct as_map processes; /* pid → struct process * */
+    size_t modules;          /* of all of them */
     struct as_strings *paths;
     /* The sample at hand: */
     const struct as_perf_sample *sample;
@@ -37,9 +42,11 @@ struct as_stack_walker {
     size_t n, max;
 };
 
-struct as_stack_walker *as_stack_walker_new(void)
+struct as_stack_walker *as_stack_walker_new(const struct as_stack_walker_options *options)
 {
     struct as_stack_walker *walker = as_alloc(sizeof *walker);
+    if (options)
+        walker->options = *options;
     walker->paths = as_strings_new();
     return walker;
 }
@@ -48,6 +55,7 @@ static void free_process(struct process *process)
 {
     if (process->dwfl)
         dwfl_end(process->dwfl);
+    process->walker->modules -= process->modules.len;
     as_vec_free(&process->modules);
     free(process);
 }
@@ -89,18 +97,24 @@ static void copy_process(struct as_stack_walker *walker, uint32_t from, uint32_t
 {
     forget(walker, to);
     struct process *child = process_of(walker, to, true), *parent = process_of(walker, from, false);
-    for (size_t i = 0; parent && i < parent->modules.len; i++)
+    if (!parent || walker->modules + parent->modules.len > MAX_ALL_MODULES)
+        return;
+    for (size_t i = 0; i < parent->modules.len; i++)
         *as_vec_push(&child->modules) = parent->modules.data[i];
+    walker->modules += parent->modules.len;
 }
 
 /* What is mapped over something else replaces it; libdw must begin anew then. */
 static void add_module(struct process *process, const struct module *module)
 {
+    if (process->modules.len >= MAX_MODULES || process->walker->modules >= MAX_ALL_MODULES)
+        return;
     for (size_t i = process->modules.len; i-- > 0;) {
         const struct module *old = &process->modules.data[i];
         if (old->start >= module->end || module->start >= old->end)
             continue;
         process->modules.data[i] = process->modules.data[--process->modules.len];
+        process->walker->modules--;
         if (process->dwfl)
             dwfl_end(process->dwfl);
         process->dwfl = NULL;
@@ -108,6 +122,7 @@ static void add_module(struct process *process, const struct module *module)
         process->reported = 0;
     }
     *as_vec_push(&process->modules) = *module;
+    process->walker->modules++;
     process->hopeless = false;
 }
 
@@ -144,9 +159,10 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
 static bool bias_of(int fd, const struct module *module, uint64_t *bias)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    GElf_Ehdr head;
     size_t n = 0;
     bool found = false;
-    if (!elf || elf_getphdrnum(elf, &n) != 0)
+    if (!elf || !gelf_getehdr(elf, &head) || head.e_machine != EM_X86_64 || elf_getphdrnum(elf, &n) != 0)
         n = 0;
     for (size_t i = 0; i < n && i < 512 && !found; i++) {
         GElf_Phdr header;
@@ -160,9 +176,12 @@ static bool bias_of(int fd, const struct module *module, uint64_t *bias)
     return found;
 }
 
-static void report(struct process *process, const struct module *module)
+static void report(struct process *process, const struct module *module, uint32_t pid)
 {
+    const struct as_stack_walker_options *options = &process->walker->options;
     uint64_t bias;
+    if (options->usable && !options->usable(options->context, pid, module->start))
+        return;
     int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return;
@@ -216,7 +235,7 @@ static bool ready(struct process *process, pid_t pid)
     if (process->reported < process->modules.len) {
         dwfl_report_begin_add(process->dwfl);
         for (; process->reported < process->modules.len; process->reported++)
-            report(process, &process->modules.data[process->reported]);
+            report(process, &process->modules.data[process->reported], (uint32_t)pid);
         dwfl_report_end(process->dwfl, NULL, NULL);
     }
     if (!process->attached)

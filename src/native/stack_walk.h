@@ -13,7 +13,13 @@ enum { AS_WALK_MAX = 256 };
 
 struct as_stack_walker;
 
-struct as_stack_walker *as_stack_walker_new(void);
+struct as_stack_walker_options {
+    /* Whether the file that is mapped at this address, in this process, is here as it was then. NULL: they all are. */
+    bool (*usable)(void *context, uint32_t pid, uint64_t address);
+    void *context;
+};
+
+struct as_stack_walker *as_stack_walker_new(const struct as_stack_walker_options *options); /* NULL: defaults */
 void as_stack_walker_free(struct as_stack_walker *walker);
 /* Has the form of a sink's function, with the walker as context; never fails. */
 bool as_stack_walker_process(void *walker, const struct as_perf_process *process, struct as_error *err);

@@ -6,6 +6,7 @@
 
 DATA=$SOURCE/../shared/data/perf
 SHARES=$SOURCE/tests/cli/import_shares.py
+CHAINS=$SOURCE/tests/cli/import_chains.py
 MAKE=$BUILD/tests/unit/export/export_profile
 
 # ---- other machines' recordings ----
@@ -36,7 +37,7 @@ held "lost samples" lost-samples \
 held "throttling" lbr-throttled \
     's["cycles:u"]["samples"] == 3740 and s["cycles:u"]["throttled"] == 926 and q["throttled"] == 926 and c["record_UNTHROTTLE"] == 926 and c["branch_stacks"] == 3732'
 held "a packed pipe" zstd-pipe \
-    's["cycles:P"]["samples"] == 547 and s["cycles:P"]["rate"] == 997 and q["stack_dumps"] == 547 and len(s) == 1 and len(s["cycles:P"]["path_times"]) > 0'
+    's["cycles:P"]["samples"] == 547 and s["cycles:P"]["rate"] == 997 and c["stack_copies"] == 547 and c["stack_copies_unwound"] == 0 and q["not_unwound"] == 1 and len(s) == 1 and len(s["cycles:P"]["path_times"]) > 0'
 for name in pebs-load-latency lbr-skylake lost-samples lbr-throttled; do
     if ! command -v perf >/dev/null || [ ! -e "$DATA/$name.perf.data" ]; then
         skip "$name: shares as in perf report" "no perf, or no such recording"
@@ -108,7 +109,37 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
             check_fails 125 'cut.data' "cut at $part %: one line" "$ASSAY" import -o cut.db cut.data
         fi
     done
-    perl -e 'srand(1); local $/; open(F, "<run.data"); $all = <F>; for $n (1 .. 40) { $copy = $all; substr($copy, 104 + int(rand(length($copy) - 104)), 1) = chr(int(rand(256))) for 1 .. 30; open(O, ">bad$n.data"); print O $copy; close(O) }'
+    # Copies of the stack, of a program without frame pointers: unwound with the files that were recorded, where they are.
+    cat >deep.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+static volatile unsigned long sum;
+__attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) sum += i; }
+__attribute__((noinline)) int down(int d, int n) { char pad[40]; memset(pad, d, sizeof pad); if (d) return down(d - 1, n) + pad[d % 40]; leaf(n); return 1; }
+static int order(const void *a, const void *b) { leaf(20); return *(const int *)a - *(const int *)b; }
+int main(int argc, char **argv) { static int v[500]; for (int k = 0; k < 400; k++) { for (int i = 0; i < 500; i++) v[i] = rand(); qsort(v, 500, sizeof *v, order); sum += down(k % 20, 100000); } return argc > 99; }
+END
+    cc -O1 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c
+    recorded -F 2000 -e cpu-clock --call-graph dwarf -o stacks.data -- ./deep
+    check "perf record --call-graph dwarf: imported" "$ASSAY" import -o stacks.db stacks.data
+    check "… with the call chains of perf script" "$CHAINS" stacks.data stacks.db 0.95
+    check_json "… of nearly all samples, to main" \
+        '(d["counters"]["stack_copies_unwound"] >= 0.98 * d["counters"]["stack_copies"] > 0
+         and any(d["functions"][p["function"]]["name"] == "main" for p in d["paths"] if p["function"] is not None))' "$ASSAY" export --to=json stacks.db
+    piped() { perf record -q -F 2000 -e cpu-clock --call-graph dwarf -o - -- ./deep 2>/dev/null | "$ASSAY" import -o stackpipe.db -; }
+    check "… through a pipe" piped
+    check_json "… too" 'd["counters"]["stack_copies_unwound"] >= 0.98 * d["counters"]["stack_copies"] > 0' "$ASSAY" export --to=json stackpipe.db
+    if command -v perl >/dev/null && recorded -F 1000 -e cpu-clock --call-graph dwarf -o perl.data -- perl -e 'for (1 .. 500000) { $h{$_ % 977} .= chr(65 + $_ % 26) } print length join(q(), sort values %h)'; then
+        "$ASSAY" import -q -o perl.db perl.data
+        check "… of perl" "$CHAINS" perl.data perl.db 0.95
+    fi
+    echo 'int more(void) { return 1; }' >>deep.c
+    cc -O1 -g -o deep deep.c
+    check "… of a program that is another one by now" "$ASSAY" import -o stale.db stacks.data
+    check_json "… its tables are not used, and it is said" \
+        '(lambda c: any(q["key"] == "not_unwound" and q["value"] == 1 - c["stack_copies_unwound"] / c["stack_copies"] > 0.3 for q in d["quality"]))(d["counters"])' "$ASSAY" export --to=json stale.db
+
+    perl -e 'srand(1); local $/; for $n (1 .. 40) { open(F, $n % 2 ? "<run.data" : "<stacks.data"); $all = <F>; $copy = $all; substr($copy, 104 + int(rand(length($copy) - 104)), 1) = chr(int(rand(256))) for 1 .. 30; open(O, ">bad$n.data"); print O $copy; close(O) }'
     crashed=0
     for file in bad*.data; do
         run timeout 60 "$ASSAY" import -o bad.db "$file"

@@ -531,7 +531,7 @@ static void takes_call_chains(void **state)
 static void unwinds_without_frame_pointers(void **state)
 {
     need_clock();
-    struct tally tally = {.walker = as_stack_walker_new()};
+    struct tally tally = {.walker = as_stack_walker_new(NULL)};
     assert_true(sample(
         &tally, (struct as_native_options){.rate = 1000, .fields = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER},
         ARGS("deep", "1500"), 0));
