@@ -58,6 +58,8 @@ static bool show(const struct annotate_options *options, const struct as_annotat
         if (!options->output)
             pager = as_pager_open();
         as_annotation_text(annotation, pager.out, &term);
+        if (pager.out == stdout && ferror(stdout)) /* now, while errno tells why */
+            *failed = as_cli_stdout_failed();
         as_pager_close(&pager);
     }
     return as_output_finish(&output, err);

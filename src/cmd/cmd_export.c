@@ -1,4 +1,5 @@
 /* assay export: a profile in the formats of other tools. */
+#include "base/log.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
@@ -8,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SAMPLES_OF_EXACT = 10000 };
+
 struct export_options {
-    const char *to, *series, *output;
+    const char *to, *series, *output, *samples;
     struct as_strlist threads;
     bool uncompressed;
 };
@@ -36,6 +39,13 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct export_options, threads),
      .value = "N",
      .help = "Only the time of this thread; may be given several times."},
+    {.name = "samples",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct export_options, samples),
+     .value = "N",
+     .help =
+         "perf-script: write N samples, at equal distances, where there would be more; 0: all (default: 10000 of an "
+         "exact series, which has one for each stack; all of others)."},
     {.name = "uncompressed",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct export_options, uncompressed),
@@ -80,10 +90,21 @@ static bool check_options(const struct export_options *options, const struct as_
     if (options->uncompressed && !(*format)->binary)
         return as_error_set_status(err, AS_EXIT_USAGE, "--uncompressed is for pprof; %s never is compressed",
                                    (*format)->name);
+    if (options->samples && strcmp((*format)->name, "perf-script") != 0)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--samples is for perf-script; %s has every stack once",
+                                   (*format)->name);
+    uint64_t samples;
+    if (options->samples && !as_cli_read_u64(options->samples, &samples))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--samples=%.100s: not a number of samples", options->samples);
     if ((*format)->binary && !options->output && isatty(STDOUT_FILENO))
         return as_error_set_status(err, AS_EXIT_USAGE, "%s is binary, not for a terminal: use -o FILE",
                                    (*format)->name);
     return true;
+}
+
+static void tell(const char *line)
+{
+    as_log_note("%s", line);
 }
 
 static bool write_profile(const struct export_options *options, const struct as_export_format *format,
@@ -93,7 +114,12 @@ static bool write_profile(const struct export_options *options, const struct as_
     bool *threads = thread_filter(options, store, err);
     struct as_export_options how = {.series = options->series,
                                     .threads = options->threads.len ? threads : NULL,
-                                    .uncompressed = options->uncompressed};
+                                    .uncompressed = options->uncompressed,
+                                    .samples = SAMPLES_OF_EXACT,
+                                    .thin_all = options->samples != NULL,
+                                    .tell = tell};
+    if (options->samples) /* it was checked */
+        (void)as_cli_read_u64(options->samples, &how.samples);
     bool ok = threads && as_output_open(&output, options->output, err);
     if (ok) {
         ok = format->write(store, &how, output.file, err);

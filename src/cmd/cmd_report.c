@@ -321,6 +321,8 @@ static bool write_out(struct content *content, struct as_error *err)
         if (!options->output)
             pager = as_pager_open();
         write_text(content, pager.out);
+        if (pager.out == stdout && ferror(stdout)) /* now, while errno tells why */
+            content->failed = as_cli_stdout_failed();
         as_pager_close(&pager);
     }
     if (ok)

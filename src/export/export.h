@@ -15,6 +15,10 @@ struct as_export_options {
     const char *series;  /* its name; NULL: the profile's first choice (json: all of them) */
     const bool *threads; /* by number in the store, true for those that count; NULL: all */
     bool uncompressed;   /* pprof: without gzip */
+    uint64_t samples;    /* perf-script: write at most so many samples; 0: all */
+    bool thin_all;       /* … also of a series that has samples of its own */
+    /* Called with a line that a reader of the result should know; NULL: nobody is told. */
+    void (*tell)(const char *line);
 };
 
 struct as_export_format {

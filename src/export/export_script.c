@@ -1,7 +1,10 @@
 /* The text of `perf script`: for each sample a line with thread, time, period and event, then a line for each frame,
  * then an empty one. A profile keeps no times: they count the samples here, a microsecond each.
  *
- * An exact series has no samples; each of its stacks is written as one, with all its time as the period.
+ * An exact series has no samples; each of its stacks is written as one, with all its time as the period. Where there
+ * are more of them than the file may have, as many samples are taken as it may, at equal distances along all of the
+ * time, stack by stack: each stands for the same time, a stack has what is due to it to within one of them, and their
+ * periods still add up to the total.
  */
 #include "export/export_frames.h"
 #include "export/export_internal.h"
@@ -20,6 +23,9 @@ struct writer {
     struct as_str head, event, stack;
     uint64_t number; /* samples written */
     struct as_export_rounder rounder;
+    uint64_t thinned;  /* samples to take; 0: all is written */
+    uint64_t due;      /* those that were */
+    uint64_t position; /* units of the stacks until now */
 };
 
 static void add_frame(struct writer *writer, const struct as_export_place *place, uint32_t line)
@@ -76,15 +82,56 @@ static void put_sample(struct writer *writer, uint64_t period)
             time / 1000000, time % 1000000, period, as_str_get(&writer->event), as_str_get(&writer->stack));
 }
 
-/* All events of a stack at once: the text has no place for them. */
-static void put_cells(struct writer *writer, uint64_t units, uint64_t samples)
+/* Samples `number` … of the thinned ones begin at this many units. */
+static uint64_t edge(const struct writer *writer, uint64_t number)
 {
+    return (uint64_t)((unsigned __int128)writer->view->units * number / writer->thinned);
+}
+
+/* Each sample lies in the middle of the time that it stands for. */
+static void put_thinned(struct writer *writer, const struct as_export_cell *cell, uint64_t units)
+{
+    bool made = false;
+    writer->position += units;
+    while (writer->due < writer->thinned && !ferror(writer->out)) {
+        uint64_t from = edge(writer, writer->due), to = edge(writer, writer->due + 1);
+        if (from + (to - from) / 2 >= writer->position)
+            return;
+        if (!made)
+            make_stack(writer, cell);
+        made = true;
+        uint64_t period = as_export_round(&writer->rounder, to - from);
+        if (period)
+            put_sample(writer, period);
+        writer->due++;
+    }
+}
+
+/* All events of a stack at once: the text has no place for them. */
+static void put_cells(struct writer *writer, const struct as_export_cell *cell, uint64_t units, uint64_t samples)
+{
+    if (writer->thinned) {
+        put_thinned(writer, cell, units);
+        return;
+    }
     uint64_t value = as_export_round(&writer->rounder, units);
     samples = writer->view->samples > MOST_SAMPLES ? 0 : samples;
+    make_stack(writer, cell);
     if (!samples && value)
         put_sample(writer, value);
     for (uint64_t i = 0; i < samples && !ferror(writer->out); i++)
         put_sample(writer, value / samples + (i < value % samples));
+}
+
+/* The end of the cells that have one stack. */
+static size_t stack_end(const struct writer *writer, size_t first)
+{
+    const struct as_export_cell *cells = writer->view->cells.data;
+    size_t end = first + 1;
+    while (end < writer->view->cells.len && cells[end].thread == cells[first].thread &&
+           cells[end].path == cells[first].path && cells[end].instruction == cells[first].instruction)
+        end++;
+    return end;
 }
 
 static void put_all(struct writer *writer)
@@ -93,17 +140,33 @@ static void put_all(struct writer *writer)
     size_t n = writer->view->cells.len;
     for (size_t i = 0, end; i < n && !ferror(writer->out); i = end) {
         uint64_t units = 0, samples = 0;
-        for (end = i; end < n && cells[end].thread == cells[i].thread && cells[end].path == cells[i].path &&
-                      cells[end].instruction == cells[i].instruction;
-             end++) {
-            units += cells[end].units;
-            samples += cells[end].samples;
+        end = stack_end(writer, i);
+        for (size_t k = i; k < end; k++) {
+            units += cells[k].units;
+            samples += cells[k].samples;
         }
         if (i == 0 || cells[i].thread != cells[i - 1].thread)
             make_head(writer, cells[i].thread);
-        make_stack(writer, &cells[i]);
-        put_cells(writer, units, samples);
+        put_cells(writer, &cells[i], units, samples);
     }
+}
+
+static void thin_out(struct writer *writer, const struct as_export_options *options)
+{
+    bool exact = writer->view->series->exact;
+    uint64_t all = exact ? 0 : writer->view->samples;
+    char line[200];
+    if (!options->samples || !(exact || options->thin_all))
+        return;
+    for (size_t i = 0; exact && i < writer->view->cells.len; i = stack_end(writer, i))
+        all++;
+    if (all <= options->samples)
+        return;
+    writer->thinned = options->samples;
+    snprintf(line, sizeof line, "%" PRIu64 " samples at equal distances stand for the time of %" PRIu64 " %s",
+             options->samples, all, exact ? "stacks; --samples=0 writes them all" : "samples");
+    if (options->tell)
+        options->tell(line);
 }
 
 static bool write_script(struct as_store *store, const struct as_export_options *options, FILE *out,
@@ -116,6 +179,7 @@ static bool write_script(struct as_store *store, const struct as_export_options 
     const char *event = view.series->event && view.series->event[0] ? view.series->event : as_export_unit(view.series);
     as_export_clean(&writer.event, event, BLANKS, '_', AS_EXPORT_NAME_MAX);
     as_export_frames_open(&writer.frames, &view);
+    thin_out(&writer, options);
     put_all(&writer);
     as_str_free(&writer.head);
     as_str_free(&writer.event);

@@ -40,7 +40,6 @@ for kind in small hostile large; do
     total=$("$READ" profile "$kind.db" golden)
     check "$kind: the profile has time" test "$total" -gt 100
     for format in $formats; do
-        [ "$kind" = large ] && [ "$format" = perf-script ] && continue # 240 MB of it
         if [ "$format" = callgrind ] && ! command -v callgrind_annotate >/dev/null; then
             skip "$format of $kind" "callgrind_annotate is not installed"
             continue
@@ -55,6 +54,44 @@ for format in pprof folded speedscope perf-script csv; do
     check_stdout_equals "$samples" "$format of samples: all of the time" "$READ" "$format" "samples.$format"
 done
 check_same "perf-script: an entry for each sample" 7 "$(grep -c cycles:ppp: samples.perf-script)"
+check_same "perf-script: an exact series of many stacks has 10000" 10000 "$(grep -c ' cycles: $' large.perf-script)"
+check_same "… which is told" 1 "$("$ASSAY" export --to=perf-script -o x large.db 2>&1 | grep -c '10000 samples at equal distances stand for the time of [0-9]* stacks; --samples=0')"
+check_same "… is what was asked for" 77 "$("$ASSAY" export --to=perf-script --samples=77 large.db 2>/dev/null | grep -c ' cycles: $')"
+"$ASSAY" export --to=perf-script --samples=77 large.db 2>/dev/null >thinned.perf-script
+check_stdout_equals "$("$READ" profile large.db golden)" "… with all of the time" "$READ" perf-script thinned.perf-script
+fair() {
+    python3 - <<'END'
+import collections, subprocess, sys
+def leaves(text):
+    time = collections.Counter()
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if line.endswith(" cycles: "):
+            time[lines[i + 1].split()[1].split("+")[0]] += int(line.split()[-2])
+    return time
+whole = collections.Counter()
+for line in open("large.folded", encoding="utf-8"):
+    stack, value = line.rsplit(" ", 1)
+    whole[stack.rsplit(";", 1)[-1].split("+")[0].replace(" ", "_")] += int(value)
+thinned = leaves(open("large.perf-script", encoding="utf-8").read())
+total = sum(whole.values())
+off = sum(abs(thinned[name] - whole[name]) for name in whole | thinned) / total
+assert off < 0.2, off
+END
+}
+check "… shared out fairly" fair
+check_same "… of samples too" 3 "$("$ASSAY" export --to=perf-script --series=cycles:ppp --samples=3 small.db 2>/dev/null | grep -c ' cycles:ppp: $')"
+"$ASSAY" export --to=perf-script --series=cycles:ppp --samples=3 -o thinned.perf-script small.db 2>/dev/null
+check_stdout_equals "$samples" "… with all of their time" "$READ" perf-script thinned.perf-script
+check_same "--samples=0 is all" "$(wc -l <samples.perf-script)" "$("$ASSAY" export --to=perf-script --series=cycles:ppp --samples=0 small.db | wc -l)"
+check_fails 2 'samples is for perf-script' "--samples elsewhere" "$ASSAY" export --to=csv --samples=3 small.db
+check_fails 2 'not a number' "--samples of nothing" "$ASSAY" export --to=perf-script --samples=x small.db
+check_same "pprof: counts of samples" 7 "$("$READ" pprof-samples samples.pprof)"
+check "a profile with a sampler" "$ASSAY" record -q -o model.db --max 2M -- "$WORKLOADS/demo" 1
+check "… as pprof" "$ASSAY" export --to=pprof --series=tea -o model.pprof model.db
+check_same "pprof: each sample counts once, though it may be of several instructions" \
+    "$(python3 -c 'import sqlite3; print(sqlite3.connect("model.db").execute("SELECT samples FROM series WHERE name = \"tea\"").fetchone()[0])')" \
+    "$("$READ" pprof-samples model.pprof)"
 check "pprof is packed" gzip -t small.pprof
 gunzip <small.pprof >unpacked.pprof
 check "pprof: --uncompressed is the same without" cmp unpacked.pprof <("$ASSAY" export --to=pprof --uncompressed small.db)

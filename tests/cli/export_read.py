@@ -56,7 +56,7 @@ def packed(data):
     return values
 
 
-def read_pprof(path):
+def read_pprof(path, column=-1):
     data = Path(path).read_bytes()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
@@ -84,8 +84,12 @@ def read_pprof(path):
         values = [v for n, value in sample if n == 2 for v in packed(value)]
         require(stack and all(x in locations for x in stack), "a stack with a location that is not there")
         require(len(values) == columns, "a sample with other values than there are types")
-        total += values[-1]
+        total += values[column]
     return total
+
+
+def read_pprof_samples(path):
+    return read_pprof(path, 0)
 
 
 # ---- text ----
