@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { PERIOD = 150, PRIME = 149, FAULTS = 600000, PAGES = 4096 };
+enum { PERIOD = 150, PRIME = 149, GAP = 7 /* between primes */, FAULTS = 600000, PAGES = 4096 };
 
 struct seen {
     AS_VEC(uint64_t) addresses;
@@ -99,7 +99,7 @@ static void random_periods_vary(void **state)
     size_t different = 0;
     run(&seen, true);
     periods_of(&seen, &periods);
-    for (uint64_t period = PERIOD * 9 / 10 - 2; period <= PERIOD * 11 / 10 + 2; period++) {
+    for (uint64_t period = PERIOD * 9 / 10 - GAP; period <= PERIOD * 11 / 10 + GAP; period++) {
         const uint64_t *count = as_map_get(&periods, period);
         near += count ? *count : 0;
         different += count && *count > 20; /* a period stays for 64 samples at the least */
