@@ -80,6 +80,10 @@ struct as_import_sums {
     AS_VEC(struct as_import_sum) items;
 };
 struct as_import_sum *as_import_sum_of(struct as_import_sums *sums, uint32_t first, uint32_t second);
+static inline uint32_t as_import_sum_number(const struct as_import_sums *sums, const struct as_import_sum *sum)
+{
+    return (uint32_t)(sum - sums->items.data);
+}
 
 struct as_import_thread {
     uint32_t pid, tid;
@@ -126,6 +130,13 @@ struct as_import_data {
 
 enum { AS_IMPORT_KERNEL_FRAMES = 256 };
 
+/* Branch stacks: import_branches.c. */
+struct as_import_branches {
+    struct as_import_sums pairs; /* (source, target): instructions */
+    struct as_import_sums taken; /* (pair, event): samples are times taken, units mispredicted, weight cycles */
+    uint64_t stacks, entries, mispredicted, cycles;
+};
+
 struct as_import {
     struct as_import_code code;
     struct as_import_data data;
@@ -144,7 +155,7 @@ struct as_import {
     struct as_import_sums path_spots;   /* (path, spot) */
     struct as_import_sums path_times;   /* (path spot, event) */
     uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
-    uint64_t branch_stacks, branches, mispredicted, branch_cycles;
+    struct as_import_branches branches;
     uint64_t stray_frames;
     bool unwinds;                   /* copies of the stack, as soon as an event has some */
     struct as_stack_walker *walker; /* NULL: not */
@@ -161,6 +172,10 @@ uint32_t as_import_add_own(struct as_import *import, const struct as_import_own 
 /* What `n` return addresses in the space of `pid`, innermost first, stand for in such a series. */
 void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,
                          const uint64_t *returns, size_t n, uint64_t units, uint64_t count);
+
+void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample);
+void as_import_write_branches(const struct as_import *import, uint32_t event, uint32_t series);
+void as_import_count_branches(const struct as_import *import);
 
 /* One access as a sample has it. */
 struct as_import_touch {

@@ -36,6 +36,8 @@ void as_import_free(struct as_import *import)
     free_sums(&import->components);
     free_sums(&import->path_spots);
     free_sums(&import->path_times);
+    free_sums(&import->branches.pairs);
+    free_sums(&import->branches.taken);
     as_import_data_free(&import->data);
     as_stack_walker_free(import->walker);
     as_import_code_free(&import->code);
@@ -53,12 +55,6 @@ static void add(struct as_import_sum *sum, uint64_t units, uint64_t weight, uint
     add_to(&sum->units, units);
     add_to(&sum->weight, weight);
     add_to(&sum->samples, samples);
-}
-
-/* The item's number. */
-static uint32_t number_of(const struct as_import_sums *sums, const struct as_import_sum *sum)
-{
-    return (uint32_t)(sum - sums->items.data);
 }
 
 /* ---- threads ---- */
@@ -172,16 +168,6 @@ static uint32_t walk_path(struct as_import *import, const as_import_spots *spots
 
 /* ---- samples ---- */
 
-static void count_branches(struct as_import *import, const struct as_perf_sample *sample)
-{
-    import->branch_stacks += sample->n_branches > 0;
-    for (size_t i = 0; i < sample->n_branches; i++) {
-        import->branches++;
-        import->mispredicted += sample->branches[i].mispredicted;
-        import->branch_cycles += sample->branches[i].cycles;
-    }
-}
-
 static void count_match(struct as_import *import, enum as_perf_match match)
 {
     if (match == AS_PERF_MATCHED || match == AS_PERF_TRUSTED)
@@ -224,14 +210,15 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
 {
     uint64_t weight = weight_of(sample);
     uint32_t event = sample->event->index;
-    uint32_t spot = number_of(&import->spots, as_import_sum_of(&import->spots, instruction, thread_of(import, sample)));
+    uint32_t spot =
+        as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread_of(import, sample)));
     struct as_import_sum *time = as_import_sum_of(&import->times, spot, event);
     add(time, sample->period, weight, 1);
-    uint32_t number = number_of(&import->times, time), mask = mask_of(import, as_import_source(sample));
+    uint32_t number = as_import_sum_number(&import->times, time), mask = mask_of(import, as_import_source(sample));
     add(as_import_sum_of(&import->components, number, mask), sample->period, weight, 1);
     if (path == AS_STORE_NONE)
         return;
-    uint32_t on_path = number_of(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
+    uint32_t on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
     add(as_import_sum_of(&import->path_times, on_path, event), sample->period, weight, 1);
 }
 
@@ -254,7 +241,7 @@ static bool use_sample(void *context, const struct as_perf_sample *recorded, str
     count_series(import, sample);
     add_time(import, sample, path, instruction);
     as_import_sample_address(import, sample);
-    count_branches(import, sample);
+    as_import_sample_branches(import, sample);
     count_match(import, where.match);
     as_vec_free(&spots);
     return true;
@@ -284,8 +271,8 @@ void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid
     uint32_t instruction = as_import_code_call(&import->code, &spots.data[0], &where);
     if (instruction == AS_STORE_NONE)
         instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
-    uint32_t spot = number_of(&import->spots, as_import_sum_of(&import->spots, instruction, thread));
-    uint32_t on_path = number_of(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
+    uint32_t spot = as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread));
+    uint32_t on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
     add(as_import_sum_of(&import->times, spot, series), units, 0, count);
     add(as_import_sum_of(&import->path_times, on_path, series), units, 0, count);
     add_to(&import->series.data[series].units, units);

@@ -197,6 +197,8 @@ static void add_times(const struct as_import *import, const struct ordered *orde
                                                             value_of(time, weights), time->samples});
     }
     as_import_write_accesses(import, event, series, weights);
+    if (!weights)
+        as_import_write_branches(import, event, series);
 }
 
 /* Sums by key, in the order in which keys come. */
@@ -321,12 +323,7 @@ static void add_counters(const struct as_import *import, const struct as_perf_re
 {
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
     as_store_add_counter(import->writer, "samples", summary->samples);
-    if (import->branch_stacks) {
-        as_store_add_counter(import->writer, "branch_stacks", import->branch_stacks);
-        as_store_add_counter(import->writer, "branch_entries", import->branches);
-        as_store_add_counter(import->writer, "branch_mispredicted", import->mispredicted);
-        as_store_add_counter(import->writer, "branch_cycles", import->branch_cycles);
-    }
+    as_import_count_branches(import);
     if (import->walked + import->unwalked) {
         as_store_add_counter(import->writer, "stack_copies", import->walked + import->unwalked);
         as_store_add_counter(import->writer, "stack_copies_unwound", import->walked);

@@ -1,0 +1,24 @@
+/* The branches of a profile whose samples had branch stacks: where taken branches are and go, how often they were
+ * mispredicted, and the cycles that passed since the branch before. */
+#ifndef AS_REPORT_REPORT_BRANCHES_H
+#define AS_REPORT_REPORT_BRANCHES_H
+
+#include "report/view.h"
+
+struct as_branches {
+    const struct as_view *view;
+    struct as_store_branch *rows; /* most often taken first */
+    size_t n, limit;              /* limit: rows to show; 0: all */
+    uint64_t taken, mispredicted; /* of all rows */
+    bool has_cycles;
+};
+
+/* False also where the series has no branch stacks. Modules and symbols are those that a branch is in. */
+bool as_branches_make(struct as_branches *branches, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
+void as_branches_free(struct as_branches *branches);
+
+void as_branches_text(const struct as_branches *branches, FILE *out, const struct as_term *term);
+bool as_branches_json(const struct as_branches *branches, struct as_json *json, struct as_error *err) AS_MUST_CHECK;
+void as_branches_csv(const struct as_branches *branches, FILE *out);
+
+#endif
