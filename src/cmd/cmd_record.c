@@ -132,6 +132,12 @@ static const struct as_option options_table[] = {
          "Count where memory is allocated, what of it is not freed, and threads (timer, pmu): a library is preloaded "
          "into the program, which must be dynamically linked. Series of their own: 'allocated bytes', 'mapped bytes', "
          "'live bytes' at the end, 'peak bytes'."},
+    {.name = "branches",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_record_options, branches),
+     .help =
+         "Keep the branches that the processor took before each sample (pmu: LBR and its like): from where to where, "
+         "mispredicted or not. Not run on hardware yet."},
     {.name = "accesses",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, accesses),

@@ -7,6 +7,7 @@
 #include "core/machine.h"
 #include "report/page_document.h"
 #include "report/report.h"
+#include "report/report_branches.h"
 #include "report/report_data.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum { DEFAULT_LIMIT = 30 };
 
 struct report_options {
     int by;
-    bool json, csv, calls, flame, data;
+    bool json, csv, calls, flame, data, branches;
     const char *series, *sort, *diff, *output, *limit, *html, *source_path;
     struct as_strlist threads, modules, symbols, events;
 };
@@ -50,6 +51,11 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct report_options, flame),
      .help = "Draw the call tree as a flame graph in the width of the terminal, callers above what they call."},
+    {.name = "branches",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct report_options, branches),
+     .help = "Show the taken branches that branch stacks hold: from where to where, how often, how often mispredicted, "
+             "and after how many cycles. A profile has them if branches were asked for, or perf record -b made it."},
     {.name = "data",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct report_options, data),
@@ -130,6 +136,7 @@ struct content {
     struct as_tree tree;
     struct as_diff *diff;
     struct as_data data;
+    struct as_branches branches;
     int failed; /* status of a failure that was told already */
 };
 
@@ -169,7 +176,8 @@ static bool check_html(const struct report_options *options, struct as_error *er
         return as_error_set_status(err, AS_EXIT_USAGE, "--source-path is for --html");
     if (!options->html)
         return true;
-    if (options->json || options->csv || options->output || options->calls || options->flame || options->data)
+    if (options->json || options->csv || options->output || options->calls || options->flame || options->data ||
+        options->branches)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--html is a report of its own: no other kind beside it, except --diff");
     return !(filtered || options->sort || options->limit || options->by) ||
@@ -178,18 +186,22 @@ static bool check_html(const struct report_options *options, struct as_error *er
 
 static bool check_options(const struct report_options *options, struct as_error *err)
 {
-    int modes = options->calls + options->flame + options->data + (options->diff != NULL);
+    int modes = options->calls + options->flame + options->data + options->branches + (options->diff != NULL);
     if (options->by == BY_OBJECT && !options->data)
         return as_error_set_status(err, AS_EXIT_USAGE, "--by=object is for --data");
     if (options->data && options->by != BY_FUNCTION && options->by != BY_LINE && options->by != BY_INSTRUCTION &&
         options->by != BY_OBJECT)
         return as_error_set_status(err, AS_EXIT_USAGE, "--data is by object, line or instruction");
-    if (options->data && options->events.len)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--event does not apply to data");
+    if ((options->data || options->branches) && options->events.len)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--event does not apply to %s",
+                                   options->data ? "data" : "branches");
+    if (options->branches && options->threads.len)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--thread does not apply to branches: they are of all threads");
     if (options->json && options->csv)
         return as_error_set_status(err, AS_EXIT_USAGE, "--json and --csv exclude each other");
     if (modes > 1)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--calls, --flame, --data and --diff exclude each other");
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--calls, --flame, --data, --branches and --diff exclude each other");
     if (options->flame && (options->json || options->csv))
         return as_error_set_status(err, AS_EXIT_USAGE, "--flame is a drawing; --calls is the same as %s",
                                    options->json ? "JSON" : "CSV");
@@ -198,9 +210,10 @@ static bool check_options(const struct report_options *options, struct as_error 
                                    "--module, --symbol and --event do not apply to call paths; --thread does");
     if (modes && options->sort)
         return as_error_set_status(err, AS_EXIT_USAGE, "--sort is for rows; %s has an order of its own",
-                                   options->diff   ? "--diff"
-                                   : options->data ? "--data"
-                                                   : "a call tree");
+                                   options->diff       ? "--diff"
+                                   : options->data     ? "--data"
+                                   : options->branches ? "--branches"
+                                                       : "a call tree");
     return true;
 }
 
@@ -228,6 +241,11 @@ static bool make(struct content *content, const char *file, struct as_error *err
         return as_tree_make(&content->tree, &content->view, err);
     if (options->data)
         return make_data(content, err);
+    if (options->branches) {
+        bool ok = as_branches_make(&content->branches, &content->view, err);
+        content->branches.limit = content->limit;
+        return ok;
+    }
     if (!options->diff) {
         if (!as_report_make(&content->report, &content->view, level, options->sort, err))
             return false;
@@ -252,6 +270,8 @@ static bool write_json(struct content *content, FILE *out, struct as_error *err)
         as_tree_json(&content->tree, &content->view, json, content->limit);
     else if (content->options->data)
         ok = as_data_json(&content->data, json, err);
+    else if (content->options->branches)
+        ok = as_branches_json(&content->branches, json, err);
     else
         ok = as_report_json(&content->report, json, err);
     as_json_end(json);
@@ -270,6 +290,8 @@ static bool write_csv(const struct content *content, FILE *out, struct as_error 
         as_tree_csv(&content->tree, &content->view, out, content->limit);
     else if (content->options->data)
         as_data_csv(&content->data, out);
+    else if (content->options->branches)
+        as_branches_csv(&content->branches, out);
     else
         return as_report_csv(&content->report, out, err);
     return true;
@@ -286,6 +308,8 @@ static void write_text(const struct content *content, FILE *out)
         as_tree_flame(&content->tree, &content->view, out, &term);
     else if (content->options->data)
         as_data_text(&content->data, out, &term);
+    else if (content->options->branches)
+        as_branches_text(&content->branches, out, &term);
     else
         as_report_text(&content->report, out, &term);
 }
@@ -335,6 +359,7 @@ static void free_content(struct content *content)
 {
     as_diff_free(content->diff);
     as_data_free(&content->data);
+    as_branches_free(&content->branches);
     as_tree_free(&content->tree);
     as_report_free(&content->report);
     as_view_free(&content->other);

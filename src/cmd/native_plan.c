@@ -58,7 +58,7 @@ const char *as_record_native_option(const struct as_record_options *options)
         {"pid", options->pid > 0},         {"duration", !isnan(options->duration)},
         {"event", options->event.len > 0}, {"call-graph", options->call_graph != as_record_defaults.call_graph},
         {"user", options->user},           {"allocations", options->allocations},
-        {"accesses", options->accesses}};
+        {"accesses", options->accesses},   {"branches", options->branches}};
     return first_given(owned, sizeof owned / sizeof *owned);
 }
 
@@ -105,7 +105,8 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                                .period = options->period,
                                                .random = options->random,
                                                .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
-                                               .fields = chain_fields(options) | fields,
+                                               .fields = chain_fields(options) | fields |
+                                                         (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
                                                .stack_bytes = STACK_BYTES,
                                                .stdout_to_stderr = options->json};
     if (!options->accesses)
@@ -129,6 +130,8 @@ bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_op
     if (options->period && options->period < 1000)
         return as_error_set_status(err, AS_EXIT_USAGE, "--period=%u: nanoseconds of the task clock, 1000 at the least",
                                    (unsigned)options->period);
+    if (options->branches)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--branches is for --source=pmu: a clock has no branch stacks");
     fill_options(plan, options, 1, 0);
     snprintf(plan->how, sizeof plan->how, "the kernel's task clock");
     return as_native_event_parse("", "task-clock", &plan->events[0], err);

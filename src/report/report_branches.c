@@ -30,8 +30,9 @@ bool as_branches_make(struct as_branches *branches, const struct as_view *view, 
     if (!branches->rows)
         return false;
     if (n == 0)
-        return as_error_set(err, "%s: the series %s has no branch stacks; record --branches, or perf record -b, gives some",
-                            as_store_file_name(view->store), view->summary.series);
+        return as_error_set(err,
+                            "%s: the series %s has no branch stacks; record --branches, or perf record -b, gives some",
+                            as_store_file_name(view->store), view->summary.sampler);
     for (size_t i = 0; i < n; i++) {
         const struct as_store_branch *row = &branches->rows[i];
         if (!counts(view, row->source))
