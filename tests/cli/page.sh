@@ -10,6 +10,46 @@ check "it is smaller than 300 KB" test "$(stat -c %s "$template")" -lt $((300 * 
 check_same "it names no directory of this machine" "" "$(grep -oF -e "$SOURCE" -e "$BUILD" -e "$HOME/" "$template")"
 check_same "the lock file names no registry" "" "$(grep -n -e '://' -e '"resolved"' "$SOURCE/web/package-lock.json")"
 
+# Pages as the program writes them: two profiles compared, several threads, samplers, inlined functions.
+cd "$TMP" || exit 1
+record() { "$ASSAY" record -q --max 300k "$@" >/dev/null 2>&1; }
+check "a profile, and one before it" eval 'record --samplers software,tea -o after.db -- "$BUILD/workloads/demo" 1 &&
+    record -o before.db -- "$BUILD/workloads/demo" 2'
+check "a profile of threads" record -o threads.db -- "$BUILD/workloads/threads"
+check "--html with --diff" "$ASSAY" report after.db --diff before.db --html diff.html
+check "--html of threads" "$ASSAY" report threads.db --html threads.html
+documents_agree() {
+    python3 - <<'END'
+import base64, json, re, sys, zlib
+def document(file):
+    found = re.findall(r'data-encoding="deflate-base64">([^<]*)<', open(file, encoding="utf-8").read())
+    return json.loads(zlib.decompress(base64.b64decode(found[0])))
+d, t = document("diff.html"), document("threads.html")
+diff = d["diff"]
+assert diff["rows"] and all(abs(r["cycles"] - r["before"] - r["change"]) < 1 for r in diff["rows"])
+assert diff["differ_in"] == "arguments", diff["differ_in"]
+for series in d["series"]:
+    total = sum(series["instructions"]["cycles"])
+    assert total > 0 and abs(sum(series["paths"]["cycles"]) - total) < 1 + total * 1e-5, series["name"]
+    assert sum(series["paths"]["row"]) < len(d["paths"]["parent"])
+code = d["instructions"]
+calls = code["inlines"]
+assert max(code["inlined"]) < len(calls["parent"]) and all(parent < i for i, parent in enumerate(calls["parent"]))
+assert {d["strings"][calls["name"][i]] for i in code["inlined"] if i >= 0} >= {"next_random"}
+rows = {row["name"]: row for section in d["machine"] for row in section["rows"]}
+assert rows["redirect"]["note"].startswith("cycles from a mispredicted"), rows["redirect"]
+assert len(t["threads"]) > 1 and "threads" not in d["series"][0]
+for series in t["series"]:
+    by_thread = [one and sum(one["cycles"]) for one in series["threads"]]
+    total = sum(series["instructions"]["cycles"])
+    assert len(by_thread) == len(t["threads"]) and abs(sum(x or 0 for x in by_thread) - total) < 1 + total * 1e-5
+    if series["exact"]:
+        for one, thread in zip(by_thread, t["threads"]):
+            assert abs((one or 0) - thread["cycles"]) < 1 + total * 1e-5, (one, thread)
+END
+}
+check "the documents hold paths of each series, inlined calls, threads and differences" documents_agree
+
 chromium=$(command -v chromium) || true
 if ! command -v npm >/dev/null || [ -z "$chromium" ]; then
     skip "the page in a browser" "npm or chromium is not installed"
@@ -27,7 +67,7 @@ prepare() {
 check "npm installs what the lock file names" prepare
 check "the compiler finds nothing wrong with the types" "$modules/node_modules/.bin/tsc" -p "$SOURCE/web"
 
-run env WEB_MODULES="$modules" PAGE_TEMPLATE="$template" PAGE_DIR="$TMP/pages" CHROMIUM="$chromium" HOME="$TMP" \
+run env WEB_MODULES="$modules" PAGE_TEMPLATE="$template" PAGE_DIR="$TMP/pages" REAL_PAGES="$TMP/diff.html:$TMP/threads.html" CHROMIUM="$chromium" HOME="$TMP" \
     node "$SOURCE/tests/web/page_test.mjs"
 ran=0
 while IFS= read -r line; do

@@ -73,7 +73,7 @@ export function small() {
             { name: "tea", label: "TEA", samples: 100, error: { instruction: 0.021, block: 0.01, function: 0, pics: 0.03 }, instructions: sparse(truth), paths: sparse(OWN) },
             { name: "golden", label: "Golden", exact: true, instructions: sparse(truth), paths: sparse(OWN) },
             { name: "software", label: "Software", samples: 100, error: { instruction: 0.6, block: 0.5, function: 0.2 }, note: "skids to a later instruction",
-                instructions: sparse(software, false), blames: [[5, 4, 450], [12, 11, 180]],
+                instructions: sparse(software, false),
                 paths: sparse([[0, 0, 150], [1, 0, 450], [2, 0, 400]], false) },
         ],
         modules: [{ name: "demo", path: "bin/demo", build_id: "0123abcd" }, { name: "libsort.so", path: "lib/libsort.so", note: "no build id" }],
@@ -97,6 +97,23 @@ export function small() {
     };
 }
 
+/** The small one, compared with an earlier one that took 1300 cycles. */
+export function compared() {
+    return {
+        ...small(),
+        diff: {
+            before: { program: "demo", core: "boom-tea", sampler: "golden", cycles: 1300, instructions: 1500, seconds: 0.65 },
+            summary: { program: "demo", core: "boom-tea", sampler: "golden", cycles: 1000, instructions: 1500, seconds: 0.5 }, differ_in: "", change: -300, speedup: 1.3,
+            rows: [
+                { name: "copy", module: "demo", function: "copy", before: 1000, cycles: 600, change: -400, before_components: { Base: 150, "ST-L1+ST-LLC": 800, "DR-SQ": 50 }, components: { Base: 150, "ST-L1": 100, "ST-L1+ST-LLC": 300, "DR-SQ": 50 } },
+                { name: "sort", module: "libsort.so", function: "sort", before: 150, cycles: 300, change: 150, before_components: { Base: 150 }, components: { Base: 200, "FL-MB": 100 } },
+                { name: "old", module: "demo", function: "old", before: 150, cycles: 0, change: -150, before_components: { Base: 150 }, components: {} },
+                { name: "main", module: "demo", function: "main", before: 0, cycles: 100, change: 100, before_components: {}, components: { Base: 100 } },
+            ],
+        },
+    };
+}
+
 /** The same from a source without events, with what that means for everything else. */
 export function timer() {
     const data = small();
@@ -113,7 +130,7 @@ export const HOSTILE = "<script>window.hacked=1</script><img src=x onerror=windo
 
 /** The small one with hostile text wherever there is text. */
 export function hostile() {
-    const data = small();
+    const data = compared();
     const spoil = (value, key) => {
         if (typeof value === "string" && !["format", "address", "unit"].includes(key)) return HOSTILE;
         if (Array.isArray(value)) return key === "address" ? value : value.map((one) => spoil(one, key));
@@ -214,7 +231,7 @@ export function large(wanted = 100000) {
     return data;
 }
 
-export const documents = { small, timer, hostile, large };
+export const documents = { small, compared, timer, hostile, large };
 
 /** What as_page_open() of the program writes. */
 export function inject(template, data, deflated) {

@@ -2,16 +2,17 @@
 // nothing in a profile can do anything but be shown.
 
 import assert from "node:assert/strict";
-import { HOSTILE, hostile, large, small, timer } from "./fixtures.mjs";
+import { compared, HOSTILE, hostile, large, small, timer } from "./fixtures.mjs";
 import { contrast, eventually, finish, gridRows, openPage, pageFile, template, test } from "./harness.mjs";
 
 const SMALL = pageFile("small", small());
+const COMPARED = pageFile("compared", compared());
 const LARGE = pageFile("large", large());
 const functionNames = async (page) => (await gridRows(page, "Functions")).map((row) => row[2]);
 
 // --- loading -----------------------------------------------------------------------------------------------------------
 
-for (const [name, data] of Object.entries({ small, timer, hostile }))
+for (const [name, data] of Object.entries({ small, compared, timer, hostile }))
     for (const deflated of [true, false])
         await test(`${name}, ${deflated ? "deflated" : "plain"}: every tab opens without a message, an exception or a request`, async () => {
             const page = await openPage(pageFile(`${name}-${deflated}`, data(), deflated));
@@ -23,6 +24,22 @@ for (const [name, data] of Object.entries({ small, timer, hostile }))
             assert.deepEqual(page.trouble, []);
             await page.close();
         });
+
+for (const file of (process.env.REAL_PAGES ?? "").split(":").filter(Boolean))
+    await test(`${file.split("/").at(-1)}, as the program wrote it: every tab opens, in every series, without a message`, async () => {
+        const page = await openPage(file);
+        assert.equal(await page.getAttribute("html", "data-ready"), "yes");
+        for (const series of await page.$$eval("select.series option", (list) => list.map((one) => one.value))) {
+            await page.selectOption("select.series", series);
+            for (const tab of await page.$$("[role=tab]")) {
+                await tab.click();
+                await page.waitForTimeout(50);
+                assert.ok((await page.textContent("[role=tabpanel]:not([hidden])")).length > 100, await tab.textContent());
+            }
+        }
+        assert.deepEqual(page.trouble, []);
+        await page.close();
+    });
 
 for (const [name, spoil, message] of [
     ["nothing in it", () => template, "no profile in it"],
@@ -309,7 +326,7 @@ await test("a flame graph without events says whose they are not, and has no leg
 await test("a selected frame shows its own stack and that of everything below", async () => {
     const page = await openPage(SMALL, "#tab=flame&zoom=1");
     const said = await page.$$eval(".flame-stacks .words", (list) => list.map((one) => one.textContent));
-    assert.deepEqual(said, ["ST-L1+ST-LLC 40.5 %, Base 33.8 %, ST-L1 13.5 %, DR-SQ 6.76 % and 1 smaller ones", "ST-L1+ST-LLC 40.5 %, Base 20.3 %, ST-L1 13.5 %, DR-SQ 6.76 %"]);
+    assert.deepEqual(said, ["ST-L1+ST-LLC 40.5 %, Base 33.8 %, ST-L1 13.5 %, DR-SQ 6.76 % and 1 smaller", "ST-L1+ST-LLC 40.5 %, Base 20.3 %, ST-L1 13.5 %, DR-SQ 6.76 %"]);
     await page.hover(".frame >> nth=1");
     assert.ok((await page.textContent(".tip")).includes("ST-L1+ST-LLC"));
     await page.close();
@@ -362,8 +379,22 @@ await test("the samplers' shares stand side by side, the largest disagreement fi
     await page.waitForSelector("[aria-label^='Shares by instructions']");
     const first = (await gridRows(page, "Shares by instructions"))[0];
     assert.ok(first[0].startsWith("mov rax, qword ptr [rsi]") || first[0].startsWith("mov qword ptr [rdi], rax"), first[0]);
-    await page.click("summary");
-    assert.ok((await page.textContent("details")).replace(/\s+/g, " ").includes("45.0 %mov qword ptr [rdi], raxis blamed for the time ofmov rax, qword ptr [rsi]"));
+    await page.close();
+});
+
+await test("one sampler: how much it moves, from where to where", async () => {
+    const page = await openPage(SMALL, "#tab=samplers");
+    await page.selectOption("select[aria-label=Sampler]", "software");
+    await eventually(async () => assert.equal((await page.textContent(".moved")).replace(/\s+/g, " "), "64.5 % of the time is charged to another instruction of the same function, 15.0 % to another function."));
+    const rows = await page.$$eval(".moves tbody tr", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
+    assert.deepEqual(rows[0], ["40.0 %", "mov rax, qword ptr [rsi]", "mov qword ptr [rdi], rax", "1 instruction further", "copy"]);
+    assert.deepEqual(rows[1], ["18.0 %", "jle 0x401208", "xchg eax, edx", "1 instruction further", "sort"]);
+    assert.deepEqual(rows[2].slice(0, 4), ["3.00 %", "call copy", "push rbp", "1 instruction before"]);
+    const first = (await gridRows(page, "Shares by instructions"))[0];
+    assert.deepEqual(first.slice(1), ["45.0 %", "0 %−45.0 %", ""]);
+    assert.equal(await page.getAttribute(".blame >> nth=0", "aria-label"), "45.0 % too little");
+    await page.click("text=Functions >> nth=1");
+    await eventually(async () => assert.deepEqual((await gridRows(page, "Shares by functions"))[0].slice(0, 3), ["copy", "60.0 %", "45.0 %−15.0 %"]));
     await page.close();
 });
 
@@ -382,6 +413,95 @@ await test("eight samplers: the table scrolls sideways and cuts no number", asyn
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
     await page.close();
 });
+
+await test("two profiles: before, after, and what changed", async () => {
+    const page = await openPage(COMPARED, "#tab=diff");
+    const rows = await gridRows(page, "Functions before and after");
+    assert.deepEqual(rows.map((row) => row.slice(0, 5)), [["copy", "1,000", "600", "−400", "1.67× faster"], ["sort", "150", "300", "+150", "2.00× slower"], ["old", "150", "0", "−150", "gone"], ["main", "0", "100", "+100", "new"]]);
+    assert.equal(rows[0][6], "ST-L1+ST-LLC −500ST-L1 +100");
+    assert.equal((await page.textContent("#panel-diff .headline")).replace(/\s+/g, " "), "demo: 1.30× faster (−300 cycles)");
+    assert.ok((await page.textContent("#panel-diff [role=status]")).includes("saved 42.3 %, added 19.2 % of the time before"));
+    await page.click("#panel-diff [role=columnheader] button:text('Before')");
+    await eventually(async () => assert.deepEqual((await gridRows(page, "Functions before and after")).map((row) => row[0]), ["copy", "sort", "old", "main"]));
+    await page.fill("#panel-diff input", "lib");
+    await eventually(async () => assert.deepEqual((await gridRows(page, "Functions before and after")).map((row) => row[0]), ["sort"]));
+    await page.click("#panel-diff a");
+    await eventually(async () => assert.ok(page.url().endsWith("#function=sort")));
+    const data = compared();
+    data.diff.differ_in = "core, arguments";
+    const warned = await openPage(pageFile("diff of two cores", data), "#tab=diff");
+    assert.ok((await warned.textContent("#panel-diff .missing")).includes("more than the program: core, arguments"));
+    await warned.close();
+    await page.close();
+});
+
+await test("one thread: its functions, shares of its own time, and only columns that it has", async () => {
+    const data = small();
+    data.threads = [{ name: "demo", cycles: 700 }, { name: "worker", cycles: 300 }];
+    data.series[0].threads = [{ row: [0, 1], component: [0, 0], cycles: [100, 600] }, { row: [2, 0], component: [0, 6], cycles: [200, 100] }];
+    const page = await openPage(pageFile("threads", data), "#tab=functions");
+    await page.selectOption("select[aria-label=Thread]", "1");
+    await eventually(async () => assert.deepEqual((await gridRows(page, "Functions")).map((row) => row.slice(0, 2)), [["100 %", "sort"]]));
+    assert.ok((await page.textContent("#panel-functions [role=status]")).includes("1 function, 30.0 % of the program's time"));
+    assert.deepEqual(await page.locator("#panel-functions [role=columnheader]").allTextContents(), ["Self", "Function", "Cycle stack", "Cycles", "Module"]);
+    await page.selectOption("select[aria-label=Thread]", "-1");
+    await eventually(async () => assert.equal((await gridRows(page, "Functions")).length, 3));
+    await page.goto(`file://${pageFile("threads", data)}#tab=functions&thread=7`);
+    assert.equal((await gridRows(page, "Functions")).length, 3);
+    assert.deepEqual(page.trouble, []);
+    await page.close();
+});
+
+await test("functions without time, calls or executions are not listed", async () => {
+    const data = small();
+    data.functions = Object.fromEntries(Object.entries(data.functions).map(([name, column]) => [name, [...column, { name: data.strings.push("(no function)") - 1, address: "0x0", count: 0 }[name] ?? -1]]));
+    const page = await openPage(pageFile("empty function", data), "#tab=functions");
+    assert.deepEqual(await functionNames(page), ["copy", "sort", "main"]);
+    assert.ok((await page.textContent("#panel-functions [role=status]")).startsWith("3 functions"));
+    await page.close();
+});
+
+await test("instructions of inlined functions say which", async () => {
+    const data = small();
+    const of = (text) => data.strings.push(text) - 1;
+    data.instructions.inlined = data.instructions.text.map((_, row) => ({ 5: 1, 6: 0 })[row] ?? -1);
+    data.instructions.inlines = { parent: [-1, 0], name: [of("outer"), of("inner")], file: [0, 0], line: [9, 10] };
+    const page = await openPage(pageFile("inlined", data), "#function=copy");
+    const heads = await page.locator("#panel-annotate .instructions [role=columnheader]").allTextContents();
+    const at = heads.indexOf("Inlined from");
+    assert.deepEqual((await gridRows(page, "Instructions of copy")).map((row) => row[at]), ["", "inner ‹ outer", "outer", "", "", ""]);
+    await page.goto(`file://${pageFile("inlined", data)}#function=main`);
+    await eventually(async () => assert.ok(!(await page.locator("#panel-annotate .instructions [role=columnheader]").allTextContents()).includes("Inlined from")));
+    await page.close();
+});
+
+await test("the panes' divider moves with keys, and long source lines can be scrolled to", async () => {
+    const data = small();
+    data.files[0].lines[9] = "        " + "x".repeat(180);
+    const page = await openPage(pageFile("divider", data), "#function=copy");
+    const width = () => page.$eval(".source", (pane) => pane.getBoundingClientRect().width);
+    const before = await width();
+    await page.focus(".divider");
+    await page.keyboard.press("ArrowLeft");
+    assert.ok((await width()) > before + 20);
+    assert.equal(await page.getAttribute(".divider", "aria-valuenow"), "50");
+    assert.ok(await page.$eval(".lines", (grid) => grid.scrollWidth > grid.clientWidth + 500));
+    assert.ok(await page.$$eval(".lines .cell.code", (cells) => cells.every((cell) => cell.scrollWidth <= cell.clientWidth + 1)));
+    await page.close();
+});
+
+for (const width of [1400, 1000, 600])
+    await test(`${width} pixels: every tab is in sight and can be clicked`, async () => {
+        const page = await openPage(COMPARED, "", { viewport: { width, height: 800 } });
+        for (const tab of await page.$$("[role=tab]")) {
+            const { x, width: wide } = await tab.boundingBox();
+            assert.ok(x >= 0 && x + wide <= width, await tab.textContent());
+            await tab.click({ timeout: 2000 });
+            await page.waitForTimeout(30);
+            assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), await tab.textContent());
+        }
+        await page.close();
+    });
 
 // --- keys, screen readers ----------------------------------------------------------------------------------------------
 
@@ -442,7 +562,7 @@ await test("a tab's number puts the keys into it, also when it is there already"
 });
 
 await test("roles, names and relations hold on every tab", async () => {
-    const page = await openPage(SMALL);
+    const page = await openPage(COMPARED);
     assert.equal(await page.getAttribute("html", "lang"), "en");
     assert.equal(await page.locator("h1").count(), 1);
     for (const id of await page.$$eval("[role=tab]", (list) => list.map((one) => one.id))) {
@@ -509,6 +629,94 @@ for (const scheme of ["light", "dark"])
             }
         await page.close();
     });
+
+for (const scheme of ["light", "dark"])
+    await test(`every text on every tab has a contrast of 4.5 to what is behind it, ${scheme}`, async () => {
+        const page = await openPage(COMPARED, "", { colorScheme: scheme });
+        const low = new Map();
+        for (const tab of await page.$$("[role=tab]")) {
+            await tab.click();
+            await page.waitForTimeout(60);
+            for (const [text, ink, ground] of await page.evaluate(textColours)) if (contrast(ink, ground) < 4.5) low.set(`${text}: ${ink} on ${ground}`, contrast(ink, ground));
+        }
+        await page.goto(`file://${COMPARED}#tab=flame&zoom=1`);
+        await page.waitForSelector(".frame.above");
+        for (const [text, ink, ground] of await page.evaluate(textColours)) if (contrast(ink, ground) < 4.5) low.set(`${text}: ${ink} on ${ground}`, contrast(ink, ground));
+        assert.deepEqual([...low], []);
+        await page.close();
+    });
+
+/** In the page: each visible text with its colour and the colour behind it, both as they come out after all opacities. Frames of
+ * the flame graph are taken as if all of their tint lay behind the text. */
+function textColours() {
+    const parse = (colour) => {
+        const [red, green, blue, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
+        return { rgb: [red, green, blue], alpha };
+    };
+    const over = (top, alpha, below) => top.map((value, i) => value * alpha + below[i] * (1 - alpha));
+    const groundOf = (element) => {
+        if (!element) return [255, 255, 255];
+        const style = getComputedStyle(element);
+        const below = groundOf(element.parentElement);
+        const { rgb, alpha } = parse(style.backgroundColor);
+        let ground = over(rgb, alpha, below);
+        const tint = element.classList.contains("frame") ? element.querySelector(".stripe") : null;
+        if (tint) {
+            const inside = getComputedStyle(tint);
+            const colours = (inside.backgroundImage === "none" ? inside.backgroundColor : inside.backgroundImage).match(/rgba?\([^)]*\)/g).map(parse);
+            const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+            const light = ({ rgb: [red, green, blue] }) => red + green + blue;
+            const worst = colours.sort((a, b) => (dark ? light(b) - light(a) : light(a) - light(b)))[0];
+            ground = over(worst.rgb, Number(inside.opacity), ground);
+        }
+        return ground;
+    };
+    const opacityOf = (element) => (element ? Number(getComputedStyle(element).opacity) * opacityOf(element.parentElement) : 1);
+    const found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        const text = walker.currentNode.textContent.trim();
+        if (!text || element.closest(".hidden, option, [aria-hidden=true]") || element.getClientRects().length === 0) continue;
+        const ground = groundOf(element);
+        const { rgb, alpha } = parse(getComputedStyle(element).color);
+        const show = (colour) => `rgb(${colour.map((value) => Math.round(value)).join(",")})`;
+        found.push([text.slice(0, 40), show(over(rgb, alpha * opacityOf(element), ground)), show(ground)]);
+    }
+    return found;
+}
+
+await test("nothing moves for those who asked for that", async () => {
+    const page = await openPage(SMALL, "#tab=flame", { reducedMotion: "reduce" });
+    const moving = await page.$$eval("*", (list) => list.filter((one) => getComputedStyle(one).transitionDuration.split(",").some((time) => parseFloat(time) > 0) || getComputedStyle(one).animationName !== "none" || getComputedStyle(one).scrollBehavior === "smooth").length);
+    assert.equal(moving, 0);
+    await page.close();
+});
+
+await test("the focus can be seen wherever the tab key leads, on every tab", async () => {
+    const page = await openPage(COMPARED);
+    for (const tab of await page.$$eval("[role=tab]", (list) => list.map((one) => one.id))) {
+        await page.click(`#${tab}`);
+        await page.focus(`#${tab}`);
+        const seen = new Set();
+        for (let i = 0; i < 60; i++) {
+            await page.keyboard.press("Tab");
+            const at = await page.evaluate(() => {
+                const one = document.activeElement;
+                if (!one || one === document.body) return null;
+                const style = getComputedStyle(one);
+                const box = one.getBoundingClientRect();
+                const name = `${one.tagName} ${one.getAttribute("aria-label") || one.textContent.slice(0, 30)} ${one.className}`;
+                return { name, outline: parseFloat(style.outlineWidth) > 0 && style.outlineStyle !== "none", there: box.width > 0 && box.height > 0 };
+            });
+            if (at === null || seen.has(at.name)) break;
+            seen.add(at.name);
+            assert.ok(at.outline && at.there, `${tab}: ${at.name}`);
+        }
+        assert.ok(seen.size > 0, tab);
+    }
+    await page.close();
+});
 
 await test("the button goes from the system's colours to light and dark, and reload keeps the choice", async () => {
     const page = await openPage(SMALL);

@@ -42,7 +42,7 @@ export class Bars {
         const sorted = [...parts].sort((a, b) => b.cycles - a.cycles).filter((part) => part.cycles > 0);
         if (sorted.length === 0) return "no time";
         const said = sorted.slice(0, limit).map((part) => `${this.model.componentName(part.component)} ${percent(part.cycles / total)}`);
-        return said.join(", ") + (sorted.length > limit ? ` and ${sorted.length - limit} smaller ones` : "");
+        return said.join(", ") + (sorted.length > limit ? ` and ${sorted.length - limit} smaller` : "");
     }
 
     /** The program's largest components, as buttons where one may be chosen. */

@@ -53,8 +53,6 @@ export interface SeriesData {
     paths?: Sparse;
     /** Time of the functions in each of the document's threads; null: left out. */
     threads?: (Sparse | null)[];
-    /** Said instruction, true instruction, cycles: the largest pairs that differ. */
-    blames?: [number, number, number][];
 }
 
 export type Unit = "cycles" | "ns" | "samples";

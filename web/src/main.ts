@@ -183,7 +183,7 @@ function showHelp(): void {
 function seriesChoice(model: Model, choose: (name: string) => void): HTMLSelectElement | null {
     if (model.series.length < 2) return null;
     const choice = el("select", { class: "series", "aria-label": "Series shown", title: "Which measurement of the run is shown" },
-        ...model.series.map((one) => el("option", { value: one.name }, one.exact ? `${one.label} (every cycle)` : one.label)));
+        ...model.series.map((one) => el("option", { value: one.name }, one.exact ? `${one.label} (exact)` : one.label)));
     choice.value = model.main.name;
     choice.addEventListener("change", () => choose(choice.value));
     return choice;

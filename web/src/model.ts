@@ -217,6 +217,16 @@ export class Model {
         return sums;
     }
 
+    /** Functions that took part: those with time of their own or below them, or that were executed. A profile also has those that
+     * only a place in the code or another series needs. */
+    get listed(): number[] {
+        const { functions } = this.main;
+        const list: number[] = [];
+        for (let fn = 0; fn < this.functionCount; fn++)
+            if (functions.total[fn] > 0 || (this.inclusive?.[fn] ?? 0) > 0 || (this.executions?.[fn] ?? 0) > 0) list.push(fn);
+        return list;
+    }
+
     string(index: number | undefined): string {
         return (index !== undefined && this.data.strings[index]) || "";
     }

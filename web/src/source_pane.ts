@@ -71,20 +71,24 @@ export class SourcePane {
             return row >= low && row < high && model.fileOf(row) === file && line >= 0 && line < lines.length ? line : -1;
         };
         const stacks = (this.stacks = groupStacks(model.main.instructions, lineOf, lines.length, model.components.length));
+        const texts = lines.map((line) => clean(line.replace(/\t/g, "    "), 400));
+        const longest = texts.reduce((most, line) => Math.max(most, line.length), 40);
         const full = stacks.total.reduce((most, value) => Math.max(most, value), 1e-9);
         this.grid = new Grid({
             label: `Source lines of ${clean(data.name, 80)}`, rowHeight: LINE, className: "lines",
             columns: [
                 { key: "line", title: "Line", width: "40px", numeric: true, cell: (line, cell) => (cell.textContent = String(line + first)) },
                 { key: "share", title: "Share", width: "54px", numeric: true, cell: (line, cell) => (cell.textContent = stacks.total[line] > 0 ? percent(stacks.total[line] / model.total) : "") },
-                { key: "stack", title: "Stack", width: "56px", cell: (line, cell) => stacks.total[line] > 0 && cell.append(bars.make(stacks.parts(line), full, { total: stacks.total[line] })) },
-                { key: "text", title: data.note ? `Source (${clean(data.note, 80)})` : "Source", width: "minmax(420px, 1fr)", cell: (line, cell) => {
+                { key: "stack", title: "Stack", width: "44px", cell: (line, cell) => stacks.total[line] > 0 && cell.append(bars.make(stacks.parts(line), full, { total: stacks.total[line] })) },
+                { key: "text", title: data.note ? `Source (${clean(data.note, 80)})` : "Source", width: `minmax(${longest}ch, 1fr)`, cell: (line, cell) => {
                     cell.classList.add("code");
-                    cell.textContent = clean(lines[line].replace(/\t/g, "    "), 400);
+                    cell.textContent = texts[line];
                 } },
             ],
             onSelect: (line) => this.onLine(file, line + first),
         });
+        // As wide as the longest line: what is beside the window can be scrolled to, nothing is cut.
+        this.grid.element.style.setProperty("--least", `calc(${longest}ch + 220px)`);
         replace(this.body, this.grid.element);
         this.grid.setRows(Array.from({ length: lines.length }, (_, line) => line));
         this.showHottest();

@@ -5,6 +5,7 @@ import { clean, count, digits, percent, short } from "./format";
 import { Column, Grid } from "./grid";
 import { Jumps } from "./jumps";
 import { SourcePane } from "./source_pane";
+import { divider } from "./divider";
 import { Context, Tab, View } from "./tabs";
 
 const ROW = 24;
@@ -23,6 +24,7 @@ class AnnotateView implements View {
     private jumps: Jumps | null = null;
     private fn = -1;
     private full = 1;
+    private inlines = false; // the function has code of inlined ones
     private ofFunction = false; // shares are of the function's time, not of the program's
     private hottest: number[] = [];
 
@@ -42,7 +44,7 @@ class AnnotateView implements View {
         }, { "aria-pressed": "true" });
         this.element = el("div", { class: "fill annotate" },
             el("div", { class: "toolbar" }, this.choice, this.names(), this.hot, el("span", { class: "spring" }), base, toggle), this.absent, this.title, context.bars.legend(),
-            el("div", { class: "split" }, el("div", { class: "code-pane" }, this.place, this.overview), this.source.element));
+            el("div", { class: "split" }, el("div", { class: "code-pane" }, this.place, this.overview), divider(), this.source.element));
         this.element.addEventListener("keydown", (event) => this.onKey(event));
     }
 
@@ -86,7 +88,7 @@ class AnnotateView implements View {
                 cell.classList.add("code", "dim");
                 cell.textContent = model.addressOf(row).slice(2);
             } },
-            { key: "text", title: "Instruction", width: "minmax(230px, 5fr)", cell: (row, cell) => {
+            { key: "text", title: "Instruction", width: "minmax(220px, 6fr)", cell: (row, cell) => {
                 const [, mnemonic, rest] = /^(\S*)(.*)$/s.exec(model.text(row))!;
                 const callee = model.callee.get(row);
                 cell.classList.add("code");
@@ -95,10 +97,10 @@ class AnnotateView implements View {
                 if (callee !== undefined && callee < model.functionCount) cell.append(el("a", { class: "callee", tabindex: -1, href: link({ function: names.key(callee) }) }, model.name(callee, 40)));
             } },
             { key: "share", title: "Share", width: "58px", numeric: true, hint: this.ofFunction ? "Of the function's time" : "Of the program's time", cell: (row, cell) => (cell.textContent = stacks.total[row] > 0 ? this.share(row) : "") },
-            { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(110px, 3fr)", cell: (row, cell) => {
+            { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(80px, 2fr)", cell: (row, cell) => {
                 if (stacks.total[row] > 0) cell.append(bars.make(stacks.parts(row), this.full, { total: stacks.total[row], title: model.text(row) }));
             } },
-            stacks.known && { key: "why", title: "Mostly", width: "minmax(58px, 116px)", hint: "The largest component, where the instruction matters", cell: (row, cell) => {
+            stacks.known && { key: "why", title: "Mostly", width: "minmax(58px, 110px)", hint: "The largest component, where the instruction matters", cell: (row, cell) => {
                 cell.classList.add("why");
                 cell.textContent = this.why(row);
             } },
@@ -106,6 +108,13 @@ class AnnotateView implements View {
             !!model.data.instructions.executed && model.unit === "cycles" && { key: "each", title: "Each", width: "48px", numeric: true, hint: "Cycles for one execution", cell: (row, cell) => {
                 const executed = model.executed(row) ?? 0;
                 cell.textContent = executed > 0 && stacks.total[row] > 0 ? digits(stacks.total[row] / executed) : "";
+            } },
+            this.inlines && { key: "inlined", title: "Inlined from", width: "minmax(90px, 150px)", hint: "The inlined function that the instruction comes from, innermost first; nothing: the function's own code", cell: (row, cell) => {
+                const names = model.inlinedIn(row);
+                if (names.length === 0) return;
+                cell.classList.add("code", "inlined");
+                cell.title = [...names, model.name(this.fn, 80)].join(" ‹ ");
+                cell.textContent = names.join(" ‹ ");
             } },
             !this.sourceShown() && { key: "line", title: "Line", width: "44px", numeric: true, cell: (row, cell) => {
                 cell.classList.add("dim");
@@ -135,9 +144,11 @@ class AnnotateView implements View {
         const totals = model.main.instructions.total;
         this.fn = fn;
         this.jumps = new Jumps(model, fn);
+        this.inlines = model.data.instructions.inlined?.slice(first, last).some((call) => call >= 0) ?? false;
         const rows = Array.from({ length: last - first }, (_, i) => first + i);
         this.hottest = rows.filter((row) => totals[row] > 0).sort((a, b) => totals[b] - totals[a]).slice(0, 200);
         this.full = totals[this.hottest[0]] || 1;
+        this.element.classList.toggle("no-text", !this.sourceShown());
         this.grid = new Grid({
             label: `Instructions of ${model.name(fn, 80)}`, columns: this.columns(), rowHeight: ROW, className: "instructions",
             onSelect: (row) => this.selected(row),
@@ -199,7 +210,8 @@ class AnnotateView implements View {
         const { model, names } = this.context;
         this.context.go({ function: names.key(this.fn), insn: model.addressOf(row) }, true);
         this.source.follow(row);
-        this.context.announce(`${model.text(row)}: ${this.share(row)}; ${this.context.bars.sentence(model.main.instructions.parts(row), model.main.instructions.total[row] || 1)}`);
+        const from = model.inlinedIn(row);
+        this.context.announce(`${model.text(row)}${from.length ? `, inlined from ${from.join(", in ")}` : ""}: ${this.share(row)}; ${this.context.bars.sentence(model.main.instructions.parts(row), model.main.instructions.total[row] || 1)}`);
     }
 
     /** Enter: to where the instruction leads. */

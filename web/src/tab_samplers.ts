@@ -1,15 +1,17 @@
 // Who blames whom: the samplers of one run side by side, by function or by instruction, and where each departs from the
-// reference. Rows come in the order of the largest disagreement.
+// reference; or one of them alone, with what it moves where. Rows come in the order of the largest disagreement.
 
 import { button, el, replace } from "./dom";
 import { clean, count, percent, signedPercent } from "./format";
 import { Column, Grid } from "./grid";
 import { Model, Series } from "./model";
 import { Context, Tab, View } from "./tabs";
+import { findMoves, Move } from "./moves";
 import { tip } from "./tooltip";
 
 const ROWS_MAX = 5000;
 const NAME_WIDTH = 260;
+const MOVES = 8;
 const SHARE_WIDTH = 152; // a bar, a share and a difference
 
 export function reference(model: Model): Series {
@@ -24,23 +26,35 @@ class SamplersView implements View {
     private readonly truth: Series;
     private readonly others: Series[];
     private readonly levels: Record<string, HTMLButtonElement>;
+    private readonly choice: HTMLSelectElement;
+    private readonly about = el("span", { class: "dim" });
+    private level = "functions";
+    private one: Series | null = null; // the sampler that is looked at alone
 
     constructor(private readonly context: Context) {
         const { model } = context;
         this.truth = reference(model);
         this.others = model.series.filter((series) => series !== this.truth);
-        const level = (name: string, title: string) => button(title, () => context.go({ tab: "samplers", level: name === "functions" ? undefined : name }, true), { "aria-pressed": "false" });
+        const level = (name: string, title: string) => button(title, () => this.go(name, this.one), { "aria-pressed": "false" });
         this.levels = { functions: level("functions", "Functions"), instructions: level("instructions", "Instructions") };
-        this.element = el("div", { class: "fill" }, this.errors(), this.pairs,
-            el("div", { class: "toolbar" }, el("div", { class: "group", role: "group", "aria-label": "Compare by" }, this.levels.functions, this.levels.instructions),
-                el("span", { class: "dim" }, `Share of the time, and how far that is from ${this.truth.label} (the mark). The largest disagreement comes first.`)),
-            this.place);
+        this.choice = el("select", { "aria-label": "Sampler" }, el("option", { value: "" }, "All samplers"), ...this.others.map((series) => el("option", { value: series.name }, `Only ${series.label}`)));
+        this.choice.addEventListener("change", () => {
+            const one = this.others.find((series) => series.name === this.choice.value) ?? null;
+            this.go(one ? "instructions" : this.level, one);
+        });
+        this.element = el("div", { class: "fill" }, this.errors(),
+            el("div", { class: "toolbar" }, this.choice, el("div", { class: "group", role: "group", "aria-label": "Compare by" }, this.levels.functions, this.levels.instructions), this.about),
+            this.pairs, this.place);
+    }
+
+    private go(level: string, one: Series | null): void {
+        this.context.go({ tab: "samplers", level: level === "functions" ? undefined : level, sampler: one?.name }, true);
     }
 
     private errors(): HTMLElement {
         const cell = (value: number | null | undefined) => el("td", { class: "num" }, typeof value === "number" ? percent(value) : "–");
         const rows = [this.truth, ...this.others].map((series) =>
-            el("tr", { class: series === this.truth ? "truth" : null },
+            el("tr", { class: series === this.truth ? "truth" : null, "data-series": series.name },
                 el("th", { scope: "row" }, series.label), el("td", { class: "num" }, series.exact ? "every cycle" : count(series.data.samples)),
                 ...(["instruction", "block", "function", "pics"] as const).map((key) => cell(series.data.error?.[key])),
                 el("td", { class: "dim" }, series === this.truth ? "the reference" : clean(series.data.note ?? "", 200))));
@@ -58,7 +72,8 @@ class SamplersView implements View {
     private build(level: string): void {
         const { model, names } = this.context;
         const truth = this.shares(this.truth, level);
-        const others = this.others.map((series) => this.shares(series, level));
+        const compared = this.one ? [this.one] : this.others;
+        const others = compared.map((series) => this.shares(series, level));
         const away = truth.map((share, row) => others.reduce((most, other) => Math.max(most, Math.abs(other[row] - share)), 0));
         const most = truth.reduce((max, share, row) => Math.max(max, share, ...others.map((other) => other[row])), 1e-9);
         const order = Array.from(truth.keys()).filter((row) => truth[row] > 0 || away[row] > 0);
@@ -69,11 +84,12 @@ class SamplersView implements View {
             label: `Shares by ${level} and sampler`, rowHeight: 30, className: "compare", onOpen: open,
             columns: [
                 this.nameColumn(level), this.shareColumn(this.truth, truth, null, most),
-                ...this.others.map((series, i) => this.shareColumn(series, others[i], truth, most)),
+                ...compared.map((series, i) => this.shareColumn(series, others[i], truth, most)),
+                ...(this.one ? [this.blameColumn(others[0], truth)] : []),
             ],
         });
         // With many samplers the table is wider than the window, and scrolls: nothing in it is cut.
-        this.grid.element.style.setProperty("--least", `${NAME_WIDTH + model.series.length * (SHARE_WIDTH + 14) + 24}px`);
+        this.grid.element.style.setProperty("--least", `${NAME_WIDTH + (compared.length + 1) * (SHARE_WIDTH + 14) + 24}px`);
         replace(this.place, this.grid.element);
         this.grid.setRows(order.slice(0, ROWS_MAX));
     }
@@ -113,25 +129,56 @@ class SamplersView implements View {
         };
     }
 
-    /** Where the file tells for which instruction's time which other one was blamed. */
-    private showPairs(): void {
+    /** Too little to the left of the middle, too much to the right of it. */
+    private blameColumn(said: Float64Array, truth: Float64Array): Column {
+        const most = said.reduce((max, share, row) => Math.max(max, Math.abs(share - truth[row])), 1e-9);
+        return {
+            key: "blame", title: "Too little  |  too much", width: "minmax(180px, 2fr)",
+            cell: (row, cell) => {
+                const off = said[row] - truth[row];
+                const fill = el("span", { class: off > 0 ? "over" : "under" });
+                fill.style.width = `${(Math.abs(off) / most) * 50}%`;
+                cell.append(el("div", { class: "blame", role: "img", "aria-label": off === 0 ? "as it should be" : `${percent(Math.abs(off))} too ${off > 0 ? "much" : "little"}` }, fill));
+            },
+        };
+    }
+
+    /** The largest moves of one sampler. */
+    private showMoves(): void {
+        replace(this.pairs);
+        if (!this.one) return;
+        const { model } = this.context;
+        const { moves, between } = findMoves(model, this.shares(this.truth, "instructions"), this.shares(this.one, "instructions"));
+        const all = moves.reduce((sum, move) => sum + move.share, 0);
+        const heads = ["Share", "The time of", "is charged to", "", "in"];
+        this.pairs.append(el("p", { class: "moved" }, el("strong", {}, percent(all)), ` of the time is charged to another instruction of the same function, `, el("strong", {}, percent(between)), " to another function."));
+        if (moves.length === 0) return;
+        this.pairs.append(el("details", { open: true }, el("summary", {}, "The largest moves", el("span", { class: "dim" }, " – what an instruction lacks is taken to be with the nearest one that has too much")),
+            el("table", { class: "plain moves" }, el("caption", { class: "hidden" }, "The largest moves"),
+                el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: i === 0 ? "num" : null }, head)))),
+                el("tbody", {}, ...moves.slice(0, MOVES).map((move) => this.moveRow(move))))));
+    }
+
+    private moveRow({ from, to, share }: Move): HTMLElement {
         const { model, names, link } = this.context;
-        const lists = this.others.filter((series) => series.data.blames?.length).map((series) => {
-            const total = series.total || 1;
-            const place = (row: number) => el("a", { class: "code", href: link({ function: names.key(model.functionOf[row]), insn: model.addressOf(row) }) }, model.text(row));
-            const rows = series.data.blames!.filter(([said, right]) => said < model.functionOf.length && right < model.functionOf.length).slice(0, 8);
-            return el("details", {}, el("summary", {}, `${series.label}: who is blamed for whom`),
-                el("table", { class: "plain" }, el("tbody", {}, ...rows.map(([said, right, cycles]) =>
-                    el("tr", {}, el("td", { class: "num" }, percent(cycles / total)), el("td", {}, place(said)), el("td", { class: "dim" }, "is blamed for the time of"), el("td", {}, place(right)))))));
-        });
-        replace(this.pairs, ...lists);
+        const fn = model.functionOf[from];
+        const place = (row: number) => el("a", { class: "code", href: link({ function: names.key(fn), insn: model.addressOf(row) }) }, model.text(row));
+        const steps = Math.abs(to - from);
+        return el("tr", {}, el("td", { class: "num" }, percent(share)), el("td", {}, place(from)), el("td", {}, place(to)),
+            el("td", { class: "dim" }, `${count(steps)} ${steps === 1 ? "instruction" : "instructions"} ${to > from ? "further" : "before"}`), el("td", { class: "code" }, model.name(fn, 60)));
     }
 
     show(params: URLSearchParams): void {
-        const level = params.get("level") === "instructions" ? "instructions" : "functions";
-        for (const [name, one] of Object.entries(this.levels)) one.setAttribute("aria-pressed", String(name === level));
-        this.showPairs();
-        this.build(level);
+        this.level = params.get("level") === "instructions" ? "instructions" : "functions";
+        this.one = this.others.find((series) => series.name === params.get("sampler")) ?? null;
+        this.choice.value = this.one?.name ?? "";
+        for (const row of this.element.querySelectorAll<HTMLElement>("[data-series]"))
+            row.hidden = this.one !== null && row.dataset.series !== this.one.name && row.dataset.series !== this.truth.name;
+        this.about.textContent = this.one ? `What ${this.one.label} says against ${this.truth.label}. The largest disagreement comes first.`
+            : `Share of the time, and how far that is from ${this.truth.label} (the mark). The largest disagreement comes first.`;
+        for (const [name, one] of Object.entries(this.levels)) one.setAttribute("aria-pressed", String(name === this.level));
+        this.showMoves();
+        this.build(this.level);
     }
 
     print(on: boolean): void {

@@ -153,7 +153,7 @@ function topCard({ model, bars, names, link }: Context): HTMLElement {
             el("td", { class: "wide" }, bars.make(model.main.functions.parts(fn), full, { total: totals[fn], title: model.name(fn, 80) }))));
     return card("Where the time goes", "top-card",
         el("table", { class: "plain top" }, el("caption", { class: "hidden" }, "The first functions by time"), el("tbody", {}, ...rows)),
-        el("p", {}, el("a", { href: link({ tab: "functions" }) }, `All ${count(model.functionCount)} functions`)));
+        el("p", {}, el("a", { href: link({ tab: "functions" }) }, `All ${count(model.listed.length)} functions`)));
 }
 
 export const summaryTab: Tab = {

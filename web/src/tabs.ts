@@ -4,6 +4,7 @@ import { Bars } from "./bar";
 import { Model } from "./model";
 import { FunctionNames, Params } from "./route";
 import { annotateTab } from "./tab_annotate";
+import { diffTab } from "./tab_diff";
 import { flameTab } from "./tab_flame";
 import { functionsTab } from "./tab_functions";
 import { machineTab } from "./tab_machine";
@@ -41,6 +42,7 @@ export interface Tab {
 export const tabs: Tab[] = [
     summaryTab,
     functionsTab,
+    diffTab,
     flameTab,
     annotateTab,
     samplersTab,

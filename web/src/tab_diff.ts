@@ -1,0 +1,160 @@
+// Two profiles: what every function took before and takes now, and which components made the difference. The document has what
+// `assay report --diff` computes; here it is sorted, searched and drawn.
+
+import { DiffRow, DiffSide } from "./contract";
+import { el } from "./dom";
+import { clean, count, digits, percent, seconds, short } from "./format";
+import { Column, Grid } from "./grid";
+import { Part, UNKNOWN } from "./model";
+import { Context, Tab, View } from "./tabs";
+
+const REASONS = 3;
+
+function signed(value: number): string {
+    return value === 0 ? "0" : (value < 0 ? "−" : "+") + short(Math.abs(value));
+}
+
+/** "1.25× faster", "new", "gone". */
+export function verdict(before: number, after: number): string {
+    if (before <= 0) return after > 0 ? "new" : "";
+    if (after <= 0) return "gone";
+    const factor = before / after;
+    if (Math.abs(factor - 1) < 0.0005) return "same";
+    return `${digits(factor > 1 ? factor : 1 / factor)}× ${factor > 1 ? "faster" : "slower"}`;
+}
+
+/** The components that changed, the largest change first. */
+function changes(row: DiffRow): [string, number][] {
+    const { before_components: before = {}, components: after = {} } = row;
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    const list = [...names].map((name): [string, number] => [name, (after[name] ?? 0) - (before[name] ?? 0)]);
+    return list.filter(([, change]) => change !== 0).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+}
+
+class DiffView implements View {
+    readonly element: HTMLElement;
+    private readonly rows: DiffRow[];
+    private readonly search = el("input", { type: "search", placeholder: "Search functions  ( / )", "aria-label": "Search functions", spellcheck: "false" });
+    private readonly counter = el("span", { class: "dim", role: "status" });
+    private readonly grid: Grid;
+    private readonly byName: Map<string, number>;
+    private readonly places = new Map<string, number>(); // function of the page, by module and name
+    private sort = "change";
+    private down = true;
+
+    constructor(private readonly context: Context) {
+        const { model } = context;
+        this.rows = model.data.diff!.rows;
+        this.byName = new Map(model.components.map((component, i) => [component.name, i]));
+        for (let fn = 0; fn < model.functionCount; fn++) this.places.set(`${model.moduleName(fn)}\n${model.string(model.data.functions.name[fn])}`, fn);
+        this.grid = new Grid({ label: "Functions before and after", columns: this.columns(), rowHeight: 30, onOpen: (row) => this.open(row), onSort: (sort, down) => this.go(this.search.value, sort, down) });
+        this.search.addEventListener("input", () => this.go(this.search.value, this.sort, this.down));
+        this.element = el("div", { class: "fill" }, this.head(), el("div", { class: "toolbar" }, this.search, this.counter),
+            model.main.functions.known ? context.bars.legend() : null, this.grid.element);
+    }
+
+    private head(): HTMLElement {
+        const { diff, summary } = this.context.model.data;
+        const { before, summary: after, differ_in: differ } = diff!;
+        const fact = (side: DiffSide, title: string) => el("tr", {}, el("th", { scope: "row" }, title), el("td", { class: "code" }, clean(side.program ?? "", 80)),
+            el("td", {}, clean([side.core, side.sampler].filter(Boolean).join(", "), 80)), ...[side.cycles, side.instructions].map((value) => el("td", { class: "num" }, count(value))),
+            el("td", { class: "num" }, side.cycles && side.instructions ? digits(side.instructions / side.cycles) : "–"), el("td", { class: "num" }, typeof side.seconds === "number" ? seconds(side.seconds) : "–"));
+        const sum = (key: "before" | "cycles") => diff!.rows.reduce((all, row) => all + row[key], 0);
+        const told = typeof before.cycles === "number" && typeof after.cycles === "number" ? [before.cycles, after.cycles] : [sum("before"), sum("cycles")];
+        return el("div", {}, el("p", { class: "headline" }, el("span", { class: "code" }, clean(summary.program, 60)), ": ", el("strong", {}, verdict(told[0], told[1])), ` (${signed(told[1] - told[0])} ${this.context.model.named.unit})`),
+            differ ? el("p", { class: "missing" }, `The profiles differ in more than the program: ${clean(differ, 100)}.`) : null,
+            el("table", { class: "plain errors" }, el("caption", { class: "hidden" }, "The two profiles"),
+                el("thead", {}, el("tr", {}, ...["", "Program", "Core, series", "Cycles", "Instructions", "IPC", "Time"].map((title, i) => el("th", { scope: "col", class: i > 2 ? "num" : null }, title)))),
+                el("tbody", {}, fact(before, "Before"), fact(after, "After"))));
+    }
+
+    private parts(components: Record<string, number> | undefined): Part[] {
+        const parts = Object.entries(components ?? {}).map(([name, cycles]) => ({ component: this.byName.get(name) ?? UNKNOWN, cycles }));
+        return parts.sort((a, b) => a.component - b.component);
+    }
+
+    private name(row: number): string {
+        return clean(this.rows[row].function ?? this.rows[row].name ?? "", 120) || "(unknown)";
+    }
+
+    private columns(): Column[] {
+        const { bars } = this.context;
+        const all = this.rows;
+        const most = all.reduce((max, row) => Math.max(max, row.before, row.cycles), 1e-9);
+        const number = (key: string, title: string, hint: string, value: (row: DiffRow) => number, show: (value: number) => string): Column =>
+            ({ key, title, hint, width: "86px", numeric: true, value: (row) => value(all[row]), cell: (row, cell) => (cell.textContent = show(value(all[row]))) });
+        const bar = (cells: Record<string, number> | undefined, time: number, title: string) => {
+            const parts = this.parts(cells);
+            return bars.make(parts.length > 0 ? parts : [{ component: UNKNOWN, cycles: time }], most, { total: time || 1, title });
+        };
+        return [
+            {
+                key: "name", title: "Function", width: "minmax(180px, 2fr)", value: (row) => this.name(row).toLowerCase(), cell: (row, cell) => {
+                    const fn = this.place(row);
+                    cell.classList.add("code");
+                    cell.append(fn === undefined ? this.name(row) : el("a", { tabindex: -1, href: this.context.link({ function: this.context.names.key(fn) }) }, this.name(row)));
+                },
+            },
+            number("before", "Before", "Time of the function itself in the earlier profile", (row) => row.before, short),
+            number("after", "After", "Time of the function itself in this profile", (row) => row.cycles, short),
+            { ...number("change", "Change", "Sorts by its size, whatever its sign", (row) => Math.abs(row.change), short), cell: (row, cell) => {
+                cell.classList.add(all[row].change > 0 ? "worse" : "better");
+                cell.textContent = signed(all[row].change);
+            } },
+            { key: "verdict", title: "", width: "104px", cell: (row, cell) => (cell.textContent = verdict(all[row].before, all[row].cycles)) },
+            { key: "stacks", title: "Before, and after below it", width: "minmax(160px, 2fr)", cell: (row, cell) => {
+                cell.classList.add("two-bars");
+                cell.append(bar(all[row].before_components, all[row].before, "Before"), bar(all[row].components, all[row].cycles, "After"));
+            } },
+            { key: "why", title: "What changed most", width: "minmax(220px, 3fr)", cell: (row, cell) => {
+                const list = changes(all[row]);
+                cell.classList.add("why-diff");
+                list.slice(0, REASONS).forEach(([name, change]) => cell.append(el("span", { class: "reason" }, bars.swatch(this.byName.get(name) ?? UNKNOWN), `${clean(name, 40)} ${signed(change)}`)));
+                cell.title = list.slice(0, 20).map(([name, change]) => `${clean(name, 60)} ${signed(change)}`).join("\n");
+            } },
+        ];
+    }
+
+    private place(row: number): number | undefined {
+        return this.places.get(`${clean(this.rows[row].module ?? "", 80)}\n${this.rows[row].function ?? ""}`);
+    }
+
+    private open(row: number): void {
+        const fn = this.place(row);
+        if (fn !== undefined) this.context.go({ function: this.context.names.key(fn) });
+        else this.context.announce("This function is only in the earlier profile");
+    }
+
+    private go(q: string, sort: string, down: boolean): void {
+        this.context.go({ tab: "diff", q: q || undefined, sort: sort === "change" && down ? undefined : sort, order: down ? undefined : "up" }, true);
+    }
+
+    show(params: URLSearchParams): void {
+        const query = params.get("q") ?? "";
+        if (this.search.value !== query) this.search.value = query;
+        const column = this.grid.options.columns.find((one) => one.key === params.get("sort") && one.value) ?? this.grid.options.columns[3];
+        [this.sort, this.down] = [column.key, params.get("order") !== "up"];
+        const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
+        const found = Array.from(this.rows.keys()).filter((row) => wanted.every((word) => `${this.rows[row].function ?? ""}\n${this.rows[row].module ?? ""}`.toLowerCase().includes(word)));
+        const sign = this.down ? -1 : 1;
+        const key = column.value!;
+        found.sort((a, b) => (key(a) < key(b) ? -sign : key(a) > key(b) ? sign : a - b));
+        this.grid.markSort(this.sort, this.down);
+        this.grid.setRows(found);
+        const gone = this.rows.reduce((sum, row) => sum + Math.max(0, -row.change), 0);
+        const more = this.rows.reduce((sum, row) => sum + Math.max(0, row.change), 0);
+        const whole = this.rows.reduce((sum, row) => sum + row.before, 0) || 1;
+        this.counter.textContent = `${count(found.length)} functions; saved ${percent(gone / whole)}, added ${percent(more / whole)} of the time before`;
+    }
+
+    print(on: boolean): void {
+        this.grid.print(on);
+    }
+}
+
+export const diffTab: Tab = {
+    id: "diff",
+    title: "Diff",
+    available: (model) => (model.data.diff?.rows?.length ?? 0) > 0,
+    create: (context) => new DiffView(context),
+};
