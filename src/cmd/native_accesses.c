@@ -300,7 +300,7 @@ void as_native_accesses_finish(struct as_native_accesses *accesses)
         settle(accesses, &accesses->places.data[i]);
     accesses->import->data.without = 0; /* those are among the others */
     if (note[0])
-        as_log_note("no execution watchpoints: %s; some accesses have no address", note);
+        as_log_note("execution watchpoints were refused: %s; more samples than usual have no data address", note);
 }
 
 static void add_watch_quality(const struct as_code_watch_counts *counts, struct as_store_writer *writer)

@@ -22,7 +22,8 @@ enum {
     STACK = 64,           /* bytes: a return address is on top where it matters */
     PAGE = 4096,
     HOPELESS = 8, /* refusals in a row after which no more are tried */
-    BURST = 5     /* that may be armed at once after a pause */
+    BURST = 5,    /* that may be armed at once after a pause */
+    DEBT = 25     /* that urgent ones may be ahead of the rate */
 };
 
 struct slot {
@@ -151,7 +152,7 @@ bool as_code_watch_arm(struct as_code_watch *watch, const struct as_code_watch_o
     if (watch->refusals >= HOPELESS || is_busy(watch, order->tid))
         return false;
     struct allowance *allowance = allowance_of(watch, order->tid);
-    struct slot *slot = allowance->left >= (order->urgent ? 1 - BURST : 1) ? free_slot(watch) : NULL;
+    struct slot *slot = allowance->left >= (order->urgent ? 1 - DEBT : 1) ? free_slot(watch) : NULL;
     if (!slot)
         return false;
     *slot = (struct slot){.tid = order->tid, .tag = order->tag, .until = allowance->at + watch->options.seconds};

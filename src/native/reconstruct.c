@@ -164,6 +164,20 @@ static void give_up(const struct as_insn *insn, enum as_reconstruct_reason reaso
     result->watch = would_tell(insn, reason == AS_RECONSTRUCT_ADDRESS, distance);
 }
 
+/* A string instruction that repeats accesses once a round: how many rounds are left. False: it does not repeat, or the
+ * count or the direction is not known, or it may end earlier (scans and comparisons). */
+static bool rounds_of(const struct as_insn *insn, const struct way *way, uint64_t *rounds)
+{
+    enum { RCX = 1, DIRECTION = 1 << 10 };
+    const struct as_machine_state *state = &way->machine.state;
+    bool stores = false;
+    for (unsigned m = 0; m < insn->n_mem; m++)
+        stores |= (insn->mem[m].access & AS_ACCESS_STORE) != 0;
+    *rounds = state->value[RCX];
+    return insn->flags & AS_INSN_REP && stores && state->known >> RCX & 1 && state->knows_flags &&
+           !(state->flags & DIRECTION);
+}
+
 static void take(const struct as_insn *insn, const struct way *way, unsigned distance, unsigned skipped,
                  struct as_reconstruction *result)
 {
@@ -173,6 +187,17 @@ static void take(const struct as_insn *insn, const struct way *way, unsigned dis
     result->how = distance ? AS_RECONSTRUCT_NEXT : AS_RECONSTRUCT_EXACT;
     result->reason = AS_RECONSTRUCT_FOUND;
     result->watch = false;
+}
+
+/* The access of a later round. */
+static void take_round(const struct as_insn *insn, const struct way *way, unsigned distance, unsigned skipped,
+                       unsigned skip, struct as_reconstruction *result)
+{
+    take(insn, way, distance, skip, result);
+    for (unsigned i = 0; i < result->n; i++)
+        result->accesses[i].address += (uint64_t)(skip - skipped) * result->accesses[i].size;
+    if (result->how == AS_RECONSTRUCT_EXACT && skip > skipped)
+        result->how = AS_RECONSTRUCT_NEXT;
 }
 
 void as_reconstruct_from(const struct as_machine_state *state, const struct as_reconstruct_source *source,
@@ -192,6 +217,11 @@ void as_reconstruct_from(const struct as_machine_state *state, const struct as_r
             return;
         }
         unsigned before = skipped;
+        uint64_t rounds;
+        if (accesses(&insn) && rounds_of(&insn, &way, &rounds) && skip - skipped < rounds) {
+            take_round(&insn, &way, distance, skipped, skip, result);
+            return;
+        }
         if (accesses(&insn) && skipped++ == skip) {
             take(&insn, &way, distance, skip, result);
             return;

@@ -12,8 +12,9 @@
  * A timer's interrupt arrives where the processor likes to stop: in a short loop always at the same instruction, so the
  * access that follows is always the same one too. `skip` lets so many accesses pass before one is taken; drawn at
  * random for each sample it spreads them over the loop (doc/design/native.md has the numbers). What a passed load
- * brings is not known: where the way or the address depends on it the answer is none. Nothing is passed over because it
- * is unknown: that would prefer some kinds of accesses to others.
+ * brings is not known: where the way or the address depends on it the answer is none. Each round
+ * of a string instruction that repeats is an access. Nothing is passed over because it is unknown: that would prefer
+ * some kinds of accesses to others.
  */
 #ifndef AS_NATIVE_RECONSTRUCT_H
 #define AS_NATIVE_RECONSTRUCT_H

@@ -27,8 +27,9 @@ for function in stream regions chase ways; do
 done
 check_same "every sample is accounted for" "$(sqlite3 all.db 'select samples from series')" \
     "$(sum all.db "'data_exact', 'data_next', 'data_watched', 'data_none'" | sed 's/\.0$//')"
-check_same "… and has its access" "$(sqlite3 all.db 'select sum(samples) from accesses')" \
-    "$(sum all.db "'data_exact', 'data_next', 'data_watched'" | sed 's/\.0$//')"
+found=$(sum all.db "'data_exact', 'data_next', 'data_watched'" | sed 's/\..*//')
+between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ]; } # a few instructions have two
+check "… and has its access" between "$found" "$(sqlite3 all.db 'select sum(samples) from accesses')" $((found + found / 50 + 2))
 check "few have none" test "$(sum all.db "'data_none'" | sed 's/\..*//')" -lt "$(sqlite3 all.db 'select samples / 10 from series')"
 check_same "chase and ways need watchpoints, stream and regions do not" "chase ways" \
     "$(sqlite3 -separator ' ' all.db "select group_concat(name, ' ') from (select distinct f.name from accesses a

@@ -111,7 +111,26 @@ static void accesses_can_be_skipped(void **state)
     assert_int_equal(AT_SKIP(&regs, "\x48\x8b\x19\x8b\x03", 1).reason, AS_RECONSTRUCT_ADDRESS);
     /* cmp byte [rcx], 0; je +0: nor is the way */
     assert_int_equal(AT_SKIP(&regs, "\x80\x39\x00\x74\x00\x8b\x03", 1).reason, AS_RECONSTRUCT_BRANCH);
-    assert_int_equal(AT_SKIP(&regs, "\xf3\xa4\x8b\x03", 1).reason, AS_RECONSTRUCT_BRANCH); /* rep movsb */
+}
+
+static void rounds_of_string_instructions_are_accesses(void **state)
+{
+    struct as_machine_state regs = registers();
+    static const char code[] = "\xf3\x48\xa5\x8b\x03"; /* rep movsq; mov eax, [rbx] */
+    struct as_reconstruction found = AT_SKIP(&regs, code, 3);
+    assert_int_equal(found.how, AS_RECONSTRUCT_NEXT);
+    assert_int_equal(found.n, 2);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(found.accesses[i].address,
+                         regs.value[found.accesses[i].access == AS_ACCESS_LOAD ? RSI : RDI] + 3 * 8);
+    assert_int_equal(AT_SKIP(&regs, code, 0).how, AS_RECONSTRUCT_EXACT);
+    regs.value[RCX] = 2;
+    assert_int_equal(AT_SKIP(&regs, code, 2).reason, AS_RECONSTRUCT_BRANCH); /* behind its end */
+    regs.value[RCX] = 100;
+    regs.flags = 1 << 10; /* downwards */
+    assert_int_equal(AT_SKIP(&regs, code, 3).reason, AS_RECONSTRUCT_BRANCH);
+    regs.flags = 0;
+    assert_int_equal(AT_SKIP(&regs, "\xf3\xa6\x8b\x03", 1).reason, AS_RECONSTRUCT_BRANCH); /* repe cmpsb may end */
 }
 
 static void unknown_is_said(void **state)
@@ -393,6 +412,7 @@ int main(void)
         cmocka_unit_test(next_access_follows_the_code),
         cmocka_unit_test(branches_are_decided_by_flags),
         cmocka_unit_test(accesses_can_be_skipped),
+        cmocka_unit_test(rounds_of_string_instructions_are_accesses),
         cmocka_unit_test(unknown_is_said),
         cmocka_unit_test(indirect_ways_are_followed),
         cmocka_unit_test(watching_helps_where_registers_would_tell),
