@@ -5,6 +5,7 @@
 #include "report/summary.h"
 #include "report/term.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,7 +93,9 @@ static void text_next(FILE *out, const struct as_store *store, const struct as_s
     for (size_t i = 0; i < 3; i++) {
         if (i == 1 && !next[i].symbol)
             continue;
-        fprintf(out, "  assay %s", next[i].verb);
+        fputs("  ", out);
+        put_word(out, program_invocation_name); /* as it was called: it need not be on the PATH */
+        fprintf(out, " %s", next[i].verb);
         if (next[i].symbol) {
             fputc(' ', out);
             put_word(out, next[i].symbol);

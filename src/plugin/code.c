@@ -104,6 +104,18 @@ static uint64_t hash_text(const char *text)
     return hash;
 }
 
+/* The kernel writes \012 for a newline in a file's name, and nothing else for a backslash. */
+static void restore_newlines(char *path)
+{
+    static const char escaped[] = "\\012";
+    if (!strstr(path, escaped) || access(path, F_OK) == 0)
+        return;
+    for (char *at = path; (at = strstr(at, escaped)); at++) {
+        *at = '\n';
+        memmove(at + 1, at + 4, strlen(at + 4) + 1);
+    }
+}
+
 /* The mapping of /proc/self/maps that covers a host address. `path` gets "" for anonymous memory. */
 static bool find_mapping(uint64_t host, struct module_range *range, char *path, size_t path_size)
 {
@@ -120,6 +132,7 @@ static bool find_mapping(uint64_t host, struct module_range *range, char *path, 
         *range = (struct module_range){.start = start, .end = end, .offset = offset};
         line[strcspn(line, "\n")] = 0;
         snprintf(path, path_size, "%s", path_at ? line + path_at : "");
+        restore_newlines(path);
         found = true;
     }
     free(line);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADER_SIZE = 100 };
-
 static uint32_t big_endian(const uint8_t *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
@@ -24,7 +22,7 @@ static uint64_t expected_size(const uint8_t *bytes)
 
 bool as_store_header_read(int fd, struct as_store_header *header)
 {
-    uint8_t bytes[HEADER_SIZE] = {0};
+    uint8_t bytes[AS_STORE_HEADER_SIZE] = {0};
     *header = (struct as_store_header){0};
     ssize_t n;
     do

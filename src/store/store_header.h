@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+enum { AS_STORE_HEADER_SIZE = 100 };
+
 struct as_store_header {
     bool is_database; /* of SQLite */
     bool is_profile;  /* … with our application id */

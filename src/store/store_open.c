@@ -136,6 +136,9 @@ static bool check_header(struct as_store *store, const struct as_store_schema *s
         return as_error_set(err, "%s is empty, not an Assay profile: 'assay record' writes one", path);
     if (!header.is_database)
         return as_error_set(err, "%s is not an Assay profile: 'assay record' writes one", path);
+    if (store->size < AS_STORE_HEADER_SIZE)
+        return as_error_set(err, "%s is truncated (%llu bytes, less than its header): copy or record it again", path,
+                            (unsigned long long)store->size);
     if (!header.is_profile)
         return as_error_set(err, "%s is a database of another program, not an Assay profile", path);
     if (header.version > (uint32_t)schema->n)
@@ -224,6 +227,15 @@ static int restrict_database(struct as_store *store)
                         NULL, NULL);
 }
 
+/* SQLite may tell of the first damage in several lines, behind a heading. */
+static const char *answer_line(const char *answer, int *length)
+{
+    const char *behind = strncmp(answer, "***", 3) == 0 ? strchr(answer, '\n') : NULL;
+    const char *line = behind ? behind + 1 : answer;
+    *length = (int)strcspn(line, "\n");
+    return line;
+}
+
 static bool check_pages(struct as_store *store, struct as_error *err)
 {
     sqlite3_stmt *statement = as_store_prepare(store, "PRAGMA quick_check(1)", err);
@@ -231,8 +243,11 @@ static bool check_pages(struct as_store *store, struct as_error *err)
         return false;
     bool ok = as_store_step(store, statement, err) > 0;
     const char *answer = ok ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-    if (ok && (!answer || strcmp(answer, "ok") != 0))
-        ok = as_store_damaged(store, err, "%s", answer ? answer : "no answer from its check");
+    if (ok && (!answer || strcmp(answer, "ok") != 0)) {
+        int length;
+        const char *line = answer_line(answer ? answer : "no answer from its check", &length);
+        ok = as_store_damaged(store, err, "%.*s", length, line);
+    }
     sqlite3_finalize(statement);
     return ok;
 }

@@ -90,3 +90,7 @@ d = sqlite3.connect("arguments.db")
 d.text_factory = bytes
 assert [row[0] for row in d.execute("SELECT value FROM arguments ORDER BY id")][1:] == [b"a\nb", b"\x1b[31m", b"</script>", b"\xff"]'
 check "… and in the page" "$ASSAY" report arguments.db --html arguments.html
+ended=$'ends\n'
+cp hostile "$ended"
+check "a program whose name ends in a newline" "$ASSAY" record -q -o ended.db -- "./$ended"
+check_json "… keeps its symbols" '"plain" in {r["function"] for r in d["rows"]}' "$ASSAY" report ended.db --json

@@ -61,6 +61,7 @@ adds_up() {
 check_stdout_equals "hello" "stdout is the program's" record -- echo hello
 summary=$err
 check "the file is there, and its summary names the next commands" grep -q 'assay annotate' <<<"$summary"
+check_same "… as it was called" "  $ASSAY report" "$(grep ' report$' <<<"$summary")"
 check "… and says what it is worth" grep -qE 'source model, series golden.*0 lost, 0 throttled$' <<<"$summary"
 check_stdout_equals "" "-q leaves nothing but the program" record -q -o quiet.db -- true
 check_same "… on stderr too" "" "$err"
@@ -124,7 +125,7 @@ db "… and each instruction, inside its function" '
 db "… and jumps lead where their text says" '
     one("SELECT count(*) FROM instructions i JOIN functions f ON f.id = i.function WHERE i.target >= f.address AND i.target < f.address + f.size") > 100
     and one("SELECT count(*) FROM instructions i WHERE i.target AND instr(i.text, printf(\"0x%x\", i.target)) = 0") == 0' shared.db
-annotate=$(sed -n 's/^  assay annotate //p' <<<"$err")
+annotate=$(sed -n 's/^  .*assay annotate //p' <<<"$err")
 check_same "… whose next command names a function of this file" shared.db "${annotate##* }"
 # shellcheck disable=SC2086 # two words
 check "… that works as it is" "$ASSAY" annotate $annotate

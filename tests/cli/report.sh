@@ -290,7 +290,14 @@ check_fails 125 'text.db' "another kind of file" show text.db
 python3 -c 'import sqlite3; d = sqlite3.connect("other.db"); d.execute("CREATE TABLE t(x)"); d.commit()'
 check_fails 125 'other.db' "somebody else's database" show other.db
 head -c 20000 assay.db >cut.db
-check_fails 125 'cut.db' "a truncated one" show cut.db
+check_fails 125 'cut.db is truncated .20000 of' "a truncated one" show cut.db
+head -c 50 assay.db >stub.db
+check_fails 125 'stub.db is truncated .50 bytes, less than its header.' "… one that is hardly there" show stub.db
+python3 -c '
+data = bytearray(open("assay.db", "rb").read())
+data[40960:49152] = bytes([255]) * 8192
+open("damaged.db", "wb").write(data)'
+check_fails 125 'damaged.db is damaged .[^*?]*[)]: record it again' "a damaged one, in plain words" show damaged.db
 cp assay.db newer.db
 python3 -c 'import sqlite3; d = sqlite3.connect("newer.db"); d.execute("PRAGMA user_version = 99"); d.commit()'
 check_fails 125 'format 99' "one of a later version" show newer.db

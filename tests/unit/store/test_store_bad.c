@@ -57,9 +57,7 @@ static void truncated(void **state)
     uint8_t *bytes = bed_read(bed_path("small.db"), &size);
     for (size_t cut = 1; cut < size; cut += cut < 200 ? 1 : 999) {
         bed_write(bed_path("cut.db"), bytes, cut);
-        bed_refused(bed_path("cut.db"), cut < 100 ? "not an Assay" : "truncated");
-        if (cut == 71)
-            cut = 99;
+        bed_refused(bed_path("cut.db"), cut < 15 ? "not an Assay" : "truncated");
     }
     free(bytes);
 }
