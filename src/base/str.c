@@ -20,6 +20,15 @@ void as_str_add(struct as_str *str, const char *text)
     as_str_add_bytes(str, text, strlen(text));
 }
 
+void as_str_add_word(struct as_str *str, bool when, const char *word)
+{
+    if (!when)
+        return;
+    if (str->len > 0)
+        as_str_add(str, ", ");
+    as_str_add(str, word);
+}
+
 void as_str_add_bytes(struct as_str *str, const void *bytes, size_t length)
 {
     make_room(str, length);

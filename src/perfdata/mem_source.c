@@ -124,21 +124,12 @@ const char *as_mem_level_name(enum as_mem_level level)
     return names[level];
 }
 
-static void add(struct as_str *text, bool when, const char *word)
-{
-    if (!when)
-        return;
-    if (text->len > 0)
-        as_str_add(text, ", ");
-    as_str_add(text, word);
-}
-
 static void add_level(struct as_str *text, const struct as_mem_source *source)
 {
     static const char *const distance[] = {"", " (core)", " (node)", " (socket)", " (board)", "", "", ""};
     if (source->level == AS_MEM_LEVEL_UNKNOWN && !source->hit && !source->miss)
         return;
-    add(text, true, source->remote ? "remote " : "");
+    as_str_add_word(text, true, source->remote ? "remote " : "");
     as_str_add(text, as_mem_level_name(source->level));
     as_str_add(text, source->hit ? " hit" : "");
     as_str_add(text, source->miss ? " miss" : "");
@@ -149,7 +140,7 @@ static void add_tlb(struct as_str *text, const struct as_mem_source *source)
 {
     if (!source->tlb_known)
         return;
-    add(text, true, "TLB");
+    as_str_add_word(text, true, "TLB");
     as_str_add(text, source->tlb_l1 ? " L1" : "");
     as_str_add(text, source->tlb_l1 && source->tlb_l2 ? " or" : "");
     as_str_add(text, source->tlb_l2 ? " L2" : "");
@@ -162,22 +153,22 @@ static void add_tlb(struct as_str *text, const struct as_mem_source *source)
 void as_mem_source_text(uint64_t data_src, struct as_str *text)
 {
     struct as_mem_source source = as_mem_source_decode(data_src);
-    add(text, source.load, "load");
-    add(text, source.store, "store");
-    add(text, source.prefetch, "prefetch");
-    add(text, source.fetch, "instruction fetch");
+    as_str_add_word(text, source.load, "load");
+    as_str_add_word(text, source.store, "store");
+    as_str_add_word(text, source.prefetch, "prefetch");
+    as_str_add_word(text, source.fetch, "instruction fetch");
     add_level(text, &source);
-    add(text, source.snoop_known && !source.snooped, "no snoop");
-    add(text, source.snoop_hit, "snoop hit");
-    add(text, source.snoop_miss, "snoop miss");
-    add(text, source.snoop_modified, "snoop hit modified");
-    add(text, source.forwarded, "forwarded");
-    add(text, source.from_peer, "from peer");
+    as_str_add_word(text, source.snoop_known && !source.snooped, "no snoop");
+    as_str_add_word(text, source.snoop_hit, "snoop hit");
+    as_str_add_word(text, source.snoop_miss, "snoop miss");
+    as_str_add_word(text, source.snoop_modified, "snoop hit modified");
+    as_str_add_word(text, source.forwarded, "forwarded");
+    as_str_add_word(text, source.from_peer, "from peer");
     add_tlb(text, &source);
-    add(text, source.locked, "locked");
-    add(text, source.blocked_data, "blocked by data");
-    add(text, source.blocked_address, "blocked by address");
-    add(text, text->len == 0, "unknown");
+    as_str_add_word(text, source.locked, "locked");
+    as_str_add_word(text, source.blocked_data, "blocked by data");
+    as_str_add_word(text, source.blocked_address, "blocked by address");
+    as_str_add_word(text, text->len == 0, "unknown");
 }
 
 /* ---- branches and transactions ---- */
@@ -220,9 +211,9 @@ void as_transaction_text(uint64_t transaction, struct as_str *text)
     static const char *const names[] = {"elision", "transaction", "synchronous",    "asynchronous",
                                         "retry",   "conflict",    "capacity write", "capacity read"};
     for (unsigned i = 0; i < 8; i++)
-        add(text, transaction >> i & 1, names[i]);
+        as_str_add_word(text, transaction >> i & 1, names[i]);
     if (transaction >> PERF_TXN_ABORT_SHIFT != 0) {
-        add(text, true, "code 0x");
+        as_str_add_word(text, true, "code 0x");
         as_str_addf(text, "%llx", (unsigned long long)(transaction >> PERF_TXN_ABORT_SHIFT));
     }
 }

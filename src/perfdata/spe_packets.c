@@ -269,15 +269,6 @@ bool as_spe_feed(struct as_spe_decoder *decoder, const uint8_t *bytes, size_t si
 
 /* ---- words ---- */
 
-static void add(struct as_str *text, bool when, const char *word)
-{
-    if (!when)
-        return;
-    if (text->len > 0)
-        as_str_add(text, ", ");
-    as_str_add(text, word);
-}
-
 void as_spe_events_text(uint64_t events, struct as_str *text)
 {
     static const char *const names[32] = {
@@ -288,24 +279,24 @@ void as_spe_events_text(uint64_t events, struct as_str *text)
         "streaming SVE", "shared unit",
     };
     for (unsigned i = 0; i < 32; i++)
-        add(text, events >> i & 1 && names[i] != NULL, names[i]);
+        as_str_add_word(text, events >> i & 1 && names[i] != NULL, names[i]);
 }
 
 void as_spe_type_text(const struct as_spe_record *record, struct as_str *text)
 {
     if (record->class == AS_SPE_MEMORY)
-        add(text, true, record->store ? "store" : "load");
+        as_str_add_word(text, true, record->store ? "store" : "load");
     else if (record->class == AS_SPE_BRANCH)
-        add(text, true, "branch");
+        as_str_add_word(text, true, "branch");
     else
-        add(text, true, record->conditional ? "conditional select" : "other");
-    add(text, record->class == AS_SPE_BRANCH && record->conditional, "conditional");
-    add(text, record->indirect, "indirect");
-    add(text, record->atomic, "atomic");
-    add(text, record->exclusive, "exclusive");
-    add(text, record->acquire_release, "acquire-release");
-    add(text, record->simd, "SIMD");
-    add(text, record->sve, "SVE");
+        as_str_add_word(text, true, record->conditional ? "conditional select" : "other");
+    as_str_add_word(text, record->class == AS_SPE_BRANCH && record->conditional, "conditional");
+    as_str_add_word(text, record->indirect, "indirect");
+    as_str_add_word(text, record->atomic, "atomic");
+    as_str_add_word(text, record->exclusive, "exclusive");
+    as_str_add_word(text, record->acquire_release, "acquire-release");
+    as_str_add_word(text, record->simd, "SIMD");
+    as_str_add_word(text, record->sve, "SVE");
 }
 
 const char *as_spe_source_name(uint16_t source)

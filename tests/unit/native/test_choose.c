@@ -2,42 +2,11 @@
  * and one where nothing is allowed. */
 #include "native/choose.h"
 
+#include "machine_tree.h"
 #include "unit.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <sys/stat.h>
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char full[PATH_MAX];
-    snprintf(full, sizeof full, "%s/sys/bus/event_source/devices/%s", root, path);
-    for (char *slash = full + strlen(root); (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        assert_true(mkdir(full, 0700) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static int set_up(void **state)
-{
-    snprintf(root, sizeof root, "/tmp/assay-choose.XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
 
 static struct as_probe machine(const char *vendor, int precise)
 {
@@ -52,7 +21,7 @@ static struct as_native_choice chosen(const struct as_probe *probe, enum as_nati
 {
     struct as_native_choice choice;
     struct as_error err = AS_ERROR_INIT;
-    if (!as_native_choose(root, probe, source, want, &choice, &err))
+    if (!as_native_choose(machine_root, probe, source, want, &choice, &err))
         fail_msg("%s", err.message);
     assert_true(choice.reason[0] && choice.n_events > 0);
     return choice;
@@ -61,12 +30,12 @@ static struct as_native_choice chosen(const struct as_probe *probe, enum as_nati
 static void intel_has_pebs(void **state)
 {
     struct as_probe probe = machine("GenuineIntel", 3);
-    put("cpu/type", "4\n");
-    put("cpu/format/event", "config:0-7\n");
-    put("cpu/format/umask", "config:8-15\n");
-    put("cpu/format/ldlat", "config1:0-15\n");
-    put("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
-    put("cpu/events/mem-stores", "event=0xd0,umask=0x82\n");
+    machine_put("cpu/type", "4\n");
+    machine_put("cpu/format/event", "config:0-7\n");
+    machine_put("cpu/format/umask", "config:8-15\n");
+    machine_put("cpu/format/ldlat", "config1:0-15\n");
+    machine_put("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+    machine_put("cpu/events/mem-stores", "event=0xd0,umask=0x82\n");
     struct as_native_choice choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME);
     assert_int_equal(choice.source, AS_NATIVE_PMU);
     assert_string_equal(choice.how, "PEBS");
@@ -83,8 +52,8 @@ static void amd_has_ibs(void **state)
 {
     struct as_probe probe = machine("AuthenticAMD", 2);
     probe.ibs_op = (struct as_unit){.present = true, .sampling.works = true};
-    put("ibs_op/type", "11\n");
-    put("ibs_op/format/cnt_ctl", "config:19\n");
+    machine_put("ibs_op/type", "11\n");
+    machine_put("ibs_op/format/cnt_ctl", "config:19\n");
     assert_string_equal(chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME).how, "IBS op");
     struct as_native_choice choice = chosen(&probe, AS_NATIVE_PMU, AS_NATIVE_ACCESSES);
     assert_int_equal(choice.events[0].unit, AS_NATIVE_UNIT_IBS_OP);
@@ -97,10 +66,10 @@ static void arm_has_spe(void **state)
 {
     struct as_probe probe = machine("", 0);
     probe.spe = (struct as_unit){.present = true, .sampling.works = true};
-    put("arm_spe_0/type", "12\n");
-    put("arm_spe_0/format/ts_enable", "config:0\n");
-    put("arm_spe_0/format/load_filter", "config:33\n");
-    put("arm_spe_0/format/store_filter", "config:34\n");
+    machine_put("arm_spe_0/type", "12\n");
+    machine_put("arm_spe_0/format/ts_enable", "config:0\n");
+    machine_put("arm_spe_0/format/load_filter", "config:33\n");
+    machine_put("arm_spe_0/format/store_filter", "config:34\n");
     assert_string_equal(chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME).how, "cycles with skid");
     struct as_native_choice choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_ACCESSES);
     assert_int_equal(choice.events[0].unit, AS_NATIVE_UNIT_SPE);
@@ -118,12 +87,12 @@ static void virtual_machines_have_the_clock(void **state)
     assert_non_null(strstr(choice.reason, "virtual machine"));
     assert_int_equal(choice.fields, 0);
     assert_int_equal(chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_ACCESSES).fields, PERF_SAMPLE_REGS_USER);
-    assert_false(as_native_choose(root, &probe, AS_NATIVE_PMU, AS_NATIVE_TIME, &choice, &err));
+    assert_false(as_native_choose(machine_root, &probe, AS_NATIVE_PMU, AS_NATIVE_TIME, &choice, &err));
     assert_non_null(strstr(err.message, "no hardware PMU"));
     probe.sampling.error = EACCES;
     assert_non_null(strstr(chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME).reason, "may not be used"));
     probe.task_clock = (struct as_attempt){.error = EACCES};
-    assert_false(as_native_choose(root, &probe, AS_NATIVE_AUTO, AS_NATIVE_TIME, &choice, &err));
+    assert_false(as_native_choose(machine_root, &probe, AS_NATIVE_AUTO, AS_NATIVE_TIME, &choice, &err));
     assert_non_null(strstr(err.message, "Permission denied"));
 }
 
@@ -140,11 +109,11 @@ static void pmu_without_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(intel_has_pebs, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(amd_has_ibs, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(arm_has_spe, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(virtual_machines_have_the_clock, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(pmu_without_addresses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(intel_has_pebs, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(amd_has_ibs, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(arm_has_spe, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(virtual_machines_have_the_clock, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(pmu_without_addresses, machine_set_up, machine_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,69 +2,43 @@
  * does not have. Periods are prime. */
 #include "native/event.h"
 
+#include "machine_tree.h"
 #include "unit.h"
 
 #include "native/session_internal.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/hw_breakpoint.h>
 #include <math.h>
 #include <stdio.h>
-#include <sys/stat.h>
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char full[PATH_MAX];
-    snprintf(full, sizeof full, "%s%s%s", root, path[0] == '/' ? "" : "/sys/bus/event_source/devices/", path);
-    for (char *slash = full + strlen(root); (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        assert_true(mkdir(full, 0700) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
 
 /* What Skylake, Zen and Neoverse kernels show, shortened. */
 static int set_up(void **state)
 {
-    snprintf(root, sizeof root, "/tmp/assay-event.XXXXXX");
-    if (!mkdtemp(root))
+    if (machine_set_up(state) != 0)
         return -1;
-    put("cpu/type", "4\n");
-    put("cpu/format/event", "config:0-7\n");
-    put("cpu/format/umask", "config:8-15\n");
-    put("cpu/format/edge", "config:18\n");
-    put("cpu/format/cmask", "config:24-31\n");
-    put("cpu/format/ldlat", "config1:0-15\n");
-    put("cpu/format/offcore_rsp", "config1:0-63\n");
-    put("cpu/format/split", "config:0-7,32-35\n");
-    put("cpu/format/wrong", "config9:0-7\n");
-    put("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
-    put("cpu/events/mem-stores", "event=0xd0,umask=0x82\n");
-    put("cpu/events/loop", "loop\n");
-    put("ibs_op/type", "11\n");
-    put("ibs_op/format/cnt_ctl", "config:19\n");
-    put("ibs_fetch/type", "10\n");
-    put("ibs_fetch/format/rand_en", "config:57\n");
-    put("arm_spe_0/type", "12\n");
-    put("arm_spe_0/format/ts_enable", "config:0\n");
-    put("arm_spe_0/format/load_filter", "config:33\n");
-    put("arm_spe_0/format/min_latency", "config2:0-11\n");
-    put("arm_spe_0/cpumask", "0-3,8,10-11\n");
+    machine_put("cpu/type", "4\n");
+    machine_put("cpu/format/event", "config:0-7\n");
+    machine_put("cpu/format/umask", "config:8-15\n");
+    machine_put("cpu/format/edge", "config:18\n");
+    machine_put("cpu/format/cmask", "config:24-31\n");
+    machine_put("cpu/format/ldlat", "config1:0-15\n");
+    machine_put("cpu/format/offcore_rsp", "config1:0-63\n");
+    machine_put("cpu/format/split", "config:0-7,32-35\n");
+    machine_put("cpu/format/wrong", "config9:0-7\n");
+    machine_put("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+    machine_put("cpu/events/mem-stores", "event=0xd0,umask=0x82\n");
+    machine_put("cpu/events/loop", "loop\n");
+    machine_put("ibs_op/type", "11\n");
+    machine_put("ibs_op/format/cnt_ctl", "config:19\n");
+    machine_put("ibs_fetch/type", "10\n");
+    machine_put("ibs_fetch/format/rand_en", "config:57\n");
+    machine_put("arm_spe_0/type", "12\n");
+    machine_put("arm_spe_0/format/ts_enable", "config:0\n");
+    machine_put("arm_spe_0/format/load_filter", "config:33\n");
+    machine_put("arm_spe_0/format/min_latency", "config2:0-11\n");
+    machine_put("arm_spe_0/cpumask", "0-3,8,10-11\n");
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
 }
 
 struct expected {
@@ -79,7 +53,7 @@ static void check(const struct expected *want)
 {
     struct as_native_event event;
     struct as_error err = AS_ERROR_INIT;
-    if (!as_native_event_parse(root, want->text, &event, &err))
+    if (!as_native_event_parse(machine_root, want->text, &event, &err))
         fail_msg("%s: %s", want->text, err.message);
     assert_string_equal(event.name, want->text);
     assert_int_equal(event.attr.type, want->type);
@@ -126,11 +100,11 @@ static void modifiers_choose_modes(void **state)
 {
     struct as_native_event event;
     struct as_error err = AS_ERROR_INIT;
-    assert_true(as_native_event_parse(root, "cycles:u", &event, &err));
+    assert_true(as_native_event_parse(machine_root, "cycles:u", &event, &err));
     assert_true(event.user_only && !event.kernel_only);
-    assert_true(as_native_event_parse(root, "cycles:kp", &event, &err));
+    assert_true(as_native_event_parse(machine_root, "cycles:kp", &event, &err));
     assert_true(!event.user_only && event.kernel_only);
-    assert_true(as_native_event_parse(root, "cycles:uk", &event, &err));
+    assert_true(as_native_event_parse(machine_root, "cycles:uk", &event, &err));
     assert_true(!event.user_only && !event.kernel_only);
 }
 
@@ -138,14 +112,14 @@ static void watchpoints_have_their_form(void **state)
 {
     struct as_native_event event;
     struct as_error err = AS_ERROR_INIT;
-    assert_true(as_native_event_parse(root, "mem:0x1000/8:w", &event, &err));
+    assert_true(as_native_event_parse(machine_root, "mem:0x1000/8:w", &event, &err));
     assert_int_equal(event.attr.type, PERF_TYPE_BREAKPOINT);
     assert_int_equal(event.attr.bp_addr, 0x1000);
     assert_int_equal(event.attr.bp_len, 8);
     assert_int_equal(event.attr.bp_type, HW_BREAKPOINT_W);
-    assert_true(as_native_event_parse(root, "mem:0x1002/2", &event, &err));
+    assert_true(as_native_event_parse(machine_root, "mem:0x1002/2", &event, &err));
     assert_int_equal(event.attr.bp_type, HW_BREAKPOINT_RW);
-    assert_true(as_native_event_parse(root, "mem:0x1001:x", &event, &err));
+    assert_true(as_native_event_parse(machine_root, "mem:0x1001:x", &event, &err));
     assert_int_equal(event.attr.bp_type, HW_BREAKPOINT_X);
 }
 
@@ -177,7 +151,7 @@ static void nonsense_is_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct as_native_event event;
         struct as_error err = {.message = ""};
-        if (as_native_event_parse(root, bad[i], &event, &err))
+        if (as_native_event_parse(machine_root, bad[i], &event, &err))
             fail_msg("\"%s\" was taken", bad[i]);
         assert_true(err.message[0] != '\0');
         assert_null(strchr(err.message, '\n'));
@@ -188,8 +162,8 @@ static void processors_of_a_pmu(void **state)
 {
     static const bool has[] = {1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0};
     for (int cpu = 0; cpu < 13; cpu++)
-        assert_int_equal(as_native_event_pmu_covers(root, "arm_spe_0", cpu), has[cpu]);
-    assert_true(as_native_event_pmu_covers(root, "cpu", 99)); /* it does not say */
+        assert_int_equal(as_native_event_pmu_covers(machine_root, "arm_spe_0", cpu), has[cpu]);
+    assert_true(as_native_event_pmu_covers(machine_root, "cpu", 99)); /* it does not say */
 }
 
 /* libpfm4 has names for the kernel's own events on every machine. */
@@ -249,11 +223,11 @@ static void clocks_make_up_the_rate(void **state)
 static struct as_native_session *made(struct as_native_options options, const char *text, struct as_native_event *event)
 {
     struct as_error err = AS_ERROR_INIT;
-    assert_true(as_native_event_parse(root, text, event, &err));
+    assert_true(as_native_event_parse(machine_root, text, event, &err));
     struct as_native_session *session = as_alloc(sizeof *session);
     options.events = event;
     options.n_events = 1;
-    options.root = root;
+    options.root = machine_root;
     session->options = options;
     *as_vec_push(&session->events) = *event;
     assert_true(as_native_make_kinds(session, &err));
@@ -318,7 +292,7 @@ static void refusals_are_explained(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct as_native_event event;
         struct as_error err = AS_ERROR_INIT;
-        put("/proc/sys/kernel/perf_event_paranoid", table[i].level);
+        machine_put("/proc/sys/kernel/perf_event_paranoid", table[i].level);
         struct as_native_session *session = made((struct as_native_options){.mode = table[i].mode}, "cycles", &event);
         session->pid = 7;
         assert_false(as_native_open_error(session, &event, table[i].error, &err));
@@ -328,7 +302,7 @@ static void refusals_are_explained(void **state)
     }
 }
 
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, machine_tear_down)
 
 int main(void)
 {

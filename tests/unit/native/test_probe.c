@@ -2,53 +2,19 @@
  */
 #include "native/probe.h"
 
+#include "machine_tree.h"
 #include "unit.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char full[PATH_MAX];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = full + strlen(root); (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        assert_true(mkdir(full, 0700) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(root, sizeof root, "/tmp/assay-probe.XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
 
 static void reads_x86_cpuinfo(void **state)
 {
     (void)state;
     struct as_probe probe;
-    put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 85\nmodel name\t: Xeon: Gold\n"
-                         "flags\t\t: fpu vme hypervisors\n\nprocessor\t: 1\nvendor_id\t: Other\n");
-    as_probe_machine(root, &probe);
+    machine_put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 85\nmodel name\t: Xeon: Gold\n"
+                                 "flags\t\t: fpu vme hypervisors\n\nprocessor\t: 1\nvendor_id\t: Other\n");
+    as_probe_machine(machine_root, &probe);
     assert_string_equal(probe.vendor, "GenuineIntel");
     assert_string_equal(probe.model, "Xeon: Gold");
     assert_false(probe.virtual_machine); /* "hypervisors" is another word */
@@ -59,11 +25,11 @@ static void reads_hypervisor_flag(void **state)
 {
     (void)state;
     struct as_probe probe;
-    put("/proc/cpuinfo", "vendor_id\t: AuthenticAMD\nflags\t\t: fpu hypervisor vme\n");
-    as_probe_machine(root, &probe);
+    machine_put("/proc/cpuinfo", "vendor_id\t: AuthenticAMD\nflags\t\t: fpu hypervisor vme\n");
+    as_probe_machine(machine_root, &probe);
     assert_true(probe.virtual_machine);
-    put("/proc/cpuinfo", "vendor_id\t: AuthenticAMD\nflags\t\t: fpu vme hypervisor\n");
-    as_probe_machine(root, &probe);
+    machine_put("/proc/cpuinfo", "vendor_id\t: AuthenticAMD\nflags\t\t: fpu vme hypervisor\n");
+    as_probe_machine(machine_root, &probe);
     assert_true(probe.virtual_machine);
 }
 
@@ -71,15 +37,15 @@ static void reads_arm_and_riscv_cpuinfo(void **state)
 {
     (void)state;
     struct as_probe probe;
-    put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
-    put("/sys/hypervisor/type", "xen\n");
-    as_probe_machine(root, &probe);
+    machine_put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
+    machine_put("/sys/hypervisor/type", "xen\n");
+    as_probe_machine(machine_root, &probe);
     assert_string_equal(probe.vendor, "0x41");
     assert_string_equal(probe.model, "0xd0c");
     assert_true(probe.virtual_machine);
     assert_string_equal(probe.hypervisor, "xen");
-    put("/proc/cpuinfo", "hart\t\t: 0\nuarch\t\t: sifive,u74-mc\nmvendorid\t: 0x489");
-    as_probe_machine(root, &probe);
+    machine_put("/proc/cpuinfo", "hart\t\t: 0\nuarch\t\t: sifive,u74-mc\nmvendorid\t: 0x489");
+    as_probe_machine(machine_root, &probe);
     assert_string_equal(probe.vendor, "0x489");
     assert_string_equal(probe.model, "sifive,u74-mc");
 }
@@ -88,7 +54,7 @@ static void knows_nothing_of_nothing(void **state)
 {
     (void)state;
     struct as_probe probe;
-    as_probe_machine(root, &probe);
+    as_probe_machine(machine_root, &probe);
     assert_string_equal(probe.vendor, "");
     assert_string_equal(probe.model, "");
     assert_int_equal(probe.n_sources, 0);
@@ -102,12 +68,12 @@ static void reads_settings(void **state)
 {
     (void)state;
     struct as_probe probe;
-    put("/proc/sys/kernel/perf_event_paranoid", "-1\n");
-    put("/proc/sys/kernel/kptr_restrict", "2\n");
-    put("/proc/sys/kernel/perf_event_mlock_kb", "many\n");
-    put("/proc/sys/kernel/perf_event_max_sample_rate", "99999999999999999999\n");
-    put("/proc/sys/kernel/yama/ptrace_scope", "");
-    as_probe_machine(root, &probe);
+    machine_put("/proc/sys/kernel/perf_event_paranoid", "-1\n");
+    machine_put("/proc/sys/kernel/kptr_restrict", "2\n");
+    machine_put("/proc/sys/kernel/perf_event_mlock_kb", "many\n");
+    machine_put("/proc/sys/kernel/perf_event_max_sample_rate", "99999999999999999999\n");
+    machine_put("/proc/sys/kernel/yama/ptrace_scope", "");
+    as_probe_machine(machine_root, &probe);
     assert_true(probe.paranoid.known);
     assert_int_equal(probe.paranoid.value, -1);
     assert_true(probe.kptr_restrict.known);
@@ -122,10 +88,10 @@ static void tries_units(void **state)
 {
     (void)state;
     struct as_probe probe;
-    put("/sys/bus/event_source/devices/ibs_op/type", "4242\n");
-    put("/sys/bus/event_source/devices/software/type", "1\n");
-    put("/sys/bus/event_source/devices/breakpoint/type", "5\n");
-    as_probe_machine(root, &probe);
+    machine_put("/sys/bus/event_source/devices/ibs_op/type", "4242\n");
+    machine_put("/sys/bus/event_source/devices/software/type", "1\n");
+    machine_put("/sys/bus/event_source/devices/breakpoint/type", "5\n");
+    as_probe_machine(machine_root, &probe);
     assert_int_equal(probe.n_sources, 3);
     assert_string_equal(probe.sources[0], "breakpoint");
     assert_string_equal(probe.sources[1], "ibs_op");
@@ -144,13 +110,13 @@ static void survives_odd_cpuinfo(void **state)
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = 0;
     memcpy(text, "vendor_id\t: ", 12);
-    put("/proc/cpuinfo", text);
-    as_probe_machine(root, &probe);
+    machine_put("/proc/cpuinfo", text);
+    as_probe_machine(machine_root, &probe);
     assert_int_equal(strlen(probe.vendor), sizeof probe.vendor - 1);
     static const char *const odd[] = {"vendor_id", "vendor_id\t", "vendor_id :", "vendor_id : ", "\n\n:\n", "flags"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        put("/proc/cpuinfo", odd[i]);
-        as_probe_machine(root, &probe);
+        machine_put("/proc/cpuinfo", odd[i]);
+        as_probe_machine(machine_root, &probe);
         assert_string_equal(probe.vendor, "");
     }
 }
@@ -186,13 +152,13 @@ static void leaves_nothing_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_x86_cpuinfo, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(reads_hypervisor_flag, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(reads_arm_and_riscv_cpuinfo, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(knows_nothing_of_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(reads_settings, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(tries_units, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(survives_odd_cpuinfo, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reads_x86_cpuinfo, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(reads_hypervisor_flag, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(reads_arm_and_riscv_cpuinfo, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(knows_nothing_of_nothing, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(reads_settings, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(tries_units, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(survives_odd_cpuinfo, machine_set_up, machine_tear_down),
         cmocka_unit_test(agrees_with_this_machine),
         cmocka_unit_test(leaves_nothing_behind),
     };
