@@ -46,7 +46,7 @@ void as_page_sparse_json(const struct as_page_document *document, struct as_json
     for (size_t i = 0; i < entries->len; i++)
         as_json_u64(json, NULL, data[i].row - (i ? data[i - 1].row : 0));
     as_json_end(json);
-    if (of->events) {
+    if (entries->len ? data[0].component != AS_STORE_NONE : of->events != 0) {
         as_json_array(json, "component");
         for (size_t i = 0; i < entries->len; i++)
             as_json_u64(json, NULL, data[i].component);

@@ -109,8 +109,9 @@ bool as_page_paths_make(struct as_page_document *document, struct as_error *err)
     *paths = (struct as_page_paths){.self = as_alloc_array(n + 1, sizeof *paths->self)};
     if (!as_tree_make(&paths->tree, view, err))
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!(series[i].events ? add_components : add_times)(document, paths, i, err))
+    for (uint32_t i = 0; i < n; i++) /* files of the first format have components, but not of paths */
+        if ((series[i].events && !add_components(document, paths, i, err)) ||
+            (!paths->self[i].len && !add_times(document, paths, i, err)))
             return false;
     paths->number = as_alloc_array(paths->tree.n + 1, sizeof *paths->number);
     paths->kept = as_alloc_array(paths->tree.n + 1, sizeof *paths->kept);
