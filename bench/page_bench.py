@@ -24,7 +24,8 @@ import tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAX_SIZE, MAX_READY = 5e6, 3000
-PROGRAM = ["--max", "30M", "--", "python3", "-c", "import json,decimal;print(1)"]
+PYTHON = os.path.realpath(sys.executable)  # python3 itself may be a script
+PROGRAM = ["--max", "30M", "--", PYTHON, "-c", "import json,decimal;print(1)"]
 
 
 def processor_seconds():
