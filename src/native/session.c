@@ -196,6 +196,12 @@ static void finish_info(struct as_native_session *session)
     }
     session->info.lost = summary->lost + summary->lost_samples;
     session->info.throttled = summary->throttled;
+    if (summary->throttled)
+        as_native_note(
+            session,
+            "the kernel stopped the sampling %lu times (kernel.perf_event_max_sample_rate): what ran until it "
+            "went on has no samples",
+            (unsigned long)summary->throttled);
     as_map_remove(&session->processes, (uint64_t)session->pid);
     session->info.processes_left = session->processes.len;
     note_unsampled(session);

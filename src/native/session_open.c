@@ -74,6 +74,11 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
                                 "perf_event_paranoid is %ld: no samples in kernel mode for you (measure user mode "
                                 "alone, or as root: sysctl kernel.perf_event_paranoid=1)",
                                 paranoid);
+        if (session->child) /* nobody else's, so it is no question of whose process it is */
+            return as_error_set(err,
+                                "perf_event_open is forbidden here (%s): a container's seccomp filter has to allow it; "
+                                "--source=model needs none of it",
+                                event->name);
         return as_error_set(err,
                             "no permission to measure process %d with %s (another user's, or refused by the "
                             "container)",
@@ -82,7 +87,12 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
     case ENFILE:
         return as_error_set(err, "%s: out of file descriptors after %zu events (raise ulimit -n)", event->name,
                             session->fds.len);
+    case EBUSY:
+        return as_error_set(err, "%s: the counters are taken by somebody else (perf, the kernel's NMI watchdog)",
+                            event->name);
     case ENOSPC:
+        if (event->unit != AS_NATIVE_UNIT_WATCHPOINT)
+            return as_error_set(err, "%s: there is no counter left for it", event->name);
         return as_error_set(err, "%s: the debug registers are taken (by a debugger, or another profiler)", event->name);
     case ESRCH:
         return as_error_set(err, "there is no process %d", session->pid);
@@ -95,7 +105,7 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
     case EINVAL:
         return as_error_set(err, "%s: the kernel refuses this event with what is wanted of it", event->name);
     case ENOSYS:
-        return as_error_set(err, "the kernel has no perf events");
+        return as_error_set(err, "the kernel has no perf events, or a container hides them; --source=model needs none");
     default:
         return as_error_set(err, "%s cannot be opened: %s", event->name, strerror(error));
     }

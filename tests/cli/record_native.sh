@@ -168,6 +168,57 @@ else
     skip "another user" "needs root and perf_event_paranoid 2"
 fi
 
+# ---- what is forbidden or used up ------------------------------------------------------------------------------------
+deny=$BUILD/tests/unit/native/deny_perf
+if "$deny" EPERM true 2>/dev/null; then
+    for error in EPERM EACCES; do
+        check_fails 125 'perf_event_open is forbidden here .*seccomp filter has to allow it' "a container that forbids perf events: $error" \
+            "$deny" "$error" "$ASSAY" record --source=timer -o denied.db -- touch denied
+    done
+    check_fails 125 'no perf events, or a container hides them' "one that hides them" "$deny" ENOSYS "$ASSAY" record --source=timer -o denied.db -- touch denied
+    check_fails 125 'page-faults: out of file descriptors after 0' "no descriptor" "$deny" EMFILE "$ASSAY" record --source=pmu --event page-faults -o denied.db -- touch denied
+    check_fails 125 'counters are taken' "a counter that is taken" "$deny" EBUSY "$ASSAY" record --source=pmu --event page-faults -o denied.db -- touch denied
+    check "… nothing ran, nothing was written" test ! -e denied -a ! -e denied.db
+    "$victim" shares 1000000 &
+    pid=$!
+    check_fails 125 "no permission to measure process $pid" "nor may a process be attached to" "$deny" EPERM "$ASSAY" record --pid "$pid" --duration 1 -o denied.db
+    kill "$pid"
+    wait "$pid" 2>/dev/null
+    check "auto then takes the model" "$deny" EPERM "$ASSAY" record -q -o denied.db -- true
+    check_json "… and says why" 'd["summary"]["source"] == "model" and d["summary"]["source_why"].startswith("auto: ")' "$ASSAY" report --json denied.db
+    printf '3\n' >three
+    paranoid3() { unshare -m sh -c 'mount --bind three /proc/sys/kernel/perf_event_paranoid && exec "$@"' sh "$@"; }
+    if paranoid3 true 2>/dev/null; then # a stock kernel takes 3 as 2, Debian's refuses: what it would say
+        check_fails 125 'perf_event_paranoid is 3: nobody but root may measure' "perf_event_paranoid 3" paranoid3 "$deny" EACCES "$ASSAY" record --source=timer -o denied3.db -- true
+    else
+        skip "perf_event_paranoid 3" "no mount namespace here"
+    fi
+else
+    skip "perf events are forbidden" "no seccomp filter can be set"
+fi
+few() { (ulimit -n 11 && "$@"); }
+check_fails 125 '(out of file descriptors|Too many open files|cannot start)' "few descriptors" few "$ASSAY" record --source=pmu --event task-clock --event page-faults --event minor-faults \
+    --event context-switches --event dummy -o few.db -- true
+watched() { record --source=pmu --event mem:0x1000 --event mem:0x1008 --event mem:0x1010 --event mem:0x1018 "$@" -o watched.db -- true; }
+if watched 2>/dev/null; then
+    check_fails 125 'the debug registers are taken' "a fifth watchpoint" watched --event mem:0x1020
+else
+    skip "a fifth watchpoint" "there are no four debug registers"
+fi
+rate=/proc/sys/kernel/perf_event_max_sample_rate
+if [ "$(id -u)" = 0 ] && [ -w "$rate" ] && before=$(cat "$rate"); then
+    trap 'echo "$before" >"$rate"; finish' EXIT
+    echo 1000 >"$rate"
+    check "a kernel that throttles" timer -o throttled.db --rate 20000 --user -- "$victim" shares 1000
+    echo "$before" >"$rate"
+    trap finish EXIT
+    check "… is told" grep -q 'kernel stopped the sampling .* times (kernel.perf_event_max_sample_rate)' <<<"$err"
+    check_json "… and counted" 'd["summary"]["throttled"] > 5' "$ASSAY" report --json throttled.db
+    check_same "… the limit is as before" "$before" "$(cat "$rate")"
+else
+    skip "throttling" "only root can provoke it"
+fi
+
 # ---- wrong usage, failures -------------------------------------------------------------------------------------------
 check_fails 127 'absent' "a program that is not there" timer -- ./absent
 check_fails 126 'Permission denied' "a file that cannot be run" timer -- /etc/passwd
