@@ -199,8 +199,9 @@ fi
 few() { (ulimit -n 11 && "$@"); }
 check_fails 125 '(out of file descriptors|Too many open files|cannot start)' "few descriptors" few "$ASSAY" record --source=pmu --event task-clock --event page-faults --event minor-faults \
     --event context-switches --event dummy -o few.db -- true
+# shellcheck disable=SC2120
 watched() { record --source=pmu --event mem:0x1000 --event mem:0x1008 --event mem:0x1010 --event mem:0x1018 "$@" -o watched.db -- true; }
-if watched 2>/dev/null; then
+if watched 2>/dev/null; then # four
     check_fails 125 'the debug registers are taken' "a fifth watchpoint" watched --event mem:0x1020
 else
     skip "a fifth watchpoint" "there are no four debug registers"
@@ -270,14 +271,14 @@ done
 check "two such profiles are compared" "$ASSAY" report --diff threads.db shares.db
 
 # ---- against perf -----------------------------------------------------------------------------------------------------
-# Two points, and four standard deviations of the difference of two samples. Addresses are not randomised: where the
-# stack lies can move more time than that (awk's sprintf, in one run of fourteen).
-fixed() { if command -v setarch >/dev/null; then setarch -R "$@"; else "$@"; fi; }
+# Two points, and four standard deviations of the difference of two samples. Addresses are not randomised and the
+# environment is the same, which perf adds to: where the stack lies can move more time than that (7 points of sqlite3's).
+fixed=(setarch -R env -i PATH="$PATH" LC_ALL=C)
 agrees() {
     local name=$1
     shift
-    fixed perf record -q -F 4000 -e cpu-clock:u -o perf.data -- "$@" >/dev/null 2>perf.log &&
-        "$ASSAY" import -q -o theirs.db perf.data && fixed "$ASSAY" record --source=timer -q --rate 4000 --user -o ours.db -- "$@" >/dev/null || return 1
+    perf record -q -F 4000 -e cpu-clock:u -o perf.data -- "${fixed[@]}" "$@" >/dev/null 2>perf.log &&
+        "$ASSAY" import -q -o theirs.db perf.data && timer -q --rate 4000 --user -o ours.db -- "${fixed[@]}" "$@" >/dev/null || return 1
     "$ASSAY" report --json --limit 0 ours.db >ours.json && "$ASSAY" report --json --limit 0 theirs.db >theirs.json || return 1
     python3 - <<'END'
 import json, math, sys
