@@ -50,9 +50,12 @@ static void add_symbol(struct as_perf_kallsyms *table, const char *line)
     table->stext = strcmp(name, "_stext") == 0 ? address : table->stext;
     if (!strchr("tTwW", type) || table->symbols.len >= MOST_SYMBOLS)
         return;
-    uint32_t order = (uint32_t)table->symbols.len;
-    *as_vec_push(&table->symbols) =
-        (struct as_perf_kallsym){.start = address, .name = as_strings_intern(table->names, name), .order = order};
+    struct as_perf_kallsym symbol = {
+        .start = address, .name = (uint32_t)table->names.len, .order = (uint32_t)table->symbols.len};
+    *as_vec_push(&table->symbols) = symbol;
+    for (const char *at = name; *at; at++)
+        *as_vec_push(&table->names) = *at;
+    *as_vec_push(&table->names) = '\0';
 }
 
 /* Of several names for one address perf 6.1 shows the last; so do we, that results can be compared. */
@@ -81,7 +84,7 @@ static void finish(struct as_perf_kallsyms *table)
 bool as_perf_kallsyms_load(struct as_perf_kallsyms *table, const char *kallsyms, const char *notes)
 {
     char line[1024];
-    *table = (struct as_perf_kallsyms){.names = as_strings_new()};
+    *table = (struct as_perf_kallsyms){0};
     FILE *file = fopen(kallsyms, "re");
     while (file && fgets(line, sizeof line, file))
         add_symbol(table, line);
@@ -99,7 +102,7 @@ bool as_perf_kallsyms_load(struct as_perf_kallsyms *table, const char *kallsyms,
 void as_perf_kallsyms_free(struct as_perf_kallsyms *table)
 {
     as_vec_free(&table->symbols);
-    as_strings_free(table->names);
+    as_vec_free(&table->names);
     *table = (struct as_perf_kallsyms){0};
 }
 
@@ -110,6 +113,11 @@ bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as
     bool same =
         id->size > 0 && id->size == table->build_id.size && memcmp(id->bytes, table->build_id.bytes, id->size) == 0;
     return same && reference != 0 && (reference == table->text || reference == table->stext);
+}
+
+const char *as_perf_kallsyms_name(const struct as_perf_kallsyms *table, const struct as_perf_kallsym *symbol)
+{
+    return table->names.data + symbol->name;
 }
 
 const struct as_perf_kallsym *as_perf_kallsyms_find(const struct as_perf_kallsyms *table, uint64_t address)

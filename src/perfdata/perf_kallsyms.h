@@ -3,18 +3,17 @@
 #ifndef AS_PERFDATA_PERF_KALLSYMS_H
 #define AS_PERFDATA_PERF_KALLSYMS_H
 
-#include "base/map.h"
 #include "base/vec.h"
 #include "perfdata/perfdata.h"
 
 struct as_perf_kallsym {
     uint64_t start, end;
-    uint32_t name;  /* in the strings */
+    uint32_t name;  /* where it begins in the names */
     uint32_t order; /* in the file */
 };
 
 struct as_perf_kallsyms {
-    struct as_strings *names;
+    AS_VEC(char) names; /* each with its end; over a hundred thousand, so nothing is kept beside them */
     AS_VEC(struct as_perf_kallsym) symbols; /* by address, disjoint */
     uint64_t text, stext;                   /* addresses of _text and _stext; 0: unknown */
     struct as_perf_build_id build_id;       /* of the running kernel; size 0: unknown */
@@ -27,6 +26,7 @@ void as_perf_kallsyms_free(struct as_perf_kallsyms *table);
 /* Whether the kernel that was recorded with this build-id (size 0: not said), and `reference` as the address of _text
  * or _stext, is this one. */
 bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_build_id *id, uint64_t reference);
+const char *as_perf_kallsyms_name(const struct as_perf_kallsyms *table, const struct as_perf_kallsym *symbol);
 const struct as_perf_kallsym *as_perf_kallsyms_find(const struct as_perf_kallsyms *table,
                                                     uint64_t address); /* or NULL */
 

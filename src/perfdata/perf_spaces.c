@@ -339,7 +339,7 @@ static void find_kernel_symbol(struct as_perf_spaces *spaces, uint64_t address, 
         location->function_start = symbol->start;
         location->function_size = symbol->end - symbol->start;
     } else if (known != NULL) {
-        location->function = location->raw_function = as_strings_get(spaces->kallsyms.names, known->name);
+        location->function = location->raw_function = as_perf_kallsyms_name(&spaces->kallsyms, known);
         location->function_start = known->start;
         location->function_size = known->end - known->start;
     }

@@ -51,7 +51,7 @@ static void assert_name(const struct as_perf_kallsyms *table, uint64_t address, 
         return;
     }
     assert_non_null(symbol);
-    assert_string_equal(as_strings_get(table->names, symbol->name), expected);
+    assert_string_equal(as_perf_kallsyms_name(table, symbol), expected);
 }
 
 static void addresses_have_names(void **state)
