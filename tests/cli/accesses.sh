@@ -84,6 +84,21 @@ check "a profile without addresses" timer -q -o none.db -- "$victim" stream 2000
 check_stderr_line 'no data addresses in series task-clock' "… says what to do" "$ASSAY" report --data none.db
 check_status 2 "accesses are not the model's" "$ASSAY" record --source=model --accesses -o model.db -- true
 
+# ---- addresses of hardware, in recordings made byte by byte: no processor here has any -----------------------------
+for unit in pebs ibs; do
+    python3 "$SOURCE/tests/cli/data_recording.py" "$unit" "$victim" "$unit.data"
+    check "a recording with addresses of $unit" "$ASSAY" import -q -o "$unit.db" "$unit.data"
+    check_json "… has its objects" '({r["object"]: (r["samples"], r["load_time"], r["store_time"]) for r in d["rows"]}
+        == {"a": (3, 3000, 0), "b": (1, 0, 1000), "[heap]": (2, 2000, 0), "[stack]": (1, 0, 1000), None: (1, 1000, 0)}
+        and d["addresses"] == {"hardware": 8, "exact": 0, "next": 0, "watched": 0, "none": 1, "none_because": {}}
+        and [r["instructions"][0]["function"] for r in d["rows"] if r["object"] == "a"] == ["stream"])' \
+        "$ASSAY" report --data --json "$unit.db"
+    check_same "… as the processor recorded them" "0 $([ "$unit" = ibs ] && echo 8 || echo 0)" \
+        "$(sqlite3 -separator ' ' "$unit.db" 'select distinct how, size from accesses where series = 0')"
+done
+check_json "… and latencies by object" '{r["object"]: r["time"] for r in d["rows"]}["a"] == 3 * 70' \
+    "$ASSAY" report --data --series 'loads weight' --json pebs.db
+
 # ---- recordings of perf ----------------------------------------------------------------------------------------------
 if command -v perf >/dev/null && perf record -q -e page-faults -c 1 -d -o faults.data -- "$victim" stream 1 2>perf.err; then
     check "addresses of a recording of perf" "$ASSAY" import -q -o faults.db faults.data
