@@ -71,7 +71,7 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
         *as_map_put(&rows, annotation->rows.rows[i].id) = i + 1;
     for (size_t i = 0; i < annotation->insns.len; i++) {
         struct as_note_insn *insn = &annotation->insns.data[i];
-        uint64_t *index = insn->recorded ? as_map_get(&rows, insn->row.id) : NULL;
+        uint64_t *index = as_map_get(&rows, insn->row.id);
         if (index)
             insn->row = annotation->rows.rows[*index - 1];
         annotation->units += insn->row.units;
@@ -80,6 +80,28 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
     as_map_free(&rows);
     annotation->legend = as_legend_of(&annotation->rows);
     return true;
+}
+
+/* An instruction that goes on in the next page may have been met by its beginning first: that never executes, and the
+ * whole one is at the same address. */
+static bool is_beginning(const struct as_note_insn *insn, const struct as_note_insn *whole)
+{
+    bool idle = !insn->row.units && !insn->row.samples && !insn->row.executions;
+    return idle && insn->address == whole->address && insn->length < whole->length;
+}
+
+static void drop_beginnings(struct as_annotation *annotation)
+{
+    struct as_note_insn *insns = annotation->insns.data;
+    size_t n = annotation->insns.len, kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if ((kept && is_beginning(&insns[i], &insns[kept - 1])) ||
+            (i + 1 < n && is_beginning(&insns[i], &insns[i + 1])))
+            free(insns[i].text);
+        else
+            insns[kept++] = insns[i];
+    }
+    annotation->insns.len = kept;
 }
 
 static int most_first(const void *a, const void *b)
@@ -121,10 +143,11 @@ bool as_annotation_make(struct as_annotation *annotation, const struct as_view *
     if (module < view->n_modules)
         annotation->module_note = as_module_check(&view->module[module]);
     sort_insns(annotation);
-    annotation->hole_note = as_annotation_fill(annotation);
-    sort_insns(annotation);
     if (!add_times(annotation, err))
         return false;
+    drop_beginnings(annotation);
+    annotation->hole_note = as_annotation_fill(annotation);
+    sort_insns(annotation);
     add_lines(annotation);
     return true;
 }

@@ -147,6 +147,31 @@ fi
 check_json "nothing has changed" 'd["changed"] == {}' "$ASSAY" report --json
 check_same "… and nothing is said" "" "$("$ASSAY" report | grep '^note:')"
 
+if [ "$(uname -m)" = x86_64 ]; then
+    cat >page.S <<'END'
+.globl _start
+.type _start, @function
+.balign 4096
+.skip 4096 - 8
+_start:
+    mov $9, %ecx
+again:
+    dec %ecx
+    .byte 0x48, 0x81, 0xc0, 1, 0, 0, 0 /* add $1, %rax, in two pages */
+    test %ecx, %ecx
+    jnz again
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+.size _start, . - _start
+END
+    check "an instruction in two pages" gcc -nostdlib -static -o page page.S
+    "$ASSAY" record -q -o page.db -- ./page
+    check_json "… is one" '[r["executions"] for r in d["rows"]] == [1, 9, 9, 9, 9, 1, 1, 1] and all(r["text"] != "(bad)" for r in d["rows"])' note _start page.db --json
+else
+    skip "an instruction in two pages" "needs an assembler for x86-64"
+fi
+
 # ---- files that change ----------------------------------------------------------------------------------------------
 sleep 0.1
 touch src/work.c
