@@ -50,6 +50,20 @@ END
 }
 check "the documents hold paths of each series, inlined calls, threads and differences" documents_agree
 
+# A profile of the first format has components, but none of call paths: the flame graph stays, without them.
+check "a profile without components of paths" python3 -c '
+import shutil, sqlite3
+shutil.copy("after.db", "old.db")
+with sqlite3.connect("old.db") as database:
+    database.execute("DELETE FROM path_components")'
+check "… has its page" "$ASSAY" report old.db --html old.html
+check "… with call paths" python3 -c '
+import base64, json, re, zlib
+d = json.loads(zlib.decompress(base64.b64decode(re.findall(r"deflate-base64\">([^<]*)<", open("old.html").read())[0])))
+for series in d["series"]:
+    total = sum(series["instructions"]["cycles"])
+    assert abs(sum(series["paths"]["cycles"]) - total) < 1 + total * 1e-5 and "component" not in series["paths"], series["name"]'
+
 chromium=$(command -v chromium) || true
 if ! command -v npm >/dev/null || [ -z "$chromium" ]; then
     skip "the page in a browser" "npm or chromium is not installed"
