@@ -37,6 +37,21 @@ static void run_threads(void *(*body)(void *))
         pthread_join(threads[i], NULL);
 }
 
+static _Atomic unsigned handled; /* by a handler of run_interrupted */
+
+/* The same, with a signal every so often. */
+static void run_interrupted(void *(*body)(void *), void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    struct itimerval often = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
+    handled = 0;
+    sigaction(SIGALRM, &action, &old);
+    setitimer(ITIMER_REAL, &often, NULL);
+    run_threads(body);
+    setitimer(ITIMER_REAL, &off, NULL);
+    sigaction(SIGALRM, &old, NULL);
+}
+
 /* ---- the ring ---- */
 
 static void *tell_often(void *unused)
@@ -63,8 +78,6 @@ static void nothing_is_lost_while_there_is_room(void **state)
     assert_in_range(as_agent_most_at_once(bed.host), 1, THREADS);
 }
 
-static _Atomic unsigned handled;
-
 static void tell_in_handler(int number)
 {
     as_agent_tell(AS_AGENT_THREAD_START);
@@ -73,15 +86,8 @@ static void tell_in_handler(int number)
 
 static void handlers_write_too(void **state)
 {
-    struct sigaction action = {.sa_handler = tell_in_handler, .sa_flags = SA_RESTART}, old;
-    struct itimerval often = {{0, 500}, {0, 500}}, off = {{0, 0}, {0, 0}};
     size_t n;
-    handled = 0;
-    sigaction(SIGALRM, &action, &old);
-    setitimer(ITIMER_REAL, &often, NULL);
-    run_threads(tell_often);
-    setitimer(ITIMER_REAL, &off, NULL);
-    sigaction(SIGALRM, &old, NULL);
+    run_interrupted(tell_often, tell_in_handler);
     as_agent_stop(bed.host);
     as_agent_threads(bed.host, &n);
     assert_int_equal(n + as_agent_dropped(bed.host), THREADS * 500 + handled);
@@ -278,16 +284,9 @@ static void take_in_handler(int number)
 
 static void threads_free_what_others_took(void **state)
 {
-    struct sigaction action = {.sa_handler = take_in_handler, .sa_flags = SA_RESTART}, old;
-    struct itimerval often = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
     struct as_agent_image *image = agent_bed_image(&bed, 0);
     uint32_t sites;
-    handled = 0;
-    sigaction(SIGALRM, &action, &old);
-    setitimer(ITIMER_REAL, &often, NULL);
-    run_threads(exchange_blocks);
-    setitimer(ITIMER_REAL, &off, NULL);
-    sigaction(SIGALRM, &old, NULL);
+    run_interrupted(exchange_blocks, take_in_handler);
     struct as_agent_seen_site sum = agent_bed_sum(image, &sites);
     assert_int_equal(sum.count, THREADS * 100000 + handled);
     assert_int_equal(sum.live, 256);
