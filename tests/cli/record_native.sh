@@ -40,6 +40,12 @@ check_json "call paths lead from the start to the work" '"main" in str(d) and "s
 check "threads" timer -q -o threads.db --rate 4000 --user -- "$victim" threads 4 1000
 check_json "… have the shares together" "$SHARES" "$ASSAY" report --json threads.db
 check_json "… and each its own time" 'sum(1 for r in d["rows"] if 0.1 < r["share"] < 0.4) == 4' "$ASSAY" report --by thread --json threads.db
+check "many short threads" timer -o many.db --rate 4000 -- "$victim" short 3000
+told=$err
+check_json "… all of them were seen" 'int(d["counters"]["threads"]) == 3001 and d["series"][0]["lost"] == 0' "$ASSAY" export --to=json many.db
+if [ "$(id -u)" = 0 ]; then # with kernel time the clock's count says how much it was
+    check "… and that they are too short for samples is said" grep -q 'of the time .* was in threads too short to be sampled at this rate' <<<"$told"
+fi
 check "children" timer -q -o forks.db --rate 4000 --user -- "$victim" forks 3 1000
 check_json "… are recorded" "$SHARES" "$ASSAY" report --json forks.db
 check "a program that becomes another" timer -q -o exec.db --rate 4000 --user -- "$victim" exec "$victim" shares 2000
@@ -155,10 +161,14 @@ set +m
 # ---- rights -----------------------------------------------------------------------------------------------------------
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
     cp "$ASSAY" "$victim" . && chmod 755 . .. assay native_victim && mkdir -m 777 open
-    nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+    # Locked memory is each user's, and other tests may run.
+    nobody() { setpriv --reuid=$((2000000 + $$)) --regid=65534 --clear-groups "$@"; }
     check "another user, perf_event_paranoid 2" nobody ./assay record --source=timer -o open/n.db --rate 4000 -- ./native_victim shares 2000
     check "… is told that the kernel's time is missing" grep -q 'user mode only: perf_event_paranoid is 2' <<<"$err"
     check_json "… and has the shares" "$SHARES" "$ASSAY" report --json open/n.db
+    small() { (ulimit -l 0 && nobody "$@"); }
+    check "no locked memory" small ./assay record --source=timer -o open/s.db --rate 4000 --call-graph=dwarf -- ./native_victim deep 300
+    check "… makes smaller buffers, and says so" grep -q 'buffers of .* KiB instead of 4096: perf_event_mlock_kb and ulimit -l allow no more' <<<"$err"
     ./native_victim shares 1000000 &
     pid=$!
     check_fails 125 'no permission to measure process' "another user's process" nobody ./assay record --pid "$pid" --duration 1 -o open/o.db

@@ -592,7 +592,8 @@ static void as_nobody(void *argument)
     struct rlimit none = {0, 0};
     struct tally tally = {0};
     setrlimit(RLIMIT_MEMLOCK, &none);
-    if (setgid(65534) != 0 || setuid(65534) != 0)
+    uid_t nobody = 2000000 + (uid_t)getpid(); /* the memory is each user's, and other tests may run */
+    if (setgid(65534) != 0 || setuid(nobody) != 0)
         _exit(9);
     prctl(PR_SET_DUMPABLE, 1); /* what an ordinary user's processes are */
     size_t ring = (size_t)(uintptr_t)argument;
