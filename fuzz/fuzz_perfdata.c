@@ -67,6 +67,9 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
     if (location.module == NULL || location.module_name == NULL || sample->event->name == NULL)
         abort();
     sum += strlen(as_perf_spaces_name(spaces, sample->pid, sample->mode, sample->addr));
+    struct as_perf_data data;
+    as_perf_spaces_data(spaces, sample->pid, sample->addr, &data);
+    sum += strlen(data.file.module) + (data.variable != NULL ? strlen(data.variable) : 0);
     size_t at = 0;
     uint64_t ip, value;
     enum as_perf_mode mode = sample->mode;

@@ -24,7 +24,8 @@
 #include <linux/perf_event.h>
 #include <math.h>
 
-enum { SKIP = 16, HOPS = 4, TIMES = 8, KERNEL = AS_RECONSTRUCT_REASONS, REASONS };
+enum { SKIP = 16, HOPS = 4, TIMES = 8, TRIES = 3, KERNEL = AS_RECONSTRUCT_REASONS, REASONS };
+#define NO_PLACE SIZE_MAX
 #define MAPS_SECONDS 0.1 /* between two looks at /proc/PID/maps */
 
 /* A place where samples of a thread wait. */
@@ -33,6 +34,8 @@ struct place {
     uint64_t ip;
     enum as_reconstruct_reason reason;
     uint64_t units, samples;
+    uint16_t left;          /* accesses to pass from there on, as the last sample has it */
+    uint16_t tries;         /* watchpoints that were armed for it */
     AS_VEC(uint32_t) found; /* accesses of the import */
 };
 
@@ -42,6 +45,7 @@ struct as_native_accesses {
     struct as_code_watch *watch;
     uint64_t random;
     AS_VEC(struct place) places;
+    size_t next_place;           /* whose turn it is */
     struct as_map place_numbers; /* hash of what makes it, to number + 1 */
     uint64_t none[REASONS];      /* samples */
     uint32_t maps_pid;           /* whose maps were read last, and when */
@@ -185,14 +189,44 @@ static uint64_t tag_of(struct errand errand)
 
 /* Some time has passed since the sample: the loop may have ended, and the program come to the place again from its
  * beginning. So not always the first time is taken. What cannot be armed now may be for another sample. */
-static void arm(struct as_native_accesses *accesses, uint32_t tid, uint64_t ip, struct errand errand, bool urgent)
+static bool arm(struct as_native_accesses *accesses, uint32_t tid, uint64_t ip, struct errand errand, bool urgent)
 {
     struct as_code_watch_order order = {.tid = tid,
                                         .ip = ip,
                                         .tag = tag_of(errand),
                                         .nth = errand.hops ? 1 : 1 + draw(accesses, TIMES),
                                         .urgent = urgent};
-    (void)as_code_watch_arm(accesses->watch, &order);
+    return as_code_watch_arm(accesses->watch, &order);
+}
+
+static bool is_unmet(const struct place *place)
+{
+    return place->found.len == 0 && place->tries < TRIES;
+}
+
+/* A thread's place that has not been met yet, so that each gets its turn, however few samples wait there; else `wanted`
+ * (NO_PLACE: none). */
+static size_t pick_place(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
+{
+    enum { LOOK = 64 };
+    if (wanted != NO_PLACE && is_unmet(&accesses->places.data[wanted]))
+        return wanted;
+    for (size_t i = 0; i < LOOK && i < accesses->places.len; i++) {
+        size_t number = accesses->next_place++ % accesses->places.len;
+        if (accesses->places.data[number].tid == tid && is_unmet(&accesses->places.data[number]))
+            return number;
+    }
+    return wanted;
+}
+
+static void arm_place(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
+{
+    size_t number = pick_place(accesses, tid, wanted);
+    if (number == NO_PLACE)
+        return;
+    struct place *place = &accesses->places.data[number];
+    struct errand errand = {.place = (uint32_t)number, .left = place->left};
+    place->tries += arm(accesses, tid, place->ip, errand, is_unmet(place));
 }
 
 static void wait_for(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
@@ -200,10 +234,10 @@ static void wait_for(struct as_native_accesses *accesses, const struct as_perf_s
 {
     size_t number = place_of(accesses, sample, found);
     struct place *place = &accesses->places.data[number];
-    struct errand errand = {.place = (uint32_t)number, .left = (uint16_t)found->left};
     place->units += sample->period;
     place->samples++;
-    arm(accesses, sample->tid, found->ip, errand, place->found.len == 0);
+    place->left = (uint16_t)found->left;
+    arm_place(accesses, sample->tid, number);
 }
 
 /* The access that a hit stands for. False: it has none, or another place has to be waited for, which is done. */
@@ -217,7 +251,7 @@ static bool access_of_hit(struct as_native_accesses *accesses, const struct as_p
         return true;
     struct errand next = {.place = errand.place, .left = (uint16_t)found->left, .hops = (uint16_t)(errand.hops + 1)};
     if (found->watch && next.hops < HOPS)
-        arm(accesses, sample->tid, found->ip, next, true);
+        (void)arm(accesses, sample->tid, found->ip, next, true);
     return false;
 }
 
@@ -227,8 +261,11 @@ static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *s
     struct errand errand = {(uint32_t)(tag >> 32), (uint16_t)(tag >> 16), (uint16_t)tag};
     struct as_reconstruction found;
     uint32_t numbers[AS_INSN_MAX_MEM];
-    if (!sample || !access_of_hit(accesses, sample, errand, &found))
+    uint32_t tid = accesses->places.data[errand.place].tid;
+    if (!sample || !access_of_hit(accesses, sample, errand, &found)) {
+        arm_place(accesses, tid, NO_PLACE); /* where the thread is free */
         return;
+    }
     struct place *place = &accesses->places.data[errand.place];
     struct as_import_touch touch = {.event = place->event,
                                     .pid = place->pid,
@@ -238,6 +275,7 @@ static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *s
     add_found(accesses, &found, &touch, numbers);
     for (unsigned i = 0; i < found.n; i++)
         *as_vec_push(&place->found) = numbers[i];
+    arm_place(accesses, tid, NO_PLACE);
 }
 
 /* ---- samples ---- */
