@@ -74,7 +74,8 @@ static bool import_file(const struct import_options *options, const char *file, 
         return false;
     }
     struct as_perf_spaces_options how = {.debug_path = options->debug_path, .trust_paths = options->trust_paths};
-    struct as_import import = {.writer = writer, .spaces = as_perf_spaces_new(&how), .unwinds = true};
+    struct as_import import = {
+        .info = as_perf_reader_info(reader), .writer = writer, .spaces = as_perf_spaces_new(&how), .unwinds = true};
     as_import_code_open(&import.code, writer, import.spaces);
     as_import_data_open(&import);
     bool ok = read_recording(&import, reader, file, err);

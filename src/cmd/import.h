@@ -1,6 +1,8 @@
 /* From a recording of Linux perf to a profile. The recording is read once: places become modules, functions and
  * instructions of the profile when a sample first meets them (import_code.c), samples are added up by series, thread,
- * instruction, call path and data source (import_samples.c), and the sums are written at the end (import_write.c).
+ * instruction, call path and what they met (import_samples.c), and the sums are written at the end (import_write.c).
+ * What a sample says beside where it was are its facts (import_facts.h), whether the kernel said it in fields, AMD's
+ * IBS in registers (import_ibs.c) or Arm's SPE in packets (import_spe.c).
  *
  * An address is kept as the module's address in the first process that had it, plus the offset in the module: so what
  * several processes ran of one file is one instruction.
@@ -11,6 +13,7 @@
 #include "assay/insn.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "cmd/import_facts.h"
 #include "native/stack_walk.h"
 #include "perfdata/perf_spaces.h"
 #include "store/store_write.h"
@@ -98,9 +101,18 @@ struct as_import_path {
 
 /* What the samples of an event had beside the address. */
 struct as_import_series {
-    uint64_t samples, units, weights, weight, weight_most;
-    bool sources;                    /* data sources: it has components */
-    const struct as_import_own *own; /* NULL: an event of the reader's */
+    uint64_t samples, units;
+    bool components; /* its samples say what they met */
+    struct as_import_tagging tagging;
+    uint32_t measures[AS_IMPORT_KINDS]; /* number + 1; 0: none */
+    const struct as_import_own *own;    /* NULL: an event of the reader's */
+};
+
+/* A number that samples of an event have beside their period, latencies mostly: a series of its own. */
+struct as_import_measure {
+    uint32_t event;
+    enum as_import_kind kind;
+    uint64_t samples;
 };
 
 /* A series that is made of something else than a reader's samples. */
@@ -134,29 +146,38 @@ enum { AS_IMPORT_KERNEL_FRAMES = 256 };
 struct as_import_branches {
     struct as_import_sums pairs; /* (source, target): instructions */
     struct as_import_sums taken; /* (pair, event): samples are times taken, units mispredicted, weight cycles */
-    uint64_t stacks, entries, mispredicted, cycles;
+    uint64_t stacks, sampled;    /* sampled: taken branches that are samples themselves */
+    uint64_t entries, mispredicted, cycles;
+};
+
+/* Sums of events, or of measures. */
+struct as_import_table {
+    struct as_import_sums times;      /* (spot, event or measure) */
+    struct as_import_sums components; /* (time, mask) */
+    struct as_import_sums path_times; /* (path spot, event or measure) */
 };
 
 struct as_import {
+    const struct as_perf_info *info; /* of the recording; NULL: nothing is known */
     struct as_import_code code;
     struct as_import_data data;
     struct as_perf_spaces *spaces;
     struct as_store_writer *writer;
     AS_VEC(struct as_import_thread) threads;
     AS_VEC(struct as_import_series) series; /* by the event's index */
-    struct as_map thread_numbers;           /* pid << 32 | tid, to number + 1 */
-    struct as_map path_numbers;             /* hash of what makes it, to number + 1 */
+    AS_VEC(struct as_import_measure) measures;
+    struct as_map thread_numbers; /* pid << 32 | tid, to number + 1 */
+    struct as_map path_numbers;   /* hash of what makes it, to number + 1 */
     AS_VEC(struct as_import_path) paths;
-    AS_VEC(uint64_t) masks; /* data sources that came up, by number */
+    AS_VEC(uint64_t) masks; /* sets of events that came up, by number */
     struct as_map mask_numbers;
-    struct as_import_sums spots;        /* (instruction, thread) */
-    struct as_import_sums times;        /* (spot, event) */
-    struct as_import_sums components;   /* (time, mask) */
-    struct as_import_sums path_spots;   /* (path, spot) */
-    struct as_import_sums path_times;   /* (path spot, event) */
+    struct as_import_sums spots;      /* (instruction, thread) */
+    struct as_import_sums path_spots; /* (path, spot) */
+    struct as_import_table by_event, by_measure;
     uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
     struct as_import_branches branches;
     uint64_t stray_frames;
+    struct as_import_raw raw;
     bool unwinds;                   /* copies of the stack, as soon as an event has some */
     struct as_stack_walker *walker; /* NULL: not */
     uint64_t walked, unwalked;      /* copies that gave callers, and that gave none */
@@ -164,6 +185,9 @@ struct as_import {
 };
 
 extern const struct as_perf_sink as_import_sink; /* with a struct as_import as context */
+/* A sample that is none of the reader's. False: the profile cannot be written, which commit says. */
+bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
+                          const struct as_import_facts *facts);
 void as_import_free(struct as_import *import);
 /* The thread's number; a name replaces the one before. */
 uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, const char *name);
@@ -173,7 +197,8 @@ uint32_t as_import_add_own(struct as_import *import, const struct as_import_own 
 void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,
                          const uint64_t *returns, size_t n, uint64_t units, uint64_t count);
 
-void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample);
+void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample,
+                               const struct as_import_facts *facts);
 void as_import_write_branches(const struct as_import *import, uint32_t event, uint32_t series);
 void as_import_count_branches(const struct as_import *import);
 
@@ -190,7 +215,8 @@ void as_import_data_open(struct as_import *import);
 /* The number of the access that it was added to. */
 uint32_t as_import_add_touch(struct as_import *import, const struct as_import_touch *touch);
 /* The address that the processor recorded with a sample, where it did. */
-void as_import_sample_address(struct as_import *import, const struct as_perf_sample *sample);
+void as_import_sample_address(struct as_import *import, const struct as_perf_sample *sample,
+                              const struct as_import_facts *facts);
 void as_import_sort_accesses(struct as_import *import); /* after the last, before they are written */
 /* Rows of a series, units or weights; and how many samples had addresses. */
 void as_import_write_accesses(const struct as_import *import, uint32_t event, uint32_t series, bool weights);

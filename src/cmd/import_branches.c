@@ -1,5 +1,5 @@
-/* The branches of samples' branch stacks (LBR and its like), added up by where they are and where they go. See
- * import.h.
+/* The branches of samples' branch stacks (LBR and its like), and the sampled branches of IBS and SPE, added up by where
+ * they are and where they go. See import.h.
  */
 #include "cmd/import.h"
 
@@ -22,25 +22,36 @@ static uint32_t instruction_at(struct as_import *import, const struct as_perf_sa
     return as_import_code_instruction(&import->code, &spot, &where);
 }
 
-void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample)
+static void add_branch(struct as_import *import, const struct as_perf_sample *sample,
+                       const struct as_perf_branch *branch)
 {
     struct as_import_branches *all = &import->branches;
-    all->stacks += sample->n_branches > 0;
+    uint32_t source = instruction_at(import, sample, branch->from);
+    uint32_t target = instruction_at(import, sample, branch->to);
+    uint32_t pair = as_import_sum_number(&all->pairs, as_import_sum_of(&all->pairs, source, target));
+    struct as_import_sum *sum = as_import_sum_of(&all->taken, pair, sample->event->index);
+    add_to(&sum->samples, 1);
+    add_to(&sum->units, branch->mispredicted);
+    add_to(&sum->weight, branch->cycles);
+    all->entries++;
+    all->mispredicted += branch->mispredicted;
+    add_to(&all->cycles, branch->cycles);
+}
+
+void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample,
+                               const struct as_import_facts *facts)
+{
+    import->branches.stacks += sample->n_branches > 0;
     for (size_t i = 0; i < sample->n_branches; i++) {
         const struct as_perf_branch *branch = &sample->branches[i];
-        if (branch->from == 0 && branch->to == 0)
-            continue; /* an entry that the processor left empty */
-        uint32_t source = instruction_at(import, sample, branch->from);
-        uint32_t target = instruction_at(import, sample, branch->to);
-        uint32_t pair = as_import_sum_number(&all->pairs, as_import_sum_of(&all->pairs, source, target));
-        struct as_import_sum *sum = as_import_sum_of(&all->taken, pair, sample->event->index);
-        add_to(&sum->samples, 1);
-        add_to(&sum->units, branch->mispredicted);
-        add_to(&sum->weight, branch->cycles);
-        all->entries++;
-        all->mispredicted += branch->mispredicted;
-        add_to(&all->cycles, branch->cycles);
+        if (branch->from != 0 || branch->to != 0) /* else the processor left it empty */
+            add_branch(import, sample, branch);
     }
+    import->branches.sampled += facts->branched;
+    if (facts->branched)
+        add_branch(
+            import, sample,
+            &(struct as_perf_branch){.from = sample->ip, .to = facts->target, .mispredicted = facts->mispredicted});
 }
 
 void as_import_write_branches(const struct as_import *import, uint32_t event, uint32_t series)
@@ -62,9 +73,10 @@ void as_import_write_branches(const struct as_import *import, uint32_t event, ui
 void as_import_count_branches(const struct as_import *import)
 {
     const struct as_import_branches *all = &import->branches;
-    if (!all->stacks)
+    if (!all->entries)
         return;
     as_store_add_counter(import->writer, "branch_stacks", all->stacks);
+    as_store_add_counter(import->writer, "branch_samples", all->sampled);
     as_store_add_counter(import->writer, "branch_entries", all->entries);
     as_store_add_counter(import->writer, "branch_mispredicted", all->mispredicted);
     as_store_add_counter(import->writer, "branch_cycles", all->cycles);

@@ -5,11 +5,7 @@
  */
 #include "cmd/import.h"
 
-#include "perfdata/ibs_raw.h"
-#include "perfdata/mem_source.h"
-
 #include <inttypes.h>
-#include <linux/perf_event.h>
 
 enum {
     MOST_REGIONS = 4096,   /* mappings without a name; what comes later is one object */
@@ -148,48 +144,27 @@ uint32_t as_import_add_touch(struct as_import *import, const struct as_import_to
     return (uint32_t)(sum - import->data.accesses.data);
 }
 
-static uint8_t kind_of(const struct as_perf_sample *sample)
+void as_import_sample_address(struct as_import *import, const struct as_perf_sample *sample,
+                              const struct as_import_facts *facts)
 {
-    if (!(sample->has & PERF_SAMPLE_DATA_SRC))
-        return 0;
-    struct as_mem_source source = as_mem_source_decode(sample->data_src);
-    return (uint8_t)((source.load ? AS_STORE_LOAD : 0) | (source.store ? AS_STORE_STORE : 0));
-}
-
-/* Older kernels leave ADDR of IBS at 0; the registers have the address, and the width too, in any case. */
-static bool read_ibs(const struct as_perf_sample *sample, struct as_import_touch *touch)
-{
-    struct as_ibs_op op;
-    const char *pmu = sample->event->pmu;
-    if (!(sample->has & PERF_SAMPLE_RAW) || !pmu || strncmp(pmu, "ibs_op", 6) != 0 ||
-        !as_ibs_op_decode(sample->raw, sample->raw_size, (struct as_ibs_cpu){0}, &op) || !op.address_valid)
-        return false;
-    touch->address = op.address;
-    touch->size = op.width;
-    touch->kind = (uint8_t)((op.load ? AS_STORE_LOAD : 0) | (op.store ? AS_STORE_STORE : 0));
-    return true;
-}
-
-void as_import_sample_address(struct as_import *import, const struct as_perf_sample *sample)
-{
-    struct as_import_touch touch = {.event = sample->event->index,
-                                    .pid = sample->pid,
-                                    .tid = sample->tid,
-                                    .mode = sample->mode,
-                                    .ip = sample->ip,
-                                    .address = sample->addr,
-                                    .kind = kind_of(sample),
-                                    .how = AS_STORE_HOW_HARDWARE,
-                                    .units = sample->period,
-                                    .samples = 1};
-    if (!read_ibs(sample, &touch) && (!(sample->has & PERF_SAMPLE_ADDR) || sample->n_frames > 0))
+    if (!facts->tells_address || sample->n_frames > 0)
         return;
-    import->data.without += touch.address == 0;
-    import->data.how[AS_STORE_HOW_HARDWARE] += touch.address != 0;
-    if (sample->has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
-        touch.weight = sample->weight;
-    if (touch.address)
-        as_import_add_touch(import, &touch);
+    import->data.without += facts->address == 0;
+    import->data.how[AS_STORE_HOW_HARDWARE] += facts->address != 0;
+    if (facts->address == 0)
+        return;
+    as_import_add_touch(import, &(struct as_import_touch){.event = sample->event->index,
+                                                          .pid = sample->pid,
+                                                          .tid = sample->tid,
+                                                          .mode = sample->mode,
+                                                          .ip = sample->ip,
+                                                          .address = facts->address,
+                                                          .size = facts->size,
+                                                          .kind = facts->kind,
+                                                          .how = AS_STORE_HOW_HARDWARE,
+                                                          .units = sample->period,
+                                                          .weight = facts->weight,
+                                                          .samples = 1});
 }
 
 /* ---- writing ---- */

@@ -1,6 +1,5 @@
 /* Samples of a recording, added up. See import.h. */
 #include "cmd/import.h"
-#include "cmd/import_source.h"
 
 #include <linux/perf_event.h>
 
@@ -20,22 +19,29 @@ static void free_sums(struct as_import_sums *sums)
     as_vec_free(&sums->items);
 }
 
+static void free_table(struct as_import_table *table)
+{
+    free_sums(&table->times);
+    free_sums(&table->components);
+    free_sums(&table->path_times);
+}
+
 void as_import_free(struct as_import *import)
 {
     for (size_t i = 0; i < import->threads.len; i++)
         free(import->threads.data[i].name);
     as_vec_free(&import->threads);
     as_vec_free(&import->series);
+    as_vec_free(&import->measures);
     as_vec_free(&import->paths);
     as_vec_free(&import->masks);
     as_map_free(&import->thread_numbers);
     as_map_free(&import->path_numbers);
     as_map_free(&import->mask_numbers);
     free_sums(&import->spots);
-    free_sums(&import->times);
-    free_sums(&import->components);
     free_sums(&import->path_spots);
-    free_sums(&import->path_times);
+    free_table(&import->by_event);
+    free_table(&import->by_measure);
     free_sums(&import->branches.pairs);
     free_sums(&import->branches.taken);
     as_import_data_free(&import->data);
@@ -50,10 +56,9 @@ static void add_to(uint64_t *sum, uint64_t value)
         *sum = UINT64_MAX;
 }
 
-static void add(struct as_import_sum *sum, uint64_t units, uint64_t weight, uint64_t samples)
+static void add(struct as_import_sum *sum, uint64_t units, uint64_t samples)
 {
     add_to(&sum->units, units);
-    add_to(&sum->weight, weight);
     add_to(&sum->samples, samples);
 }
 
@@ -188,46 +193,56 @@ static uint32_t mask_of(struct as_import *import, uint64_t mask)
     return (uint32_t)(*number - 1);
 }
 
-static uint64_t weight_of(const struct as_perf_sample *sample)
+static uint32_t measure_of(struct as_import *import, uint32_t event, enum as_import_kind kind)
 {
-    return sample->has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) ? sample->weight : 0;
-}
-
-static void count_series(struct as_import *import, const struct as_perf_sample *sample)
-{
-    struct as_import_series *series = &import->series.data[sample->event->index];
-    series->samples++;
-    add_to(&series->units, sample->period);
-    if (sample->has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) {
-        series->weights++;
-        add_to(&series->weight, sample->weight);
-        series->weight_most = sample->weight > series->weight_most ? sample->weight : series->weight_most;
+    uint32_t *number = &import->series.data[event].measures[kind];
+    if (*number == 0) {
+        *as_vec_push(&import->measures) = (struct as_import_measure){.event = event, .kind = kind};
+        *number = (uint32_t)import->measures.len;
     }
-    series->sources |= as_import_source(sample) != 0;
+    return *number - 1;
 }
 
-static void add_time(struct as_import *import, const struct as_perf_sample *sample, uint32_t path, uint32_t instruction)
+/* Where and how a sample counts. */
+struct place {
+    uint32_t spot, on_path, mask; /* on_path: or NONE */
+};
+
+static void add_at(struct as_import_table *table, const struct place *at, uint32_t number, uint64_t units)
 {
-    uint64_t weight = weight_of(sample);
+    struct as_import_sum *time = as_import_sum_of(&table->times, at->spot, number);
+    add(time, units, 1);
+    uint32_t which = as_import_sum_number(&table->times, time);
+    add(as_import_sum_of(&table->components, which, at->mask), units, 1);
+    if (at->on_path != AS_STORE_NONE)
+        add(as_import_sum_of(&table->path_times, at->on_path, number), units, 1);
+}
+
+static void add_time(struct as_import *import, const struct as_perf_sample *sample, const struct as_import_facts *facts,
+                     uint32_t path, uint32_t instruction)
+{
     uint32_t event = sample->event->index;
-    uint32_t spot =
+    struct as_import_series *series = &import->series.data[event];
+    struct place at = {.on_path = AS_STORE_NONE, .mask = mask_of(import, facts->events)};
+    at.spot =
         as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread_of(import, sample)));
-    struct as_import_sum *time = as_import_sum_of(&import->times, spot, event);
-    add(time, sample->period, weight, 1);
-    uint32_t number = as_import_sum_number(&import->times, time), mask = mask_of(import, as_import_source(sample));
-    add(as_import_sum_of(&import->components, number, mask), sample->period, weight, 1);
-    if (path == AS_STORE_NONE)
-        return;
-    uint32_t on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
-    add(as_import_sum_of(&import->path_times, on_path, event), sample->period, weight, 1);
+    if (path != AS_STORE_NONE)
+        at.on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, at.spot));
+    series->samples++;
+    series->components |= facts->events != 0;
+    add_to(&series->units, sample->period);
+    add_at(&import->by_event, &at, event, sample->period);
+    for (size_t i = 0; i < facts->n_values; i++) {
+        uint32_t measure = measure_of(import, event, facts->values[i].kind);
+        import->measures.data[measure].samples++;
+        add_at(&import->by_measure, &at, measure, facts->values[i].value);
+    }
 }
 
-static bool use_sample(void *context, const struct as_perf_sample *recorded, struct as_error *err)
+bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
+                          const struct as_import_facts *facts)
 {
-    struct as_import *import = context;
     struct as_import_where where;
-    struct as_perf_sample walked;
-    const struct as_perf_sample *sample = as_import_walk(import, recorded, &walked) ? &walked : recorded;
     as_import_spots spots = {0};
     if (as_store_writer_failed(import->writer))
         return false; /* commit says why */
@@ -238,13 +253,22 @@ static bool use_sample(void *context, const struct as_perf_sample *recorded, str
     as_import_code_find(&import->code, &spots.data[0], &where);
     uint32_t instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
     uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &spots, &where) : AS_STORE_NONE;
-    count_series(import, sample);
-    add_time(import, sample, path, instruction);
-    as_import_sample_address(import, sample);
-    as_import_sample_branches(import, sample);
+    add_time(import, sample, facts, path, instruction);
+    as_import_sample_address(import, sample, facts);
+    as_import_sample_branches(import, sample, facts);
     count_match(import, where.match);
     as_vec_free(&spots);
     return true;
+}
+
+static bool use_sample(void *context, const struct as_perf_sample *recorded, struct as_error *err)
+{
+    struct as_import *import = context;
+    struct as_perf_sample walked;
+    struct as_import_facts facts;
+    const struct as_perf_sample *sample = as_import_walk(import, recorded, &walked) ? &walked : recorded;
+    as_import_facts_of(sample, &import->series.data[sample->event->index].tagging, &import->raw, &facts);
+    return as_import_add_sample(import, sample, &facts);
 }
 
 /* ---- what is no sample ---- */
@@ -273,8 +297,8 @@ void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid
         instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
     uint32_t spot = as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread));
     uint32_t on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
-    add(as_import_sum_of(&import->times, spot, series), units, 0, count);
-    add(as_import_sum_of(&import->path_times, on_path, series), units, 0, count);
+    add(as_import_sum_of(&import->by_event.times, spot, series), units, count);
+    add(as_import_sum_of(&import->by_event.path_times, on_path, series), units, count);
     add_to(&import->series.data[series].units, units);
     add_to(&import->series.data[series].samples, count);
     as_vec_free(&spots);
@@ -285,6 +309,7 @@ static bool use_event(void *context, const struct as_perf_event *event, struct a
     struct as_import *import = context;
     while (import->series.len <= event->index)
         *as_vec_push(&import->series) = (struct as_import_series){0};
+    import->series.data[event->index].tagging = as_import_unit_of(event, import->info);
     if (import->unwinds && event->sample_type & PERF_SAMPLE_STACK_USER)
         as_import_walk_stacks(import);
     return true;

@@ -1,7 +1,6 @@
 /* What was added up, and what is known of the recording, as a profile has it. See import.h. */
 #include "cmd/import.h"
-#include "cmd/import_source.h"
-#include "cmd/record_series.h"
+#include "cmd/sampling_error.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -19,9 +18,11 @@ static bool is_clock(const struct as_perf_event *event)
 }
 
 /* What a period counts: "cycles", "nanoseconds" for clocks, else the event without its modifiers. The caller frees. */
-static char *unit_of(const struct as_perf_event *event)
+static char *unit_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
 {
-    const char *name = event->name;
+    const char *name = event->name, *counts = as_import_unit_counts(tagging);
+    if (counts)
+        return as_strdup(counts);
     if (is_clock(event))
         return as_strdup("nanoseconds");
     return as_strndup(name, strchr(name, '/') ? strlen(name) : strcspn(name, ":"));
@@ -62,12 +63,12 @@ static void add_own_series(const struct as_import *import, const struct as_impor
 }
 
 static void add_event_series(const struct as_import *import, const struct as_perf_event *event, struct names *names,
-                             uint64_t sources)
+                             uint64_t met)
 {
     const struct as_import_series *sums = &import->series.data[event->index];
     const char *name = unique(names, event->name, "");
-    char *unit = unit_of(event);
-    char *description = as_format("samples of %s, each standing for its period", event->name);
+    char *unit = unit_of(event, &sums->tagging);
+    char *description = as_import_unit_text(&sums->tagging, event);
     if (as_strings_count(names->known) == 1)
         as_store_add_meta(import->writer, AS_META_SERIES, name);
     if (as_strings_count(names->known) == 1 && strcmp(unit, "cycles") == 0)
@@ -84,41 +85,42 @@ static void add_event_series(const struct as_import *import, const struct as_per
                                                   .samples = sums->samples,
                                                   .lost = event->lost,
                                                   .throttled = event->throttled,
-                                                  .events = sums->sources ? sources : 0});
+                                                  .events = sums->components ? met : 0});
     free(unit);
     free(description);
 }
 
-/* The weights of samples, mostly latencies in cycles, are a series of their own. */
-static void add_weight_series(const struct as_import *import, const struct as_perf_event *event, struct names *names,
-                              uint64_t sources)
+static void add_measure_series(const struct as_import *import, const struct as_perf_event *event,
+                               const struct as_import_measure *measure, struct names *names, uint64_t met)
 {
     const struct as_import_series *sums = &import->series.data[event->index];
-    as_store_add_series(import->writer,
-                        &(struct as_store_series){.name = unique(names, event->name, " weight"),
-                                                  .description = "the sampled weights: on most processors the latency "
-                                                                 "of the access, in cycles",
-                                                  .unit = "cycles",
-                                                  .scale = 1,
-                                                  .event = event->name,
-                                                  .precise = (int32_t)event->precise,
-                                                  .period = event->period,
-                                                  .rate = (double)event->frequency,
-                                                  .samples = sums->samples,
-                                                  .lost = event->lost,
-                                                  .throttled = event->throttled,
-                                                  .events = sums->sources ? sources : 0});
+    const struct as_import_kind_text *text = &as_import_kind_texts[measure->kind];
+    char *suffix = as_format(" %s", text->name);
+    as_store_add_series(import->writer, &(struct as_store_series){.name = unique(names, event->name, suffix),
+                                                                  .description = text->description,
+                                                                  .unit = text->unit,
+                                                                  .scale = 1,
+                                                                  .event = event->name,
+                                                                  .precise = (int32_t)event->precise,
+                                                                  .period = event->period,
+                                                                  .rate = (double)event->frequency,
+                                                                  .samples = measure->samples,
+                                                                  .lost = event->lost,
+                                                                  .throttled = event->throttled,
+                                                                  .events = sums->components ? met : 0});
+    free(suffix);
 }
 
 /* ---- times ---- */
 
-/* Items of sums by event: those of event e are order[start[e]] … order[start[e + 1] - 1]. */
+/* Items of sums by event, or measure: those of event e are order[start[e]] … order[start[e + 1] - 1]. */
 struct by_event {
     uint32_t *order;
     size_t *start;
 };
 
 struct ordered {
+    const struct as_import_table *table;
     struct by_event times, components, path_times;
 };
 
@@ -142,12 +144,12 @@ static struct by_event order_items(const struct as_import_sums *sums, const stru
     return result;
 }
 
-static struct ordered order_all(const struct as_import *import)
+static struct ordered order_all(const struct as_import_table *table, size_t events)
 {
-    size_t events = import->series.len;
-    return (struct ordered){.times = order_items(&import->times, NULL, events),
-                            .components = order_items(&import->components, &import->times, events),
-                            .path_times = order_items(&import->path_times, NULL, events)};
+    return (struct ordered){.table = table,
+                            .times = order_items(&table->times, NULL, events),
+                            .components = order_items(&table->components, &table->times, events),
+                            .path_times = order_items(&table->path_times, NULL, events)};
 }
 
 static void free_ordered(struct ordered *ordered)
@@ -159,46 +161,38 @@ static void free_ordered(struct ordered *ordered)
     }
 }
 
-static uint64_t value_of(const struct as_import_sum *sum, bool weights)
-{
-    return weights ? sum->weight : sum->units;
-}
-
 static const struct as_import_sum *spot_of(const struct as_import *import, const struct as_import_sum *time)
 {
     return &import->spots.items.data[time->first];
 }
 
-/* All that one event's samples gave, as series number `series`. */
-static void add_times(const struct as_import *import, const struct ordered *ordered, uint32_t event, uint32_t series,
-                      bool weights)
+/* All that the samples of one event or measure gave, as series number `series`. */
+static void add_times(const struct as_import *import, const struct ordered *ordered, uint32_t number, uint32_t series,
+                      bool components)
 {
+    const struct as_import_table *table = ordered->table;
     const struct by_event *by = &ordered->times;
-    for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
-        const struct as_import_sum *time = &import->times.items.data[by->order[i]], *spot = spot_of(import, time);
-        as_store_add_time(import->writer, &(struct as_store_time){series, spot->second, spot->first,
-                                                                  value_of(time, weights), time->samples, 0});
+    for (size_t i = by->start[number]; i < by->start[number + 1]; i++) {
+        const struct as_import_sum *time = &table->times.items.data[by->order[i]], *spot = spot_of(import, time);
+        as_store_add_time(import->writer,
+                          &(struct as_store_time){series, spot->second, spot->first, time->units, time->samples, 0});
     }
     by = &ordered->components;
-    for (size_t i = by->start[event]; import->series.data[event].sources && i < by->start[event + 1]; i++) {
-        const struct as_import_sum *part = &import->components.items.data[by->order[i]];
-        const struct as_import_sum *spot = spot_of(import, &import->times.items.data[part->first]);
+    for (size_t i = by->start[number]; components && i < by->start[number + 1]; i++) {
+        const struct as_import_sum *part = &table->components.items.data[by->order[i]];
+        const struct as_import_sum *spot = spot_of(import, &table->times.items.data[part->first]);
         as_store_add_component(import->writer, &(struct as_store_component){series, spot->second, spot->first,
                                                                             import->masks.data[part->second],
-                                                                            value_of(part, weights), part->samples});
+                                                                            part->units, part->samples});
     }
     by = &ordered->path_times;
-    for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
-        const struct as_import_sum *time = &import->path_times.items.data[by->order[i]];
+    for (size_t i = by->start[number]; i < by->start[number + 1]; i++) {
+        const struct as_import_sum *time = &table->path_times.items.data[by->order[i]];
         const struct as_import_sum *path = &import->path_spots.items.data[time->first];
         const struct as_import_sum *spot = &import->spots.items.data[path->second];
-        as_store_add_path_time(import->writer,
-                               &(struct as_store_path_time){series, spot->second, path->first, spot->first,
-                                                            value_of(time, weights), time->samples});
+        as_store_add_path_time(import->writer, &(struct as_store_path_time){series, spot->second, path->first,
+                                                                            spot->first, time->units, time->samples});
     }
-    as_import_write_accesses(import, event, series, weights);
-    if (!weights)
-        as_import_write_branches(import, event, series);
 }
 
 /* Sums by key, in the order in which keys come. */
@@ -225,7 +219,7 @@ static void add_estimates(const struct as_import *import, const struct ordered *
     struct groups groups[2] = {0};
     const struct by_event *by = &ordered->times;
     for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
-        const struct as_import_sum *time = &import->times.items.data[by->order[i]];
+        const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
         uint32_t instruction = spot_of(import, time)->first;
         add_to_group(&groups[0], instruction, time->units);
         add_to_group(&groups[1], import->code.function_of.data[instruction], time->units);
@@ -254,33 +248,53 @@ static void add_threads(const struct as_import *import)
     }
 }
 
-/* Series in their order: the events, then the weights of those that have some. */
+/* Their numbers follow those of the events' series. */
+static void add_measures(const struct as_import *import, uint32_t series)
+{
+    struct ordered ordered = order_all(&import->by_measure, import->measures.len);
+    for (uint32_t i = 0; i < import->measures.len; i++, series++) {
+        const struct as_import_measure *measure = &import->measures.data[i];
+        add_times(import, &ordered, i, series, import->series.data[measure->event].components);
+        if (as_import_kind_texts[measure->kind].of_access)
+            as_import_write_accesses(import, measure->event, series, true);
+    }
+    free_ordered(&ordered);
+}
+
+static void add_events(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    uint32_t n = (uint32_t)import->series.len, series = 0;
+    struct ordered ordered = order_all(&import->by_event, n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_series(import, reader, i))
+            continue;
+        add_times(import, &ordered, i, series, import->series.data[i].components);
+        as_import_write_accesses(import, i, series, false);
+        as_import_write_branches(import, i, series);
+        add_estimates(import, &ordered, i, series++);
+    }
+    free_ordered(&ordered);
+    add_measures(import, series);
+}
+
+/* Series in their order: the events, then the measures. */
 static void add_series(const struct as_import *import, const struct as_perf_reader *reader)
 {
     struct names names = {.known = as_strings_new()};
-    struct ordered ordered = order_all(import);
-    uint64_t sources = 0;
-    uint32_t n = (uint32_t)import->series.len, series = 0;
+    uint64_t met = 0;
     for (size_t i = 0; i < import->masks.len; i++)
-        sources |= import->masks.data[i];
-    as_import_source_events(import->writer, sources);
-    for (uint32_t i = 0; i < n; i++)
+        met |= import->masks.data[i];
+    as_import_source_events(import->writer, met);
+    for (uint32_t i = 0; i < import->series.len; i++)
         if (import->series.data[i].own)
             add_own_series(import, &import->series.data[i], &names);
         else if (is_series(import, reader, i))
-            add_event_series(import, as_perf_reader_event(reader, i), &names, sources);
-    for (uint32_t i = 0; i < n; i++)
-        if (import->series.data[i].weights)
-            add_weight_series(import, as_perf_reader_event(reader, i), &names, sources);
-    for (uint32_t i = 0; i < n; i++)
-        if (is_series(import, reader, i)) {
-            add_times(import, &ordered, i, series, false);
-            add_estimates(import, &ordered, i, series++);
-        }
-    for (uint32_t i = 0; i < n; i++)
-        if (import->series.data[i].weights)
-            add_times(import, &ordered, i, series++, true);
-    free_ordered(&ordered);
+            add_event_series(import, as_perf_reader_event(reader, i), &names, met);
+    for (size_t i = 0; i < import->measures.len; i++) {
+        const struct as_import_measure *measure = &import->measures.data[i];
+        add_measure_series(import, as_perf_reader_event(reader, measure->event), measure, &names, met);
+    }
+    add_events(import, reader);
     as_strings_free(names.known);
     free(names.name);
 }
@@ -307,6 +321,9 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_note(import, "trace_bytes", summary->aux_bytes, "bytes of processor trace (PT, SPE): not kept");
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
+    add_note(import, "raw_bad", import->raw.bad, "samples of IBS whose raw data is too short: no more than address");
+    add_note(import, "raw_invalid", import->raw.invalid,
+             "samples of IBS that the processor marks as not valid: likewise");
     as_import_write_data_quality(import);
     if (import->unwalked)
         as_store_add_quality(import->writer, "not_unwound",
@@ -324,6 +341,8 @@ static void add_counters(const struct as_import *import, const struct as_perf_re
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
     as_store_add_counter(import->writer, "samples", summary->samples);
     as_import_count_branches(import);
+    if (import->raw.decoded)
+        as_store_add_counter(import->writer, "ibs_samples", import->raw.decoded);
     if (import->walked + import->unwalked) {
         as_store_add_counter(import->writer, "stack_copies", import->walked + import->unwalked);
         as_store_add_counter(import->writer, "stack_copies_unwound", import->walked);

@@ -130,6 +130,7 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
     result->session = pid ? as_native_attach(&options, pid, err) : as_native_launch(&options, record->argv, err);
     if (!result->session)
         return false;
+    result->import.info = as_perf_reader_info(as_native_reader(result->session));
     catch_signals(result->session, pid != 0);
     start_alarm(record->options->duration);
     bool ok = as_native_run(result->session, &native_sink, result, err);

@@ -27,9 +27,4 @@ struct as_record_series {
 /* Adds all of it. False where something does not add up: such a profile is not worth keeping. */
 bool as_record_series_add(struct as_record_series *all, struct as_error *err) AS_MUST_CHECK;
 
-/* The error that sampling alone makes, were the samples drawn independently: half the sum of the expected deviations of
- * the shares that were seen, and of what was not seen. The time of what was not seen is about that of what was seen
- * once (Good and Turing's estimate). `units` are sums by group. */
-double as_record_sampling_error(const uint64_t *units, size_t groups, uint64_t samples);
-
 #endif

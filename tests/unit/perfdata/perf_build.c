@@ -101,7 +101,8 @@ static void put_string(struct build *build, const char *text)
 enum { N_FEATURES = 10 };
 static const unsigned features[N_FEATURES] = {2, 3, 4, 7, 8, 9, 11, 12, 16, 21};
 
-static void put_feature(struct build *build, unsigned feature, const struct attr *attrs, size_t n_attrs)
+static void put_feature(struct build *build, unsigned feature, const struct wrapping *how, const struct attr *attrs,
+                        size_t n_attrs)
 {
     if (feature == 2) {
         size_t at = record_begin(build, 67, PERF_RECORD_MISC_USER);
@@ -113,7 +114,7 @@ static void put_feature(struct build *build, unsigned feature, const struct attr
     } else if (feature == 3 || feature == 4 || feature == 8)
         put_string(build, feature == 3 ? "host" : feature == 4 ? "6.1" : "Some CPU");
     else if (feature == 9)
-        put_string(build, "AuthenticAMD,25,1,1");
+        put_string(build, how->cpu_id != NULL ? how->cpu_id : "AuthenticAMD,25,1,1");
     else if (feature == 7) {
         put_u32(build, 8);
         put_u32(build, 4);
@@ -182,7 +183,7 @@ static void wrap_pipe(struct build *file, const struct wrapping *how, const stru
     for (size_t i = 0; i < N_FEATURES && !how->no_features; i++) {
         size_t at = record_begin(file, 80, 0);
         put_u64(file, features[i]);
-        put_feature(file, features[i], attrs, n_attrs);
+        put_feature(file, features[i], how, attrs, n_attrs);
         record_end(file, at);
     }
     as_str_add_bytes(&file->bytes, records->bytes.data, records->bytes.len);
@@ -227,7 +228,7 @@ static void wrap_file(struct build *file, const struct wrapping *how, const stru
     uint64_t table = how->no_features ? 0 : 16 * N_FEATURES, at = file->bytes.len + table;
     for (size_t i = 0; i < N_FEATURES && !how->no_features; i++) {
         size_t before = sections.bytes.len;
-        put_feature(&sections, features[i], attrs, n_attrs);
+        put_feature(&sections, features[i], how, attrs, n_attrs);
         put_u64(file, at + before);
         put_u64(file, sections.bytes.len - before);
     }

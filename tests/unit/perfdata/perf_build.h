@@ -35,6 +35,7 @@ struct wrapping {
     bool big, pipe, packed2;
     unsigned packed; /* 0: as they are; n: in zstd pieces of n bytes */
     bool no_features;
+    const char *cpu_id; /* NULL: "AuthenticAMD,25,1,1" */
 };
 
 /* A whole file with these records in it. */

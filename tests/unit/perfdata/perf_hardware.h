@@ -1,0 +1,13 @@
+/* Recordings with raw data of AMD IBS and with trace data of Arm SPE, put together from the manuals: bytes with known
+ * contents, not of such a processor. */
+#ifndef AS_TESTS_PERF_HARDWARE_H
+#define AS_TESTS_PERF_HARDWARE_H
+
+#include "perf_build.h"
+
+/* Samples of ibs_op and of ibs_fetch; test_import_hardware.c says what is in them. */
+extern const struct attr ibs_attrs[2];
+struct build ibs_records(bool big);
+struct as_str ibs_file(const struct wrapping *how); /* the whole, of a processor without errata */
+
+#endif
