@@ -218,7 +218,7 @@ else
 fi
 rate=/proc/sys/kernel/perf_event_max_sample_rate
 if [ "$(id -u)" = 0 ] && [ -w "$rate" ] && before=$(cat "$rate"); then
-    trap 'echo "$before" >"$rate"; finish' EXIT
+    trap 'ended=$?; echo "$before" >"$rate"; (exit "$ended"); finish' EXIT
     echo 1000 >"$rate"
     check "a kernel that throttles" timer -o throttled.db --rate 20000 --user -- "$victim" shares 1000
     echo "$before" >"$rate"
