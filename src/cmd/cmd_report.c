@@ -1,20 +1,16 @@
 /* assay report: reads a profile and shows where the time went. */
-#include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
+#include "cmd/report_kinds.h"
 #include "core/machine.h"
 #include "report/page_document.h"
-#include "report/report.h"
-#include "report/report_branches.h"
-#include "report/report_data.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_LIMIT = 30 };
-#define SMALL_SHARE 0.0005 /* rows below are left out unless a limit or an order is asked for */
 
 struct report_options {
     int by;
@@ -23,19 +19,12 @@ struct report_options {
     struct as_strlist threads, modules, symbols, events;
 };
 
-static const char *const levels[] = {"function", "line",   "block",  "instruction", "file",
-                                     "module",   "thread", "object", NULL};
-static const enum as_store_level level_of[] = {AS_STORE_BY_FUNCTION,    AS_STORE_BY_LINE,   AS_STORE_BY_BLOCK,
-                                               AS_STORE_BY_INSTRUCTION, AS_STORE_BY_FILE,   AS_STORE_BY_MODULE,
-                                               AS_STORE_BY_THREAD,      AS_STORE_BY_PROGRAM};
-enum { BY_FUNCTION = 0, BY_LINE = 1, BY_INSTRUCTION = 3, BY_OBJECT = 7 }; /* of those */
-
 static const struct as_option options_table[] = {
     {.name = "by",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct report_options, by),
      .value = "LEVEL",
-     .choices = levels,
+     .choices = as_report_by_names,
      .help = "What a row is: function (the default), line, block, instruction, file, module or thread; with "
              "--data object (the default then), line or instruction."},
     {.name = "series",
@@ -127,19 +116,6 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-/* What is shown, made before anything is written. */
-struct content {
-    const struct report_options *options;
-    struct as_view view, other;
-    size_t limit;
-    struct as_report report;
-    struct as_tree tree;
-    struct as_diff *diff;
-    struct as_data data;
-    struct as_branches branches;
-    int failed; /* status of a failure that was told already */
-};
-
 static struct as_words words_of(const struct as_strlist *list)
 {
     return (struct as_words){.data = list->data, .len = list->len};
@@ -169,157 +145,93 @@ static bool read_limit(const struct report_options *options, size_t *limit, stru
     return true;
 }
 
-static bool check_html(const struct report_options *options, struct as_error *err)
+static struct as_report_filters filters_of(const struct report_options *options)
 {
-    bool filtered = options->threads.len || options->modules.len || options->symbols.len || options->events.len;
+    return (struct as_report_filters){.threads = options->threads.len > 0,
+                                      .places = options->modules.len > 0 || options->symbols.len > 0,
+                                      .events = options->events.len > 0};
+}
+
+static bool check_html(const struct report_options *options, const struct as_report_kind *kind, struct as_error *err)
+{
+    struct as_report_filters filters = filters_of(options);
     if (options->source_path && !options->html)
         return as_error_set_status(err, AS_EXIT_USAGE, "--source-path is for --html");
     if (!options->html)
         return true;
-    if (options->json || options->csv || options->output || options->calls || options->flame || options->data ||
-        options->branches)
+    if (options->json || options->csv || options->output || (kind != &as_report_rows && kind != &as_report_of_diff))
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--html is a report of its own: no other kind beside it, except --diff");
-    return !(filtered || options->sort || options->limit || options->by) ||
+    return !(filters.threads || filters.places || filters.events || options->sort || options->limit || options->by) ||
            as_error_set_status(err, AS_EXIT_USAGE, "--html shows the whole profile: the page has its own filters");
 }
 
-static bool check_options(const struct report_options *options, struct as_error *err)
+/* NULL and `err`: several were asked for. */
+static const struct as_report_kind *kind_of(const struct report_options *options, struct as_error *err)
 {
-    int modes = options->calls + options->flame + options->data + options->branches + (options->diff != NULL);
-    if (options->by == BY_OBJECT && !options->data)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--by=object is for --data");
-    if (options->data && options->by != BY_FUNCTION && options->by != BY_LINE && options->by != BY_INSTRUCTION &&
-        options->by != BY_OBJECT)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--data is by object, line or instruction");
-    if ((options->data || options->branches) && options->events.len)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--event does not apply to %s",
-                                   options->data ? "data" : "branches");
-    if (options->branches && options->threads.len)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--thread does not apply to branches: they are of all threads");
+    const struct {
+        bool asked;
+        const struct as_report_kind *kind;
+    } all[] = {{options->calls, &as_report_calls},
+               {options->flame, &as_report_flame},
+               {options->data, &as_report_of_data},
+               {options->branches, &as_report_of_branches},
+               {options->diff != NULL, &as_report_of_diff}};
+    const struct as_report_kind *kind = &as_report_rows;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].asked && kind != &as_report_rows) {
+            as_error_set_status(err, AS_EXIT_USAGE, "%s and %s exclude each other", kind->option, all[i].kind->option);
+            return NULL;
+        }
+        kind = all[i].asked ? all[i].kind : kind;
+    }
+    return kind;
+}
+
+static bool check_options(const struct report_options *options, const struct as_report_kind *kind, struct as_error *err)
+{
     if (options->json && options->csv)
         return as_error_set_status(err, AS_EXIT_USAGE, "--json and --csv exclude each other");
-    if (modes > 1)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--calls, --flame, --data, --branches and --diff exclude each other");
-    if (options->flame && (options->json || options->csv))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--flame is a drawing; --calls is the same as %s",
+    if (!kind->json && (options->json || options->csv))
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s is a drawing; --calls is the same as %s", kind->option,
                                    options->json ? "JSON" : "CSV");
-    if ((options->calls || options->flame) && (options->modules.len || options->symbols.len || options->events.len))
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--module, --symbol and --event do not apply to call paths; --thread does");
-    if (modes && options->sort)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--sort is for rows; %s has an order of its own",
-                                   options->diff       ? "--diff"
-                                   : options->data     ? "--data"
-                                   : options->branches ? "--branches"
-                                                       : "a call tree");
-    return true;
+    return as_report_kind_takes(kind, options->by, options->sort != NULL, filters_of(options), err);
 }
 
-static bool make_data(struct content *content, struct as_error *err)
+static bool make(const struct report_options *options, const char *file, struct as_report_content *content,
+                 struct as_error *err)
 {
-    int by = content->options->by;
-    enum as_data_level level = by == BY_LINE          ? AS_DATA_BY_LINE
-                               : by == BY_INSTRUCTION ? AS_DATA_BY_INSTRUCTION
-                                                      : AS_DATA_BY_OBJECT;
-    bool ok = as_data_make(&content->data, &content->view, level, err);
-    content->data.limit = content->limit;
-    return ok;
+    content->kind = kind_of(options, err);
+    content->by = options->by;
+    content->sort = options->sort;
+    content->limited = options->limit != NULL;
+    if (!content->kind || !check_html(options, content->kind, err) || !check_options(options, content->kind, err) ||
+        !read_limit(options, &content->limit, err) || !open_view(options, file, &content->view, err) ||
+        (options->diff && !open_view(options, options->diff, &content->other, err)))
+        return false;
+    return (options->html && !options->diff) || content->kind->make(content, err);
 }
 
-static bool make(struct content *content, const char *file, struct as_error *err)
-{
-    const struct report_options *options = content->options;
-    enum as_store_level level = level_of[options->by];
-    if (!check_html(options, err) || !check_options(options, err) || !read_limit(options, &content->limit, err) ||
-        !open_view(options, file, &content->view, err))
-        return false;
-    if (options->html && !options->diff)
-        return true;
-    if (options->calls || options->flame)
-        return as_tree_make(&content->tree, &content->view, err);
-    if (options->data)
-        return make_data(content, err);
-    if (options->branches) {
-        bool ok = as_branches_make(&content->branches, &content->view, err);
-        content->branches.limit = content->limit;
-        return ok;
-    }
-    if (!options->diff) {
-        if (!as_report_make(&content->report, &content->view, level, options->sort, err))
-            return false;
-        content->report.limit = content->limit;
-        content->report.least = options->limit || options->sort ? 0 : SMALL_SHARE;
-        return true;
-    }
-    if (!open_view(options, options->diff, &content->other, err))
-        return false;
-    content->diff = as_diff_new(&content->other, &content->view, level, err);
-    return content->diff != NULL;
-}
-
-static bool write_json(struct content *content, FILE *out, struct as_error *err)
+/* *failed: status of a failure that was told already. */
+static bool write_json(const struct report_options *options, const struct as_report_content *content, FILE *out,
+                       int *failed, struct as_error *err)
 {
     struct as_json *json = as_json_new(out);
-    bool ok = true;
     as_json_object(json, NULL);
-    if (content->diff)
-        as_diff_json(content->diff, json, content->limit);
-    else if (content->options->calls)
-        as_tree_json(&content->tree, &content->view, json, content->limit);
-    else if (content->options->data)
-        ok = as_data_json(&content->data, json, err);
-    else if (content->options->branches)
-        ok = as_branches_json(&content->branches, json, err);
-    else
-        ok = as_report_json(&content->report, json, err);
+    bool ok = content->kind->json(content, json, err);
     as_json_end(json);
-    if (!as_json_finish(json) && !content->options->output && ok)
-        content->failed = as_cli_stdout_failed();
+    if (!as_json_finish(json) && !options->output && ok)
+        *failed = as_cli_stdout_failed();
     return ok;
 }
 
-static bool write_csv(const struct content *content, FILE *out, struct as_error *err)
+static bool write_html(const struct report_options *options, const struct as_report_content *content,
+                       struct as_error *err)
 {
-    if (content->diff) {
-        if (*as_diff_differences(content->diff)) /* a table has no place for it */
-            as_log_warn("the profiles differ in more than the program: %s", as_diff_differences(content->diff));
-        as_diff_csv(content->diff, out, content->limit);
-    } else if (content->options->calls)
-        as_tree_csv(&content->tree, &content->view, out, content->limit);
-    else if (content->options->data)
-        as_data_csv(&content->data, out);
-    else if (content->options->branches)
-        as_branches_csv(&content->branches, out);
-    else
-        return as_report_csv(&content->report, out, err);
-    return true;
-}
-
-static void write_text(const struct content *content, FILE *out)
-{
-    struct as_term term = as_terminal(content->options->output != NULL);
-    if (content->diff)
-        as_diff_text(content->diff, out, &term, content->limit);
-    else if (content->options->calls)
-        as_tree_text(&content->tree, &content->view, out, &term, content->limit);
-    else if (content->options->flame)
-        as_tree_flame(&content->tree, &content->view, out, &term);
-    else if (content->options->data)
-        as_data_text(&content->data, out, &term);
-    else if (content->options->branches)
-        as_branches_text(&content->branches, out, &term);
-    else
-        as_report_text(&content->report, out, &term);
-}
-
-static bool write_html(const struct content *content, struct as_error *err)
-{
-    struct as_sources *sources = as_sources_new(content->options->source_path);
+    struct as_sources *sources = as_sources_new(options->source_path);
     struct as_page_options page = {.sources = sources, .diff = content->diff, .meaning = as_machine_meaning};
     struct as_output output;
-    bool opened = as_output_open(&output, content->options->html, err);
+    bool opened = as_output_open(&output, options->html, err);
     bool ok = opened && as_page_document_write(&content->view, &page, output.file, err);
     as_sources_free(sources);
     if (ok)
@@ -329,24 +241,25 @@ static bool write_html(const struct content *content, struct as_error *err)
     return false;
 }
 
-static bool write_out(struct content *content, struct as_error *err)
+static bool write_out(const struct report_options *options, const struct as_report_content *content, int *failed,
+                      struct as_error *err)
 {
-    const struct report_options *options = content->options;
     struct as_output output;
     if (options->html)
-        return write_html(content, err);
+        return write_html(options, content, err);
     if (!as_output_open(&output, options->output, err))
         return false;
     bool ok = true;
-    if (options->json || options->csv) {
-        ok = options->json ? write_json(content, output.file, err) : write_csv(content, output.file, err);
+    if (options->json) {
+        ok = write_json(options, content, output.file, failed, err);
+    } else if (options->csv) {
+        ok = content->kind->csv(content, output.file, err);
     } else {
         struct as_pager pager = {.out = output.file};
+        struct as_term term = as_terminal(options->output != NULL);
         if (!options->output)
             pager = as_pager_open();
-        write_text(content, pager.out);
-        if (pager.out == stdout && ferror(stdout)) /* now, while errno tells why */
-            content->failed = as_cli_stdout_failed();
+        content->kind->text(content, pager.out, &term);
         as_pager_close(&pager);
     }
     if (ok)
@@ -355,33 +268,23 @@ static bool write_out(struct content *content, struct as_error *err)
     return false;
 }
 
-static void free_content(struct content *content)
-{
-    as_diff_free(content->diff);
-    as_data_free(&content->data);
-    as_branches_free(&content->branches);
-    as_tree_free(&content->tree);
-    as_report_free(&content->report);
-    as_view_free(&content->other);
-    as_view_free(&content->view);
-}
-
 static int run_report(int argc, char **argv)
 {
     struct report_options options = {.by = 0};
     struct as_error err = AS_ERROR_INIT;
     struct as_operands files;
-    int status = AS_EXIT_OK;
+    int status = AS_EXIT_OK, failed = 0;
     enum as_parse parsed = as_operands_parse(&as_command_report, argc, argv, &options, &files);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    struct content content = {.options = &options};
+    struct as_report_content content = {0};
     if (files.n > 1)
         status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", files.words[1]);
-    else if (!make(&content, files.n ? files.words[0] : "assay.db", &err) || !write_out(&content, &err))
+    else if (!make(&options, files.n ? files.words[0] : "assay.db", &content, &err) ||
+             !write_out(&options, &content, &failed, &err))
         status = as_cli_fail(&as_command_report, &err);
-    status = content.failed ? content.failed : status;
-    free_content(&content);
+    status = failed ? failed : status;
+    as_report_content_free(&content);
     as_strlist_free(&options.threads);
     as_strlist_free(&options.modules);
     as_strlist_free(&options.symbols);
