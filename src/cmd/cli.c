@@ -50,6 +50,12 @@ int as_cli_usage(const struct as_command *command, const char *format, ...)
 
 int as_cli_stdout_failed(void)
 {
+    /* Where a write in the middle failed, errno has been used for other things since: what stopped that one stops
+     * another. */
+    if (errno == 0) {
+        clearerr(stdout);
+        (void)(fputc('\n', stdout) == EOF || fflush(stdout));
+    }
     const char *reason = errno ? strerror(errno) : NULL;
     fprintf(stderr, "assay: cannot write to standard output%s%s\n", reason ? ": " : "", reason ? reason : "");
     __fpurge(stdout);
