@@ -458,6 +458,28 @@ static bool put_accesses(struct writer *writer, uint32_t number, struct as_error
     return true;
 }
 
+/* Branches are not kept by thread: with a filter by thread they are left out. */
+static bool put_branches(struct writer *writer, uint32_t number, struct as_error *err)
+{
+    size_t n;
+    struct as_store_branch *branches = as_store_branches(writer->store, number, &n, err);
+    if (!branches)
+        return false;
+    as_json_array(writer->json, "branches");
+    for (size_t i = 0; i < n && !writer->options->threads; i++) {
+        as_json_object(writer->json, NULL);
+        as_json_u64(writer->json, "source", branches[i].source);
+        as_json_u64(writer->json, "target", branches[i].target);
+        as_json_u64(writer->json, "taken", branches[i].taken);
+        as_json_u64(writer->json, "mispredicted", branches[i].mispredicted);
+        as_json_u64(writer->json, "cycles", branches[i].cycles);
+        as_json_end(writer->json);
+    }
+    as_json_end(writer->json);
+    free(branches);
+    return true;
+}
+
 static bool put_one_series(struct writer *writer, uint32_t number, const struct as_store_series *series,
                            struct as_error *err)
 {
@@ -471,7 +493,8 @@ static bool put_one_series(struct writer *writer, uint32_t number, const struct 
     put_components(writer, &raw);
     put_path_times(writer->json, &raw);
     as_store_raw_free(&raw);
-    bool ok = put_path_components(writer, number, err) && put_accesses(writer, number, err);
+    bool ok = put_path_components(writer, number, err) && put_accesses(writer, number, err) &&
+              put_branches(writer, number, err);
     as_json_end(writer->json);
     return ok;
 }
