@@ -35,10 +35,10 @@ static void tell(const struct as_import *import, const struct as_perf_summary *s
     if (summary->incomplete)
         as_log_warn("the recording is not whole (%s): what could be read is imported and marked partial",
                     summary->problem[0] ? summary->problem : "it ends early");
-    if (summary->samples == 0)
+    if (as_import_samples(import) == 0)
         as_log_warn("there are no samples in it");
     as_log_note("wrote %s: %" PRIu64 " samples of %zu event%s in %zu thread%s; next: assay report %s", output,
-                summary->samples, import->series.len, import->series.len == 1 ? "" : "s", import->threads.len,
+                as_import_samples(import), import->series.len, import->series.len == 1 ? "" : "s", import->threads.len,
                 import->threads.len == 1 ? "" : "s", output);
 }
 
@@ -57,6 +57,7 @@ static bool read_recording(struct as_import *import, struct as_perf_reader *read
 {
     if (!as_perf_reader_run(reader, &as_import_sink, import, err) && !as_store_writer_failed(import->writer))
         return name_file(err, file);
+    as_import_finish(import);
     if (import->series.len == 0)
         return as_error_set(err, "%s: there is no event in it", file);
     as_import_write(import, reader, file);

@@ -15,7 +15,9 @@
 #include "base/vec.h"
 #include "cmd/import_facts.h"
 #include "native/stack_walk.h"
+#include "perfdata/perf_order.h"
 #include "perfdata/perf_spaces.h"
+#include "perfdata/spe_packets.h"
 #include "store/store_write.h"
 
 /* ---- the code: import_code.c ---- */
@@ -150,6 +152,20 @@ struct as_import_branches {
     uint64_t entries, mispredicted, cycles;
 };
 
+/* ---- AUX data of SPE: import_spe.c ---- */
+
+struct as_import_spe_buffer;
+struct as_import_spe {
+    const struct as_perf_event *event; /* whose samples the records are; NULL: there is none */
+    struct as_map numbers;             /* index of a buffer, to number + 1 */
+    AS_VEC(struct as_import_spe_buffer *) buffers;
+    struct as_perf_order waiting; /* records by time */
+    struct as_map running;        /* processor, to process << 32 | thread */
+    struct as_map processes;      /* thread, to process */
+    uint64_t bytes, records, bad_bytes, damaged, without_place, without_thread, unknown_sources;
+    uint64_t first_time, last_time; /* of records; 0: no time is known */
+};
+
 /* Sums of events, or of measures. */
 struct as_import_table {
     struct as_import_sums times;      /* (spot, event or measure) */
@@ -178,6 +194,7 @@ struct as_import {
     struct as_import_branches branches;
     uint64_t stray_frames;
     struct as_import_raw raw;
+    struct as_import_spe spe;
     bool unwinds;                   /* copies of the stack, as soon as an event has some */
     struct as_stack_walker *walker; /* NULL: not */
     uint64_t walked, unwalked;      /* copies that gave callers, and that gave none */
@@ -185,6 +202,9 @@ struct as_import {
 };
 
 extern const struct as_perf_sink as_import_sink; /* with a struct as_import as context */
+/* After the last record, before anything is written or counted. */
+void as_import_finish(struct as_import *import);
+uint64_t as_import_samples(const struct as_import *import); /* of all events */
 /* A sample that is none of the reader's. False: the profile cannot be written, which commit says. */
 bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
                           const struct as_import_facts *facts);
@@ -222,6 +242,16 @@ void as_import_sort_accesses(struct as_import *import); /* after the last, befor
 void as_import_write_accesses(const struct as_import *import, uint32_t event, uint32_t series, bool weights);
 void as_import_write_data_quality(const struct as_import *import);
 void as_import_data_free(struct as_import_data *data);
+
+/* Parts of the sink. */
+void as_import_spe_event(struct as_import *import, const struct as_perf_event *event);
+bool as_import_spe_aux(struct as_import *import, const struct as_perf_aux *aux); /* false: writing has failed */
+void as_import_spe_process(struct as_import *import, const struct as_perf_process *process); /* before it is used */
+void as_import_spe_switch(struct as_import *import, const struct as_perf_switch *change);
+void as_import_spe_until(struct as_import *import, uint64_t time); /* uses the records before that time */
+void as_import_spe_finish(struct as_import *import);               /* those that are left */
+void as_import_spe_quality(const struct as_import *import);
+void as_import_spe_free(struct as_import *import);
 
 /* ---- copies of the stack: import_stacks.c ---- */
 

@@ -45,6 +45,7 @@ void as_import_free(struct as_import *import)
     free_sums(&import->branches.pairs);
     free_sums(&import->branches.taken);
     as_import_data_free(&import->data);
+    as_import_spe_free(import);
     as_stack_walker_free(import->walker);
     as_import_code_free(&import->code);
 }
@@ -310,6 +311,7 @@ static bool use_event(void *context, const struct as_perf_event *event, struct a
     while (import->series.len <= event->index)
         *as_vec_push(&import->series) = (struct as_import_series){0};
     import->series.data[event->index].tagging = as_import_unit_of(event, import->info);
+    as_import_spe_event(import, event);
     if (import->unwinds && event->sample_type & PERF_SAMPLE_STACK_USER)
         as_import_walk_stacks(import);
     return true;
@@ -324,6 +326,7 @@ static bool use_build_id(void *context, const char *path, enum as_perf_mode mode
 static bool use_process(void *context, const struct as_perf_process *process, struct as_error *err)
 {
     struct as_import *import = context;
+    as_import_spe_process(import, process);
     return as_perf_spaces_process(import->spaces, process, err) &&
            (!import->walker || as_stack_walker_process(import->walker, process, err));
 }
@@ -333,10 +336,36 @@ static bool use_ksymbol(void *context, const struct as_perf_ksymbol *symbol, str
     return as_perf_spaces_ksymbol(((struct as_import *)context)->spaces, symbol, err);
 }
 
+static bool use_switch(void *context, const struct as_perf_switch *change, struct as_error *err)
+{
+    as_import_spe_switch(context, change);
+    return true;
+}
+
+static bool use_aux(void *context, const struct as_perf_aux *aux, struct as_error *err)
+{
+    return as_import_spe_aux(context, aux);
+}
+
+void as_import_finish(struct as_import *import)
+{
+    as_import_spe_finish(import);
+}
+
+uint64_t as_import_samples(const struct as_import *import)
+{
+    uint64_t samples = 0;
+    for (size_t i = 0; i < import->series.len; i++)
+        samples += import->series.data[i].own ? 0 : import->series.data[i].samples;
+    return samples;
+}
+
 const struct as_perf_sink as_import_sink = {
     .event = use_event,
     .build_id = use_build_id,
     .process = use_process,
     .ksymbol = use_ksymbol,
     .sample = use_sample,
+    .context_switch = use_switch,
+    .aux = use_aux,
 };

@@ -318,12 +318,18 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_note(import, "unknown_ids", summary->unknown_ids, "samples of no known event: left out");
     add_note(import, "out_of_order", summary->out_of_order, "records that came after later ones");
     add_note(import, "skipped_lines", summary->skipped_lines, "lines that are neither sample nor frame: left out");
-    add_note(import, "trace_bytes", summary->aux_bytes, "bytes of processor trace (PT, SPE): not kept");
+    add_note(import, "trace_bytes", summary->aux_bytes > import->spe.bytes ? summary->aux_bytes - import->spe.bytes : 0,
+             "bytes of processor trace that is not decoded: not kept");
+    add_note(import, "trace_truncated", summary->aux_truncated,
+             "times that trace data (SPE) was lost: its buffer was full");
+    add_note(import, "trace_collisions", summary->aux_collisions,
+             "pieces of trace data (SPE) in which operations were not sampled: two fell together");
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
     add_note(import, "raw_bad", import->raw.bad, "samples of IBS whose raw data is too short: no more than address");
     add_note(import, "raw_invalid", import->raw.invalid,
              "samples of IBS that the processor marks as not valid: likewise");
+    as_import_spe_quality(import);
     as_import_write_data_quality(import);
     if (import->unwalked)
         as_store_add_quality(import->writer, "not_unwound",
@@ -339,7 +345,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
 static void add_counters(const struct as_import *import, const struct as_perf_reader *reader)
 {
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
-    as_store_add_counter(import->writer, "samples", summary->samples);
+    as_store_add_counter(import->writer, "samples", as_import_samples(import));
     as_import_count_branches(import);
     if (import->raw.decoded)
         as_store_add_counter(import->writer, "ibs_samples", import->raw.decoded);
@@ -390,6 +396,18 @@ static const char *program_of(const struct as_import *import)
     return most ? most->name : NULL;
 }
 
+/* From the first sample to the last, those of SPE included. */
+static void add_seconds(const struct as_import *import, const struct as_perf_summary *summary)
+{
+    uint64_t first = summary->first_time, last = summary->last_time == AS_PERF_NO_TIME ? 0 : summary->last_time;
+    if (import->spe.last_time) {
+        first = import->spe.first_time < first ? import->spe.first_time : first; /* no time is the largest number */
+        last = import->spe.last_time > last ? import->spe.last_time : last;
+    }
+    if (last > first)
+        as_store_add_meta_double(import->writer, AS_META_SECONDS, (double)(last - first) * 1e-9);
+}
+
 static void add_meta(const struct as_import *import, const struct as_perf_reader *reader, const char *path)
 {
     static const char *const formats[] = {[AS_PERF_FILE] = "perf.data",
@@ -403,9 +421,7 @@ static void add_meta(const struct as_import *import, const struct as_perf_reader
     as_store_add_meta(import->writer, AS_META_ASSAY, AS_VERSION);
     as_store_add_meta(import->writer, AS_META_PROGRAM, program_of(import));
     as_store_add_meta(import->writer, "command", info->command);
-    if (summary->last_time != AS_PERF_NO_TIME && summary->last_time > summary->first_time)
-        as_store_add_meta_double(import->writer, AS_META_SECONDS,
-                                 (double)(summary->last_time - summary->first_time) * 1e-9);
+    add_seconds(import, summary);
     if (summary->incomplete)
         as_store_add_meta(import->writer, AS_META_PARTIAL,
                           summary->problem[0] ? summary->problem : "the recording ends early");

@@ -99,8 +99,22 @@ static bool take_sample(void *context, const struct as_perf_sample *sample, stru
     return as_import_sink.sample(&result->import, sample, err);
 }
 
-static const struct as_perf_sink native_sink = {
-    .event = take_event, .process = take_process, .ksymbol = take_ksymbol, .sample = take_sample};
+static bool take_switch(void *context, const struct as_perf_switch *change, struct as_error *err)
+{
+    return as_import_sink.context_switch(&((struct as_native_result *)context)->import, change, err);
+}
+
+static bool take_aux(void *context, const struct as_perf_aux *aux, struct as_error *err)
+{
+    return as_import_sink.aux(&((struct as_native_result *)context)->import, aux, err);
+}
+
+static const struct as_perf_sink native_sink = {.event = take_event,
+                                                .process = take_process,
+                                                .ksymbol = take_ksymbol,
+                                                .sample = take_sample,
+                                                .context_switch = take_switch,
+                                                .aux = take_aux};
 
 /* ---- running ---- */
 
@@ -135,6 +149,7 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
     start_alarm(record->options->duration);
     bool ok = as_native_run(result->session, &native_sink, result, err);
     restore_signals();
+    as_import_finish(&result->import);
     if (result->accesses)
         as_native_accesses_finish(result->accesses);
     result->running = !pid && as_native_wait_status(result->session) == -1;

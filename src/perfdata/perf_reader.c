@@ -122,6 +122,7 @@ static bool take_aux(struct as_perf_reader *reader, struct as_perf_cursor body)
     reader->summary.aux_bytes += size;
     if (reader->sink->aux == NULL)
         return as_perf_input_forward(&reader->input, size);
+    as_perf_attr_announce(reader);
     for (aux.left = size; aux.left > 0 && !reader->stopped; aux.offset += aux.size) {
         size_t most = aux.left < AS_PERF_INPUT_MAX ? (size_t)aux.left : AS_PERF_INPUT_MAX;
         aux.data = as_perf_input_peek(&reader->input, most, &aux.size);
@@ -132,6 +133,24 @@ static bool take_aux(struct as_perf_reader *reader, struct as_perf_cursor body)
         as_perf_input_skip(&reader->input, aux.size);
     }
     return true;
+}
+
+/* The last three words came with perf 5.10. */
+static void take_ticks(struct as_perf_reader *reader, struct as_perf_cursor body)
+{
+    struct as_perf_ticks ticks = {.known = true};
+    ticks.shift = as_perf_u64(&body);
+    ticks.multiplier = as_perf_u64(&body);
+    ticks.zero = as_perf_u64(&body);
+    if (body.bad)
+        return;
+    ticks.cycles = as_perf_u64(&body);
+    ticks.mask = as_perf_u64(&body);
+    const uint8_t *has = as_perf_bytes(&body, 2); /* an offset, and fewer bits */
+    ticks.known = has == NULL || has[0];
+    if (has == NULL || !has[1])
+        ticks.cycles = ticks.mask = 0;
+    reader->info.ticks = ticks;
 }
 
 static bool take_record(struct as_perf_reader *reader, const uint8_t *record, bool unpacked);
@@ -204,6 +223,9 @@ static bool take_user_record(struct as_perf_reader *reader, const struct as_perf
         return true;
     case AS_PERF_RECORD_FINISHED_ROUND:
         deliver_until(reader, as_perf_order_round(&reader->order));
+        return true;
+    case AS_PERF_RECORD_TIME_CONV:
+        take_ticks(reader, body);
         return true;
     case AS_PERF_RECORD_AUXTRACE_INFO:
         reader->info.aux_type = as_perf_u32(&body);

@@ -65,6 +65,17 @@ const char *as_perf_record_name(uint32_t type)
 
 /* ---- who, where, when ---- */
 
+uint64_t as_perf_ticks_time(const struct as_perf_info *info, uint64_t ticks)
+{
+    const struct as_perf_ticks *how = info ? &info->ticks : NULL;
+    if (!how || !how->known || how->shift > 63)
+        return AS_PERF_NO_TIME;
+    if (how->mask)
+        ticks = how->cycles + ((ticks - how->cycles) & how->mask);
+    uint64_t whole = ticks >> how->shift, rest = ticks & ((UINT64_C(1) << how->shift) - 1);
+    return how->zero + whole * how->multiplier + (rest * how->multiplier >> how->shift);
+}
+
 /* What sample_id_all puts behind every record. */
 struct trailer {
     uint32_t pid, tid, cpu;
@@ -244,6 +255,24 @@ static void deliver_switch(struct context *context)
     AS_PERF_CALL(context->reader, context_switch, &change);
 }
 
+static void deliver_start(struct context *context)
+{
+    struct as_perf_switch change = {.cpu = context->trailer.cpu, .time = context->trailer.time};
+    change.pid = as_perf_u32(&context->body);
+    change.tid = as_perf_u32(&context->body);
+    if (!context->body.bad)
+        AS_PERF_CALL(context->reader, context_switch, &change);
+}
+
+static void count_aux(struct context *context)
+{
+    as_perf_u64(&context->body); /* offset */
+    as_perf_u64(&context->body); /* size */
+    uint64_t flags = as_perf_u64(&context->body);
+    context->reader->summary.aux_truncated += (flags & PERF_AUX_FLAG_TRUNCATED) != 0;
+    context->reader->summary.aux_collisions += (flags & PERF_AUX_FLAG_COLLISION) != 0;
+}
+
 static void deliver_ksymbol(struct context *context)
 {
     struct as_perf_ksymbol symbol = {.time = context->trailer.time};
@@ -321,6 +350,12 @@ void as_perf_record_deliver(struct as_perf_reader *reader, const uint8_t *record
         break;
     case PERF_RECORD_KSYMBOL:
         deliver_ksymbol(&context);
+        break;
+    case PERF_RECORD_ITRACE_START:
+        deliver_start(&context);
+        break;
+    case PERF_RECORD_AUX:
+        count_aux(&context);
         break;
     default: /* counted, and of no use to a profile */
         break;

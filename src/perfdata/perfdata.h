@@ -30,6 +30,13 @@ struct as_perf_pmu {
     const char *name;
 };
 
+/* From ticks of the processor's timer (TSC, Arm's generic timer) to the recording's nanoseconds. */
+struct as_perf_ticks {
+    bool known;
+    uint64_t shift, multiplier, zero;
+    uint64_t cycles, mask; /* of counters that have fewer bits than the ticks; mask 0: they have not */
+};
+
 /* Strings are NULL and numbers 0 where the file does not say. */
 struct as_perf_info {
     enum as_perf_format format;
@@ -43,7 +50,9 @@ struct as_perf_info {
     struct as_perf_pmu *pmus;
     size_t n_pmus;
     uint32_t aux_type; /* who wrote the AUX data: AS_PERF_AUX_*; 0: none */
+    struct as_perf_ticks ticks;
 };
+uint64_t as_perf_ticks_time(const struct as_perf_info *info, uint64_t ticks); /* AS_PERF_NO_TIME: not known */
 
 enum { AS_PERF_AUX_INTEL_PT = 1, AS_PERF_AUX_INTEL_BTS = 2, AS_PERF_AUX_ARM_SPE = 4 };
 
@@ -118,6 +127,7 @@ struct as_perf_loss {
     uint32_t cpu;                      /* UINT32_MAX: unknown */
 };
 
+/* Who runs on a processor from now on: context switches, and the thread that a trace begins with. */
 struct as_perf_switch {
     uint32_t pid, tid, cpu;
     uint32_t other_pid, other_tid; /* who comes or was before; 0 where the record does not say */
@@ -240,10 +250,11 @@ struct as_perf_summary {
     uint64_t lost, lost_samples, throttled, unthrottled;
     uint64_t out_of_order; /* records delivered after a later one */
     uint64_t packed_bytes, unpacked_bytes, aux_bytes;
-    uint64_t first_time, last_time; /* of samples; AS_PERF_NO_TIME: none had one */
-    uint64_t skipped_lines;         /* perf script text: lines that are neither sample nor frame */
-    bool incomplete;                /* the records end before the end of the file says so, or in nonsense */
-    char problem[256];              /* one line, or "" */
+    uint64_t aux_truncated, aux_collisions; /* AUX records that say so */
+    uint64_t first_time, last_time;         /* of samples; AS_PERF_NO_TIME: none had one */
+    uint64_t skipped_lines;                 /* perf script text: lines that are neither sample nor frame */
+    bool incomplete;                        /* the records end before the end of the file says so, or in nonsense */
+    char problem[256];                      /* one line, or "" */
 };
 
 struct as_perf_options {

@@ -39,6 +39,7 @@ static bool import_bytes(const void *bytes, size_t size)
     as_import_code_open(&import.code, writer, import.spaces);
     as_import_data_open(&import);
     bool ok = as_perf_reader_run(reader, &as_import_sink, &import, &err);
+    as_import_finish(&import);
     as_import_write(&import, reader, "test");
     if (!as_store_writer_commit(writer, &err))
         fail_msg("%s", err.message);
@@ -50,38 +51,50 @@ static bool import_bytes(const void *bytes, size_t size)
 
 /* ---- a profile as text ---- */
 
-static void add_components(struct as_store *store, const struct as_store_raw *raw, struct as_str *text)
+/* "101 prog 401010": thread, module, address. */
+static void add_place(struct as_store *store, uint32_t thread, uint32_t instruction, struct as_str *text)
 {
     size_t n;
-    const struct as_store_place *places = as_store_places(store, &n);
+    const struct as_store_place *place = &as_store_places(store, &n)[instruction];
+    const char *path = place->module == AS_STORE_NONE ? "?" : as_store_modules(store, &n)[place->module].path;
+    if (thread != AS_STORE_NONE)
+        as_str_addf(text, "%u ", as_store_threads(store, &n)[thread].number);
+    as_str_addf(text, "%s %" PRIx64, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, place->address);
+}
+
+static void add_components(struct as_store *store, const struct as_store_raw *raw, struct as_str *text)
+{
     char name[512];
     for (size_t i = 0; i < raw->n_components; i++) {
         const struct as_store_component *part = &raw->components[i];
-        as_str_addf(text, "  %" PRIx64 " %s %" PRIu64 " of %" PRIu64 "\n", places[part->instruction].address,
+        as_str_add(text, "  ");
+        add_place(store, part->thread, part->instruction, text);
+        as_str_addf(text, " %s %" PRIu64 " of %" PRIu64 "\n",
                     as_store_events_name(store, part->events, name, sizeof name), part->units, part->samples);
     }
-    for (size_t i = 0; raw->n_components == 0 && i < raw->n_times; i++)
-        as_str_addf(text, "  %" PRIx64 " %" PRIu64 " of %" PRIu64 "\n", places[raw->times[i].instruction].address,
-                    raw->times[i].units, raw->times[i].samples);
 }
 
 static void add_data(struct as_store *store, uint32_t series, struct as_str *text)
 {
     struct as_error err = AS_ERROR_INIT;
-    size_t n, n_places;
-    const struct as_store_place *places = as_store_places(store, &n_places);
+    size_t n;
     struct as_store_access *accesses = as_store_accesses(store, series, NULL, &n, &err);
-    for (size_t i = 0; i < n; i++)
-        as_str_addf(text, "  access %" PRIx64 " %s%s %u at %" PRIx64 " how %u: %" PRIu64 " of %" PRIu64 "\n",
-                    places[accesses[i].instruction].address, accesses[i].kind & AS_STORE_LOAD ? "load" : "",
-                    accesses[i].kind & AS_STORE_STORE ? "store" : "", accesses[i].size, accesses[i].address,
-                    accesses[i].how, accesses[i].units, accesses[i].samples);
+    for (size_t i = 0; i < n; i++) {
+        as_str_add(text, "  access ");
+        add_place(store, accesses[i].thread, accesses[i].instruction, text);
+        as_str_addf(text, " %s%s %u at %" PRIx64 " how %u: %" PRIu64 " of %" PRIu64 "\n",
+                    accesses[i].kind & AS_STORE_LOAD ? "load" : "", accesses[i].kind & AS_STORE_STORE ? "store" : "",
+                    accesses[i].size, accesses[i].address, accesses[i].how, accesses[i].units, accesses[i].samples);
+    }
     free(accesses);
     struct as_store_branch *branches = as_store_branches(store, series, &n, &err);
-    for (size_t i = 0; i < n; i++)
-        as_str_addf(text, "  branch %" PRIx64 " to %" PRIx64 " taken %" PRIu64 " mispredicted %" PRIu64 "\n",
-                    places[branches[i].source].address, places[branches[i].target].address, branches[i].taken,
-                    branches[i].mispredicted);
+    for (size_t i = 0; i < n; i++) {
+        as_str_add(text, "  branch ");
+        add_place(store, AS_STORE_NONE, branches[i].source, text);
+        as_str_add(text, " to ");
+        add_place(store, AS_STORE_NONE, branches[i].target, text);
+        as_str_addf(text, " taken %" PRIu64 " mispredicted %" PRIu64 "\n", branches[i].taken, branches[i].mispredicted);
+    }
     free(branches);
 }
 
@@ -136,68 +149,68 @@ static void expect_profile(const struct as_str *file, const char *wanted)
 
 static const char ibs_text[] =
     "ibs_op/cnt_ctl=1/ [operations] 12: AMD IBS op: tagged operations, one every 1600 dispatched operations\n"
-    "  401010 L2+L1-miss+load 1600 of 1\n"
-    "  401010 L1+load+page-2M 1600 of 1\n"
-    "  401010 cache+L1-miss+L2-miss+load+remote 1600 of 1\n"
-    "  401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 1600 of 1\n"
-    "  401020 L1-miss+misaligned+store+locked 1600 of 1\n"
-    "  401030 branch+taken+fused 1600 of 1\n"
-    "  401030 mispredicted+branch+taken+fused 1600 of 1\n"
-    "  401030 branch+not-taken+fused 1600 of 1\n"
-    "  401050 branch+taken+return 1600 of 1\n"
-    "  401060 microcode+ip-unsure 1600 of 1\n"
-    "  401040 base 3200 of 2\n"
-    "  access 401010 load 8 at 7f0000001000 how 0: 3200 of 2\n"
-    "  access 401010 load 8 at 7f0000001040 how 0: 1600 of 1\n"
-    "  access 401010 load 8 at 7f0000001080 how 0: 1600 of 1\n"
-    "  access 401020 store 4 at 60003e how 0: 1600 of 1\n"
-    "  branch 401030 to 401000 taken 2 mispredicted 1\n"
-    "  branch 401050 to 402000 taken 1 mispredicted 0\n"
+    "  101 prog 401010 L2+L1-miss+load 1600 of 1\n"
+    "  101 prog 401010 L1+load+page-2M 1600 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 1600 of 1\n"
+    "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 1600 of 1\n"
+    "  101 prog 401020 L1-miss+misaligned+store+locked 1600 of 1\n"
+    "  101 prog 401030 branch+taken+fused 1600 of 1\n"
+    "  101 prog 401030 mispredicted+branch+taken+fused 1600 of 1\n"
+    "  101 prog 401030 branch+not-taken+fused 1600 of 1\n"
+    "  101 prog 401050 branch+taken+return 1600 of 1\n"
+    "  101 prog 401060 microcode+ip-unsure 1600 of 1\n"
+    "  101 prog 401040 base 3200 of 2\n"
+    "  access 101 prog 401010 load 8 at 7f0000001000 how 0: 3200 of 2\n"
+    "  access 101 prog 401010 load 8 at 7f0000001040 how 0: 1600 of 1\n"
+    "  access 101 prog 401010 load 8 at 7f0000001080 how 0: 1600 of 1\n"
+    "  access 101 prog 401020 store 4 at 60003e how 0: 1600 of 1\n"
+    "  branch prog 401030 to prog 401000 taken 2 mispredicted 1\n"
+    "  branch prog 401050 to prog 402000 taken 1 mispredicted 0\n"
     "ibs_fetch// [fetches] 3: AMD IBS fetch: tagged fetches, one every 3200 fetches, at random\n"
-    "  402000 incomplete 3200 of 1\n"
-    "  402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 3200 of 1\n"
-    "  402040 page-2M 3200 of 1\n"
+    "  101 prog 402000 incomplete 3200 of 1\n"
+    "  101 prog 402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 3200 of 1\n"
+    "  101 prog 402040 page-2M 3200 of 1\n"
     "ibs_op/cnt_ctl=1/ tag to retire [cycles] 10: cycles from when the operation was tagged until it retired\n"
-    "  401010 L2+L1-miss+load 40 of 1\n"
-    "  401010 L1+load+page-2M 20 of 1\n"
-    "  401010 cache+L1-miss+L2-miss+load+remote 130 of 1\n"
-    "  401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 350 of 1\n"
-    "  401020 L1-miss+misaligned+store+locked 60 of 1\n"
-    "  401030 branch+taken+fused 8 of 1\n"
-    "  401030 mispredicted+branch+taken+fused 9 of 1\n"
-    "  401030 branch+not-taken+fused 7 of 1\n"
-    "  401050 branch+taken+return 6 of 1\n"
-    "  401060 microcode+ip-unsure 5 of 1\n"
+    "  101 prog 401010 L2+L1-miss+load 40 of 1\n"
+    "  101 prog 401010 L1+load+page-2M 20 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 130 of 1\n"
+    "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 350 of 1\n"
+    "  101 prog 401020 L1-miss+misaligned+store+locked 60 of 1\n"
+    "  101 prog 401030 branch+taken+fused 8 of 1\n"
+    "  101 prog 401030 mispredicted+branch+taken+fused 9 of 1\n"
+    "  101 prog 401030 branch+not-taken+fused 7 of 1\n"
+    "  101 prog 401050 branch+taken+return 6 of 1\n"
+    "  101 prog 401060 microcode+ip-unsure 5 of 1\n"
     "ibs_op/cnt_ctl=1/ completion to retire [cycles] 10: cycles that the operation waited, complete, until it retired\n"
-    "  401010 L2+L1-miss+load 6 of 1\n"
-    "  401010 L1+load+page-2M 5 of 1\n"
-    "  401010 cache+L1-miss+L2-miss+load+remote 7 of 1\n"
-    "  401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 10 of 1\n"
-    "  401020 L1-miss+misaligned+store+locked 50 of 1\n"
-    "  401030 branch+taken+fused 1 of 1\n"
-    "  401030 mispredicted+branch+taken+fused 1 of 1\n"
-    "  401030 branch+not-taken+fused 1 of 1\n"
-    "  401050 branch+taken+return 1 of 1\n"
-    "  401060 microcode+ip-unsure 1 of 1\n"
+    "  101 prog 401010 L2+L1-miss+load 6 of 1\n"
+    "  101 prog 401010 L1+load+page-2M 5 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 7 of 1\n"
+    "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 10 of 1\n"
+    "  101 prog 401020 L1-miss+misaligned+store+locked 50 of 1\n"
+    "  101 prog 401030 branch+taken+fused 1 of 1\n"
+    "  101 prog 401030 mispredicted+branch+taken+fused 1 of 1\n"
+    "  101 prog 401030 branch+not-taken+fused 1 of 1\n"
+    "  101 prog 401050 branch+taken+return 1 of 1\n"
+    "  101 prog 401060 microcode+ip-unsure 1 of 1\n"
     "ibs_op/cnt_ctl=1/ miss latency [cycles] 3: cycles until a load that missed the first data cache had its data\n"
-    "  401010 L2+L1-miss+load 14 of 1\n"
-    "  401010 cache+L1-miss+L2-miss+load+remote 110 of 1\n"
-    "  401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 300 of 1\n"
-    "  access 401010 load 8 at 7f0000001000 how 0: 300 of 2\n"
-    "  access 401010 load 8 at 7f0000001040 how 0: 14 of 1\n"
-    "  access 401010 load 8 at 7f0000001080 how 0: 110 of 1\n"
-    "  access 401020 store 4 at 60003e how 0: 0 of 1\n"
+    "  101 prog 401010 L2+L1-miss+load 14 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 110 of 1\n"
+    "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 300 of 1\n"
+    "  access 101 prog 401010 load 8 at 7f0000001000 how 0: 300 of 2\n"
+    "  access 101 prog 401010 load 8 at 7f0000001040 how 0: 14 of 1\n"
+    "  access 101 prog 401010 load 8 at 7f0000001080 how 0: 110 of 1\n"
+    "  access 101 prog 401020 store 4 at 60003e how 0: 0 of 1\n"
     "ibs_op/cnt_ctl=1/ TLB refill latency [cycles] 1: cycles until a missing translation was in the first TLB\n"
-    "  401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 40 of 1\n"
+    "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 40 of 1\n"
     "ibs_op/cnt_ctl=1/ open requests [requests] 2: misses that were outstanding when a load's line came\n"
-    "  401010 cache+L1-miss+L2-miss+load+remote 0 of 1\n"
-    "  401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 3 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 0 of 1\n"
+    "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 3 of 1\n"
     "ibs_fetch// fetch latency [cycles] 3: cycles from the fetch until it was complete or given up\n"
-    "  402000 incomplete 7 of 1\n"
-    "  402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 90 of 1\n"
-    "  402040 page-2M 4 of 1\n"
+    "  101 prog 402000 incomplete 7 of 1\n"
+    "  101 prog 402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 90 of 1\n"
+    "  101 prog 402040 page-2M 4 of 1\n"
     "ibs_fetch// TLB refill latency [cycles] 1: cycles until a missing translation was in the first TLB\n"
-    "  402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 30 of 1\n"
+    "  101 prog 402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 30 of 1\n"
     "quality raw_bad 1\n"
     "quality raw_invalid 1\n"
     "quality data_hardware 5\n"
@@ -221,10 +234,135 @@ static void test_ibs(void **state)
     }
 }
 
+/* ---- SPE ---- */
+
+static const char spe_text[] =
+    "arm_spe_0/ts_enable=1/ [operations] 11: Arm SPE: sampled operations, one every 1024 operations\n"
+    "  101 first 401010 RAM+L1-miss+LLC-miss+TLB-walk+load+remote 1024 of 1\n"
+    "  101 second 401010 L1+load 1024 of 1\n"
+    "  101 second 401010 L3+L1-miss+load 1024 of 1\n"
+    "  102 second 401020 L1+load+store+atomic 1024 of 1\n"
+    "  102 second 401040 load+SIMD 1024 of 1\n"
+    "  102 second 401040 load+partial-predicate+SVE 1024 of 1\n"
+    "  0 [unknown] 401048 base 1024 of 1\n"
+    "  102 second 401030 mispredicted+branch+taken+conditional 1024 of 1\n"
+    "  102 second 401030 branch+not-taken+conditional 1024 of 1\n"
+    "  101 [kernel] ffff800010001000 not-retired 1024 of 1\n"
+    "  102 second 401044 damaged 1024 of 1\n"
+    "  access 101 first 401010 load 0 at 7f0000001000 how 0: 1024 of 1\n"
+    "  access 101 second 401010 load 0 at 7f0000001000 how 0: 1024 of 1\n"
+    "  access 101 second 401010 load 0 at 7f0000001040 how 0: 1024 of 1\n"
+    "  access 102 second 401020 loadstore 0 at 600040 how 0: 1024 of 1\n"
+    "  branch second 401030 to second 401000 taken 1 mispredicted 1\n"
+    "arm_spe_0/ts_enable=1/ total latency [cycles] 6: cycles from the operation's dispatch until it was complete\n"
+    "  101 first 401010 RAM+L1-miss+LLC-miss+TLB-walk+load+remote 200 of 1\n"
+    "  101 second 401010 L1+load 6 of 1\n"
+    "  101 second 401010 L3+L1-miss+load 50 of 1\n"
+    "  102 second 401020 L1+load+store+atomic 30 of 1\n"
+    "  102 second 401030 mispredicted+branch+taken+conditional 9 of 1\n"
+    "  102 second 401030 branch+not-taken+conditional 4 of 1\n"
+    "  access 101 first 401010 load 0 at 7f0000001000 how 0: 200 of 1\n"
+    "  access 101 second 401010 load 0 at 7f0000001000 how 0: 6 of 1\n"
+    "  access 101 second 401010 load 0 at 7f0000001040 how 0: 50 of 1\n"
+    "  access 102 second 401020 loadstore 0 at 600040 how 0: 30 of 1\n"
+    "arm_spe_0/ts_enable=1/ issue latency [cycles] 6: cycles from the operation's dispatch until it was issued\n"
+    "  101 first 401010 RAM+L1-miss+LLC-miss+TLB-walk+load+remote 12 of 1\n"
+    "  101 second 401010 L1+load 2 of 1\n"
+    "  101 second 401010 L3+L1-miss+load 3 of 1\n"
+    "  102 second 401020 L1+load+store+atomic 4 of 1\n"
+    "  102 second 401030 mispredicted+branch+taken+conditional 1 of 1\n"
+    "  102 second 401030 branch+not-taken+conditional 1 of 1\n"
+    "arm_spe_0/ts_enable=1/ translation latency [cycles] 2: cycles that translating the address took\n"
+    "  101 first 401010 RAM+L1-miss+LLC-miss+TLB-walk+load+remote 30 of 1\n"
+    "  101 second 401010 L1+load 1 of 1\n"
+    "quality trace_truncated 1\n"
+    "quality spe_bad_bytes 1\n"
+    "quality spe_damaged 1\n"
+    "quality spe_without_place 1\n"
+    "quality spe_without_thread 1\n"
+    "quality spe_unknown_sources 1\n"
+    "quality data_hardware 4\n"
+    "quality data_none 2\n"
+    "quality unmatched_files 1\n"
+    "counter branch_cycles 0\n"
+    "counter branch_entries 1\n"
+    "counter branch_mispredicted 1\n"
+    "counter branch_samples 1\n"
+    "counter branch_stacks 0\n"
+    "counter samples 11\n"
+    "counter spe_records 11\n"
+    "thread 100/101 second 4\n"
+    "thread 100/102 other 6\n"
+    "thread 0/0 - 1\n";
+
+static void test_spe(void **state)
+{
+    static const struct wrapping wrappings[] = {{0}, {.big = true}, {.pipe = true}};
+    for (size_t i = 0; i < sizeof wrappings / sizeof *wrappings; i++) {
+        struct as_str file = spe_file(&wrappings[i]);
+        expect_profile(&file, spe_text);
+        as_str_free(&file);
+    }
+}
+
+/* A PMU without a name, in a recording that says that its trace is SPE's; and one whose trace is not. */
+static void test_spe_by_trace(void **state)
+{
+    struct build records = spe_records(false);
+    struct as_str file = wrap(&(struct wrapping){.no_features = true}, spe_attrs, 2, &records);
+    assert_true(import_bytes(file.data, file.len));
+    struct as_str text = profile_text();
+    assert_non_null(strstr(text.data, " [operations] 11: Arm SPE: "));
+    as_str_free(&text);
+    as_str_free(&file);
+    records.bytes.data[8] = AS_PERF_AUX_INTEL_PT; /* the first record's first word */
+    file = wrap(&(struct wrapping){.no_features = true}, spe_attrs, 2, &records);
+    assert_true(import_bytes(file.data, file.len));
+    text = profile_text();
+    assert_null(strstr(text.data, "spe_records"));
+    assert_non_null(strstr(text.data, "quality trace_bytes "));
+    as_str_free(&text);
+    as_str_free(&file);
+    as_str_free(&records.bytes);
+}
+
+/* ---- damage ---- */
+
+static void damage(const struct as_str *file)
+{
+    enum { CUT = 13, CHANGE = 5 };
+    uint8_t *bytes = as_alloc(file->len);
+    for (size_t size = CUT; size < file->len; size += CUT) {
+        uint8_t *cut = as_alloc(size); /* of its own, so that sanitizers see its end */
+        memcpy(cut, file->data, size);
+        import_bytes(cut, size);
+        free(cut);
+    }
+    for (size_t at = 0; at < file->len; at += CHANGE) {
+        memcpy(bytes, file->data, file->len);
+        bytes[at] ^= at % 2 ? 0xff : 0x10;
+        import_bytes(bytes, file->len);
+    }
+    free(bytes);
+}
+
+static void test_damage(void **state)
+{
+    struct as_str ibs = ibs_file(&(struct wrapping){.no_features = true});
+    struct as_str spe = spe_file(&(struct wrapping){.pipe = true, .no_features = true});
+    damage(&ibs);
+    damage(&spe);
+    as_str_free(&ibs);
+    as_str_free(&spe);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ibs),
+        cmocka_unit_test(test_spe),
+        cmocka_unit_test(test_spe_by_trace),
+        cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }

@@ -4,7 +4,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-enum { OP_ID = 11, FETCH_ID = 21, PID = 100, TID = 101 };
+enum { OP_ID = 11, FETCH_ID = 21, SPE_ID = 11, PID = 100, TID = 101, OTHER_TID = 102 };
 
 /* ---- IBS ---- */
 
@@ -40,26 +40,30 @@ static void put_little(struct build *build, uint64_t value, unsigned size)
         put_u8(build, (uint8_t)(value >> 8 * i));
 }
 
-/* What sample_id_all appends for IBS_FIELDS. */
-static void put_ibs_trailer(struct build *build, uint64_t time)
+/* What sample_id_all appends: for IBS_FIELDS, and with a processor for SPE_FIELDS. */
+static void put_trailer(struct build *build, uint64_t time, uint32_t tid, int cpu)
 {
     put_u32(build, PID);
-    put_u32(build, TID);
+    put_u32(build, tid);
     put_u64(build, time);
+    if (cpu >= 0) {
+        put_u32(build, (uint32_t)cpu);
+        put_u32(build, 0);
+    }
     put_u64(build, OP_ID);
 }
 
-static void put_comm(struct build *build, uint64_t time)
+static void put_comm(struct build *build, const char *name, uint32_t tid, uint64_t time, int cpu)
 {
-    size_t at = record_begin(build, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+    size_t at = record_begin(build, PERF_RECORD_COMM, tid == TID ? PERF_RECORD_MISC_COMM_EXEC : 0);
     put_u32(build, PID);
-    put_u32(build, TID);
-    put_text(build, "prog", 8);
-    put_ibs_trailer(build, time);
+    put_u32(build, tid);
+    put_text(build, name, 8);
+    put_trailer(build, time, tid, cpu);
     record_end(build, at);
 }
 
-static void put_map(struct build *build, uint64_t time)
+static void put_map(struct build *build, const char *name, uint64_t time, int cpu)
 {
     size_t at = record_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
     put_u32(build, PID);
@@ -67,8 +71,8 @@ static void put_map(struct build *build, uint64_t time)
     put_u64(build, 0x400000);
     put_u64(build, 0x10000);
     put_u64(build, 0);
-    put_text(build, "/nowhere/prog", 16);
-    put_ibs_trailer(build, time);
+    put_text(build, name, 16);
+    put_trailer(build, time, TID, cpu);
     record_end(build, at);
 }
 
@@ -201,8 +205,8 @@ static void put_fetches(struct build *build)
 struct build ibs_records(bool big)
 {
     struct build build = {.big = big};
-    put_comm(&build, 1);
-    put_map(&build, 2);
+    put_comm(&build, "prog", TID, 1, -1);
+    put_map(&build, "/nowhere/prog", 2, -1);
     put_ops(&build);
     put_fetches(&build);
     return build;
@@ -214,6 +218,240 @@ struct as_str ibs_file(const struct wrapping *how)
     zen4.cpu_id = "AuthenticAMD,25,97,2";
     struct build records = ibs_records(how->big);
     struct as_str file = wrap(&zen4, ibs_attrs, 2, &records);
+    as_str_free(&records.bytes);
+    return file;
+}
+
+/* ---- SPE ---- */
+
+enum {
+    SPE_FIELDS = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+    RETIRED = 1 << 1,
+    L1_ACCESS = 1 << 2,
+    L1_MISSED = 1 << 3,
+    TLB_ACCESS = 1 << 4,
+    WALKED = 1 << 5,
+    WAS_NOT_TAKEN = 1 << 6,
+    WAS_MISPREDICTED = 1 << 7,
+    LLC_ACCESS = 1 << 8,
+    LLC_MISSED = 1 << 9,
+    WAS_REMOTE = 1 << 10,
+    PARTIAL = 1 << 17,
+    MEMORY = 0x49,
+    BRANCHES = 0x4a,
+    /* Nanoseconds are 2000 and twice the ticks; the program calls execve at 3000. */
+    TICKS_ZERO = 2000,
+    EXEC_TIME = 3000,
+    BEFORE = 100,
+    AFTER = 600,
+};
+
+const struct attr spe_attrs[2] = {
+    {.type = 8,
+     .config = 1,
+     .period = 1024,
+     .sample_type = SPE_FIELDS,
+     .flags = FLAG_SAMPLE_ID_ALL,
+     .ids = {SPE_ID},
+     .n_ids = 1,
+     .name = "arm_spe_0/ts_enable=1/"},
+    {.type = PERF_TYPE_SOFTWARE,
+     .config = PERF_COUNT_SW_DUMMY,
+     .period = 1,
+     .sample_type = SPE_FIELDS,
+     .flags = FLAG_SAMPLE_ID_ALL,
+     .ids = {FETCH_ID},
+     .n_ids = 1,
+     .name = "dummy:u"},
+};
+
+struct spe {
+    uint64_t pc, address, target;
+    unsigned level, context, class, type, total, issue, translation;
+    int source; /* 0: none; else one more */
+    uint32_t events;
+    uint64_t time; /* ticks; 0: none, it ends without */
+};
+
+static void put_packet(struct build *build, uint8_t header, uint64_t payload, unsigned size)
+{
+    put_u8(build, header);
+    put_little(build, payload, size);
+}
+
+static void put_spe(struct build *build, const struct spe *spe)
+{
+    put_packet(build, 0x62, spe->events, 4);
+    if (spe->class)
+        put_packet(build, (uint8_t)spe->class, spe->type, 1);
+    if (spe->total) {
+        put_packet(build, 0x98, spe->total, 2);
+        put_packet(build, 0x99, spe->issue, 2);
+    }
+    if (spe->translation)
+        put_packet(build, 0x9a, spe->translation, 2);
+    if (spe->pc)
+        put_packet(build, 0xb0, (spe->pc & ((UINT64_C(1) << 56) - 1)) | (uint64_t)spe->level << 61 | UINT64_C(1) << 63,
+                   8);
+    if (spe->address)
+        put_packet(build, 0xb2, spe->address, 8);
+    if (spe->target)
+        put_packet(build, 0xb1, spe->target | UINT64_C(1) << 63, 8);
+    if (spe->context)
+        put_packet(build, 0x64, spe->context, 4);
+    if (spe->source)
+        put_packet(build, 0x43, (uint64_t)spe->source - 1, 1);
+    if (spe->time)
+        put_packet(build, 0x71, spe->time, 8);
+    else
+        put_u8(build, 1);
+}
+
+static void put_buffer(struct build *build, uint32_t index, uint32_t tid, uint32_t cpu, struct build *trace)
+{
+    while (trace->bytes.len % 8 != 0)
+        put_u8(trace, 0);
+    size_t at = record_begin(build, 71, 0);
+    put_u64(build, trace->bytes.len);
+    put_u64(build, 0x1000);
+    put_u64(build, 0);
+    put_u32(build, index);
+    put_u32(build, tid);
+    put_u32(build, cpu);
+    put_u32(build, 0);
+    record_end(build, at);
+    as_str_add_bytes(&build->bytes, trace->bytes.data, trace->bytes.len);
+    as_str_free(&trace->bytes);
+}
+
+/* Threads by their context packets. */
+static void put_by_context(struct build *build)
+{
+    static const struct spe records[] = {
+        {.pc = 0x401010, /* a load from memory, before the execve */
+         .context = TID,
+         .class = MEMORY,
+         .events = RETIRED | L1_ACCESS | L1_MISSED | TLB_ACCESS | WALKED | LLC_ACCESS | LLC_MISSED | WAS_REMOTE,
+         .address = 0x7f0000001000,
+         .total = 200,
+         .issue = 12,
+         .translation = 30,
+         .source = 0xe + 1,
+         .time = BEFORE},
+        {.pc = 0x401010, /* the same address in the other program: in L1 */
+         .context = TID,
+         .class = MEMORY,
+         .events = RETIRED | L1_ACCESS | TLB_ACCESS,
+         .address = 0x7f0000001000,
+         .total = 6,
+         .issue = 2,
+         .translation = 1,
+         .time = AFTER},
+        {.pc = 0x401010, /* likewise, with a source that the processor's manual does not name */
+         .context = TID,
+         .class = MEMORY,
+         .events = RETIRED | L1_ACCESS | L1_MISSED | LLC_ACCESS,
+         .address = 0x7f0000001040,
+         .total = 50,
+         .issue = 3,
+         .source = 0x7 + 1,
+         .time = AFTER + 1},
+        {.pc = 0x401030,
+         .context = OTHER_TID,
+         .class = BRANCHES,
+         .type = 1,
+         .events = RETIRED | WAS_MISPREDICTED,
+         .target = 0x401000,
+         .total = 9,
+         .issue = 1,
+         .time = AFTER + 2},
+        {.pc = 0x401030,
+         .context = OTHER_TID,
+         .class = BRANCHES,
+         .type = 1,
+         .events = RETIRED | WAS_NOT_TAKEN,
+         .target = 0x401034,
+         .total = 4,
+         .issue = 1,
+         .time = AFTER + 3},
+        {.pc = 0xffff800010001000, .level = 1, .context = TID, .class = 0x48, .events = 0, .time = AFTER + 4},
+        {.events = RETIRED, .time = AFTER + 5}, /* of no instruction */
+    };
+    struct build trace = {0};
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        put_spe(&trace, &records[i]);
+    put_buffer(build, 0, UINT32_MAX, 0, &trace);
+}
+
+/* The buffer of a thread; that of a processor on which one is known to run; that of one on which none is. */
+static void put_without_context(struct build *build)
+{
+    struct build trace = {0};
+    put_spe(&trace, &(struct spe){.pc = 0x401020, /* an atomic store */
+                                  .class = MEMORY,
+                                  .type = 0x01 | 0x02 | 0x04,
+                                  .events = RETIRED | L1_ACCESS,
+                                  .address = 0x600040,
+                                  .total = 30,
+                                  .issue = 4,
+                                  .time = AFTER});
+    put_buffer(build, 1, OTHER_TID, UINT32_MAX, &trace);
+    trace = (struct build){0};
+    put_spe(&trace,
+            &(struct spe){.pc = 0x401040, .class = MEMORY, .type = 0x08, .events = RETIRED | PARTIAL, .time = AFTER});
+    put_spe(&trace,
+            &(struct spe){.pc = 0x401040, .class = MEMORY, .type = 0x04, .events = RETIRED}); /* no time of its own */
+    put_u8(&trace, 0xff);                                                                     /* no packet */
+    put_spe(&trace, &(struct spe){.pc = 0x401044, .events = RETIRED, .time = AFTER + 9});
+    put_buffer(build, 2, UINT32_MAX, 1, &trace);
+    trace = (struct build){0};
+    put_spe(&trace, &(struct spe){.pc = 0x401048, .events = RETIRED, .time = AFTER});
+    put_buffer(build, 3, UINT32_MAX, 7, &trace);
+}
+
+static void put_words(struct build *build, uint32_t type, const uint64_t *words, size_t count)
+{
+    size_t at = record_begin(build, type, 0);
+    for (size_t i = 0; i < count; i++)
+        put_u64(build, words[i]);
+    record_end(build, at);
+}
+
+/* In the order of perf: what it says of the trace, then the kernel's records with the trace among them, not sorted. */
+struct build spe_records(bool big)
+{
+    struct build build = {.big = big};
+    size_t at = record_begin(&build, 70, 0);
+    put_u32(&build, AS_PERF_AUX_ARM_SPE);
+    put_u32(&build, 0);
+    put_u64(&build, 8);
+    record_end(&build, at);
+    put_words(&build, 79, (uint64_t[]){3, 16, TICKS_ZERO}, 3);
+    put_by_context(&build);
+    put_comm(&build, "first", TID, 1, 0);
+    put_map(&build, "/nowhere/first", 2, 0);
+    put_comm(&build, "second", TID, EXEC_TIME, 0);
+    put_map(&build, "/nowhere/second", EXEC_TIME + 1, 0);
+    put_comm(&build, "other", OTHER_TID, EXEC_TIME + 2, 0);
+    at = record_begin(&build, PERF_RECORD_SWITCH, 0);
+    put_trailer(&build, EXEC_TIME + 3, OTHER_TID, 1);
+    record_end(&build, at);
+    put_without_context(&build);
+    at = record_begin(&build, PERF_RECORD_AUX, 0);
+    put_u64(&build, 0);
+    put_u64(&build, 64);
+    put_u64(&build, PERF_AUX_FLAG_TRUNCATED);
+    put_trailer(&build, 4000, TID, 0);
+    record_end(&build, at);
+    return build;
+}
+
+struct as_str spe_file(const struct wrapping *how)
+{
+    struct wrapping neoverse = *how;
+    neoverse.cpu_id = "0x00000000413fd0c1";
+    struct build records = spe_records(how->big);
+    struct as_str file = wrap(&neoverse, spe_attrs, 2, &records);
     as_str_free(&records.bytes);
     return file;
 }

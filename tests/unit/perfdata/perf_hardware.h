@@ -10,4 +10,9 @@ extern const struct attr ibs_attrs[2];
 struct build ibs_records(bool big);
 struct as_str ibs_file(const struct wrapping *how); /* the whole, of a processor without errata */
 
+/* Trace data of arm_spe_0, of a Neoverse N1, with what else perf records beside it. */
+extern const struct attr spe_attrs[2];
+struct build spe_records(bool big);
+struct as_str spe_file(const struct wrapping *how);
+
 #endif
