@@ -195,7 +195,10 @@ void as_native_look(struct as_native_outlook *outlook)
         return;
     }
     bool pmu = choice.source == AS_NATIVE_PMU;
-    outlook->precise = pmu && (probe.precise >= 1 || probe.ibs_op.sampling.works);
+    outlook->precise = pmu && (probe.precise >= 1 || probe.ibs_op.sampling.works || probe.spe.sampling.works);
     outlook->skid = pmu && !outlook->precise;
-    snprintf(outlook->why, sizeof outlook->why, "%s", choice.reason);
+    if (pmu)
+        snprintf(outlook->why, sizeof outlook->why, "%s: %.180s", choice.how, choice.reason);
+    else
+        snprintf(outlook->why, sizeof outlook->why, "%s", choice.reason);
 }

@@ -35,14 +35,22 @@ static bool is_amd(const struct as_probe *probe)
 
 static bool choose_time(const char *root, const struct as_probe *probe, struct as_native_choice *choice)
 {
-    if (probe->precise >= 1 && add(root, choice, "cycles"))
+    if (probe->precise >= 1 && add(root, choice, "cycles")) {
+        choice->fields = is_amd(probe) ? PERF_SAMPLE_RAW : 0; /* the registers of IBS */
         return say(choice, is_amd(probe) ? "IBS op" : "PEBS", "cycles can be sampled with precise_ip %d",
                    probe->precise);
+    }
     if (probe->ibs_op.sampling.works && add(root, choice, "ibs_op//"))
         return say(choice, "IBS op", "IBS op can be sampled; cycles cannot precisely");
-    if (probe->precise == 0 && add(root, choice, "cycles"))
-        return say(choice, "cycles with skid", "cycles can be sampled, but with no precise level");
-    return false;
+    bool cycles = probe->precise == 0 && add(root, choice, "cycles");
+    /* SPE counts operations, not time, so both. */
+    bool spe = probe->spe.sampling.works &&
+               (add(root, choice, "arm_spe_0/ts_enable=1,jitter=1/") || add(root, choice, "arm_spe_0/ts_enable=1/"));
+    if (cycles && spe)
+        return say(choice, "SPE", "SPE samples operations precisely; cycles, beside it, can be sampled with skid");
+    if (spe)
+        return say(choice, "SPE", "SPE samples operations precisely; cycles cannot be sampled");
+    return cycles && say(choice, "cycles with skid", "cycles can be sampled, but with no precise level");
 }
 
 /* ---- data accesses ---- */

@@ -1,9 +1,9 @@
 /* Which source and events `auto` takes on this machine, and why: from what the probe found out.
  *
- * Time: cycles at the highest precise level that opens (PEBS on Intel; the kernel gives IBS for it on AMD), else IBS op
- * by itself, else cycles with skid, else the task clock. Data accesses: the PMU's loads and stores with address, source
- * and latency (Intel), IBS op (AMD), SPE (Arm), else the task clock with registers, from which addresses are worked out
- * (reconstruct.h).
+ * Time: cycles at the highest precise level that opens (PEBS on Intel; the kernel gives IBS for it on AMD, with its
+ * registers), else IBS op by itself, else cycles with skid, and SPE with them where there is one, else the task clock.
+ * Data accesses: the PMU's loads and stores with address, source and latency (Intel), IBS op (AMD), SPE (Arm), else the
+ * task clock with registers, from which addresses are worked out (reconstruct.h).
  *
  * What it says of hardware has not run on hardware: the machines that this was written on have no PMU.
  */

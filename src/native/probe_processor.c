@@ -90,6 +90,19 @@ static int allowed_processors(void)
     return allowed;
 }
 
+bool as_probe_cpu_id(const char *root, char *text, size_t size)
+{
+    static const char *const names[] = {"vendor_id", "cpu family", "model", "stepping"};
+    char *cpuinfo = calloc(1, CPUINFO_BYTES), fields[4][32] = {""};
+    if (cpuinfo && as_probe_read(root, "/proc/cpuinfo", cpuinfo, CPUINFO_BYTES))
+        for (size_t i = 0; i < 4; i++)
+            cpuinfo_field(cpuinfo, names[i], fields[i], sizeof fields[i]);
+    free(cpuinfo);
+    if (fields[0][0] && fields[1][0])
+        return snprintf(text, size, "%s,%s,%s,%s", fields[0], fields[1], fields[2], fields[3]) < (int)size;
+    return as_probe_read(root, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", text, size);
+}
+
 void as_probe_processor(const char *root, struct as_probe *probe)
 {
     static const char *const vendors[] = {"vendor_id", "CPU implementer", "mvendorid", NULL};

@@ -1,5 +1,6 @@
 /* A session from its making to its end, and the delivery of what its buffers gave. See session.h. */
 #include "base/clock.h"
+#include "native/probe_parts.h"
 #include "native/session_internal.h"
 
 #include <errno.h>
@@ -27,6 +28,29 @@ static struct as_native_session *session_new(const struct as_native_options *opt
     return NULL;
 }
 
+/* What a recording says of the processor: errata and codes go by it, and the ticks in trace data. */
+static void describe_processor(struct as_native_session *session)
+{
+    char text[128];
+    struct as_perf_info *info = &session->reader->info;
+    if (as_probe_cpu_id(session->options.root, text, sizeof text))
+        info->cpu_id = as_perf_keep(session->reader, text, sizeof text);
+    for (size_t i = 0; i < session->rings.len; i++) {
+        const struct as_ring *ring = &session->rings.data[i].ring;
+        if (!ring->aux)
+            continue;
+        info->aux_type = AS_PERF_AUX_ARM_SPE;
+        info->ticks = (struct as_perf_ticks){.known = ring->page->cap_user_time_zero,
+                                             .shift = ring->page->time_shift,
+                                             .multiplier = ring->page->time_mult,
+                                             .zero = ring->page->time_zero};
+        if (ring->page->cap_user_time_short) {
+            info->ticks.cycles = ring->page->time_cycles;
+            info->ticks.mask = ring->page->time_mask;
+        }
+    }
+}
+
 /* The decoder of recordings, fed from memory. */
 static bool make_reader(struct as_native_session *session, struct as_error *err)
 {
@@ -43,6 +67,7 @@ static bool make_reader(struct as_native_session *session, struct as_error *err)
         reader->events.data[i]->name = as_perf_keep(reader, session->events.data[kind->event].name, 128);
         reader->events.data[i]->pmu = as_perf_keep(reader, session->events.data[kind->event].pmu, 32);
     }
+    describe_processor(session);
     for (size_t i = 0; i < session->fds.len; i++) {
         uint64_t id;
         if (ioctl(session->fds.data[i].fd, PERF_EVENT_IOC_ID, &id) != 0)

@@ -27,8 +27,11 @@ enum {
     MAX_CLOCKS = 8,
     NEWEST_PRECISE = 3,
     IBS_STEP = 16,      /* IBS counts in sixteens */
+    SPE_STEP = 256,     /* SPE drops the eight lowest bits */
     PERIOD_SAMPLES = 64 /* with the same period */
 };
+/* SPE takes no rate. A period that gives about the rate, were so many operations done in a second. */
+static const double SPE_OPERATIONS = 2e9;
 static const double CLOCK_WIDTH = 0.015, COUNTER_WIDTH = 0.1; /* how far periods are varied, of their own length */
 
 void as_native_note(struct as_native_session *session, const char *format, ...)
@@ -121,6 +124,10 @@ static void set_fields(struct as_native_session *session, struct as_native_kind 
                          PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | options->fields;
     if (kind->unit == AS_NATIVE_UNIT_IBS_OP || kind->unit == AS_NATIVE_UNIT_IBS_FETCH)
         attr->sample_type |= PERF_SAMPLE_RAW;
+    if (kind->unit == AS_NATIVE_UNIT_SPE) {
+        attr->sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
+        attr->context_switch = 1; /* its records may not say whose they are */
+    }
     if (attr->sample_type & PERF_SAMPLE_REGS_USER)
         attr->sample_regs_user = 0xff0fff; /* x86-64: all but ds, es, fs, gs */
     if (attr->sample_type & PERF_SAMPLE_STACK_USER)
@@ -154,12 +161,16 @@ static uint64_t prime_period(int unit, uint64_t period)
 {
     if (unit == AS_NATIVE_UNIT_IBS_OP || unit == AS_NATIVE_UNIT_IBS_FETCH)
         return period ? (as_prime_near(period / IBS_STEP) | 1) * IBS_STEP : 0;
+    if (unit == AS_NATIVE_UNIT_SPE)
+        return (as_prime_near(period / SPE_STEP) | 1) * SPE_STEP;
     return period < AS_NATIVE_LEAST_RANDOM ? period : as_prime_near(period);
 }
 
 static uint64_t counter_period(const struct as_native_session *session, const struct as_native_event *event)
 {
     uint64_t period = session->options.period ? session->options.period : event->attr.sample_period;
+    if (event->unit == AS_NATIVE_UNIT_SPE && !period)
+        period = (uint64_t)(SPE_OPERATIONS / session->options.rate);
     return event->unit == AS_NATIVE_UNIT_WATCHPOINT ? period : prime_period(event->unit, period);
 }
 

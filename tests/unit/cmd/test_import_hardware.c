@@ -299,7 +299,12 @@ static void test_spe(void **state)
 {
     static const struct wrapping wrappings[] = {{0}, {.big = true}, {.pipe = true}};
     for (size_t i = 0; i < sizeof wrappings / sizeof *wrappings; i++) {
-        struct as_str file = spe_file(&wrappings[i]);
+        struct as_str file = spe_file(&wrappings[i], 0);
+        expect_profile(&file, spe_text);
+        as_str_free(&file);
+    }
+    for (size_t piece = 1; piece < 64; piece += 3) { /* packets that a piece ends in */
+        struct as_str file = spe_file(&wrappings[0], piece);
         expect_profile(&file, spe_text);
         as_str_free(&file);
     }
@@ -308,7 +313,7 @@ static void test_spe(void **state)
 /* A PMU without a name, in a recording that says that its trace is SPE's; and one whose trace is not. */
 static void test_spe_by_trace(void **state)
 {
-    struct build records = spe_records(false);
+    struct build records = spe_records(false, 0);
     struct as_str file = wrap(&(struct wrapping){.no_features = true}, spe_attrs, 2, &records);
     assert_true(import_bytes(file.data, file.len));
     struct as_str text = profile_text();
@@ -349,7 +354,7 @@ static void damage(const struct as_str *file)
 static void test_damage(void **state)
 {
     struct as_str ibs = ibs_file(&(struct wrapping){.no_features = true});
-    struct as_str spe = spe_file(&(struct wrapping){.pipe = true, .no_features = true});
+    struct as_str spe = spe_file(&(struct wrapping){.pipe = true, .no_features = true}, 0);
     damage(&ibs);
     damage(&spe);
     as_str_free(&ibs);

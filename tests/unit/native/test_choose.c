@@ -54,8 +54,10 @@ static void amd_has_ibs(void **state)
     probe.ibs_op = (struct as_unit){.present = true, .sampling.works = true};
     machine_put("ibs_op/type", "11\n");
     machine_put("ibs_op/format/cnt_ctl", "config:19\n");
-    assert_string_equal(chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME).how, "IBS op");
-    struct as_native_choice choice = chosen(&probe, AS_NATIVE_PMU, AS_NATIVE_ACCESSES);
+    struct as_native_choice choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME);
+    assert_string_equal(choice.how, "IBS op");
+    assert_int_equal(choice.fields, PERF_SAMPLE_RAW); /* the registers come with precise cycles */
+    choice = chosen(&probe, AS_NATIVE_PMU, AS_NATIVE_ACCESSES);
     assert_int_equal(choice.events[0].unit, AS_NATIVE_UNIT_IBS_OP);
     assert_int_equal(choice.events[0].attr.config, 1 << 19);
     probe.precise = -1;
@@ -70,8 +72,21 @@ static void arm_has_spe(void **state)
     machine_put("arm_spe_0/format/ts_enable", "config:0\n");
     machine_put("arm_spe_0/format/load_filter", "config:33\n");
     machine_put("arm_spe_0/format/store_filter", "config:34\n");
+    struct as_native_choice choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME);
+    assert_string_equal(choice.how, "SPE");
+    assert_int_equal(choice.n_events, 2); /* cycles are the time, and come first */
+    assert_int_equal(choice.events[0].attr.config, PERF_COUNT_HW_CPU_CYCLES);
+    assert_int_equal(choice.events[1].unit, AS_NATIVE_UNIT_SPE);
+    assert_int_equal(choice.events[1].attr.config, 1);
+    probe.precise = -1;
+    choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME);
+    assert_int_equal(choice.n_events, 1);
+    assert_int_equal(choice.events[0].unit, AS_NATIVE_UNIT_SPE);
+    probe.precise = 0;
+    probe.spe.sampling.works = false;
     assert_string_equal(chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME).how, "cycles with skid");
-    struct as_native_choice choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_ACCESSES);
+    probe.spe.sampling.works = true;
+    choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_ACCESSES);
     assert_int_equal(choice.events[0].unit, AS_NATIVE_UNIT_SPE);
     assert_int_equal(choice.events[0].attr.config, UINT64_C(3) << 33 | 1);
 }

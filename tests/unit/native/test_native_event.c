@@ -266,7 +266,16 @@ static void kinds_have_what_is_wanted(void **state)
     session = made((struct as_native_options){.period = 4096, .fields = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER},
                    "arm_spe_0/ts_enable=1/", &event);
     assert_true(session->kinds.data[0].group > 0); /* a buffer of its own */
+    assert_true(session->kinds.data[0].attr.context_switch);
     assert_int_equal(session->kinds.data[0].attr.sample_stack_user, 8192);
+    drop(session);
+    session = made((struct as_native_options){.rate = 1000, .fields = PERF_SAMPLE_BRANCH_STACK},
+                   "arm_spe_0/ts_enable=1/", &event);
+    attr = &session->kinds.data[0].attr;
+    assert_true(!attr->freq &&
+                attr->sample_period % 256 == 0); /* there is no rate, and the lowest bits count for nothing */
+    assert_true(attr->sample_period > 1900000 && attr->sample_period < 2100000);
+    assert_false(attr->sample_type & PERF_SAMPLE_BRANCH_STACK);
     drop(session);
 }
 

@@ -1,6 +1,6 @@
 /* The machine probe: what it reads is read right from made-up trees, what it tries agrees with the kernel's own word.
  */
-#include "native/probe.h"
+#include "native/probe_parts.h"
 
 #include "machine_tree.h"
 #include "unit.h"
@@ -121,6 +121,21 @@ static void survives_odd_cpuinfo(void **state)
     }
 }
 
+static void identifies_processors(void **state)
+{
+    (void)state;
+    char text[64];
+    machine_put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 97\n"
+                                 "model name\t: AMD Ryzen\nstepping\t: 2\n");
+    assert_true(as_probe_cpu_id(machine_root, text, sizeof text));
+    assert_string_equal(text, "AuthenticAMD,25,97,2");
+    machine_put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\n");
+    assert_false(as_probe_cpu_id(machine_root, text, sizeof text));
+    machine_put("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000413fd0c1\n");
+    assert_true(as_probe_cpu_id(machine_root, text, sizeof text));
+    assert_string_equal(text, "0x00000000413fd0c1");
+}
+
 static void agrees_with_this_machine(void **state)
 {
     (void)state;
@@ -159,6 +174,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_settings, machine_set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(tries_units, machine_set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(survives_odd_cpuinfo, machine_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(identifies_processors, machine_set_up, machine_tear_down),
         cmocka_unit_test(agrees_with_this_machine),
         cmocka_unit_test(leaves_nothing_behind),
     };

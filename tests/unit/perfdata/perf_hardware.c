@@ -307,25 +307,35 @@ static void put_spe(struct build *build, const struct spe *spe)
         put_u8(build, 1);
 }
 
-static void put_buffer(struct build *build, uint32_t index, uint32_t tid, uint32_t cpu, struct build *trace)
+struct trace {
+    struct build build;
+    size_t piece;
+};
+
+static void put_buffer(struct build *build, uint32_t index, uint32_t tid, uint32_t cpu, struct trace *trace)
 {
-    while (trace->bytes.len % 8 != 0)
-        put_u8(trace, 0);
-    size_t at = record_begin(build, 71, 0);
-    put_u64(build, trace->bytes.len);
-    put_u64(build, 0x1000);
-    put_u64(build, 0);
-    put_u32(build, index);
-    put_u32(build, tid);
-    put_u32(build, cpu);
-    put_u32(build, 0);
-    record_end(build, at);
-    as_str_add_bytes(&build->bytes, trace->bytes.data, trace->bytes.len);
-    as_str_free(&trace->bytes);
+    enum { START = 0x1000 };
+    while (trace->build.bytes.len % 8 != 0)
+        put_u8(&trace->build, 0);
+    size_t all = trace->build.bytes.len, piece = trace->piece ? trace->piece : all;
+    for (size_t done = 0; done < all; done += piece) {
+        size_t size = piece < all - done ? piece : all - done, at = record_begin(build, 71, 0);
+        put_u64(build, size);
+        put_u64(build, START + done);
+        put_u64(build, 0);
+        put_u32(build, index);
+        put_u32(build, tid);
+        put_u32(build, cpu);
+        put_u32(build, 0);
+        record_end(build, at);
+        as_str_add_bytes(&build->bytes, trace->build.bytes.data + done, size);
+    }
+    as_str_free(&trace->build.bytes);
+    trace->build = (struct build){0};
 }
 
 /* Threads by their context packets. */
-static void put_by_context(struct build *build)
+static void put_by_context(struct build *build, size_t piece)
 {
     static const struct spe records[] = {
         {.pc = 0x401010, /* a load from memory, before the execve */
@@ -377,35 +387,33 @@ static void put_by_context(struct build *build)
         {.pc = 0xffff800010001000, .level = 1, .context = TID, .class = 0x48, .events = 0, .time = AFTER + 4},
         {.events = RETIRED, .time = AFTER + 5}, /* of no instruction */
     };
-    struct build trace = {0};
+    struct trace trace = {.piece = piece};
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        put_spe(&trace, &records[i]);
+        put_spe(&trace.build, &records[i]);
     put_buffer(build, 0, UINT32_MAX, 0, &trace);
 }
 
 /* The buffer of a thread; that of a processor on which one is known to run; that of one on which none is. */
-static void put_without_context(struct build *build)
+static void put_without_context(struct build *build, size_t piece)
 {
-    struct build trace = {0};
-    put_spe(&trace, &(struct spe){.pc = 0x401020, /* an atomic store */
-                                  .class = MEMORY,
-                                  .type = 0x01 | 0x02 | 0x04,
-                                  .events = RETIRED | L1_ACCESS,
-                                  .address = 0x600040,
-                                  .total = 30,
-                                  .issue = 4,
-                                  .time = AFTER});
+    struct trace trace = {.piece = piece};
+    put_spe(&trace.build, &(struct spe){.pc = 0x401020, /* an atomic store */
+                                        .class = MEMORY,
+                                        .type = 0x01 | 0x02 | 0x04,
+                                        .events = RETIRED | L1_ACCESS,
+                                        .address = 0x600040,
+                                        .total = 30,
+                                        .issue = 4,
+                                        .time = AFTER});
     put_buffer(build, 1, OTHER_TID, UINT32_MAX, &trace);
-    trace = (struct build){0};
-    put_spe(&trace,
+    put_spe(&trace.build,
             &(struct spe){.pc = 0x401040, .class = MEMORY, .type = 0x08, .events = RETIRED | PARTIAL, .time = AFTER});
-    put_spe(&trace,
+    put_spe(&trace.build,
             &(struct spe){.pc = 0x401040, .class = MEMORY, .type = 0x04, .events = RETIRED}); /* no time of its own */
-    put_u8(&trace, 0xff);                                                                     /* no packet */
-    put_spe(&trace, &(struct spe){.pc = 0x401044, .events = RETIRED, .time = AFTER + 9});
+    put_u8(&trace.build, 0xff);                                                               /* no packet */
+    put_spe(&trace.build, &(struct spe){.pc = 0x401044, .events = RETIRED, .time = AFTER + 9});
     put_buffer(build, 2, UINT32_MAX, 1, &trace);
-    trace = (struct build){0};
-    put_spe(&trace, &(struct spe){.pc = 0x401048, .events = RETIRED, .time = AFTER});
+    put_spe(&trace.build, &(struct spe){.pc = 0x401048, .events = RETIRED, .time = AFTER});
     put_buffer(build, 3, UINT32_MAX, 7, &trace);
 }
 
@@ -418,7 +426,7 @@ static void put_words(struct build *build, uint32_t type, const uint64_t *words,
 }
 
 /* In the order of perf: what it says of the trace, then the kernel's records with the trace among them, not sorted. */
-struct build spe_records(bool big)
+struct build spe_records(bool big, size_t piece)
 {
     struct build build = {.big = big};
     size_t at = record_begin(&build, 70, 0);
@@ -427,7 +435,7 @@ struct build spe_records(bool big)
     put_u64(&build, 8);
     record_end(&build, at);
     put_words(&build, 79, (uint64_t[]){3, 16, TICKS_ZERO}, 3);
-    put_by_context(&build);
+    put_by_context(&build, piece);
     put_comm(&build, "first", TID, 1, 0);
     put_map(&build, "/nowhere/first", 2, 0);
     put_comm(&build, "second", TID, EXEC_TIME, 0);
@@ -436,7 +444,7 @@ struct build spe_records(bool big)
     at = record_begin(&build, PERF_RECORD_SWITCH, 0);
     put_trailer(&build, EXEC_TIME + 3, OTHER_TID, 1);
     record_end(&build, at);
-    put_without_context(&build);
+    put_without_context(&build, piece);
     at = record_begin(&build, PERF_RECORD_AUX, 0);
     put_u64(&build, 0);
     put_u64(&build, 64);
@@ -446,11 +454,11 @@ struct build spe_records(bool big)
     return build;
 }
 
-struct as_str spe_file(const struct wrapping *how)
+struct as_str spe_file(const struct wrapping *how, size_t piece)
 {
     struct wrapping neoverse = *how;
     neoverse.cpu_id = "0x00000000413fd0c1";
-    struct build records = spe_records(how->big);
+    struct build records = spe_records(how->big, piece);
     struct as_str file = wrap(&neoverse, spe_attrs, 2, &records);
     as_str_free(&records.bytes);
     return file;

@@ -12,7 +12,7 @@ struct as_str ibs_file(const struct wrapping *how); /* the whole, of a processor
 
 /* Trace data of arm_spe_0, of a Neoverse N1, with what else perf records beside it. */
 extern const struct attr spe_attrs[2];
-struct build spe_records(bool big);
-struct as_str spe_file(const struct wrapping *how);
+struct build spe_records(bool big, size_t piece); /* trace data in pieces of so many bytes; 0: whole */
+struct as_str spe_file(const struct wrapping *how, size_t piece);
 
 #endif

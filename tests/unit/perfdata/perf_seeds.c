@@ -1,5 +1,6 @@
-/* Writes the seeds of the fuzz target into a directory: perf_seeds DIRECTORY. For fuzz/corpus/perfdata. */
-#include "perf_build.h"
+/* Writes the seeds of the fuzz targets into a directory: perf_seeds DIRECTORY. For fuzz/corpus/perfdata and
+ * fuzz/corpus/import; tests/cli/import_hardware.sh imports some. */
+#include "perf_hardware.h"
 
 #include "unit.h"
 
@@ -51,6 +52,16 @@ int main(int argc, char **argv)
         save(argv[1], seeds[i].name, file.data, file.len);
         as_str_free(&file);
         as_str_free(&records.bytes);
+    }
+    static const struct wrapping plain = {0}, pipe_big = {.pipe = true, .big = true};
+    const struct {
+        const char *name;
+        struct as_str file;
+    } hardware[] = {{"ibs", ibs_file(&plain)}, {"spe", spe_file(&plain, 0)}, {"spe-pipe", spe_file(&pipe_big, 11)}};
+    for (size_t i = 0; i < sizeof hardware / sizeof *hardware; i++) {
+        struct as_str file = hardware[i].file;
+        save(argv[1], hardware[i].name, file.data, file.len);
+        as_str_free(&file);
     }
     save(argv[1], "script", script, sizeof script - 1);
     return 0;
