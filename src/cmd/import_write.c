@@ -62,6 +62,13 @@ static void add_own_series(const struct as_import *import, const struct as_impor
                                                                   .samples = sums->samples});
 }
 
+/* IBS and SPE know the instruction, whatever level was asked for. */
+static int32_t precise_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
+{
+    bool applies = !is_clock(event) && (tagging->unit == AS_IMPORT_PLAIN || event->precise > 0);
+    return applies ? (int32_t)event->precise : -1;
+}
+
 static void add_event_series(const struct as_import *import, const struct as_perf_event *event, struct names *names,
                              uint64_t met)
 {
@@ -73,19 +80,18 @@ static void add_event_series(const struct as_import *import, const struct as_per
         as_store_add_meta(import->writer, AS_META_SERIES, name);
     if (as_strings_count(names->known) == 1 && strcmp(unit, "cycles") == 0)
         as_store_add_meta_u64(import->writer, AS_META_CYCLES, sums->units);
-    as_store_add_series(import->writer,
-                        &(struct as_store_series){.name = name,
-                                                  .description = description,
-                                                  .unit = unit,
-                                                  .scale = 1,
-                                                  .event = event->name,
-                                                  .precise = is_clock(event) ? -1 : (int32_t)event->precise,
-                                                  .period = event->period,
-                                                  .rate = (double)event->frequency,
-                                                  .samples = sums->samples,
-                                                  .lost = event->lost,
-                                                  .throttled = event->throttled,
-                                                  .events = sums->components ? met : 0});
+    as_store_add_series(import->writer, &(struct as_store_series){.name = name,
+                                                                  .description = description,
+                                                                  .unit = unit,
+                                                                  .scale = 1,
+                                                                  .event = event->name,
+                                                                  .precise = precise_of(event, &sums->tagging),
+                                                                  .period = event->period,
+                                                                  .rate = (double)event->frequency,
+                                                                  .samples = sums->samples,
+                                                                  .lost = event->lost,
+                                                                  .throttled = event->throttled,
+                                                                  .events = sums->components ? met : 0});
     free(unit);
     free(description);
 }
@@ -101,7 +107,7 @@ static void add_measure_series(const struct as_import *import, const struct as_p
                                                                   .unit = text->unit,
                                                                   .scale = 1,
                                                                   .event = event->name,
-                                                                  .precise = (int32_t)event->precise,
+                                                                  .precise = precise_of(event, &sums->tagging),
                                                                   .period = event->period,
                                                                   .rate = (double)event->frequency,
                                                                   .samples = measure->samples,

@@ -30,8 +30,7 @@ bool as_branches_make(struct as_branches *branches, const struct as_view *view, 
     if (!branches->rows)
         return false;
     if (n == 0)
-        return as_error_set(err,
-                            "%s: the series %s has no branch stacks; record --branches, or perf record -b, gives some",
+        return as_error_set(err, "%s: the series %s has no branches; record --branches, or perf record -b, gives some",
                             as_store_file_name(view->store), view->summary.sampler);
     for (size_t i = 0; i < n; i++) {
         const struct as_store_branch *row = &branches->rows[i];
@@ -104,8 +103,8 @@ void as_branches_text(const struct as_branches *branches, FILE *out, const struc
     as_summary_text(&branches->view->summary, out, term);
     if (as_view_filters_text(branches->view, out, false))
         fputc('\n', out);
-    fprintf(out, "%s taken branches in branch stacks, %.2f %% of them mispredicted\n\n",
-            as_summary_count(branches->taken), 100 * as_part_of(branches->mispredicted, branches->taken));
+    fprintf(out, "%s taken branches were recorded, %.2f %% of them mispredicted\n\n", as_summary_count(branches->taken),
+            100 * as_part_of(branches->mispredicted, branches->taken));
     as_term_bold(out, term, true);
     fprintf(out, "  share           taken  mispredict  %s%-*s  to\n", branches->has_cycles ? "  cycles  " : "",
             (int)name, "from");

@@ -164,6 +164,7 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json)
     as_json_string(json, "source", summary->source);
     as_json_string(json, "source_why", summary->source_why);
     as_json_string(json, "sampler", summary->sampler);
+    as_json_string(json, "description", summary->description);
     as_json_bool(json, "exact", summary->exact);
     if (summary->precise >= 0)
         as_json_i64(json, "precise", summary->precise);
