@@ -1,5 +1,5 @@
-/* The branches of a profile whose samples had branch stacks, or were branches (IBS, SPE): where taken branches are and go, how often they were
- * mispredicted, and the cycles that passed since the branch before. */
+/* The branches of a profile whose samples had branch stacks, or were branches (IBS, SPE): where taken branches are and
+ * go, how often they were mispredicted, and the cycles that passed since the branch before. */
 #ifndef AS_REPORT_REPORT_BRANCHES_H
 #define AS_REPORT_REPORT_BRANCHES_H
 
