@@ -132,6 +132,12 @@ static const struct as_option options_table[] = {
          "Count where memory is allocated, what of it is not freed, and threads (timer, pmu): a library is preloaded "
          "into the program, which must be dynamically linked. Series of their own: 'allocated bytes', 'mapped bytes', "
          "'live bytes' at the end, 'peak bytes'."},
+    {.name = "processors",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_record_options, processors),
+     .help =
+         "Sample by clocks of the processors instead of the threads (timer): threads and processes that live for less "
+         "than a period are seen too. Needs root, or CAP_PERFMON."},
     {.name = "branches",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_record_options, branches),

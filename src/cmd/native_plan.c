@@ -54,11 +54,15 @@ const char *as_record_model_option(const struct as_record_options *options)
 
 const char *as_record_native_option(const struct as_record_options *options)
 {
-    const struct owned owned[] = {
-        {"pid", options->pid > 0},         {"duration", !isnan(options->duration)},
-        {"event", options->event.len > 0}, {"call-graph", options->call_graph != as_record_defaults.call_graph},
-        {"user", options->user},           {"allocations", options->allocations},
-        {"accesses", options->accesses},   {"branches", options->branches}};
+    const struct owned owned[] = {{"pid", options->pid > 0},
+                                  {"duration", !isnan(options->duration)},
+                                  {"event", options->event.len > 0},
+                                  {"call-graph", options->call_graph != as_record_defaults.call_graph},
+                                  {"user", options->user},
+                                  {"allocations", options->allocations},
+                                  {"accesses", options->accesses},
+                                  {"branches", options->branches},
+                                  {"processors", options->processors}};
     return first_given(owned, sizeof owned / sizeof *owned);
 }
 
@@ -103,6 +107,7 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                                .n_events = events,
                                                .rate = isnan(options->rate) ? 0 : options->rate,
                                                .period = options->period,
+                                               .processors = options->processors,
                                                .random = options->random,
                                                .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
                                                .fields = chain_fields(options) | fields |
@@ -133,8 +138,9 @@ bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_op
     if (options->branches)
         return as_error_set_status(err, AS_EXIT_USAGE, "--branches is for --source=pmu: a clock has no branch stacks");
     fill_options(plan, options, 1, 0);
-    snprintf(plan->how, sizeof plan->how, "the kernel's task clock");
-    return as_native_event_parse("", "task-clock", &plan->events[0], err);
+    snprintf(plan->how, sizeof plan->how, "%s",
+             options->processors ? "clocks of all processors" : "the kernel's task clock");
+    return as_native_event_parse("", options->processors ? "cpu-clock" : "task-clock", &plan->events[0], err);
 }
 
 /* Loads and stores come with their data's source and the latency, where the PMU tells. */
@@ -171,6 +177,8 @@ bool as_native_plan_pmu(struct as_native_plan *plan, const struct as_record_opti
         return as_error_set_status(
             err, AS_EXIT_USAGE, "--random needs a --period of at least %d events: by rate the kernel varies it itself",
             AS_NATIVE_LEAST_RANDOM);
+    if (options->processors)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--processors is for --source=timer");
     if (options->event.len)
         return plan_events(plan, options, err);
     as_probe_machine("", &probe);

@@ -27,7 +27,7 @@ struct as_record_options {
     uint64_t pid; /* 0: the program is run */
     double duration;
     int call_graph; /* enum as_record_calls */
-    bool user, allocations, accesses, branches;
+    bool user, allocations, accesses, branches, processors;
 };
 extern const struct as_record_options as_record_defaults;
 

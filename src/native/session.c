@@ -133,7 +133,7 @@ static void deliver_until(struct as_native_session *session, uint64_t until)
     uint64_t time;
     struct as_perf_reader *reader = session->reader;
     for (uint8_t *record; !reader->stopped && (record = as_perf_order_pop(&reader->order, until, &time));) {
-        if (!as_native_is_double(session, record)) {
+        if (!as_native_is_others(session, record) && !as_native_is_double(session, record)) {
             follow_threads(session, record);
             as_perf_record_deliver(reader, record);
         }
@@ -191,7 +191,9 @@ static uint64_t counted_lost(struct as_native_session *session)
         if (read(session->fds.data[i].fd, values, sizeof values) < (ssize_t)sizeof values[0])
             continue;
         sum += values[1];
-        time += kind == session->kinds.data && kind->unit == AS_NATIVE_UNIT_CLOCK ? values[0] : 0;
+        time += kind == session->kinds.data && !session->options.processors && kind->unit == AS_NATIVE_UNIT_CLOCK
+                    ? values[0]
+                    : 0;
     }
     session->info.counted = (double)time * 1e-9;
     return sum;
@@ -243,6 +245,7 @@ bool as_native_run(struct as_native_session *session, const struct as_perf_sink 
     reader->sink = sink;
     reader->context = context;
     reader->err = err;
+    as_native_family_start(session);
     as_perf_attr_announce(reader);
     if (!session->child)
         as_native_tell_maps(session);
@@ -335,6 +338,7 @@ void as_native_close(struct as_native_session *session)
     as_map_free(&session->attached);
     as_map_free(&session->numbers);
     as_map_free(&session->heard);
+    as_map_free(&session->family);
     as_vec_free(&session->events);
     as_vec_free(&session->kinds);
     free(session);

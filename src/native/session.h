@@ -15,7 +15,7 @@
  * keep is counted (`lost`), so is throttling.
  *
  * A thread that runs for less than a period is never sampled: its clock begins with it. It is counted all the same
- * (`counted`), so that one can tell how much of a program's time such threads make up.
+ * (`counted`), so that one can tell how much of a program's time such threads make up. `processors` samples them too.
  */
 #ifndef AS_NATIVE_SESSION_H
 #define AS_NATIVE_SESSION_H
@@ -42,9 +42,11 @@ struct as_native_options {
                         which threads that start then have as theirs */
     bool random; /* a counter's period too, with `period` of AS_NATIVE_LEAST_RANDOM at the least: within 10 % of it */
     enum as_native_mode mode;
-    bool no_children;         /* threads yes, forked processes no (where the kernel knows the difference: 5.13) */
-    uint64_t fields;          /* PERF_SAMPLE_* beyond IP, TID, TIME, CPU, PERIOD: CALLCHAIN, REGS_USER, STACK_USER,
-                                 BRANCH_STACK, ADDR, DATA_SRC, WEIGHT, PHYS_ADDR, RAW */
+    bool processors;  /* clocks of the processors (cpu-clock) instead of the threads': threads however short are sampled
+                         in proportion. For who may see other processes too (root, CAP_PERFMON); theirs are left out */
+    bool no_children; /* threads yes, forked processes no (where the kernel knows the difference: 5.13) */
+    uint64_t fields;  /* PERF_SAMPLE_* beyond IP, TID, TIME, CPU, PERIOD: CALLCHAIN, REGS_USER, STACK_USER,
+                         BRANCH_STACK, ADDR, DATA_SRC, WEIGHT, PHYS_ADDR, RAW */
     uint32_t stack_bytes;     /* for STACK_USER; 0: 8192 */
     uint64_t branch_type;     /* PERF_SAMPLE_BRANCH_*; 0: any, user */
     size_t ring_bytes;        /* a processor; 0: 512 KiB (with stacks 4 MiB) */

@@ -1,5 +1,6 @@
 /* The inside of a session: session.c (set-up and delivery), session_open.c (events and buffers), session_target.c (the
- * program), session_double.c (threads that have their events twice), session_drain.c (the thread that empties buffers).
+ * program), session_double.c (threads that have their events twice), session_family.c (whose a record is),
+ * session_drain.c (the thread that empties buffers).
  */
 #ifndef AS_NATIVE_SESSION_INTERNAL_H
 #define AS_NATIVE_SESSION_INTERNAL_H
@@ -79,6 +80,7 @@ struct as_native_session {
     uint32_t openings;             /* how many, in order */
     struct as_map numbers;         /* an event's id: its place in fds */
     struct as_map heard;           /* what threads have, see session_double.c */
+    struct as_map family;          /* processes that are the program's, see session_family.c */
 };
 
 void as_native_note(struct as_native_session *session, const char *format, ...) AS_PRINTF(2, 3);
@@ -103,6 +105,11 @@ bool as_native_target_ended(struct as_native_session *session);
 
 /* session_double.c */
 bool as_native_is_double(struct as_native_session *session, const uint8_t *record); /* of a copy; in order of time */
+
+/* session_family.c */
+void as_native_family_start(struct as_native_session *session);
+bool as_native_is_others(struct as_native_session *session,
+                         const uint8_t *record); /* of a processor; in order of time */
 
 /* session_drain.c */
 bool as_native_drain_start(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;

@@ -67,6 +67,10 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
     switch (error) {
     case EACCES:
     case EPERM:
+        if (session->options.processors)
+            return as_error_set(err,
+                                "whole processors may be sampled by root alone, or with CAP_PERFMON (as root: sysctl "
+                                "kernel.perf_event_paranoid=0); the threads' own clocks need neither");
         if (paranoid >= 3)
             return as_error_set(err,
                                 "perf_event_paranoid is %ld: nobody but root may measure (as root: sysctl "
@@ -145,8 +149,8 @@ static void set_common(struct as_native_session *session, struct as_native_kind 
     bool first = session->kinds.len == 1;
     attr->size = sizeof *attr;
     attr->disabled = 1;
-    attr->inherit = 1;
-    attr->inherit_thread = session->options.no_children;
+    attr->inherit = !session->options.processors;
+    attr->inherit_thread = attr->inherit && session->options.no_children;
     attr->exclude_hv = 1;
     attr->exclude_kernel = session->options.mode == AS_NATIVE_USER || event->user_only;
     attr->exclude_user = event->kernel_only;
@@ -380,6 +384,10 @@ static bool open_all(struct as_native_session *session, pid_t tid, bool at_exec,
 
 bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err)
 {
+    if (session->options.processors) { /* everybody's, from now on */
+        tid = -1;
+        at_exec = false;
+    }
     size_t before = session->fds.len, wanted = session->options.ring_bytes;
     bool opened = open_all(session, tid, at_exec, err);
     while (!opened && session->too_large && before == 0 && session->options.ring_bytes > LEAST_RING) {

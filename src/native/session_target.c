@@ -169,11 +169,25 @@ static int attach_new(struct as_native_session *session, struct as_error *err)
     return found == 0 && listed < (int)before.st_nlink ? 1 : found;
 }
 
+/* Whatever threads it has: their number is all that has to be known. */
+static bool attach_processors(struct as_native_session *session, struct as_error *err)
+{
+    char path[64];
+    struct stat threads;
+    snprintf(path, sizeof path, "/proc/%d/task", session->pid);
+    if (stat(path, &threads) != 0)
+        return as_native_open_error(session, session->events.data, ESRCH, err);
+    session->info.threads = threads.st_nlink > 2 ? threads.st_nlink - 2 : 1;
+    return as_native_open(session, -1, false, err);
+}
+
 bool as_native_attach_threads(struct as_native_session *session, struct as_error *err)
 {
     enum { ROUNDS = 200, CALM = 3 };
     int found = 0, calm = 0;
     open_pid_fd(session);
+    if (session->options.processors)
+        return attach_processors(session, err);
     for (int round = 0; round < ROUNDS && calm < CALM && found >= 0; round++) {
         found = attach_new(session, err);
         calm = found == 0 ? calm + 1 : 0;

@@ -320,4 +320,35 @@ else
     skip "agreement with perf record" "there is no perf, or it may not record"
 fi
 
+# ---- whole processors -----------------------------------------------------------------------------------------------
+# Threads that end within a period have no sample of their own clock; the processors' clocks see them. What they cost is
+# what the program used by itself; something else runs beside it and must not be in the profile.
+check_fails 2 'is for --source=timer' "--processors with the pmu" record --source=pmu --event page-faults --processors -o x.db -- true
+if timer -q --processors -o try.db -- true 2>try.err; then
+    "$victim" shares 100000 &
+    beside=$!
+    attached_processors() {
+        "$victim" shares 100000 &
+        local pid=$!
+        record -q --pid "$pid" --duration 0.5 --processors -o pid.db >&2
+        kill "$pid"
+        wait "$pid" 2>/dev/null
+        "$ASSAY" report --json pid.db
+    }
+    check "10,000 short threads, by the processors' clocks" "$ASSAY" record -q --source=timer --rate 2000 --processors -o short.db -- "$victim" time used "$victim" short 10000
+    kill "$beside" 2>/dev/null
+    wait "$beside" 2>/dev/null
+    holds_time() { python3 -c 'import sys
+sampled, used = (float(x) for x in sys.argv[1:])
+sys.exit(f"{sampled} s sampled, {used} s used" if abs(sampled / used - 1) > 0.35 else 0)' "$(sqlite3 short.db 'SELECT sum(units) / 1e9 FROM times')" "$(cut -d' ' -f2 used)"; }
+    check "… have their time" holds_time
+    check "… all of them" test "$(sqlite3 short.db "SELECT value FROM counters WHERE name = 'threads'")" -ge 10001
+    check_same "… and nobody else's" 0 "$(sqlite3 short.db "SELECT count(*) FROM functions WHERE name = 'seven_tenths'")"
+    check "children too" timer -q --rate 4000 --processors -o forks.db -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do "$0" shares 30; done' "$victim"
+    check "… ten and the shell" test "$(sqlite3 forks.db "SELECT count(DISTINCT process) FROM threads")" -ge 10
+    check_json "a process that runs" 'd["summary"]["samples"] > 50 and d["rows"][0]["function"] == "seven_tenths"' attached_processors
+else
+    skip "whole processors" "$(tail -n 1 try.err)"
+fi
+
 check_no_strays "nothing is left behind" 30

@@ -1,0 +1,74 @@
+/* Sampling whole processors: what is the program's among what comes from everybody (as_native_options.processors).
+ *
+ * The program's are its process, what that forks, and what those fork: FORK records tell, in order of time. A launched
+ * program is followed from its exec on, so that nothing of Assay is in the profile. A number that a process had may
+ * become another's, so one that ends is forgotten. */
+#include "native/session_internal.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* Samples begin with IDENTIFIER, IP, then the process; other records that have one, with it. */
+enum { SAMPLE_PID = 24, RECORD_PID = 8, FORK_PARENT = 12, EXIT_TID = 16 };
+
+static uint32_t word_at(const uint8_t *record, size_t offset)
+{
+    uint32_t word;
+    memcpy(&word, record + offset, sizeof word);
+    return word;
+}
+
+static bool is_ours(const struct as_native_session *session, uint32_t pid)
+{
+    return as_map_get(&session->family, pid) != NULL;
+}
+
+void as_native_family_start(struct as_native_session *session)
+{
+    if (!session->child)
+        *as_map_put(&session->family, (uint64_t)session->pid) = 1;
+}
+
+static bool is_fork_of_others(struct as_native_session *session, const uint8_t *record)
+{
+    if (!is_ours(session, word_at(record, FORK_PARENT)))
+        return true;
+    *as_map_put(&session->family, word_at(record, RECORD_PID)) = 1;
+    return false;
+}
+
+static bool is_exit_of_others(struct as_native_session *session, const uint8_t *record)
+{
+    uint32_t pid = word_at(record, RECORD_PID);
+    if (!is_ours(session, pid))
+        return true;
+    if (word_at(record, EXIT_TID) == pid)
+        as_map_remove(&session->family, pid);
+    return false;
+}
+
+bool as_native_is_others(struct as_native_session *session, const uint8_t *record)
+{
+    struct as_perf_header header = as_perf_header_of(record, false);
+    if (!session->options.processors || header.size < SAMPLE_PID + sizeof(uint32_t))
+        return false;
+    switch (header.type) {
+    case PERF_RECORD_SAMPLE:
+        return !is_ours(session, word_at(record, SAMPLE_PID));
+    case PERF_RECORD_FORK:
+        return is_fork_of_others(session, record);
+    case PERF_RECORD_EXIT:
+        return is_exit_of_others(session, record);
+    case PERF_RECORD_COMM:
+        if (header.misc & PERF_RECORD_MISC_COMM_EXEC && word_at(record, RECORD_PID) == (uint32_t)session->pid)
+            *as_map_put(&session->family, (uint64_t)session->pid) = 1; /* it has begun */
+        return !is_ours(session, word_at(record, RECORD_PID));
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        /* What the kernel maps for itself has no process. A program's own mappings come before its name does. */
+        return word_at(record, RECORD_PID) != UINT32_MAX && !is_ours(session, word_at(record, RECORD_PID)) &&
+               word_at(record, RECORD_PID) != (uint32_t)session->pid;
+    default:
+        return false;
+    }
+}
