@@ -1,14 +1,8 @@
 /* The branches of samples' branch stacks (LBR and its like), and the sampled branches of IBS and SPE, added up by where
  * they are and where they go. See import.h.
  */
+#include "base/saturate.h"
 #include "cmd/import.h"
-
-/* Sums that leave 64 bits stay at their end. */
-static void add_to(uint64_t *sum, uint64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
 
 /* A stack may hold branches into and out of the kernel, whatever was sampled: its addresses are in the upper half. */
 static uint32_t instruction_at(struct as_import *import, const struct as_perf_sample *sample, uint64_t address)
@@ -30,12 +24,12 @@ static void add_branch(struct as_import *import, const struct as_perf_sample *sa
     uint32_t target = instruction_at(import, sample, branch->to);
     uint32_t pair = as_import_sum_number(&all->pairs, as_import_sum_of(&all->pairs, source, target));
     struct as_import_sum *sum = as_import_sum_of(&all->taken, pair, sample->event->index);
-    add_to(&sum->samples, 1);
-    add_to(&sum->units, branch->mispredicted);
-    add_to(&sum->weight, branch->cycles);
+    as_add_to(&sum->samples, 1);
+    as_add_to(&sum->units, branch->mispredicted);
+    as_add_to(&sum->weight, branch->cycles);
     all->entries++;
     all->mispredicted += branch->mispredicted;
-    add_to(&all->cycles, branch->cycles);
+    as_add_to(&all->cycles, branch->cycles);
 }
 
 void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample,

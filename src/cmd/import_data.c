@@ -3,6 +3,7 @@
  * An object is a variable of a module, or a section of it where no symbol covers the address; a mapped file; the heap;
  * a stack; or a mapping without a name, each of which is an object of its own: a large allocation is one.
  */
+#include "base/saturate.h"
 #include "cmd/import.h"
 
 #include <inttypes.h>
@@ -118,12 +119,6 @@ static struct as_import_access *access_of(struct as_import_data *data, const str
     }
 }
 
-static void add(uint64_t *sum, uint64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
-
 uint32_t as_import_add_touch(struct as_import *import, const struct as_import_touch *touch)
 {
     struct as_import_spot spot = {.pid = touch->pid, .mode = touch->mode, .address = touch->ip};
@@ -138,9 +133,9 @@ uint32_t as_import_add_touch(struct as_import *import, const struct as_import_to
                                       .kind = touch->kind,
                                       .how = touch->how};
     struct as_import_access *sum = access_of(&import->data, &access);
-    add(&sum->units, touch->units);
-    add(&sum->weight, touch->weight);
-    add(&sum->samples, touch->samples);
+    as_add_to(&sum->units, touch->units);
+    as_add_to(&sum->weight, touch->weight);
+    as_add_to(&sum->samples, touch->samples);
     return (uint32_t)(sum - import->data.accesses.data);
 }
 

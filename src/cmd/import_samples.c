@@ -1,4 +1,5 @@
 /* Samples of a recording, added up. See import.h. */
+#include "base/saturate.h"
 #include "cmd/import.h"
 
 #include <linux/perf_event.h>
@@ -50,17 +51,10 @@ void as_import_free(struct as_import *import)
     as_import_code_free(&import->code);
 }
 
-/* Sums that leave 64 bits stay at their end. */
-static void add_to(uint64_t *sum, uint64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
-
 static void add(struct as_import_sum *sum, uint64_t units, uint64_t samples)
 {
-    add_to(&sum->units, units);
-    add_to(&sum->samples, samples);
+    as_add_to(&sum->units, units);
+    as_add_to(&sum->samples, samples);
 }
 
 /* ---- threads ---- */
@@ -231,7 +225,7 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
         at.on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, at.spot));
     series->samples++;
     series->components |= facts->events != 0;
-    add_to(&series->units, sample->period);
+    as_add_to(&series->units, sample->period);
     add_at(&import->by_event, &at, event, sample->period);
     for (size_t i = 0; i < facts->n_values; i++) {
         uint32_t measure = measure_of(import, event, facts->values[i].kind);
@@ -300,8 +294,8 @@ void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid
     uint32_t on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
     add(as_import_sum_of(&import->by_event.times, spot, series), units, count);
     add(as_import_sum_of(&import->by_event.path_times, on_path, series), units, count);
-    add_to(&import->series.data[series].units, units);
-    add_to(&import->series.data[series].samples, count);
+    as_add_to(&import->series.data[series].units, units);
+    as_add_to(&import->series.data[series].samples, count);
     as_vec_free(&spots);
 }
 

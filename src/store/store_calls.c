@@ -1,12 +1,7 @@
 /* Times of call paths, and what follows from them: self and total of paths and functions. */
+#include "base/saturate.h"
 #include "store/store_internal.h"
 #include "store/store_sql.h"
-
-static void add_to(uint64_t *sum, uint64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
 
 static bool get_path_time(const struct as_store *store, sqlite3_stmt *row, struct as_store_path_time *time)
 {
@@ -31,8 +26,8 @@ static void add_row(struct times *times, const struct as_store_path_time *time)
         *as_vec_push(times) = *time;
         return;
     }
-    add_to(&last->units, time->units);
-    add_to(&last->samples, time->samples);
+    as_add_to(&last->units, time->units);
+    as_add_to(&last->samples, time->samples);
     if (last->thread != time->thread)
         last->thread = AS_STORE_NONE;
 }
@@ -95,7 +90,7 @@ static void enter(struct walk *walk, uint32_t path, struct as_store_totals *tota
 {
     uint32_t function = walk->paths[path].function;
     if (function != AS_STORE_NONE && walk->on_way[function]++ == 0)
-        add_to(&totals->function_total[function], totals->path_total[path]);
+        as_add_to(&totals->function_total[function], totals->path_total[path]);
 }
 
 static void leave(struct walk *walk, uint32_t path)
@@ -146,11 +141,11 @@ static void total_paths(const struct as_store *store, struct as_store_totals *to
 {
     for (size_t i = store->paths.len; i-- > 0;) {
         const struct as_store_path *path = &store->paths.data[i];
-        add_to(&totals->path_total[i], totals->path_self[i]);
+        as_add_to(&totals->path_total[i], totals->path_self[i]);
         if (path->parent != AS_STORE_NONE)
-            add_to(&totals->path_total[path->parent], totals->path_total[i]);
+            as_add_to(&totals->path_total[path->parent], totals->path_total[i]);
         if (path->function != AS_STORE_NONE)
-            add_to(&totals->function_self[path->function], totals->path_self[i]);
+            as_add_to(&totals->function_self[path->function], totals->path_self[i]);
     }
 }
 
@@ -167,7 +162,7 @@ bool as_store_totals(struct as_store *store, uint32_t series, const bool *thread
     totals->function_self = as_alloc_array(store->functions.len, sizeof(uint64_t));
     totals->function_total = as_alloc_array(store->functions.len, sizeof(uint64_t));
     for (size_t i = 0; i < n; i++)
-        add_to(&totals->path_self[times[i].path], times[i].units);
+        as_add_to(&totals->path_self[times[i].path], times[i].units);
     free(times);
     total_paths(store, totals);
     total_functions(store, totals);

@@ -1,4 +1,5 @@
 /* Data accesses of a series, the branches of its branch stacks, and the components of its call paths. */
+#include "base/saturate.h"
 #include "store/store_internal.h"
 #include "store/store_sql.h"
 
@@ -105,8 +106,8 @@ static bool use_part(struct as_store *store, sqlite3_stmt *row, void *context)
         *as_vec_push(&all->rows) = part;
         return true;
     }
-    last->units = part.units > UINT64_MAX - last->units ? UINT64_MAX : last->units + part.units;
-    last->samples = part.samples > UINT64_MAX - last->samples ? UINT64_MAX : last->samples + part.samples;
+    as_add_to(&last->units, part.units);
+    as_add_to(&last->samples, part.samples);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* Times by function, line, instruction …: one pass over the rows of a series, added up here. SQL does no more than find
  * the rows: it knows no names, and what a profile can make it do is bounded by the rows that it has. */
+#include "base/saturate.h"
 #include "store/store_internal.h"
 #include "store/store_sql.h"
 
@@ -125,20 +126,13 @@ static uint32_t row_of(struct sum *sum, const struct cell *cell, const struct as
 
 /* ---- adding up ---- */
 
-/* Sums that leave 64 bits stay at their end. */
-static void add_to(uint64_t *sum, uint64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = UINT64_MAX;
-}
-
 static void add_time(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
 {
     uint32_t index = row_of(sum, cell, place);
     struct as_store_row *row = &sum->rows.data[index];
-    add_to(&row->units, cell->units);
-    add_to(&row->samples, cell->samples);
-    add_to(&row->executions, cell->executions);
+    as_add_to(&row->units, cell->units);
+    as_add_to(&row->samples, cell->samples);
+    as_add_to(&row->executions, cell->executions);
 }
 
 static void add_part(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
@@ -153,8 +147,8 @@ static void add_part(struct sum *sum, const struct cell *cell, const struct as_s
         *index = sum->parts.len;
     }
     struct as_store_row_part *part = &sum->parts.data[*index - 1].part;
-    add_to(&part->units, cell->units);
-    add_to(&part->samples, cell->samples);
+    as_add_to(&part->units, cell->units);
+    as_add_to(&part->samples, cell->samples);
 }
 
 static bool get_cell(const struct as_store *store, sqlite3_stmt *statement, struct cell *cell)
@@ -221,7 +215,7 @@ static bool add_total(struct sum *sum, struct as_error *err)
             break;
         }
         if (counts(sum->query->threads, thread))
-            add_to(&sum->total, units);
+            as_add_to(&sum->total, units);
     }
     sqlite3_finalize(statement);
     return more == 0;
@@ -280,8 +274,8 @@ static void hand_out(struct sum *sum, struct as_store_rows *rows)
     rows->total = sum->total;
     sum->rows.data = NULL;
     for (size_t i = 0; i < rows->n; i++) {
-        add_to(&rows->units, rows->rows[i].units);
-        add_to(&rows->samples, rows->rows[i].samples);
+        as_add_to(&rows->units, rows->rows[i].units);
+        as_add_to(&rows->samples, rows->rows[i].samples);
     }
     if (rows->n > 0)
         qsort(rows->rows, rows->n, sizeof *rows->rows, compare_rows);
