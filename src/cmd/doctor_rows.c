@@ -155,7 +155,8 @@ static void unit_row(const struct as_probe *probe, const struct as_unit *unit, c
                       text->related ? "" : " (only processors by ", text->related ? "" : text->kin,
                       text->related ? "" : " have one)");
     else if (unit->sampling.works)
-        as_doctor_add(rows, text->name, text->label, AS_VERDICT_OK, NULL, "sampling opens");
+        as_doctor_add(rows, text->name, text->label, AS_VERDICT_OK, NULL,
+                      "sampling opens (Assay decodes it by the manuals: not run on such a processor yet)");
     else
         as_doctor_add(rows, text->name, text->label, AS_VERDICT_LIMITED,
                       refused(&unit->sampling) ? "as root, or: sysctl kernel.perf_event_paranoid=-1"

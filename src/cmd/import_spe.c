@@ -6,9 +6,9 @@
  * Those before the change count as things were then. Where ticks cannot be turned into the recording's clock, all wait
  * for the end of the recording.
  *
- * Whose a record is: the thread in its context packet (the kernel writes thread ids there), else the buffer's, else the
- * one that runs on the buffer's processor, else nobody's. Where a recording has several SPE events (two kinds of
- * cores), all records count for the first.
+ * Whose a record is: the thread in its context packet (the kernel writes thread ids there), else the buffer's, both if
+ * they are known, else the one that runs on the buffer's processor, else nobody's. Where a recording has several SPE
+ * events (two kinds of cores), all records count for the first.
  *
  * What becomes of no fact: physical addresses, tags of data addresses, the target of the branch before, the context's
  * exception level, secure state, and data sources of processors whose codes are not known.
@@ -149,21 +149,23 @@ static void facts_of(struct as_import_spe *spe, const struct as_perf_info *info,
 
 /* ---- samples ---- */
 
-/* Process and thread as one number, process above. */
+/* Process and thread as one number, process above. A thread of another name space than the recorder's has another id in
+ * its context packets, which nobody has heard of: then the others are asked first. */
 static uint64_t owner_of(struct as_import_spe *spe, const struct waiting *waiting)
 {
-    uint64_t *running = waiting->cpu == UINT32_MAX ? NULL : as_map_get(&spe->running, waiting->cpu);
-    uint32_t tid = waiting->record.has & AS_SPE_CONTEXT && waiting->record.context ? waiting->record.context
-                   : waiting->tid != UINT32_MAX                                    ? waiting->tid
-                                                                                   : UINT32_MAX;
-    if (tid == UINT32_MAX && running)
-        return *running;
-    if (tid == UINT32_MAX) {
-        spe->without_thread++;
-        return UINT64_MAX;
+    uint32_t context = waiting->record.has & AS_SPE_CONTEXT ? waiting->record.context : 0;
+    uint32_t tids[] = {context, waiting->tid == UINT32_MAX ? 0 : waiting->tid};
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t *process = tids[i] ? as_map_get(&spe->processes, tids[i]) : NULL;
+        if (process)
+            return *process << 32 | tids[i];
     }
-    uint64_t *process = as_map_get(&spe->processes, tid);
-    return (process ? *process : tid) << 32 | tid;
+    uint64_t *running = waiting->cpu == UINT32_MAX ? NULL : as_map_get(&spe->running, waiting->cpu);
+    if (running)
+        return *running;
+    uint64_t tid = tids[1] ? tids[1] : context;
+    spe->without_thread += tid == 0;
+    return tid ? tid << 32 | tid : UINT64_MAX;
 }
 
 static void count_time(struct as_import_spe *spe, uint64_t time)
@@ -326,7 +328,7 @@ void as_import_spe_process(struct as_import *import, const struct as_perf_proces
 {
     if (process->time != AS_PERF_NO_TIME)
         as_import_spe_until(import, process->time);
-    if (process->kind == AS_PERF_COMM || process->kind == AS_PERF_FORK)
+    if (process->kind != AS_PERF_EXIT)
         *as_map_put(&import->spe.processes, process->tid) = process->pid;
 }
 
