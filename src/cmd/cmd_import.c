@@ -115,8 +115,9 @@ const struct as_command as_command_import = {
     .description =
         "Reads FILE ('-': standard input), which perf record wrote (perf.data, or a pipe, packed with zstd or not) or "
         "perf script printed, and writes a profile that report, annotate and export read: a series for each event, "
-        "weighted by the samples' periods; call paths; data sources as components, and the weights of samples as a "
-        "series of their own.\n\n"
+        "weighted by the samples' periods; call paths; data sources and what IBS and SPE tell of the sampled "
+        "operations "
+        "as components, and weights and latencies as series of their own.\n\n"
         "Functions have names, and instructions their text, where the files that were recorded are on this machine: "
         "the same build-id, or where there is none the same inode.",
     .options = options_table,

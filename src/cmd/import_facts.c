@@ -13,6 +13,11 @@
 const struct as_import_kind_text as_import_kind_texts[AS_IMPORT_KINDS] = {
     [AS_KIND_WEIGHT] = {"weight", "the sampled weights: on most processors the latency of the access, in cycles",
                         "cycles", true},
+    [AS_KIND_WEIGHT_2] = {"weight 2",
+                          "the second of the sampled weights: on Intel's processors cycles of the instruction",
+                          "cycles", false},
+    [AS_KIND_WEIGHT_3] = {"weight 3", "the third of the sampled weights: on Intel's processors cycles until it retired",
+                          "cycles", false},
     [AS_KIND_TAG_TO_RETIRE] = {"tag to retire", "cycles from when the operation was tagged until it retired", "cycles",
                                false},
     [AS_KIND_COMPLETION_TO_RETIRE] = {"completion to retire",
@@ -58,6 +63,10 @@ void as_import_facts_of(const struct as_perf_sample *sample, struct as_import_ta
                                       .kind = kind_of(sample)};
     if (sample->has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
         as_import_add_value(facts, AS_KIND_WEIGHT, sample->weight);
+    if (sample->weight2)
+        as_import_add_value(facts, AS_KIND_WEIGHT_2, sample->weight2);
+    if (sample->weight3)
+        as_import_add_value(facts, AS_KIND_WEIGHT_3, sample->weight3);
     if (sample->has & PERF_SAMPLE_RAW && (tagging->unit == AS_IMPORT_IBS_OP || tagging->unit == AS_IMPORT_IBS_FETCH))
         as_import_ibs_facts(sample, tagging, raw, facts);
 }

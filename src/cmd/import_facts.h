@@ -77,6 +77,8 @@ void as_import_source_events(struct as_store_writer *writer, uint64_t used); /* 
 
 enum as_import_kind {
     AS_KIND_WEIGHT,
+    AS_KIND_WEIGHT_2,
+    AS_KIND_WEIGHT_3,
     AS_KIND_TAG_TO_RETIRE,
     AS_KIND_COMPLETION_TO_RETIRE,
     AS_KIND_MISS_LATENCY,
