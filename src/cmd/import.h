@@ -193,6 +193,7 @@ struct as_import {
     uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
     struct as_import_branches branches;
     uint64_t stray_frames;
+    uint64_t chains, lone_chains; /* of samples in user mode; without any caller */
     struct as_import_raw raw;
     struct as_import_spe spe;
     bool unwinds;                   /* copies of the stack, as soon as an event has some */

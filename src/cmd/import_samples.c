@@ -248,6 +248,10 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     as_import_code_find(&import->code, &spots.data[0], &where);
     uint32_t instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
     uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &spots, &where) : AS_STORE_NONE;
+    if (path != AS_STORE_NONE && sample->mode == AS_PERF_USER) {
+        import->chains++;
+        import->lone_chains += import->paths.data[path].path.parent == AS_STORE_NONE;
+    }
     add_time(import, sample, facts, path, instruction);
     as_import_sample_address(import, sample, facts);
     as_import_sample_branches(import, sample, facts);

@@ -320,6 +320,11 @@ else
     skip "agreement with perf record" "there is no perf, or it may not record"
 fi
 
+check "call chains of a program without frame pointers" timer --rate 4000 -o fp.db -- "$WORKLOADS/demo" 4
+check "… that they have no callers is said, and what helps" grep -q 'no frame pointers; --call-graph=dwarf' <<<"$err"
+check "… which does" timer --rate 4000 --call-graph=dwarf -o dwarf.db -- "$WORKLOADS/demo" 4
+check_same "… and nothing is said" 0 "$(grep -c 'frame pointers' <<<"$err")"
+
 # ---- whole processors -----------------------------------------------------------------------------------------------
 # Threads that end within a period have no sample of their own clock; the processors' clocks see them. What they cost is
 # what the program used by itself; something else runs beside it and must not be in the profile.
