@@ -160,6 +160,7 @@ struct as_import_spe {
     struct as_map numbers;             /* index of a buffer, to number + 1 */
     AS_VEC(struct as_import_spe_buffer *) buffers;
     struct as_perf_order waiting; /* records by time */
+    uint64_t most_waiting;        /* bytes of them; 0: 256 MiB */
     struct as_map running;        /* processor, to process << 32 | thread */
     struct as_map processes;      /* thread, to process */
     uint64_t bytes, records, bad_bytes, damaged, without_place, without_thread, unknown_sources;

@@ -19,7 +19,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-static const uint64_t MOST_WAITING = UINT64_C(256) << 20; /* bytes */
+enum { MOST_WAITING = 256 << 20 }; /* bytes */
 
 struct as_import_spe_buffer {
     struct as_import *import;
@@ -200,29 +200,31 @@ static void use_record(struct as_import *import, const struct waiting *waiting)
     as_import_add_sample(import, &sample, &facts);
 }
 
-void as_import_spe_until(struct as_import *import, uint64_t time)
+/* The oldest one that waits, if it is not newer than `until`. */
+static bool use_next(struct as_import *import, uint64_t until)
 {
     uint64_t ignored;
-    if (time == 0)
-        return;
-    for (uint8_t *bytes; (bytes = as_perf_order_pop(&import->spe.waiting, time - 1, &ignored));) {
-        struct waiting waiting;
-        memcpy(&waiting, bytes, sizeof waiting);
-        free(bytes);
-        use_record(import, &waiting);
-    }
+    struct waiting waiting;
+    uint8_t *bytes = as_perf_order_pop(&import->spe.waiting, until, &ignored);
+    if (!bytes)
+        return false;
+    memcpy(&waiting, bytes, sizeof waiting);
+    free(bytes);
+    use_record(import, &waiting);
+    return true;
+}
+
+void as_import_spe_until(struct as_import *import, uint64_t time)
+{
+    while (time > 0 && use_next(import, time - 1))
+        ;
 }
 
 void as_import_spe_finish(struct as_import *import)
 {
-    uint64_t ignored;
     struct as_import_spe *spe = &import->spe;
-    for (uint8_t *bytes; (bytes = as_perf_order_pop(&spe->waiting, UINT64_MAX, &ignored));) {
-        struct waiting waiting;
-        memcpy(&waiting, bytes, sizeof waiting);
-        free(bytes);
-        use_record(import, &waiting);
-    }
+    while (use_next(import, UINT64_MAX))
+        ;
     for (size_t i = 0; i < spe->buffers.len; i++) {
         spe->bad_bytes += spe->buffers.data[i]->decoder.bad_bytes + spe->buffers.data[i]->decoder.rest_size;
         free(spe->buffers.data[i]);
@@ -258,13 +260,9 @@ static bool take_record(void *context, const struct as_spe_record *record)
         buffer->time = as_perf_ticks_time(buffer->import->info, record->time);
     struct waiting waiting = {.time = buffer->time, .tid = buffer->tid, .cpu = buffer->cpu, .record = *record};
     as_perf_order_push(&spe->waiting, waiting.time, (const uint8_t *)&waiting, sizeof waiting);
-    while (spe->waiting.bytes > MOST_WAITING) {
-        uint64_t ignored;
-        uint8_t *bytes = as_perf_order_pop(&spe->waiting, UINT64_MAX, &ignored);
-        memcpy(&waiting, bytes, sizeof waiting);
-        free(bytes);
-        use_record(buffer->import, &waiting);
-    }
+    uint64_t most = spe->most_waiting ? spe->most_waiting : MOST_WAITING;
+    while (spe->waiting.bytes > most && use_next(buffer->import, UINT64_MAX))
+        ;
     return true;
 }
 

@@ -25,8 +25,8 @@ static int remove_place(void **state)
     return 0;
 }
 
-/* False: the bytes are no recording. */
-static bool import_bytes(const void *bytes, size_t size)
+/* Records of SPE may wait in `most` bytes (0: as usual). False: the bytes are no recording. */
+static bool import_waiting(const void *bytes, size_t size, uint64_t most)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_perf_reader *reader = as_perf_reader_memory(bytes, size, NULL, &err);
@@ -36,6 +36,7 @@ static bool import_bytes(const void *bytes, size_t size)
     assert_non_null(writer);
     struct as_import import = {
         .info = as_perf_reader_info(reader), .writer = writer, .spaces = as_perf_spaces_new(NULL), .unwinds = true};
+    import.spe.most_waiting = most;
     as_import_code_open(&import.code, writer, import.spaces);
     as_import_data_open(&import);
     bool ok = as_perf_reader_run(reader, &as_import_sink, &import, &err);
@@ -47,6 +48,11 @@ static bool import_bytes(const void *bytes, size_t size)
     as_perf_spaces_free(import.spaces);
     as_perf_reader_close(reader);
     return ok;
+}
+
+static bool import_bytes(const void *bytes, size_t size)
+{
+    return import_waiting(bytes, size, 0);
 }
 
 /* ---- a profile as text ---- */
@@ -234,6 +240,29 @@ static void test_ibs(void **state)
     }
 }
 
+/* AMD's precise cycles are IBS op; those of others are not, whatever raw data they have. */
+static void test_cycles_by_ibs(void **state)
+{
+    struct attr attrs[2] = {ibs_attrs[0], ibs_attrs[1]};
+    attrs[0].type = attrs[0].config = 0;
+    attrs[0].name = "cycles:pp";
+    attrs[0].precise = 2;
+    static const char *const processors[] = {"AuthenticAMD,25,97,2", "GenuineIntel,6,85,7"};
+    for (size_t i = 0; i < 2; i++) {
+        struct build records = ibs_records(false);
+        struct as_str file = wrap(&(struct wrapping){.cpu_id = processors[i]}, attrs, 2, &records);
+        assert_true(import_bytes(file.data, file.len));
+        struct as_str text = profile_text();
+        bool amd = i == 0;
+        assert_int_equal(strstr(text.data, "cycles:pp [operations] 12: AMD IBS op: tagged ") != NULL, amd);
+        assert_int_equal(strstr(text.data, "cycles:pp [cycles] 12: samples of cycles:pp, ") != NULL, !amd);
+        assert_int_equal(strstr(text.data, "cycles:pp miss latency [cycles] 3: ") != NULL, amd);
+        as_str_free(&text);
+        as_str_free(&file);
+        as_str_free(&records.bytes);
+    }
+}
+
 /* ---- SPE ---- */
 
 static const char spe_text[] =
@@ -331,6 +360,18 @@ static void test_spe_by_trace(void **state)
     as_str_free(&records.bytes);
 }
 
+/* No room to wait: records count as soon as they come, when nobody has said yet what is mapped, and none is lost. */
+static void test_spe_without_room(void **state)
+{
+    struct as_str file = spe_file(&(struct wrapping){0}, 0);
+    assert_true(import_waiting(file.data, file.len, 1));
+    struct as_str text = profile_text();
+    assert_non_null(strstr(text.data, "counter spe_records 11\n"));
+    assert_non_null(strstr(text.data, " [unknown] 401010 RAM+"));
+    as_str_free(&text);
+    as_str_free(&file);
+}
+
 /* ---- damage ---- */
 
 static void damage(const struct as_str *file)
@@ -364,10 +405,8 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ibs),
-        cmocka_unit_test(test_spe),
-        cmocka_unit_test(test_spe_by_trace),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_ibs),          cmocka_unit_test(test_cycles_by_ibs),    cmocka_unit_test(test_spe),
+        cmocka_unit_test(test_spe_by_trace), cmocka_unit_test(test_spe_without_room), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }
