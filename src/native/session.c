@@ -51,8 +51,7 @@ static void describe_processor(struct as_native_session *session)
     }
 }
 
-/* The decoder of recordings, fed from memory. */
-static bool make_reader(struct as_native_session *session, struct as_error *err)
+bool as_native_make_reader(struct as_native_session *session, struct as_error *err)
 {
     struct as_perf_reader *reader = session->reader = as_alloc(sizeof *reader);
     reader->input.fd = -1;
@@ -83,7 +82,7 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
 {
     struct as_native_session *session = session_new(options, err);
     if (session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
-        make_reader(session, err) && as_native_let_go(session, argv[0], err)) {
+        as_native_make_reader(session, err) && as_native_let_go(session, argv[0], err)) {
         session->info.threads = 1;
         session->began = as_clock_seconds();
         return session;
@@ -99,7 +98,7 @@ struct as_native_session *as_native_attach(const struct as_native_options *optio
         return NULL;
     session->pid = pid;
     session->began = as_clock_seconds();
-    if (as_native_attach_threads(session, err) && make_reader(session, err))
+    if (as_native_attach_threads(session, err) && as_native_make_reader(session, err))
         return session;
     as_native_close(session);
     return NULL;

@@ -85,6 +85,9 @@ struct as_native_session {
 
 void as_native_note(struct as_native_session *session, const char *format, ...) AS_PRINTF(2, 3);
 
+/* session.c: the decoder of recordings, which is fed from memory. After the events are open. */
+bool as_native_make_reader(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
+
 /* session_open.c */
 bool as_native_make_kinds(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
 /* Opens everything for one thread and its descendants; enabled at exec or at once. */

@@ -161,12 +161,20 @@ static void set_common(struct as_native_session *session, struct as_native_kind 
     attr->mmap_data = first && session->options.data_maps;
 }
 
+static uint64_t spe_period(uint64_t period)
+{
+    uint64_t steps = period / SPE_STEP;
+    if (steps >= AS_NATIVE_LEAST_RANDOM)
+        steps = as_prime_near(steps);
+    return (steps ? steps : 1) * SPE_STEP;
+}
+
 static uint64_t prime_period(int unit, uint64_t period)
 {
     if (unit == AS_NATIVE_UNIT_IBS_OP || unit == AS_NATIVE_UNIT_IBS_FETCH)
         return period ? (as_prime_near(period / IBS_STEP) | 1) * IBS_STEP : 0;
     if (unit == AS_NATIVE_UNIT_SPE)
-        return (as_prime_near(period / SPE_STEP) | 1) * SPE_STEP;
+        return spe_period(period);
     return period < AS_NATIVE_LEAST_RANDOM ? period : as_prime_near(period);
 }
 

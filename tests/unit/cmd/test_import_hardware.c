@@ -4,12 +4,15 @@
 
 #include "base/alloc.h"
 #include "cmd/import.h"
+#include "native/session_internal.h"
 #include "store/store_read.h"
 #include "unit.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 
 static char profile[] = "/tmp/assay-test-import-XXXXXX";
 
@@ -25,6 +28,28 @@ static int remove_place(void **state)
     return 0;
 }
 
+static struct as_import import_begin(const struct as_perf_info *info)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_writer *writer = as_store_writer_open(profile, &err);
+    assert_non_null(writer);
+    struct as_import import = {.info = info, .writer = writer, .spaces = as_perf_spaces_new(NULL), .unwinds = true};
+    as_import_code_open(&import.code, writer, import.spaces);
+    as_import_data_open(&import);
+    return import;
+}
+
+static void import_end(struct as_import *import, const struct as_perf_reader *reader)
+{
+    struct as_error err = AS_ERROR_INIT;
+    as_import_finish(import);
+    as_import_write(import, reader, "test");
+    if (!as_store_writer_commit(import->writer, &err))
+        fail_msg("%s", err.message);
+    as_import_free(import);
+    as_perf_spaces_free(import->spaces);
+}
+
 /* Records of SPE may wait in `most` bytes (0: as usual). False: the bytes are no recording. */
 static bool import_waiting(const void *bytes, size_t size, uint64_t most)
 {
@@ -32,20 +57,10 @@ static bool import_waiting(const void *bytes, size_t size, uint64_t most)
     struct as_perf_reader *reader = as_perf_reader_memory(bytes, size, NULL, &err);
     if (!reader)
         return false;
-    struct as_store_writer *writer = as_store_writer_open(profile, &err);
-    assert_non_null(writer);
-    struct as_import import = {
-        .info = as_perf_reader_info(reader), .writer = writer, .spaces = as_perf_spaces_new(NULL), .unwinds = true};
+    struct as_import import = import_begin(as_perf_reader_info(reader));
     import.spe.most_waiting = most;
-    as_import_code_open(&import.code, writer, import.spaces);
-    as_import_data_open(&import);
     bool ok = as_perf_reader_run(reader, &as_import_sink, &import, &err);
-    as_import_finish(&import);
-    as_import_write(&import, reader, "test");
-    if (!as_store_writer_commit(writer, &err))
-        fail_msg("%s", err.message);
-    as_import_free(&import);
-    as_perf_spaces_free(import.spaces);
+    import_end(&import, reader);
     as_perf_reader_close(reader);
     return ok;
 }
@@ -372,6 +387,93 @@ static void test_spe_without_room(void **state)
     as_str_free(&file);
 }
 
+/* ---- SPE, live ---- */
+
+enum { PAGE = 4096, AUX_TAIL = PAGE - 40 }; /* the trace begins shortly before the buffer's end */
+
+static void *map_pages(size_t pages)
+{
+    void *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(at != MAP_FAILED);
+    return at;
+}
+
+/* What the kernel would have mapped and written: a page about it, records, and the buffer of the processor's unit. */
+static void make_buffers(struct as_ring *ring)
+{
+    struct build records = {0}, trace = {0};
+    put_spe_processes(&records);
+    put_spe_truncated(&records);
+    put_spe_trace(&trace);
+    assert_true(records.bytes.len < PAGE && trace.bytes.len < PAGE);
+    *ring = (struct as_ring){.fd = -1, .page = map_pages(2), .size = PAGE, .mapped = 2 * PAGE};
+    ring->data = (uint8_t *)ring->page + PAGE;
+    ring->aux = map_pages(1);
+    ring->aux_size = PAGE;
+    memcpy(ring->data, records.bytes.data, records.bytes.len);
+    for (size_t i = 0; i < trace.bytes.len; i++)
+        ring->aux[(AUX_TAIL + i) % PAGE] = (uint8_t)trace.bytes.data[i];
+    ring->page->data_head = records.bytes.len;
+    ring->page->aux_tail = AUX_TAIL;
+    ring->page->aux_head = AUX_TAIL + trace.bytes.len;
+    ring->page->cap_user_time_zero = 1;
+    ring->page->time_shift = SPE_TICKS_SHIFT;
+    ring->page->time_mult = SPE_TICKS_MULTIPLIER;
+    ring->page->time_zero = SPE_TICKS_ZERO;
+    as_str_free(&records.bytes);
+    as_str_free(&trace.bytes);
+}
+
+/* A session whose program has ended, with what it has left in the buffers. */
+static struct as_native_session *make_session(void)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_native_session *session = as_alloc(sizeof *session);
+    struct as_native_event event = {
+        .name = "arm_spe_0/ts_enable=1/", .pmu = "arm_spe_0", .unit = AS_NATIVE_UNIT_SPE, .attr.type = 12};
+    *as_vec_push(&session->events) = event;
+    session->options =
+        (struct as_native_options){.events = session->events.data, .n_events = 1, .period = 1024, .root = "/nowhere"};
+    session->pid = session->go = session->refusal = session->pid_fd = -1;
+    session->wake = eventfd(0, EFD_CLOEXEC);
+    session->child = session->stopping = true;
+    assert_true(as_native_make_kinds(session, &err));
+    struct as_native_ring *ring = as_vec_push(&session->rings);
+    *ring = (struct as_native_ring){.group = session->kinds.data[0].group};
+    make_buffers(&ring->ring);
+    assert_true(as_native_make_reader(session, &err));
+    return session;
+}
+
+static void test_spe_live(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_native_session *session = make_session();
+    struct as_import import = import_begin(as_perf_reader_info(as_native_reader(session)));
+    assert_true(as_native_run(session, &as_import_sink, &import, &err));
+    import_end(&import, as_native_reader(session));
+    as_native_close(session);
+    struct as_str text = profile_text();
+    static const char *const lines[] = {
+        "arm_spe_0/ts_enable=1/ [operations] 6: Arm SPE: sampled operations, one every 1024 operations\n",
+        "  101 first 401010 L1-miss+LLC-miss+TLB-walk+load+remote 1024 of 1\n", /* a processor nobody knows */
+        "  101 second 401010 L1+load 1024 of 1\n",
+        "  102 second 401030 mispredicted+branch+taken+conditional 1024 of 1\n",
+        "  101 [kernel] ffff800010001000 not-retired 1024 of 1\n",
+        "  access 101 first 401010 load 0 at 7f0000001000 how 0: 1024 of 1\n",
+        "  branch second 401030 to second 401000 taken 1 mispredicted 1\n",
+        "total latency [cycles] 5: ",
+        "quality trace_truncated 1\n",
+        "quality spe_without_place 1\n",
+        "thread 100/101 second 4\n",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strstr(text.data, lines[i]))
+            fail_msg("no \"%s\" in:\n%s", lines[i], text.data);
+    assert_null(strstr(text.data, "spe_bad_bytes"));
+    as_str_free(&text);
+}
+
 /* ---- damage ---- */
 
 static void damage(const struct as_str *file)
@@ -406,7 +508,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ibs),          cmocka_unit_test(test_cycles_by_ibs),    cmocka_unit_test(test_spe),
-        cmocka_unit_test(test_spe_by_trace), cmocka_unit_test(test_spe_without_room), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_spe_by_trace), cmocka_unit_test(test_spe_without_room), cmocka_unit_test(test_spe_live),
+        cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }

@@ -239,9 +239,7 @@ enum {
     PARTIAL = 1 << 17,
     MEMORY = 0x49,
     BRANCHES = 0x4a,
-    /* Nanoseconds are 2000 and twice the ticks; the program calls execve at 3000. */
-    TICKS_ZERO = 2000,
-    EXEC_TIME = 3000,
+    EXEC_TIME = 3000, /* when the program calls execve, in nanoseconds; what follows is in ticks */
     BEFORE = 100,
     AFTER = 600,
 };
@@ -335,7 +333,7 @@ static void put_buffer(struct build *build, uint32_t index, uint32_t tid, uint32
 }
 
 /* Threads by their context packets. */
-static void put_by_context(struct build *build, size_t piece)
+void put_spe_trace(struct build *trace)
 {
     static const struct spe records[] = {
         {.pc = 0x401010, /* a load from memory, before the execve */
@@ -387,10 +385,8 @@ static void put_by_context(struct build *build, size_t piece)
         {.pc = 0xffff800010001000, .level = 1, .context = TID, .class = 0x48, .events = 0, .time = AFTER + 4},
         {.events = RETIRED, .time = AFTER + 5}, /* of no instruction */
     };
-    struct trace trace = {.piece = piece};
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        put_spe(&trace.build, &records[i]);
-    put_buffer(build, 0, UINT32_MAX, 0, &trace);
+        put_spe(trace, &records[i]);
 }
 
 /* The buffer of a thread; that of a processor on which one is known to run; that of one on which none is. */
@@ -425,6 +421,28 @@ static void put_words(struct build *build, uint32_t type, const uint64_t *words,
     record_end(build, at);
 }
 
+void put_spe_processes(struct build *build)
+{
+    put_comm(build, "first", TID, 1, 0);
+    put_map(build, "/nowhere/first", 2, 0);
+    put_comm(build, "second", TID, EXEC_TIME, 0);
+    put_map(build, "/nowhere/second", EXEC_TIME + 1, 0);
+    put_comm(build, "other", OTHER_TID, EXEC_TIME + 2, 0);
+    size_t at = record_begin(build, PERF_RECORD_SWITCH, 0);
+    put_trailer(build, EXEC_TIME + 3, OTHER_TID, 1);
+    record_end(build, at);
+}
+
+void put_spe_truncated(struct build *build)
+{
+    size_t at = record_begin(build, PERF_RECORD_AUX, 0);
+    put_u64(build, 0);
+    put_u64(build, 64);
+    put_u64(build, PERF_AUX_FLAG_TRUNCATED);
+    put_trailer(build, 4000, TID, 0);
+    record_end(build, at);
+}
+
 /* In the order of perf: what it says of the trace, then the kernel's records with the trace among them, not sorted. */
 struct build spe_records(bool big, size_t piece)
 {
@@ -434,23 +452,13 @@ struct build spe_records(bool big, size_t piece)
     put_u32(&build, 0);
     put_u64(&build, 8);
     record_end(&build, at);
-    put_words(&build, 79, (uint64_t[]){3, 16, TICKS_ZERO}, 3);
-    put_by_context(&build, piece);
-    put_comm(&build, "first", TID, 1, 0);
-    put_map(&build, "/nowhere/first", 2, 0);
-    put_comm(&build, "second", TID, EXEC_TIME, 0);
-    put_map(&build, "/nowhere/second", EXEC_TIME + 1, 0);
-    put_comm(&build, "other", OTHER_TID, EXEC_TIME + 2, 0);
-    at = record_begin(&build, PERF_RECORD_SWITCH, 0);
-    put_trailer(&build, EXEC_TIME + 3, OTHER_TID, 1);
-    record_end(&build, at);
+    put_words(&build, 79, (uint64_t[]){SPE_TICKS_SHIFT, SPE_TICKS_MULTIPLIER, SPE_TICKS_ZERO}, 3);
+    struct trace trace = {.piece = piece};
+    put_spe_trace(&trace.build);
+    put_buffer(&build, 0, UINT32_MAX, 0, &trace);
+    put_spe_processes(&build);
     put_without_context(&build, piece);
-    at = record_begin(&build, PERF_RECORD_AUX, 0);
-    put_u64(&build, 0);
-    put_u64(&build, 64);
-    put_u64(&build, PERF_AUX_FLAG_TRUNCATED);
-    put_trailer(&build, 4000, TID, 0);
-    record_end(&build, at);
+    put_spe_truncated(&build);
     return build;
 }
 

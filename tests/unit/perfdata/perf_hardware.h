@@ -13,6 +13,12 @@ struct as_str ibs_file(const struct wrapping *how); /* the whole, of a processor
 /* Trace data of arm_spe_0, of a Neoverse N1, with what else perf records beside it. */
 extern const struct attr spe_attrs[2];
 struct build spe_records(bool big, size_t piece); /* trace data in pieces of so many bytes; 0: whole */
+/* The parts: what the kernel records beside the trace, and one of the buffers. Nanoseconds are 2000 and 16 / 2^3 a
+ * tick. */
+enum { SPE_TICKS_ZERO = 2000, SPE_TICKS_MULTIPLIER = 16, SPE_TICKS_SHIFT = 3 };
+void put_spe_processes(struct build *build);
+void put_spe_truncated(struct build *build);
+void put_spe_trace(struct build *trace);
 struct as_str spe_file(const struct wrapping *how, size_t piece);
 
 #endif
