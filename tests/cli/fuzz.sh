@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A short run of every fuzz target: it compiles, its seeds pass, and nothing is found in a few seconds.
 # plain-only: fuzz targets are built with their own sanitizers, whatever the build
-# time-limit: 300
+# time-limit: 400
 . "$(dirname "$0")/lib.sh"
 
 # Not in the build tree: a test starts from the committed seeds alone.

@@ -34,10 +34,10 @@ check_json "… what could not be decoded is said" '({"raw_bad": 1, "raw_invalid
 
 for name in spe spe-pipe; do
     check "a recording of SPE ($name)" "$ASSAY" import -o spe.db "$name"
-    check_json "… its records" '(d["summary"]["samples"] == 11 and d["summary"]["description"].startswith("Arm SPE: ")
-        and {r["module"].split("/")[-1]: r["samples"] for r in d["rows"]} == {"second": 8, "first": 1, "[kernel]": 1, "[unknown]": 1})' \
+    check_json "… its records" '(d["summary"]["samples"] == 13 and d["summary"]["description"].startswith("Arm SPE: ")
+        and {r["module"].split("/")[-1]: r["samples"] for r in d["rows"]} == {"second": 10, "first": 1, "[kernel]": 1, "[unknown]": 1})' \
         "$ASSAY" report --by module --json spe.db
-    check_json "… by thread" '({r["thread"]: r["samples"] for r in d["rows"]} == {101: 4, 102: 6, 0: 1})' \
+    check_json "… by thread" '({r["thread"]: r["samples"] for r in d["rows"]} == {101: 5, 102: 7, 0: 1})' \
         "$ASSAY" report --by thread --json spe.db
     check_json "… latencies" '(sum(r["cycles"] for r in d["rows"]) == 299)' \
         "$ASSAY" report --series 'arm_spe_0/ts_enable=1/ total latency' --json spe.db

@@ -281,7 +281,7 @@ static void test_cycles_by_ibs(void **state)
 /* ---- SPE ---- */
 
 static const char spe_text[] =
-    "arm_spe_0/ts_enable=1/ [operations] 11: Arm SPE: sampled operations, one every 1024 operations\n"
+    "arm_spe_0/ts_enable=1/ [operations] 13: Arm SPE: sampled operations, one every 1024 operations\n"
     "  101 first 401010 RAM+L1-miss+LLC-miss+TLB-walk+load+remote 1024 of 1\n"
     "  101 second 401010 L1+load 1024 of 1\n"
     "  101 second 401010 L3+L1-miss+load 1024 of 1\n"
@@ -289,6 +289,8 @@ static const char spe_text[] =
     "  102 second 401040 load+SIMD 1024 of 1\n"
     "  102 second 401040 load+partial-predicate+SVE 1024 of 1\n"
     "  0 [unknown] 401048 base 1024 of 1\n"
+    "  101 second 401060 base 1024 of 1\n"
+    "  102 second 401064 base 1024 of 1\n"
     "  102 second 401030 mispredicted+branch+taken+conditional 1024 of 1\n"
     "  102 second 401030 branch+not-taken+conditional 1024 of 1\n"
     "  101 [kernel] ffff800010001000 not-retired 1024 of 1\n"
@@ -333,10 +335,10 @@ static const char spe_text[] =
     "counter branch_mispredicted 1\n"
     "counter branch_samples 1\n"
     "counter branch_stacks 0\n"
-    "counter samples 11\n"
-    "counter spe_records 11\n"
-    "thread 100/101 second 4\n"
-    "thread 100/102 other 6\n"
+    "counter samples 13\n"
+    "counter spe_records 13\n"
+    "thread 100/101 second 5\n"
+    "thread 100/102 other 7\n"
     "thread 0/0 - 1\n";
 
 static void test_spe(void **state)
@@ -361,7 +363,7 @@ static void test_spe_by_trace(void **state)
     struct as_str file = wrap(&(struct wrapping){.no_features = true}, spe_attrs, 2, &records);
     assert_true(import_bytes(file.data, file.len));
     struct as_str text = profile_text();
-    assert_non_null(strstr(text.data, " [operations] 11: Arm SPE: "));
+    assert_non_null(strstr(text.data, " [operations] 13: Arm SPE: "));
     as_str_free(&text);
     as_str_free(&file);
     records.bytes.data[8] = AS_PERF_AUX_INTEL_PT; /* the first record's first word */
@@ -381,7 +383,7 @@ static void test_spe_without_room(void **state)
     struct as_str file = spe_file(&(struct wrapping){0}, 0);
     assert_true(import_waiting(file.data, file.len, 1));
     struct as_str text = profile_text();
-    assert_non_null(strstr(text.data, "counter spe_records 11\n"));
+    assert_non_null(strstr(text.data, "counter spe_records 13\n"));
     assert_non_null(strstr(text.data, " [unknown] 401010 RAM+"));
     as_str_free(&text);
     as_str_free(&file);

@@ -389,7 +389,7 @@ void put_spe_trace(struct build *trace)
         put_spe(trace, &records[i]);
 }
 
-/* The buffer of a thread; that of a processor on which one is known to run; that of one on which none is. */
+/* The buffer of a thread; those of processors on which one is known to run; that of one on which none is. */
 static void put_without_context(struct build *build, size_t piece)
 {
     struct trace trace = {.piece = piece};
@@ -411,6 +411,10 @@ static void put_without_context(struct build *build, size_t piece)
     put_buffer(build, 2, UINT32_MAX, 1, &trace);
     put_spe(&trace.build, &(struct spe){.pc = 0x401048, .events = RETIRED, .time = AFTER});
     put_buffer(build, 3, UINT32_MAX, 7, &trace);
+    put_spe(&trace.build, &(struct spe){.pc = 0x401060, .events = RETIRED, .time = AFTER});
+    put_buffer(build, 4, UINT32_MAX, 5, &trace);
+    put_spe(&trace.build, &(struct spe){.pc = 0x401064, .events = RETIRED, .time = AFTER});
+    put_buffer(build, 5, UINT32_MAX, 6, &trace);
 }
 
 static void put_words(struct build *build, uint32_t type, const uint64_t *words, size_t count)
@@ -430,6 +434,16 @@ void put_spe_processes(struct build *build)
     put_comm(build, "other", OTHER_TID, EXEC_TIME + 2, 0);
     size_t at = record_begin(build, PERF_RECORD_SWITCH, 0);
     put_trailer(build, EXEC_TIME + 3, OTHER_TID, 1);
+    record_end(build, at);
+    at = record_begin(build, PERF_RECORD_ITRACE_START, 0);
+    put_u32(build, PID);
+    put_u32(build, TID);
+    put_trailer(build, EXEC_TIME + 4, 0, 5);
+    record_end(build, at);
+    at = record_begin(build, PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT); /* and in comes the other */
+    put_u32(build, PID);
+    put_u32(build, OTHER_TID);
+    put_trailer(build, EXEC_TIME + 5, TID, 6);
     record_end(build, at);
 }
 

@@ -331,6 +331,24 @@ static void test_spe_words(void **state)
     assert_true(seen.records[3].sve && !seen.records[3].conditional);
 }
 
+/* Linux's Documentation of perf_event_mmap_page: time_zero, time_mult, time_shift, and a counter of fewer bits. */
+static void test_ticks(void **state)
+{
+    struct as_perf_info info = {.ticks = {.known = true, .shift = 10, .multiplier = 2048, .zero = 500}};
+    assert_int_equal(as_perf_ticks_time(&info, 0), 500);
+    assert_int_equal(as_perf_ticks_time(&info, 3), 506);
+    assert_int_equal(as_perf_ticks_time(&info, 5000), 10500);
+    assert_int_equal(as_perf_ticks_time(&info, UINT64_C(1) << 60),
+                     (UINT64_C(1) << 61) + 500); /* no overflow on the way */
+    info.ticks.cycles = 0xff0;                   /* of 8 bits, of which the last wrapped */
+    info.ticks.mask = 0xff;
+    assert_int_equal(as_perf_ticks_time(&info, 0x02), 500 + 2 * 0x1002);
+    info.ticks.shift = 64;
+    assert_true(as_perf_ticks_time(&info, 1) == AS_PERF_NO_TIME);
+    assert_true(as_perf_ticks_time(&(struct as_perf_info){0}, 1) == AS_PERF_NO_TIME);
+    assert_true(as_perf_ticks_time(NULL, 1) == AS_PERF_NO_TIME);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,7 +356,7 @@ int main(void)
         cmocka_unit_test(test_ibs_op),      cmocka_unit_test(test_ibs_op_newer),
         cmocka_unit_test(test_ibs_errata),  cmocka_unit_test(test_ibs_fetch),
         cmocka_unit_test(test_spe),         cmocka_unit_test(test_spe_alignment_and_noise),
-        cmocka_unit_test(test_spe_words),
+        cmocka_unit_test(test_ticks),       cmocka_unit_test(test_spe_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
