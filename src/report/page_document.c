@@ -34,6 +34,11 @@ static void add_up(struct as_page_entries *entries)
     entries->len = kept;
 }
 
+double as_page_cycles(uint64_t units, double scale)
+{
+    return round((double)units / scale * 1000) / 1000;
+}
+
 void as_page_sparse_json(const struct as_page_document *document, struct as_json *json, const char *name,
                          uint32_t series, struct as_page_entries *entries)
 {
@@ -54,7 +59,7 @@ void as_page_sparse_json(const struct as_page_document *document, struct as_json
     }
     as_json_array(json, "cycles");
     for (size_t i = 0; i < entries->len; i++)
-        as_json_double(json, NULL, round((double)data[i].units / (double)of->scale * 1000) / 1000);
+        as_json_double(json, NULL, as_page_cycles(data[i].units, (double)of->scale));
     as_json_end(json);
     as_json_end(json);
 }
@@ -205,6 +210,7 @@ static void series_json(const struct as_page_document *document, struct as_json 
         rows_json(document, json, "instructions", i, false);
         as_page_series_paths_json(document, json, i);
         as_page_series_threads_json(document, json, i);
+        as_page_series_lists_json(document, json, i);
         as_json_end(json);
     }
     as_json_end(json);
@@ -257,6 +263,7 @@ static void document_json(struct as_json *json, void *data)
     events_json(document, json);
     series_json(document, json);
     as_page_paths_json(document, json);
+    as_page_addresses_json(document, json);
     diff_json(document, json);
     as_page_files_json(document, json);
     as_page_run_json(document, json);
@@ -271,6 +278,7 @@ static void free_document(struct as_page_document *document)
         as_store_rows_free(&document->series[i].functions);
     }
     as_page_paths_free(document);
+    as_page_lists_free(document);
     free(document->series);
     free(document->masks);
     free(document->functions);
@@ -289,7 +297,7 @@ bool as_page_document_write(const struct as_view *view, const struct as_page_opt
     if (ok)
         find_masks(&document);
     ok = ok && as_page_code_make(&document, err) && as_page_paths_make(&document, err) &&
-         as_page_write(out, AS_PAGE_DEFLATED, document_json, &document, err);
+         as_page_lists_make(&document, err) && as_page_write(out, AS_PAGE_DEFLATED, document_json, &document, err);
     free_document(&document);
     return ok;
 }

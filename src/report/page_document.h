@@ -4,6 +4,8 @@
 
 #include "base/vec.h"
 #include "report/report.h"
+#include "report/report_branches.h"
+#include "report/report_data.h"
 #include "report/sources.h"
 #include "report/view.h"
 
@@ -14,7 +16,8 @@ enum {
     AS_PAGE_PATHS = 50000,
     AS_PAGE_SOURCE = 4 << 20,
     AS_PAGE_THREADS = 32,
-    AS_PAGE_DIFF = 2000
+    AS_PAGE_DIFF = 2000,
+    AS_PAGE_ROWS = 2000 /* of a series' objects, and of its branches */
 };
 
 struct as_page_options {
@@ -57,6 +60,8 @@ struct as_page_entries {
 struct as_page_series {
     bool events; /* it has components */
     struct as_store_rows instructions, functions;
+    struct as_data data;         /* no rows: it has none */
+    struct as_branches branches; /* likewise */
 };
 
 struct as_page_document {
@@ -88,11 +93,17 @@ void as_page_paths_free(struct as_page_document *document);
 /* Members of a series: its time by call path, and by thread and function. */
 void as_page_series_paths_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 void as_page_series_threads_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
+/* Its objects and its branches, the first of both; what the profile says of how data addresses were obtained. */
+bool as_page_lists_make(struct as_page_document *document, struct as_error *err) AS_MUST_CHECK;
+void as_page_series_lists_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
+void as_page_addresses_json(const struct as_page_document *document, struct as_json *json);
+void as_page_lists_free(struct as_page_document *document);
 /* The function of the page that a row of the profile, or an address without one, belongs to. */
 uint32_t as_page_function_of(const struct as_page_document *document, uint32_t function, uint32_t module);
 uint32_t as_page_component_of(const struct as_page_document *document, uint64_t events);
 /* "row", "component" and "cycles" of entries that come in any order. */
 void as_page_sparse_json(const struct as_page_document *document, struct as_json *json, const char *name,
                          uint32_t series, struct as_page_entries *entries);
+double as_page_cycles(uint64_t units, double scale); /* with the digits that the document has */
 
 #endif

@@ -23,16 +23,13 @@ static int by_taken(const void *a, const void *b)
     return x->target < y->target ? -1 : x->target > y->target;
 }
 
-bool as_branches_make(struct as_branches *branches, const struct as_view *view, struct as_error *err)
+bool as_branches_read(struct as_branches *branches, const struct as_view *view, struct as_error *err)
 {
-    size_t n;
-    *branches = (struct as_branches){.view = view, .rows = as_store_branches(view->store, view->series, &n, err)};
+    *branches = (struct as_branches){.view = view};
+    branches->rows = as_store_branches(view->store, view->series, &branches->n_all, err);
     if (!branches->rows)
         return false;
-    if (n == 0)
-        return as_error_set(err, "%s: the series %s has no branches; record --branches, or perf record -b, gives some",
-                            as_store_file_name(view->store), view->summary.sampler);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < branches->n_all; i++) {
         const struct as_store_branch *row = &branches->rows[i];
         if (!counts(view, row->source))
             continue;
@@ -44,6 +41,15 @@ bool as_branches_make(struct as_branches *branches, const struct as_view *view, 
     if (branches->n > 0)
         qsort(branches->rows, branches->n, sizeof *branches->rows, by_taken);
     return true;
+}
+
+bool as_branches_make(struct as_branches *branches, const struct as_view *view, struct as_error *err)
+{
+    if (!as_branches_read(branches, view, err))
+        return false;
+    return branches->n_all ||
+           as_error_set(err, "%s: the series %s has no branches; record --branches, or perf record -b, gives some",
+                        as_store_file_name(view->store), view->summary.sampler);
 }
 
 void as_branches_free(struct as_branches *branches)
@@ -60,14 +66,7 @@ static size_t shown(const struct as_branches *branches)
 /* Valid until the eighth call. */
 static const char *place_name(const struct as_view *view, uint32_t instruction)
 {
-    const struct as_store_place *place = &view->place[instruction];
-    struct as_store_row row = {.id = instruction,
-                               .module = place->module,
-                               .function = place->function,
-                               .file = place->file,
-                               .line = place->line,
-                               .address = place->address};
-    return as_show(as_view_row_name(view, AS_STORE_BY_INSTRUCTION, &row));
+    return as_show(as_view_place_name(view, instruction));
 }
 
 /* ---- text ---- */

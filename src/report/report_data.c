@@ -147,23 +147,27 @@ static void make_rows(struct as_data *data, struct as_store_access *accesses, si
     data->n = rows.len;
 }
 
-bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data_level level, struct as_error *err)
+bool as_data_read(struct as_data *data, const struct as_view *view, enum as_data_level level, struct as_error *err)
 {
-    size_t n;
     *data = (struct as_data){.view = view, .level = level};
-    struct as_store_access *accesses = as_store_accesses(view->store, view->series, view->threads, &n, err);
+    struct as_store_access *accesses =
+        as_store_accesses(view->store, view->series, view->threads, &data->n_accesses, err);
     if (!accesses)
         return false;
-    if (n == 0) {
-        free(accesses);
-        return as_error_set(err,
-                            "%s: no data addresses in series %s; 'assay record --source=timer --accesses' records some",
-                            as_store_file_name(view->store), view->summary.sampler ? view->summary.sampler : "?");
-    }
     data->objects = as_store_objects(view->store, &data->n_objects);
-    make_rows(data, accesses, filter(view, accesses, n));
+    make_rows(data, accesses, filter(view, accesses, data->n_accesses));
     free(accesses);
     return true;
+}
+
+bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data_level level, struct as_error *err)
+{
+    if (!as_data_read(data, view, level, err))
+        return false;
+    return data->n_accesses ||
+           as_error_set(err,
+                        "%s: no data addresses in series %s; 'assay record --source=timer --accesses' records some",
+                        as_store_file_name(view->store), view->summary.sampler ? view->summary.sampler : "?");
 }
 
 void as_data_free(struct as_data *data)

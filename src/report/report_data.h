@@ -34,10 +34,13 @@ struct as_data {
     size_t n_objects;
     struct as_data_row *rows; /* most time first */
     size_t n, limit;          /* limit: rows to show; 0: all */
+    size_t n_accesses;        /* before filters; 0: the series has no data addresses */
     uint64_t units, samples;
 };
 
-/* False also where the profile's series has no data addresses. */
+bool as_data_read(struct as_data *data, const struct as_view *view, enum as_data_level level,
+                  struct as_error *err) AS_MUST_CHECK;
+/* The same, and false also where the series has no data addresses. */
 bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data_level level,
                   struct as_error *err) AS_MUST_CHECK;
 void as_data_free(struct as_data *data);

@@ -37,13 +37,7 @@ const char *as_data_place(const struct as_data *data, const struct as_data_row *
         snprintf(text, sizeof text, "%.400s:%" PRIu32, slash ? slash + 1 : file, place->line);
         return as_show(text);
     }
-    struct as_store_row as_row = {.id = instruction,
-                                  .module = place->module,
-                                  .function = place->function,
-                                  .file = place->file,
-                                  .line = place->line,
-                                  .address = place->address};
-    return as_show(as_view_row_name(data->view, AS_STORE_BY_INSTRUCTION, &as_row));
+    return as_show(as_view_place_name(data->view, instruction));
 }
 
 /* ---- how the addresses were obtained ---- */

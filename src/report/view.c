@@ -303,6 +303,18 @@ const char *as_view_row_name(const struct as_view *view, enum as_store_level lev
     }
 }
 
+const char *as_view_place_name(const struct as_view *view, uint32_t instruction)
+{
+    const struct as_store_place *place = &view->place[instruction];
+    struct as_store_row row = {.id = instruction,
+                               .module = place->module,
+                               .function = place->function,
+                               .file = place->file,
+                               .line = place->line,
+                               .address = place->address};
+    return as_view_row_name(view, AS_STORE_BY_INSTRUCTION, &row);
+}
+
 const char *as_view_component(const struct as_view *view, uint64_t events)
 {
     static char text[512];

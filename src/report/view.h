@@ -48,6 +48,8 @@ const char *as_view_function(const struct as_view *view, uint32_t function);
 const char *as_view_file(const struct as_view *view, uint32_t file);
 /* A row in one line, "main", "demo.c:12", "main+0x1c": valid until the next call. */
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row);
+/* An instruction likewise, by its number. */
+const char *as_view_place_name(const struct as_view *view, uint32_t instruction);
 /* "ST-L1+ST-LLC", "Base" for 0: valid until the next call. */
 const char *as_view_component(const struct as_view *view, uint64_t events);
 

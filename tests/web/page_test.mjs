@@ -2,7 +2,7 @@
 // nothing in a profile can do anything but be shown.
 
 import assert from "node:assert/strict";
-import { compared, HOSTILE, hostile, large, small, timer } from "./fixtures.mjs";
+import { compared, HOSTILE, hostile, large, small, timer, withLists } from "./fixtures.mjs";
 import { contrast, eventually, finish, gridRows, openPage, pageFile, template, test } from "./harness.mjs";
 
 const SMALL = pageFile("small", small());
@@ -50,6 +50,9 @@ for (const [name, spoil, message] of [
     ["a row that is not there", (data) => ({ ...data, series: [{ name: "x", instructions: { row: [99], cycles: [1] } }] }), "row 99"],
     ["a component that is not there", (data) => ({ ...data, components: [[]] }), "not listed"],
     ["a call path under itself", (data) => ({ ...data, paths: { ...data.paths, parent: [0, 0, 0, 1] } }), "out of order"],
+    ["objects of two lengths", (data) => (withLists(data).series[0].data.bytes.pop(), data), "columns of the objects differ"],
+    ["accesses of no object", (data) => ((withLists(data).series[0].data.listed[0] = 1), data), "accesses do not add up"],
+    ["branches of two lengths", (data) => (withLists(data).series[0].branches.to.row.pop(), data), "columns of the branches differ"],
     ["broken base64", () => template.replace("<!--assay-data-->", '<script type="application/json" id="assay-data" data-encoding="deflate-base64">!!</script>'), ""],
     ["a broken stream", () => template.replace("<!--assay-data-->", '<script type="application/json" id="assay-data" data-encoding="deflate-base64">AAAA</script>'), ""],
 ])
@@ -432,6 +435,151 @@ await test("two profiles: before, after, and what changed", async () => {
     const warned = await openPage(pageFile("diff of two cores", data), "#tab=diff");
     assert.ok((await warned.textContent("#panel-diff .missing")).includes("more than the program: core, arguments"));
     await warned.close();
+    await page.close();
+});
+
+// --- data, branches ----------------------------------------------------------------------------------------------------
+
+const column = async (page, label, at) => (await gridRows(page, label)).map((row) => row[at]);
+
+await test("objects: their time, what was met of them, and the instructions that access them", async () => {
+    const page = await openPage(COMPARED, "#tab=data");
+    const rows = await gridRows(page, "Objects");
+    assert.deepEqual(rows, [
+        ["40.0 %", "table", "", "40", "75.0 %", "25.0 %", "12", "300", "demo", "copy 60 %, copy+0x3 25 %, 3 more"],
+        ["16.0 %", "[heap]", "", "15", "100 %", "100 %", "3", "24", "", "sort+0x2 100 %"],
+        ["4.00 %", "[anon] 0x7f0000000000", "", "5", "100 %", "0 %", "1", "8", "", "gone+0x8 100 %"]]);
+    assert.equal(await page.textContent("#panel-data .origins"), "Addresses of 100 samples: 10.0 % exact (the interrupted instruction's, from the saved registers); " +
+        "85.0 % watched (seen when the instruction came again); 5.00 % none (the way depends on loaded values: 3, they are in the kernel: 2).");
+    assert.equal(await page.textContent("#panel-data [role=status]"), "3 objects in 100 samples; 7 more, with 40.0 % of the time, are not in the page");
+    const widths = await page.$$eval("#panel-data .bar .seg", (list) => list.map((one) => Math.round((100 * one.getBoundingClientRect().width) / one.parentElement.clientWidth)));
+    assert.deepEqual(widths, [100, 40, 10]);
+    assert.deepEqual(await page.$$eval("#panel-data .grid a", (list) => list.map((one) => one.getAttribute("href"))), ["#function=copy&insn=0x401104", "#function=copy&insn=0x401107", "#function=sort&insn=0x401202"]);
+    await page.click("#panel-data a:text('copy+0x3')");
+    await eventually(async () => assert.ok((await page.textContent("[aria-label='Instructions of copy'] [aria-selected=true]")).includes("mov qword ptr [rdi], rax")));
+    assert.deepEqual(page.trouble, []);
+    await page.close();
+});
+
+await test("branches: from, to, how often, mispredictions and cycles", async () => {
+    const page = await openPage(COMPARED, "#tab=branches");
+    assert.deepEqual(await gridRows(page, "Branches"), [
+        ["63.3 %", "copy+0xd  demo", "copy  demo", "", "190", "19", "10.0 %", "4.00"],
+        ["20.0 %", "sort+0x2  libsort.so", "sort+0x5  libsort.so", "", "60", "30", "50.0 %", "10.0"],
+        ["3.33 %", "main+0x1  demo", "gone", "", "10", "0", "0 %", "1,200"]]);
+    assert.equal(await page.textContent("#panel-branches [role=status]"), "3 branches, taken 300 times in branch stacks, 16.7 % of that mispredicted; 3 more, with 13.3 % of the taken, are not in the page");
+    assert.deepEqual(await page.$$eval("#panel-branches .bar", (list) => list.map((one) => [one.getAttribute("aria-label"), ...[...one.children].map((part) => Math.round((100 * part.getBoundingClientRect().width) / one.clientWidth))])), [
+        ["63.3 % of the taken branches, 10.0 % of them mispredicted", 90, 10], ["20.0 % of the taken branches, 50.0 % of them mispredicted", 16, 16], ["3.33 % of the taken branches, 0 % of them mispredicted", 5]]);
+    await page.click("#panel-branches a:text('sort+0x5')");
+    await eventually(async () => assert.ok(page.url().endsWith("#function=sort&insn=0x401205")));
+    const data = withLists(small());
+    delete data.series[0].branches.cycles;
+    delete data.series[0].branches.rest;
+    const plain = await openPage(pageFile("branches without cycles", data), "#tab=branches");
+    assert.deepEqual(await plain.locator("#panel-branches [role=columnheader]").allTextContents(), ["Share", "From", "To", "Taken, mispredicted", "Taken", "Mispredicted", "Rate"]);
+    assert.ok((await plain.textContent("#panel-branches [role=status]")).endsWith("taken 260 times in branch stacks, 18.8 % of that mispredicted"));
+    assert.deepEqual(page.trouble, []);
+    await plain.close();
+    await page.close();
+});
+
+for (const [tab, label, name, orders, searches] of [
+    ["data", "Objects", 1,
+        { Object: "[anon] 0x7f0000000000|[heap]|table", Samples: "table|[heap]|[anon] 0x7f0000000000", Loads: "[heap]|[anon] 0x7f0000000000|table", Stores: "[heap]|table|[anon] 0x7f0000000000", Lines: "table|[heap]|[anon] 0x7f0000000000",
+            Bytes: "table|[heap]|[anon] 0x7f0000000000", Module: "[heap]|[anon] 0x7f0000000000|table", "Accessed by": "table|[heap]|[anon] 0x7f0000000000", Time: "table|[heap]|[anon] 0x7f0000000000" },
+        { HEAP: "[heap]", "sort+": "[heap]", demo: "table", "7f00": "[anon] 0x7f0000000000", nothing: "" }],
+    ["branches", "Branches", 5,
+        { From: "19|0|30", To: "19|0|30", Taken: "19|30|0", Mispredicted: "30|19|0", Rate: "30|19|0", Cycles: "0|30|19", Share: "19|30|0" }, { "LIBSORT": "30", "main gone": "0", "copy": "19", nothing: "" }],
+])
+    await test(`${tab}: every column sorts both ways, search and its key lead into the table`, async () => {
+        const page = await openPage(COMPARED, `#tab=${tab}`);
+        const headers = page.locator(`#panel-${tab} [role=columnheader]:has(button)`);
+        assert.deepEqual((await headers.allTextContents()).sort(), Object.keys(orders).sort());
+        for (const [title, order] of Object.entries(orders)) {
+            const header = headers.filter({ hasText: new RegExp(`^${title}$`) });
+            await header.locator("button").click();
+            const first = await header.getAttribute("aria-sort");
+            assert.equal(first, ["Object", "Module", "From", "To"].includes(title) ? "ascending" : "descending");
+            assert.equal((await column(page, label, name)).join("|"), order, title);
+            await header.locator("button").click();
+            assert.equal(await header.getAttribute("aria-sort"), first === "ascending" ? "descending" : "ascending");
+            assert.equal((await column(page, label, name)).at(first === "ascending" || title === "Loads" ? 0 : -1), order.split("|").at(title === "Loads" ? -1 : first === "ascending" ? -1 : 0), title);
+        }
+        await page.keyboard.press("/");
+        for (const [text, found] of Object.entries(searches)) {
+            await page.fill(`#panel-${tab} input`, text);
+            await eventually(async () => assert.equal((await column(page, label, name)).join("|"), found, text));
+        }
+        await page.keyboard.press("Escape");
+        await eventually(async () => assert.equal((await gridRows(page, label)).length, 3));
+        await page.click(`#panel-${tab} [role=columnheader] button:text-matches("^(Time|Share)")`);
+        await page.focus(`#panel-${tab} input`);
+        for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+        const said = (await page.textContent(`#panel-${tab} .row-detail`)).trim();
+        assert.equal(said, tab === "data" ? "[heap]; accessed by sort+0x2 100 %" : "From sort+0x2 jle 0x401208 to sort+0x5 ret");
+        await page.keyboard.press("Enter");
+        await eventually(async () => assert.ok(page.url().endsWith("#function=sort&insn=0x401202")));
+        await page.goBack();
+        await eventually(async () => assert.equal(await page.getAttribute(`#tab-${tab}`, "aria-selected"), "true"));
+        await page.focus(`#panel-${tab} [role=grid]`);
+        await page.keyboard.press("Home");
+        const within = () => page.evaluate(() => document.activeElement.closest(".row-detail") !== null);
+        for (let i = 0; i < 15 && !(await within()); i++) await page.keyboard.press("Tab"); // past the columns' buttons
+        assert.ok(await within(), "the links below the table are reached with keys");
+        await page.keyboard.press("Enter");
+        await eventually(async () => assert.ok(page.url().endsWith(tab === "data" ? "#function=copy&insn=0x401104" : "#function=copy&insn=0x401111"), page.url()));
+        assert.deepEqual(page.trouble, []);
+        await page.close();
+    });
+
+await test("objects and branches: a row says more below the table, and one without instructions in the page says so", async () => {
+    const page = await openPage(COMPARED, "#tab=data");
+    await page.click("#panel-data .row:has-text('table')");
+    assert.equal(await page.textContent("#panel-data .row-detail"), "table, 4,096 bytes at 0x404000 in demo; accessed by copy 60 %, copy+0x3 25 %, 3 more");
+    await page.fill("#panel-data input", "anon");
+    await page.focus("#panel-data [role=grid]");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    assert.ok((await page.textContent("body > [role=status]")).includes("not in the page"));
+    assert.ok(page.url().includes("tab=data"));
+    await page.close();
+});
+
+await test("objects and branches belong to a series: without any the tabs are not there, another series says that it has none", async () => {
+    const none = await openPage(SMALL);
+    assert.equal(await none.locator("#tab-data, #tab-branches").count(), 0);
+    await none.close();
+    for (const [tab, text] of [["data", "Software has no data addresses"], ["branches", "Software has no branch stacks"]]) {
+        const page = await openPage(COMPARED, `#tab=${tab}&series=software`);
+        assert.ok((await page.textContent(`#panel-${tab} .missing`)).startsWith(text));
+        await page.selectOption("select.series", "tea");
+        await eventually(async () => assert.equal((await gridRows(page, tab === "data" ? "Objects" : "Branches")).length, 3));
+        assert.deepEqual(page.trouble, []);
+        await page.close();
+    }
+});
+
+await test("objects and branches: narrow, the table scrolls and nothing else; on paper it is whole", async () => {
+    for (const tab of ["data", "branches"]) {
+        const page = await openPage(COMPARED, `#tab=${tab}`, { viewport: { width: 600, height: 800 } });
+        const [outside, inside] = await page.evaluate((id) => [document.documentElement, document.querySelector(`#panel-${id} .grid`)].map((one) => one.scrollWidth - one.clientWidth), tab);
+        assert.equal(outside, 0);
+        assert.ok(inside > 100);
+        await page.setViewportSize({ width: 1032, height: 800 }); // A4 lying, without its margins
+        await page.emulateMedia({ media: "print" });
+        await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+        assert.ok(await page.$eval(`#panel-${tab} .grid-space`, (space) => space.scrollWidth <= window.innerWidth));
+        assert.equal(await page.isVisible(`#panel-${tab} .row-detail`), false);
+        assert.equal(await page.$eval(`#panel-${tab} .grid-space .row`, (row) => getComputedStyle(row).position), "static");
+        await page.close();
+    }
+});
+
+await test("the tenth tab has a key too", async () => {
+    const page = await openPage(COMPARED);
+    assert.equal(await page.locator("[role=tab]").count(), 10);
+    await page.keyboard.press("0");
+    await page.waitForSelector("#panel-run:not([hidden])");
     await page.close();
 });
 

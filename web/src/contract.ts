@@ -53,6 +53,42 @@ export interface SeriesData {
     paths?: Sparse;
     /** Time of the functions in each of the document's threads; null: left out. */
     threads?: (Sparse | null)[];
+    data?: DataTable;
+    branches?: BranchTable;
+}
+
+/** Instructions as other tables name them: string number, and row of `instructions` or -1. */
+export interface Places {
+    name: number[];
+    row: number[];
+}
+
+/** Objects that samples found accessed, the most time first. The first `listed[0]` of `accesses` are the first object's. */
+export interface DataTable {
+    name: number[];
+    module: number[];
+    address: (string | null)[];
+    size: number[];
+    cycles: number[];
+    loads: number[];
+    stores: number[];
+    samples: number[];
+    lines: number[];
+    bytes: number[];
+    instructions: number[];
+    listed: number[];
+    accesses: Places & { cycles: number[] };
+    rest?: { rows: number; cycles: number; samples: number };
+}
+
+/** Taken branches of branch stacks, those taken most often first. */
+export interface BranchTable {
+    from: Places;
+    to: Places;
+    taken: number[];
+    mispredicted: number[];
+    cycles?: number[];
+    rest?: { rows: number; taken: number; mispredicted: number };
 }
 
 export type Unit = "cycles" | "ns" | "samples";
@@ -120,6 +156,7 @@ export interface PageData {
         inlines?: { parent: number[]; name: number[]; file?: number[]; line?: number[] };
     };
     paths?: { parent: number[]; function: number[] };
+    addresses?: { how: string; samples: number; meaning?: string }[];
     diff?: DiffData;
     threads?: { name: string; instructions?: number | null; cycles?: number | null }[];
     counters?: { name: string; value: number; meaning?: string }[];

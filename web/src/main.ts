@@ -155,12 +155,12 @@ class Page {
             field?.focus();
             event.preventDefault();
         } else if (event.key === "?" && !typing) showHelp();
-        else if (/^[1-9]$/.test(event.key) && !typing && this.tabs[Number(event.key) - 1]) this.goByKey(this.tabs[Number(event.key) - 1].id);
+        else if (/^[0-9]$/.test(event.key) && !typing && this.tabs[(Number(event.key) + 9) % 10]) this.goByKey(this.tabs[(Number(event.key) + 9) % 10].id);
     }
 }
 
 const KEYS: [string[], string][] = [
-    [["1", "…", "9"], "the tabs, from left to right"],
+    [["1", "…", "9", "0"], "the tabs, from left to right"],
     [["/"], "search"],
     [["↑", "↓", "Page ↑", "Page ↓", "Home", "End"], "rows; frames of the flame graph, with ← and →"],
     [["Enter"], "a function's instructions; where a jump or call leads; zoom to a frame"],

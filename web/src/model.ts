@@ -1,6 +1,6 @@
 // What the tabs read: the document's columns made into typed arrays, with the sums that several tabs want.
 
-import { FORMAT, PageData, SeriesData, Sparse, VERSION } from "./contract";
+import { BranchTable, DataTable, FORMAT, PageData, SeriesData, Sparse, VERSION } from "./contract";
 import { clean } from "./format";
 
 export interface Part {
@@ -204,6 +204,8 @@ export class Model {
         const functions = data.functions
             ? decodeSparse(data.functions, this.functionCount, width)
             : groupStacks(instructions, (row) => this.functionOf[row], this.functionCount, width);
+        if (data.data) checkObjects(data.data);
+        if (data.branches) checkBranches(data.branches);
         const label = clean(data.label ?? data.name, 40);
         return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
     }
@@ -271,6 +273,21 @@ function readColumn(column: (number | null)[] | undefined, rows: number): Float6
     if (!column) return null;
     if (column.length !== rows) throw new Error("the columns of the functions differ in length");
     return Float64Array.from(column, (value) => value ?? -1);
+}
+
+function checkColumns(what: string, ...columns: (unknown[] | undefined)[]): void {
+    if (columns.some((column) => !Array.isArray(column) || column.length !== columns[0]!.length)) throw new Error(`the columns of the ${what} differ in length`);
+}
+
+function checkObjects(table: DataTable): void {
+    const { name, module, address, size, cycles, loads, stores, samples, lines, bytes, instructions, listed, accesses } = table;
+    checkColumns("objects", name, module, address, size, cycles, loads, stores, samples, lines, bytes, instructions, listed);
+    checkColumns("accesses", accesses?.name, accesses?.row, accesses?.cycles);
+    if (listed.some((n) => !isCount(n, accesses.row.length + 1)) || listed.reduce((a, b) => a + b, 0) !== accesses.row.length) throw new Error("the objects' accesses do not add up");
+}
+
+function checkBranches({ from, to, taken, mispredicted, cycles }: BranchTable): void {
+    checkColumns("branches", taken, mispredicted, cycles ?? taken, from?.name, from?.row, to?.name, to?.row);
 }
 
 function parseAddress(text: string | undefined): bigint {

@@ -4,7 +4,8 @@
 import { DiffRow, DiffSide } from "./contract";
 import { el } from "./dom";
 import { clean, count, digits, percent, seconds, short } from "./format";
-import { Column, Grid } from "./grid";
+import { Column } from "./grid";
+import { Listing, numbers } from "./listing";
 import { Part, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
 
@@ -34,23 +35,21 @@ function changes(row: DiffRow): [string, number][] {
 class DiffView implements View {
     readonly element: HTMLElement;
     private readonly rows: DiffRow[];
-    private readonly search = el("input", { type: "search", placeholder: "Search functions  ( / )", "aria-label": "Search functions", spellcheck: "false" });
-    private readonly counter = el("span", { class: "dim", role: "status" });
-    private readonly grid: Grid;
+    private readonly listing: Listing;
     private readonly byName: Map<string, number>;
     private readonly places = new Map<string, number>(); // function of the page, by module and name
-    private sort = "change";
-    private down = true;
 
     constructor(private readonly context: Context) {
         const { model } = context;
         this.rows = model.data.diff!.rows;
         this.byName = new Map(model.components.map((component, i) => [component.name, i]));
         for (let fn = 0; fn < model.functionCount; fn++) this.places.set(`${model.moduleName(fn)}\n${model.string(model.data.functions.name[fn])}`, fn);
-        this.grid = new Grid({ label: "Functions before and after", columns: this.columns(), rowHeight: 30, onOpen: (row) => this.open(row), onSort: (sort, down) => this.go(this.search.value, sort, down) });
-        this.search.addEventListener("input", () => this.go(this.search.value, this.sort, this.down));
-        this.element = el("div", { class: "fill" }, this.head(), el("div", { class: "toolbar" }, this.search, this.counter),
-            model.main.functions.known ? context.bars.legend() : null, this.grid.element);
+        this.listing = new Listing(context, {
+            tab: "diff", label: "Functions before and after", what: "functions", columns: this.columns(), rows: this.rows.length, sort: "change",
+            text: (row) => `${this.rows[row].function ?? ""}\n${this.rows[row].module ?? ""}`, open: (row) => this.open(row), say: (found) => this.say(found),
+        });
+        this.element = el("div", { class: "fill" }, this.head(), this.listing.toolbar,
+            model.main.functions.known ? context.bars.legend() : null, this.listing.grid.element);
     }
 
     private head(): HTMLElement {
@@ -81,8 +80,7 @@ class DiffView implements View {
         const { bars } = this.context;
         const all = this.rows;
         const most = all.reduce((max, row) => Math.max(max, row.before, row.cycles), 1e-9);
-        const number = (key: string, title: string, hint: string, value: (row: DiffRow) => number, show: (value: number) => string): Column =>
-            ({ key, title, hint, width: "86px", numeric: true, value: (row) => value(all[row]), cell: (row, cell) => (cell.textContent = show(value(all[row]))) });
+        const number = (key: string, title: string, hint: string, value: (row: DiffRow) => number) => numbers(key, title, hint, (row) => value(all[row]), short);
         const bar = (cells: Record<string, number> | undefined, time: number, title: string) => {
             const parts = this.parts(cells);
             return bars.make(parts.length > 0 ? parts : [{ component: UNKNOWN, cycles: time }], most, { total: time || 1, title });
@@ -95,9 +93,9 @@ class DiffView implements View {
                     cell.append(fn === undefined ? this.name(row) : el("a", { tabindex: -1, href: this.context.link({ function: this.context.names.key(fn) }) }, this.name(row)));
                 },
             },
-            number("before", "Before", "Time of the function itself in the earlier profile", (row) => row.before, short),
-            number("after", "After", "Time of the function itself in this profile", (row) => row.cycles, short),
-            { ...number("change", "Change", "Sorts by its size, whatever its sign", (row) => Math.abs(row.change), short), cell: (row, cell) => {
+            number("before", "Before", "Time of the function itself in the earlier profile", (row) => row.before),
+            number("after", "After", "Time of the function itself in this profile", (row) => row.cycles),
+            { ...number("change", "Change", "Sorts by its size, whatever its sign", (row) => Math.abs(row.change)), cell: (row, cell) => {
                 cell.classList.add(all[row].change > 0 ? "worse" : "better");
                 cell.textContent = signed(all[row].change);
             } },
@@ -125,30 +123,19 @@ class DiffView implements View {
         else this.context.announce("This function is only in the earlier profile");
     }
 
-    private go(q: string, sort: string, down: boolean): void {
-        this.context.go({ tab: "diff", q: q || undefined, sort: sort === "change" && down ? undefined : sort, order: down ? undefined : "up" }, true);
-    }
-
-    show(params: URLSearchParams): void {
-        const query = params.get("q") ?? "";
-        if (this.search.value !== query) this.search.value = query;
-        const column = this.grid.options.columns.find((one) => one.key === params.get("sort") && one.value) ?? this.grid.options.columns[3];
-        [this.sort, this.down] = [column.key, params.get("order") !== "up"];
-        const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
-        const found = Array.from(this.rows.keys()).filter((row) => wanted.every((word) => `${this.rows[row].function ?? ""}\n${this.rows[row].module ?? ""}`.toLowerCase().includes(word)));
-        const sign = this.down ? -1 : 1;
-        const key = column.value!;
-        found.sort((a, b) => (key(a) < key(b) ? -sign : key(a) > key(b) ? sign : a - b));
-        this.grid.markSort(this.sort, this.down);
-        this.grid.setRows(found);
+    private say(found: number[]): string {
         const gone = this.rows.reduce((sum, row) => sum + Math.max(0, -row.change), 0);
         const more = this.rows.reduce((sum, row) => sum + Math.max(0, row.change), 0);
         const whole = this.rows.reduce((sum, row) => sum + row.before, 0) || 1;
-        this.counter.textContent = `${count(found.length)} functions; saved ${percent(gone / whole)}, added ${percent(more / whole)} of the time before`;
+        return `${count(found.length)} functions; saved ${percent(gone / whole)}, added ${percent(more / whole)} of the time before`;
+    }
+
+    show(params: URLSearchParams): void {
+        this.listing.show(params);
     }
 
     print(on: boolean): void {
-        this.grid.print(on);
+        this.listing.print(on);
     }
 }
 

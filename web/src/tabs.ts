@@ -4,6 +4,8 @@ import { Bars } from "./bar";
 import { Model } from "./model";
 import { FunctionNames, Params } from "./route";
 import { annotateTab } from "./tab_annotate";
+import { branchesTab } from "./tab_branches";
+import { dataTab } from "./tab_data";
 import { diffTab } from "./tab_diff";
 import { flameTab } from "./tab_flame";
 import { functionsTab } from "./tab_functions";
@@ -45,6 +47,8 @@ export const tabs: Tab[] = [
     diffTab,
     flameTab,
     annotateTab,
+    dataTab,
+    branchesTab,
     samplersTab,
     machineTab,
     runTab,
