@@ -18,6 +18,12 @@ check "a profile, and one before it" eval 'record --samplers software,tea -o aft
 check "a profile of threads" record -o threads.db -- "$BUILD/workloads/threads"
 check "--html with --diff" "$ASSAY" report after.db --diff before.db --html diff.html
 check "--html of threads" "$ASSAY" report threads.db --html threads.html
+lists() { # objects and branches, more than a page holds
+    python3 "$SOURCE/tests/cli/data_recording.py" pebs "$BUILD/tests/unit/native/data_victim" lists.data &&
+        "$ASSAY" import -q -o lists.db lists.data && python3 "$SOURCE/tests/cli/page_lists.py" grow lists.db 2500 2600 &&
+        "$ASSAY" report lists.db --html lists.html
+}
+check "--html of data and branches" lists
 documents_agree() {
     python3 - <<'END'
 import base64, json, re, sys, zlib
@@ -81,7 +87,7 @@ prepare() {
 check "npm installs what the lock file names" prepare
 check "the compiler finds nothing wrong with the types" "$modules/node_modules/.bin/tsc" -p "$SOURCE/web"
 
-run env WEB_MODULES="$modules" PAGE_TEMPLATE="$template" PAGE_DIR="$TMP/pages" REAL_PAGES="$TMP/diff.html:$TMP/threads.html" CHROMIUM="$chromium" HOME="$TMP" \
+run env WEB_MODULES="$modules" PAGE_TEMPLATE="$template" PAGE_DIR="$TMP/pages" REAL_PAGES="$TMP/diff.html:$TMP/threads.html:$TMP/lists.html" CHROMIUM="$chromium" HOME="$TMP" \
     node "$SOURCE/tests/web/page_test.mjs"
 ran=0
 while IFS= read -r line; do
