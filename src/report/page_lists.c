@@ -2,6 +2,7 @@
  * page_document.h. */
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/saturate.h"
 #include "page/page.h"
 #include "report/page_document.h"
 
@@ -135,8 +136,8 @@ static void data_rest_json(const struct as_data *data, double scale, struct as_j
     if (n == data->n)
         return;
     for (size_t i = n; i < data->n; i++) {
-        units += data->rows[i].units;
-        samples += data->rows[i].samples;
+        as_add_to(&units, data->rows[i].units);
+        as_add_to(&samples, data->rows[i].samples);
     }
     as_json_object(json, "rest");
     as_json_u64(json, "rows", data->n - n);
@@ -190,8 +191,8 @@ static void branches_rest_json(const struct as_branches *branches, struct as_jso
     if (n == branches->n)
         return;
     for (size_t i = n; i < branches->n; i++) {
-        taken += branches->rows[i].taken;
-        mispredicted += branches->rows[i].mispredicted;
+        as_add_to(&taken, branches->rows[i].taken);
+        as_add_to(&mispredicted, branches->rows[i].mispredicted);
     }
     as_json_object(json, "rest");
     as_json_u64(json, "rows", branches->n - n);

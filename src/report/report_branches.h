@@ -9,14 +9,14 @@ struct as_branches {
     const struct as_view *view;
     struct as_store_branch *rows; /* most often taken first */
     size_t n, limit;              /* limit: rows to show; 0: all */
-    size_t n_all;                 /* before filters; 0: the series has no branch stacks */
+    size_t n_all;                 /* before filters; 0: the series has no branches */
     uint64_t taken, mispredicted; /* of all rows */
     bool has_cycles;
 };
 
 /* Modules and symbols are those that a branch is in. */
 bool as_branches_read(struct as_branches *branches, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
-/* The same, and false also where the series has no branch stacks. */
+/* The same, and false also where the series has no branches. */
 bool as_branches_make(struct as_branches *branches, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 void as_branches_free(struct as_branches *branches);
 

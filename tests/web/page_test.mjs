@@ -468,7 +468,7 @@ await test("branches: from, to, how often, mispredictions and cycles", async () 
         ["63.3 %", "copy+0xd  demo", "copy  demo", "", "190", "19", "10.0 %", "4.00"],
         ["20.0 %", "sort+0x2  libsort.so", "sort+0x5  libsort.so", "", "60", "30", "50.0 %", "10.0"],
         ["3.33 %", "main+0x1  demo", "gone", "", "10", "0", "0 %", "1,200"]]);
-    assert.equal(await page.textContent("#panel-branches [role=status]"), "3 branches, taken 300 times in branch stacks, 16.7 % of that mispredicted; 3 more, with 13.3 % of the taken, are not in the page");
+    assert.equal(await page.textContent("#panel-branches [role=status]"), "3 branches, recorded as taken 300 times, 16.7 % of that mispredicted; 3 more, with 13.3 % of the taken, are not in the page");
     assert.deepEqual(await page.$$eval("#panel-branches .bar", (list) => list.map((one) => [one.getAttribute("aria-label"), ...[...one.children].map((part) => Math.round((100 * part.getBoundingClientRect().width) / one.clientWidth))])), [
         ["63.3 % of the taken branches, 10.0 % of them mispredicted", 90, 10], ["20.0 % of the taken branches, 50.0 % of them mispredicted", 16, 16], ["3.33 % of the taken branches, 0 % of them mispredicted", 5]]);
     await page.click("#panel-branches a:text('sort+0x5')");
@@ -478,7 +478,7 @@ await test("branches: from, to, how often, mispredictions and cycles", async () 
     delete data.series[0].branches.rest;
     const plain = await openPage(pageFile("branches without cycles", data), "#tab=branches");
     assert.deepEqual(await plain.locator("#panel-branches [role=columnheader]").allTextContents(), ["Share", "From", "To", "Taken, mispredicted", "Taken", "Mispredicted", "Rate"]);
-    assert.ok((await plain.textContent("#panel-branches [role=status]")).endsWith("taken 260 times in branch stacks, 18.8 % of that mispredicted"));
+    assert.ok((await plain.textContent("#panel-branches [role=status]")).endsWith("recorded as taken 260 times, 18.8 % of that mispredicted"));
     assert.deepEqual(page.trouble, []);
     await plain.close();
     await page.close();
@@ -550,7 +550,7 @@ await test("objects and branches belong to a series: without any the tabs are no
     const none = await openPage(SMALL);
     assert.equal(await none.locator("#tab-data, #tab-branches").count(), 0);
     await none.close();
-    for (const [tab, text] of [["data", "Software has no data addresses"], ["branches", "Software has no branch stacks"]]) {
+    for (const [tab, text] of [["data", "Software has no data addresses"], ["branches", "Software has no branches"]]) {
         const page = await openPage(COMPARED, `#tab=${tab}&series=software`);
         assert.ok((await page.textContent(`#panel-${tab} .missing`)).startsWith(text));
         await page.selectOption("select.series", "tea");

@@ -81,7 +81,7 @@ export interface DataTable {
     rest?: { rows: number; cycles: number; samples: number };
 }
 
-/** Taken branches of branch stacks, those taken most often first. */
+/** Taken branches that were recorded, those taken most often first. */
 export interface BranchTable {
     from: Places;
     to: Places;

@@ -1,4 +1,4 @@
-// The taken branches that samples found in branch stacks: from where to where, how often, how many of them mispredicted, and the
+// The taken branches that were recorded (branch stacks, IBS, SPE): from where to where, how often, how many of them mispredicted, and the
 // cycles since the branch before.
 
 import { BranchTable } from "./contract";
@@ -64,11 +64,11 @@ class BranchesView implements View {
             },
         });
         const list: (Column | undefined)[] = [
-            numbers("share", "Share", "Of all taken branches in branch stacks", (row) => table.taken[row] / this.taken, percent, "72px"),
+            numbers("share", "Share", "Of all taken branches that were recorded", (row) => table.taken[row] / this.taken, percent, "72px"),
             end("from", "From"),
             end("to", "To"),
             { key: "bar", title: "Taken, mispredicted", width: "minmax(80px, 2fr)", cell: (row, cell) => cell.append(this.bar(row, most)) },
-            numbers("taken", "Taken", "How often it stands in branch stacks", (row) => table.taken[row], short, "68px"),
+            numbers("taken", "Taken", "How often it was recorded as taken", (row) => table.taken[row], short, "68px"),
             numbers("mispredicted", "Mispredicted", "How many of them were mispredicted", (row) => table.mispredicted[row], short, "90px"),
             numbers("rate", "Rate", "Share of them that were mispredicted", (row) => this.rate(row), percent, "68px"),
             table.cycles && numbers("cycles", "Cycles", "From the taken branch before it to this one, on average", (row) => table.cycles![row] / (table.taken[row] || 1), (cycles) => (cycles < 1000 ? digits(cycles) : short(cycles)), "68px"),
@@ -93,7 +93,7 @@ class BranchesView implements View {
         const { table } = this;
         const n = table.taken.length;
         const taken = found.reduce((sum, row) => sum + table.taken[row], 0);
-        const said = found.length === n ? `${count(n)} ${n === 1 ? "branch" : "branches"}, taken ${count(this.taken)} times in branch stacks, ${percent(this.mispredicted / this.taken)} of that mispredicted`
+        const said = found.length === n ? `${count(n)} ${n === 1 ? "branch" : "branches"}, recorded as taken ${count(this.taken)} times, ${percent(this.mispredicted / this.taken)} of that mispredicted`
             : `${count(found.length)} of ${count(n)} branches, ${percent(taken / this.taken)} of the taken`;
         return table.rest ? `${said}; ${count(table.rest.rows)} more, with ${percent(table.rest.taken / this.taken)} of the taken, are not in the page` : said;
     }
@@ -108,7 +108,7 @@ class BranchesView implements View {
 }
 
 function noBranches({ model }: Context): View {
-    return { element: el("p", { class: "missing" }, `${model.main.label} has no branch stacks in this profile; another series has.`), show: () => undefined };
+    return { element: el("p", { class: "missing" }, `${model.main.label} has no branches in this profile; another series has.`), show: () => undefined };
 }
 
 export const branchesTab: Tab = {
