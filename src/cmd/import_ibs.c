@@ -16,55 +16,78 @@ static uint64_t bit(unsigned number, bool set)
 
 /* ---- operations ---- */
 
-/* Where a load's data came from. A miss that found the line on its way allocates no miss buffer of its own. */
-static uint64_t level_of(const struct as_ibs_op *op)
+/* What refilled a load's miss. Which node it was on is said of memory alone. */
+static uint64_t source_of(const struct as_ibs_op *op)
 {
-    static const uint64_t sources[] = {
-        [AS_IBS_SOURCE_NONE] = 0,
-        [AS_IBS_LOCAL_CACHE] = UINT64_C(1) << AS_MEM_L3,
-        [AS_IBS_NEAR_CACHE] = UINT64_C(1) << AS_MEM_CACHE | UINT64_C(1) << AS_BIT_REMOTE,
-        [AS_IBS_FAR_CACHE] =
-            UINT64_C(1) << AS_MEM_CACHE | UINT64_C(1) << AS_BIT_REMOTE | UINT64_C(1) << AS_BIT_FAR_NODE,
-        [AS_IBS_DRAM] = UINT64_C(1) << AS_MEM_RAM,
-        [AS_IBS_PERSISTENT] = UINT64_C(1) << AS_MEM_PERSISTENT,
-        [AS_IBS_IO] = UINT64_C(1) << AS_MEM_IO,
-        [AS_IBS_EXTENSION] = UINT64_C(1) << AS_MEM_CXL,
-        [AS_IBS_PEER] = UINT64_C(1) << AS_BIT_PEER,
-        [AS_IBS_RESERVED] = 0,
+    static const struct {
+        uint8_t level;
+        bool remote, far, memory;
+    } sources[] = {
+        [AS_IBS_LOCAL_CACHE] = {.level = AS_MEM_L3},
+        [AS_IBS_NEAR_CACHE] = {.level = AS_MEM_CACHE, .remote = true},
+        [AS_IBS_FAR_CACHE] = {.level = AS_MEM_CACHE, .remote = true, .far = true},
+        [AS_IBS_DRAM] = {.level = AS_MEM_RAM, .memory = true},
+        [AS_IBS_PERSISTENT] = {.level = AS_MEM_PERSISTENT, .memory = true},
+        [AS_IBS_IO] = {.level = AS_MEM_IO},
+        [AS_IBS_EXTENSION] = {.level = AS_MEM_CXL, .memory = true},
+        [AS_IBS_PEER] = {.level = AS_BIT_PEER},
+        [AS_IBS_RESERVED] = {0},
     };
-    if (op->uncacheable)
-        return bit(AS_MEM_UNCACHED, true);
-    if (!op->load)
+    if (!op->load || !op->source_known || sources[op->source].level == 0)
         return 0;
-    if (!op->l1_miss)
-        return bit(AS_MEM_L1, true);
-    if (op->no_miss_buffer)
-        return bit(AS_MEM_FILL_BUFFER, true);
-    if (op->l2_miss_known && !op->l2_miss)
-        return bit(AS_MEM_L2, true);
-    return op->source_known
-               ? sources[op->source] | bit(AS_BIT_REMOTE, op->remote_node) | bit(AS_BIT_FAR_NODE, op->remote_node)
-               : 0;
+    bool far = sources[op->source].far || (op->remote_node && sources[op->source].memory);
+    return bit(sources[op->source].level, true) | bit(AS_BIT_REMOTE, sources[op->source].remote || far) |
+           bit(AS_BIT_FAR_NODE, far);
 }
 
-/* Caches of other cores: in which state they had the line. The bit has no meaning for others. */
+/* Caches, and what they missed, have no meaning for uncacheable memory. */
+static bool is_cached(const struct as_ibs_op *op)
+{
+    return !op->uncacheable;
+}
+
+/* Where the data came from, as the kernel has it for PERF_SAMPLE_DATA_SRC (Linux arch/x86/events/amd/ibs.c): a miss
+ * that found the line on its way has no miss buffer of its own, and its source may be known all the same. */
+static uint64_t level_of(const struct as_ibs_op *op)
+{
+    uint64_t source = source_of(op);
+    if (!is_cached(op))
+        return op->source_known && op->source == AS_IBS_IO && source ? source : bit(AS_MEM_UNCACHED, true);
+    if (!op->l1_miss)
+        return bit(AS_MEM_L1, true);
+    if (op->l2_miss_known && !op->l2_miss)
+        return bit(AS_MEM_L2, true);
+    return source ? source : bit(AS_MEM_FILL_BUFFER, op->no_miss_buffer);
+}
+
+/* In which state another cache had the line. */
 static uint64_t state_of(const struct as_ibs_op *op)
 {
     bool cache = op->source == AS_IBS_LOCAL_CACHE || op->source == AS_IBS_NEAR_CACHE || op->source == AS_IBS_FAR_CACHE;
-    return bit(AS_BIT_OWNED, op->load && op->l1_miss && op->source_known && cache && op->owned_hit);
+    bool known =
+        op->load && is_cached(op) && op->l1_miss && op->l2_miss && op->source_known && op->state_known && cache;
+    return bit(AS_BIT_OWNED, known && op->owned_hit) | bit(AS_BIT_MODIFIED, known && !op->owned_hit);
+}
+
+static uint64_t tlb_bits(const struct as_ibs_op *op)
+{
+    bool missed = op->tlb_l1_miss;
+    if (!op->address_valid)
+        return 0;
+    return bit(AS_BIT_TLB_MISS, missed) | bit(AS_BIT_TLB_WALK, missed && op->tlb_l2_miss) |
+           bit(AS_BIT_PAGE_2M, missed ? op->tlb_l2_2m : op->tlb_l1_2m) |
+           bit(AS_BIT_PAGE_1G, missed ? op->tlb_l2_1g : op->tlb_l1_1g);
 }
 
 static uint64_t data_bits(const struct as_ibs_op *op)
 {
     if (!op->load && !op->store)
         return 0;
-    return level_of(op) | state_of(op) | bit(AS_BIT_LOAD, op->load) | bit(AS_BIT_STORE, op->store) |
-           bit(AS_BIT_PREFETCH, op->prefetch) | bit(AS_BIT_LOCKED, op->locked) | bit(AS_BIT_L1_MISS, op->l1_miss) |
-           bit(AS_BIT_L2_MISS, op->l2_miss_known && op->l2_miss) | bit(AS_BIT_MISALIGNED, op->misaligned) |
-           bit(AS_BIT_WRITE_COMBINING, op->write_combining) | bit(AS_BIT_TLB_MISS, op->tlb_l1_miss) |
-           bit(AS_BIT_TLB_WALK, op->tlb_l1_miss && op->tlb_l2_miss) |
-           bit(AS_BIT_PAGE_2M, op->tlb_l1_miss ? op->tlb_l2_2m : op->tlb_l1_2m) |
-           bit(AS_BIT_PAGE_1G, op->tlb_l1_miss ? op->tlb_l2_1g : op->tlb_l1_1g) |
+    return level_of(op) | state_of(op) | tlb_bits(op) | bit(AS_BIT_LOAD, op->load) | bit(AS_BIT_STORE, op->store) |
+           bit(AS_BIT_PREFETCH, op->prefetch) | bit(AS_BIT_LOCKED, op->locked) |
+           bit(AS_BIT_L1_MISS, is_cached(op) && op->l1_miss) |
+           bit(AS_BIT_L2_MISS, is_cached(op) && op->l2_miss_known && op->l2_miss) |
+           bit(AS_BIT_MISALIGNED, op->misaligned) | bit(AS_BIT_WRITE_COMBINING, op->write_combining) |
            bit(AS_BIT_RESYNC, op->load && op->data4 & DATA4_RESYNC);
 }
 
@@ -77,12 +100,12 @@ static uint64_t branch_bits(const struct as_ibs_op *op)
 
 static void add_op_values(const struct as_ibs_op *op, struct as_import_facts *facts)
 {
-    bool missed = op->load && op->l1_miss;
+    bool missed = op->load && is_cached(op) && op->l1_miss;
     as_import_add_value(facts, AS_KIND_TAG_TO_RETIRE, op->tag_to_retire);
     as_import_add_value(facts, AS_KIND_COMPLETION_TO_RETIRE, op->completion_to_retire);
     if (missed)
         as_import_add_value(facts, AS_KIND_MISS_LATENCY, op->miss_latency);
-    if ((op->load || op->store) && op->tlb_l1_miss)
+    if ((op->load || op->store) && op->address_valid && op->tlb_l1_miss)
         as_import_add_value(facts, AS_KIND_TLB_LATENCY, op->tlb_latency);
     if (missed && op->l2_miss_known && op->l2_miss)
         as_import_add_value(facts, AS_KIND_OPEN_REQUESTS, op->open_requests);

@@ -53,6 +53,12 @@ static bool has_errata(struct as_ibs_cpu cpu)
     return cpu.family == 0x19 && cpu.model < 0x10;
 }
 
+/* Processors of family 19h before Zen 4 have no state there (Linux arch/x86/events/amd/ibs.c). */
+static bool tells_state(struct as_ibs_cpu cpu)
+{
+    return cpu.family > 0 && !(cpu.family == 0x19 && (cpu.model < 0x10 || (cpu.model >= 0x20 && cpu.model < 0x60)));
+}
+
 static void decode_control(uint64_t value, struct as_ibs_op *op)
 {
     op->valid = bits(value, 17, 1) && bits(value, 18, 1);
@@ -93,13 +99,14 @@ static enum as_ibs_source source_of(unsigned code, bool zen4)
     return code < 13 ? since[code] : AS_IBS_RESERVED;
 }
 
-static void decode_data2(uint64_t value, struct as_ibs_op *op)
+static void decode_data2(uint64_t value, struct as_ibs_cpu cpu, struct as_ibs_op *op)
 {
     bool zen4 = op->caps & CAP_ZEN4;
     op->source_known = true;
     op->source_code = (uint8_t)(bits(value, 0, 3) | (zen4 ? bits(value, 6, 2) << 3 : 0));
     op->source = source_of(op->source_code, zen4);
     op->remote_node = bits(value, 4, 1);
+    op->state_known = tells_state(cpu);
     op->owned_hit = bits(value, 5, 1);
 }
 
@@ -144,7 +151,7 @@ bool as_ibs_op_decode(const uint8_t *raw, size_t size, struct as_ibs_cpu cpu, st
         op->l2_miss = op->l2_miss_known = false; /* not to be believed then, nor is the source */
         op->open_requests = 0;
     } else
-        decode_data2(reg(raw, size, OP_DATA2), op);
+        decode_data2(reg(raw, size, OP_DATA2), cpu, op);
     op->rip = op->rip_invalid ? 0 : reg(raw, size, OP_RIP);
     op->address = op->address_valid ? reg(raw, size, OP_LINEAR) : 0;
     op->physical = op->physical_valid ? reg(raw, size, OP_PHYSICAL) : 0;

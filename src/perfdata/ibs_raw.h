@@ -42,8 +42,9 @@ struct as_ibs_op {
     uint64_t branch_target; /* 0: unknown */
     /* IbsOpData2: what refilled a load's miss */
     enum as_ibs_source source;
-    uint8_t source_code;                       /* as the register says */
-    bool source_known, remote_node, owned_hit; /* owned: cache hit in owned state, otherwise modified */
+    uint8_t source_code; /* as the register says */
+    bool source_known, remote_node;
+    bool state_known, owned_hit; /* of another cache: it had the line in owned state, otherwise modified */
     /* IbsOpData3 */
     bool load, store, prefetch, locked;
     bool l1_miss, l2_miss, misaligned, write_combining, uncacheable, no_miss_buffer;

@@ -8,21 +8,21 @@
 # ---- IBS ----
 
 check "a recording of IBS" "$ASSAY" import -o ibs.db ibs
-check_json "… its operations" '(d["summary"]["samples"] == 12 and d["summary"]["period"] == 1600
+check_json "… its operations" '(d["summary"]["samples"] == 14 and d["summary"]["period"] == 1600
     and d["summary"]["description"].startswith("AMD IBS op: ") and "1600 dispatched operations" in d["summary"]["description"]
-    and [(r["module"].split("/")[-1], r["samples"]) for r in d["rows"]] == [("prog", 12)])' \
+    and [(r["module"].split("/")[-1], r["samples"]) for r in d["rows"]] == [("prog", 14)])' \
     "$ASSAY" report --json ibs.db
 check_json "… by what they met" '([(r["address"], r["samples"]) for r in d["rows"]] == [("0x401030", 1)])' "$ASSAY" report --by instruction --event mispredicted --json ibs.db
 check_json "… a load that missed everything" '([r["components"] for r in d["rows"]]
     == [{"RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node": 1600}])' \
     "$ASSAY" report --by instruction --event TLB-walk --json ibs.db
-for series in 'tag to retire:635' 'completion to retire:83' 'miss latency:424' 'TLB refill latency:40' 'open requests:3'; do
+for series in 'tag to retire:1105' 'completion to retire:88' 'miss latency:468' 'TLB refill latency:40' 'open requests:3'; do
     check_json "… ${series%:*}" "(d['summary']['sampler'] == 'ibs_op/cnt_ctl=1/ ${series%:*}'
         and sum(r['cycles'] for r in d['rows']) == ${series#*:})" \
         "$ASSAY" report --series "ibs_op/cnt_ctl=1/ ${series%:*}" --json ibs.db
 done
-check_json "… what they accessed" '(d["addresses"]["hardware"] == 5 and [(r["samples"], r["load_time"], r["store_time"]) for r in d["rows"]]
-    == [(5, 6400, 1600)])' "$ASSAY" report --data --json ibs.db
+check_json "… what they accessed" '(d["addresses"]["hardware"] == 7 and [(r["samples"], r["load_time"], r["store_time"]) for r in d["rows"]]
+    == [(7, 9600, 1600)])' "$ASSAY" report --data --json ibs.db
 check_json "… where they branched to" '([(b["taken"], b["mispredicted"]) for b in d["rows"]] == [(2, 1), (1, 0)])' \
     "$ASSAY" report --branches --json ibs.db
 check_json "… fetches" '(d["summary"]["samples"] == 3 and d["summary"]["description"].startswith("AMD IBS fetch: "))' \

@@ -169,12 +169,14 @@ static void expect_profile(const struct as_str *file, const char *wanted)
 /* ---- IBS ---- */
 
 static const char ibs_text[] =
-    "ibs_op/cnt_ctl=1/ [operations] 12: AMD IBS op: tagged operations, one every 1600 dispatched operations\n"
+    "ibs_op/cnt_ctl=1/ [operations] 14: AMD IBS op: tagged operations, one every 1600 dispatched operations\n"
     "  101 prog 401010 L2+L1-miss+load 1600 of 1\n"
     "  101 prog 401010 L1+load+page-2M 1600 of 1\n"
-    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 1600 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote+modified 1600 of 1\n"
     "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 1600 of 1\n"
-    "  101 prog 401020 L1-miss+misaligned+store+locked 1600 of 1\n"
+    "  101 prog 401014 fill buffer+L1-miss+L2-miss+load 1600 of 1\n"
+    "  101 prog 401018 uncached+load 1600 of 1\n"
+    "  101 prog 401020 L2+L1-miss+misaligned+store+locked 1600 of 1\n"
     "  101 prog 401030 branch+taken+fused 1600 of 1\n"
     "  101 prog 401030 mispredicted+branch+taken+fused 1600 of 1\n"
     "  101 prog 401030 branch+not-taken+fused 1600 of 1\n"
@@ -184,6 +186,8 @@ static const char ibs_text[] =
     "  access 101 prog 401010 load 8 at 7f0000001000 how 0: 3200 of 2\n"
     "  access 101 prog 401010 load 8 at 7f0000001040 how 0: 1600 of 1\n"
     "  access 101 prog 401010 load 8 at 7f0000001080 how 0: 1600 of 1\n"
+    "  access 101 prog 401014 load 8 at 7f00000010c0 how 0: 1600 of 1\n"
+    "  access 101 prog 401018 load 4 at 7f0000f00000 how 0: 1600 of 1\n"
     "  access 101 prog 401020 store 4 at 60003e how 0: 1600 of 1\n"
     "  branch prog 401030 to prog 401000 taken 2 mispredicted 1\n"
     "  branch prog 401050 to prog 402000 taken 1 mispredicted 0\n"
@@ -191,41 +195,49 @@ static const char ibs_text[] =
     "  101 prog 402000 incomplete 3200 of 1\n"
     "  101 prog 402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 3200 of 1\n"
     "  101 prog 402040 page-2M 3200 of 1\n"
-    "ibs_op/cnt_ctl=1/ tag to retire [cycles] 10: cycles from when the operation was tagged until it retired\n"
+    "ibs_op/cnt_ctl=1/ tag to retire [cycles] 12: cycles from when the operation was tagged until it retired\n"
     "  101 prog 401010 L2+L1-miss+load 40 of 1\n"
     "  101 prog 401010 L1+load+page-2M 20 of 1\n"
-    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 130 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote+modified 130 of 1\n"
     "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 350 of 1\n"
-    "  101 prog 401020 L1-miss+misaligned+store+locked 60 of 1\n"
+    "  101 prog 401014 fill buffer+L1-miss+L2-miss+load 70 of 1\n"
+    "  101 prog 401018 uncached+load 400 of 1\n"
+    "  101 prog 401020 L2+L1-miss+misaligned+store+locked 60 of 1\n"
     "  101 prog 401030 branch+taken+fused 8 of 1\n"
     "  101 prog 401030 mispredicted+branch+taken+fused 9 of 1\n"
     "  101 prog 401030 branch+not-taken+fused 7 of 1\n"
     "  101 prog 401050 branch+taken+return 6 of 1\n"
     "  101 prog 401060 microcode+ip-unsure 5 of 1\n"
-    "ibs_op/cnt_ctl=1/ completion to retire [cycles] 10: cycles that the operation waited, complete, until it retired\n"
+    "ibs_op/cnt_ctl=1/ completion to retire [cycles] 12: cycles that the operation waited, complete, until it retired\n"
     "  101 prog 401010 L2+L1-miss+load 6 of 1\n"
     "  101 prog 401010 L1+load+page-2M 5 of 1\n"
-    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 7 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote+modified 7 of 1\n"
     "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 10 of 1\n"
-    "  101 prog 401020 L1-miss+misaligned+store+locked 50 of 1\n"
+    "  101 prog 401014 fill buffer+L1-miss+L2-miss+load 2 of 1\n"
+    "  101 prog 401018 uncached+load 3 of 1\n"
+    "  101 prog 401020 L2+L1-miss+misaligned+store+locked 50 of 1\n"
     "  101 prog 401030 branch+taken+fused 1 of 1\n"
     "  101 prog 401030 mispredicted+branch+taken+fused 1 of 1\n"
     "  101 prog 401030 branch+not-taken+fused 1 of 1\n"
     "  101 prog 401050 branch+taken+return 1 of 1\n"
     "  101 prog 401060 microcode+ip-unsure 1 of 1\n"
-    "ibs_op/cnt_ctl=1/ miss latency [cycles] 3: cycles until a load that missed the first data cache had its data\n"
+    "ibs_op/cnt_ctl=1/ miss latency [cycles] 4: cycles until a load that missed the first data cache had its data\n"
     "  101 prog 401010 L2+L1-miss+load 14 of 1\n"
-    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 110 of 1\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote+modified 110 of 1\n"
     "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 300 of 1\n"
+    "  101 prog 401014 fill buffer+L1-miss+L2-miss+load 44 of 1\n"
     "  access 101 prog 401010 load 8 at 7f0000001000 how 0: 300 of 2\n"
     "  access 101 prog 401010 load 8 at 7f0000001040 how 0: 14 of 1\n"
     "  access 101 prog 401010 load 8 at 7f0000001080 how 0: 110 of 1\n"
+    "  access 101 prog 401014 load 8 at 7f00000010c0 how 0: 44 of 1\n"
+    "  access 101 prog 401018 load 4 at 7f0000f00000 how 0: 0 of 1\n"
     "  access 101 prog 401020 store 4 at 60003e how 0: 0 of 1\n"
     "ibs_op/cnt_ctl=1/ TLB refill latency [cycles] 1: cycles until a missing translation was in the first TLB\n"
     "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 40 of 1\n"
-    "ibs_op/cnt_ctl=1/ open requests [requests] 2: misses that were outstanding when a load's line came\n"
-    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote 0 of 1\n"
+    "ibs_op/cnt_ctl=1/ open requests [requests] 3: misses that were outstanding when a load's line came\n"
+    "  101 prog 401010 cache+L1-miss+L2-miss+load+remote+modified 0 of 1\n"
     "  101 prog 401010 RAM+L1-miss+L2-miss+TLB-walk+load+remote+TLB-miss+far-node 3 of 1\n"
+    "  101 prog 401014 fill buffer+L1-miss+L2-miss+load 0 of 1\n"
     "ibs_fetch// fetch latency [cycles] 3: cycles from the fetch until it was complete or given up\n"
     "  101 prog 402000 incomplete 7 of 1\n"
     "  101 prog 402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 90 of 1\n"
@@ -234,16 +246,16 @@ static const char ibs_text[] =
     "  101 prog 402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 30 of 1\n"
     "quality raw_bad 1\n"
     "quality raw_invalid 1\n"
-    "quality data_hardware 5\n"
+    "quality data_hardware 7\n"
     "quality unmatched_files 1\n"
     "counter branch_cycles 0\n"
     "counter branch_entries 3\n"
     "counter branch_mispredicted 1\n"
     "counter branch_samples 3\n"
     "counter branch_stacks 0\n"
-    "counter ibs_samples 13\n"
-    "counter samples 15\n"
-    "thread 100/101 prog 15\n";
+    "counter ibs_samples 15\n"
+    "counter samples 17\n"
+    "thread 100/101 prog 17\n";
 
 static void test_ibs(void **state)
 {
@@ -269,9 +281,9 @@ static void test_cycles_by_ibs(void **state)
         assert_true(import_bytes(file.data, file.len));
         struct as_str text = profile_text();
         bool amd = i == 0;
-        assert_int_equal(strstr(text.data, "cycles:pp [operations] 12: AMD IBS op: tagged ") != NULL, amd);
-        assert_int_equal(strstr(text.data, "cycles:pp [cycles] 12: samples of cycles:pp, ") != NULL, !amd);
-        assert_int_equal(strstr(text.data, "cycles:pp miss latency [cycles] 3: ") != NULL, amd);
+        assert_int_equal(strstr(text.data, "cycles:pp [operations] 14: AMD IBS op: tagged ") != NULL, amd);
+        assert_int_equal(strstr(text.data, "cycles:pp [cycles] 14: samples of cycles:pp, ") != NULL, !amd);
+        assert_int_equal(strstr(text.data, "cycles:pp miss latency [cycles] 4: ") != NULL, amd);
         as_str_free(&text);
         as_str_free(&file);
         as_str_free(&records.bytes);
