@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,33 +30,48 @@ static struct as_native_chunk *new_chunk(size_t size)
     return chunk;
 }
 
-static void take_aux(struct as_native_session *session, uint32_t number)
+/* A unit whose buffer was full has been stopped by the kernel (PERF_AUX_FLAG_TRUNCATED); for one that runs this does
+ * nothing. */
+static void resume_unit(struct as_native_session *session, const struct as_native_ring *ring)
+{
+    for (size_t i = 0; i < session->fds.len; i++) {
+        const struct as_native_fd *event = &session->fds.data[i];
+        if (event->cpu == ring->cpu && session->kinds.data[event->kind].group == ring->group)
+            ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+    }
+}
+
+/* False: there was none. */
+static bool take_aux(struct as_native_session *session, uint32_t number)
 {
     struct as_ring *ring = &session->rings.data[number].ring;
     const uint8_t *bytes;
     uint64_t offset;
-    for (size_t size; (size = as_ring_aux(ring, &bytes, &offset)) > 0;) {
+    bool taken = false;
+    for (size_t size; (size = as_ring_aux(ring, &bytes, &offset)) > 0; taken = true) {
         struct as_native_chunk *chunk = new_chunk(size);
         if (!chunk)
-            return;
+            break;
         chunk->aux = true;
         chunk->ring = number;
         chunk->offset = offset;
         memcpy(chunk->data, bytes, size);
         as_ring_aux_done(ring, size);
         if (!push(session, chunk))
-            return;
+            break;
     }
+    return taken;
 }
 
 /* One pass over all buffers: what they hold at its beginning, in one chunk. AUX data first, so that it is there when
  * the record that speaks of it comes. */
-static void take_all(struct as_native_session *session)
+static void take_all(struct as_native_session *session, bool goes_on)
 {
     size_t total = 0, at = 0;
     size_t *sizes = as_alloc_array(session->rings.len, sizeof *sizes);
     for (uint32_t i = 0; i < session->rings.len; i++) {
-        take_aux(session, i);
+        if (take_aux(session, i) && goes_on)
+            resume_unit(session, &session->rings.data[i]);
         total += sizes[i] = as_ring_pending(&session->rings.data[i].ring);
     }
     struct as_native_chunk *chunk = new_chunk(total);
@@ -109,11 +125,11 @@ static void *drain(void *argument)
         ended = session->stopping || as_native_target_ended(session);
         wait_for_room(session);
         as_native_jitter(session);
-        take_all(session);
+        take_all(session, !ended);
     }
     session->info.seconds = as_clock_seconds() - session->began;
     as_native_disable(session);
-    take_all(session); /* what was written while the pass before went on */
+    take_all(session, false); /* what was written while the pass before went on */
     as_queue_close(session->queue);
     free(fds);
     return NULL;

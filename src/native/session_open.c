@@ -178,11 +178,21 @@ static uint64_t prime_period(int unit, uint64_t period)
     return period < AS_NATIVE_LEAST_RANDOM ? period : as_prime_near(period);
 }
 
+/* The kernel takes the least for less without saying so. */
+static uint64_t spe_least(const struct as_native_session *session, const struct as_native_event *event)
+{
+    char path[128], text[32];
+    snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/caps/min_interval", event->pmu);
+    return as_probe_read(session->options.root, path, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+}
+
 static uint64_t counter_period(const struct as_native_session *session, const struct as_native_event *event)
 {
     uint64_t period = session->options.period ? session->options.period : event->attr.sample_period;
     if (event->unit == AS_NATIVE_UNIT_SPE && !period)
         period = (uint64_t)(SPE_OPERATIONS / session->options.rate);
+    if (event->unit == AS_NATIVE_UNIT_SPE && period < spe_least(session, event))
+        period = spe_least(session, event);
     return event->unit == AS_NATIVE_UNIT_WATCHPOINT ? period : prime_period(event->unit, period);
 }
 

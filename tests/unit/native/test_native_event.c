@@ -266,8 +266,13 @@ static void kinds_have_what_is_wanted(void **state)
     session = made((struct as_native_options){.period = 4096, .fields = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER},
                    "arm_spe_0/ts_enable=1/", &event);
     assert_true(session->kinds.data[0].group > 0); /* a buffer of its own */
+    assert_int_equal(session->kinds.data[0].attr.sample_period, 4096);
     assert_true(session->kinds.data[0].attr.context_switch);
     assert_int_equal(session->kinds.data[0].attr.sample_stack_user, 8192);
+    drop(session);
+    machine_put("arm_spe_0/caps/min_interval", "2048\n");
+    session = made((struct as_native_options){.period = 300}, "arm_spe_0/ts_enable=1/", &event);
+    assert_int_equal(session->kinds.data[0].attr.sample_period, 2048);
     drop(session);
     session = made((struct as_native_options){.rate = 1000, .fields = PERF_SAMPLE_BRANCH_STACK},
                    "arm_spe_0/ts_enable=1/", &event);
