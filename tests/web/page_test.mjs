@@ -450,8 +450,8 @@ await test("objects: their time, what was met of them, and the instructions that
         ["40.0 %", "table", "", "40", "75.0 %", "25.0 %", "12", "300", "demo", "copy 60 %, copy+0x3 25 %, 3 more"],
         ["16.0 %", "[heap]", "", "15", "100 %", "100 %", "3", "24", "", "sort+0x2 100 %"],
         ["4.00 %", "[anon] 0x7f0000000000", "", "5", "100 %", "0 %", "1", "8", "", "gone+0x8 100 %"]]);
-    assert.equal(await page.textContent("#panel-data .origins"), "Addresses of 100 samples: 10.0 % exact (the interrupted instruction's, from the saved registers); " +
-        "85.0 % watched (seen when the instruction came again); 5.00 % none (the way depends on loaded values: 3, they are in the kernel: 2).");
+    assert.equal(await page.textContent("#panel-data .origins"), "Addresses of 100 samples: 10.0 % exact (of the interrupted instruction); " +
+        "85.0 % watched (when the instruction came again); 5.00 % none (the way depends on loaded values: 3, they are in the kernel: 2).");
     assert.equal(await page.textContent("#panel-data [role=status]"), "3 objects in 100 samples; 7 more, with 40.0 % of the time, are not in the page");
     const widths = await page.$$eval("#panel-data .bar .seg", (list) => list.map((one) => Math.round((100 * one.getBoundingClientRect().width) / one.parentElement.clientWidth)));
     assert.deepEqual(widths, [100, 40, 10]);

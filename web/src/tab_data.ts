@@ -11,8 +11,8 @@ import { Context, Tab, View } from "./tabs";
 
 /** How an address was obtained. */
 const HOW: Record<string, string> = {
-    hardware: "recorded by the processor", exact: "exact (the interrupted instruction's, from the saved registers)",
-    next: "next (of the first access behind it, likewise)", watched: "watched (seen when the instruction came again)", none: "none",
+    hardware: "recorded by the processor", exact: "exact (of the interrupted instruction)", next: "next (of the first access behind it)",
+    watched: "watched (when the instruction came again)", none: "none",
 };
 const WHY = "none_"; // reasons for "none"
 
