@@ -79,8 +79,13 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
                        : UINT64_MAX - as_strings_intern(code->names, location->function);
     uint64_t *number = as_map_put(&code->modules.data[module].functions, key);
     if (*number == 0) {
+        /* Code without symbols is known by its module and offset, as in the model. */
+        char *made = named
+                         ? NULL
+                         : as_format("%s+0x%" PRIx64, location->module_name ? location->module_name : location->module,
+                                     location->function_start);
         struct as_store_function function = {
-            .name = location->function,
+            .name = named ? location->function : made,
             .linkage_name = location->raw_function,
             .module = module,
             .file = AS_STORE_NONE,
@@ -88,6 +93,7 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
                 location->function_start == UINT64_MAX ? 0 : code->modules.data[module].base + location->function_start,
             .size = location->function_size};
         *number = (uint64_t)as_store_add_function(code->writer, &function) + 1;
+        free(made);
     }
     return (uint32_t)(*number - 1);
 }

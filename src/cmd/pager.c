@@ -1,6 +1,8 @@
 /* See pager.h. */
 #include "cmd/pager.h"
 
+#include "base/log.h"
+
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -19,6 +21,24 @@ static const char *chosen(void)
     return pager ? pager : "less";
 }
 
+/* Whether the shell will find the program that a command begins with: popen succeeds in any case, and what is written
+ * to a pager that is not there is gone. */
+static bool is_there(const char *command)
+{
+    char name[256], file[1024];
+    const char *path = getenv("PATH");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(command, " \t"), command);
+    if (strpbrk(name, "/=$'\"\\"))
+        return !strchr(name, '/') || access(name, X_OK) == 0; /* what only the shell understands is left to it */
+    for (size_t n; path && *path; path += n + (path[n] == ':')) {
+        n = strcspn(path, ":");
+        snprintf(file, sizeof file, "%.*s/%s", (int)n, path, name);
+        if (access(file, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 struct as_pager as_pager_open(void)
 {
     struct as_pager pager = {.out = stdout};
@@ -26,6 +46,11 @@ struct as_pager as_pager_open(void)
     bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
     if (!isatty(STDOUT_FILENO) || dumb || !*command || strcmp(command, "cat") == 0)
         return pager;
+    if (!is_there(command)) {
+        if (strcmp(command, "less") != 0)
+            as_log_warn("there is no pager '%s'", command);
+        return pager;
+    }
     fflush(stdout);
     setenv("LESS", "FRX", 0);
     signal(SIGPIPE, SIG_IGN); /* who quits the pager has seen enough */

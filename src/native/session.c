@@ -81,10 +81,12 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
                                            struct as_error *err)
 {
     struct as_native_session *session = session_new(options, err);
-    if (session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
-        as_native_make_reader(session, err) && as_native_let_go(session, argv[0], err)) {
+    bool ready = session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
+                 as_native_make_reader(session, err);
+    if (ready)
+        session->began = as_clock_seconds(); /* the program may be done before we are told that it has begun */
+    if (ready && as_native_let_go(session, argv[0], err)) {
         session->info.threads = 1;
-        session->began = as_clock_seconds();
         return session;
     }
     as_native_close(session);

@@ -320,6 +320,20 @@ else
     skip "agreement with perf record" "there is no perf, or it may not record"
 fi
 
+# ---- what it is called, how long it took -----------------------------------------------------------------------------
+cp "$victim" stripped && strip stripped
+check "a program without symbols" timer -q --rate 4000 -o stripped.db -- ./stripped shares 2000
+check_json "… its functions are known by module and offset, as in the model" \
+    'd["rows"][0]["function"].startswith("stripped+0x") and d["rows"][0]["share"] > 0.5 and d["rows"][1]["function"].startswith("stripped+0x")' "$ASSAY" report --json stripped.db
+check "… and can be annotated by that" "$ASSAY" annotate "$("$ASSAY" report --csv --limit 1 stripped.db | tail -n 1 | grep -o 'stripped+0x[0-9a-f]*')" stripped.db
+took() {
+    for _ in 1 2 3 4 5 6; do
+        timer -q -o took.db -- true && [ "$(sqlite3 took.db "SELECT (SELECT value FROM meta WHERE key = 'seconds') + 0.0 >=
+            (SELECT value FROM counters WHERE name = 'task_clock_nanoseconds') / 1e9")" = 1 ] || return 1
+    done
+}
+check "a short program took no less than its own time" took
+
 check "call chains of a program without frame pointers" timer --rate 4000 -o fp.db -- "$WORKLOADS/demo" 4
 check "… that they have no callers is said, and what helps" grep -q 'no frame pointers; --call-graph=dwarf' <<<"$err"
 check "… which does" timer --rate 4000 --call-graph=dwarf -o dwarf.db -- "$WORKLOADS/demo" 4
