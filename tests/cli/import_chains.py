@@ -5,7 +5,8 @@ import_chains.py RECORDING PROFILE [MINIMUM]
     Samples by chain of functions, outermost first, on both sides; prints how many are the same, how many go on here
     where perf's stop, and what else differs most. Exits with 0 where those are together at least MINIMUM (0.95) of the
     samples. A function is its file and where it begins there, since it may have several names; in the kernel its name.
-    What has no name is "?"; frames where nothing is mapped are none.
+    What has no symbol is "?" (Assay names it by its module, as a profile can tell); frames where nothing is mapped are
+    none.
 """
 import functools
 import re
@@ -63,7 +64,7 @@ def perf_chains(recording):
 def our_chains(profile):
     db = sqlite3.connect(profile)
     known = {number: function(module, name, address - base - linked_at(module)) for number, name, address, module, base in db.execute(
-        "SELECT f.id, f.name, f.address, m.path, m.base FROM functions f JOIN modules m ON m.id = f.module")}
+        "SELECT f.id, f.linkage_name, f.address, m.path, m.base FROM functions f JOIN modules m ON m.id = f.module")}
     paths = {}
     for number, parent, called in db.execute("SELECT id, parent, function FROM paths ORDER BY id"):
         paths[number] = paths.get(parent, ()) + (known.get(called, "?"),)

@@ -256,6 +256,8 @@ if command -v script >/dev/null; then
     check_same "colour on a terminal" yes "$(on_terminal ASSAY_PAGER=cat | grep -q $'\033\[' && echo yes)"
     check_same "… not with NO_COLOR" "" "$(on_terminal ASSAY_PAGER=cat NO_COLOR=1 | grep -c $'\033\[' | grep -v '^0$')"
     check_same "a pager on a terminal" yes "$(on_terminal ASSAY_PAGER='sed s/^/paged:/' | grep -q '^paged:' && echo yes)"
+    check_same "… a pager that is not there costs nothing" yes "$(on_terminal ASSAY_PAGER=/nonexistent/pg | grep -q '%' && echo yes)"
+    check_same "… nor does one that PATH has not" yes "$(on_terminal ASSAY_PAGER='nosuchpager -x' | grep -q '%' && echo yes)"
     check_same "… PAGER where there is no ASSAY_PAGER" yes "$(on_terminal PAGER='sed s/^/other:/' | grep -q '^other:' && echo yes)"
     check_same "one that quits early is no failure" 0 "$(on_terminal ASSAY_PAGER='head -n 1' >/dev/null && echo 0)"
 else
