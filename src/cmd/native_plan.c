@@ -41,7 +41,6 @@ const char *as_record_model_option(const struct as_record_options *options)
                                   {"samplers", differs(options->samplers, usual->samplers)},
                                   {"events", options->events != NULL},
                                   {"seed", options->seed != usual->seed && !options->accesses},
-                                  {"repeat", options->repeat != usual->repeat},
                                   {"skip", run->skip > 0},
                                   {"max", run->max > 0},
                                   {"from", run->from != NULL},
@@ -78,6 +77,8 @@ static bool check_options(const struct as_record_options *options, const char *s
                                    options->rate);
     if (!isnan(options->rate) && options->period)
         return as_error_set_status(err, AS_EXIT_USAGE, "either --rate or --period");
+    if (options->repeat > 1 && options->pid)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--repeat needs a program to start: not with --pid");
     if (options->allocations && options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--allocations needs the agent in the program from its start: not with --pid");

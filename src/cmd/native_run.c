@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM};
@@ -155,6 +156,26 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
     result->running = !pid && as_native_wait_status(result->session) == -1;
     result->interrupted = result->running && atomic_load(&interrupts) >= 2;
     return ok || as_store_writer_failed(record->writer); /* what is wrong with the file, commit says */
+}
+
+bool as_native_repeat(const struct as_record *record, const struct as_native_plan *plan, struct as_store_run *run,
+                      struct as_error *err)
+{
+    static const struct as_perf_sink nobody = {0};
+    struct as_native_session *session = as_native_launch(&plan->options, record->argv, err);
+    if (!session)
+        return false;
+    catch_signals(session, false);
+    bool ok = as_native_run(session, &nobody, NULL, err);
+    restore_signals();
+    int status = as_native_wait_status(session);
+    run->seconds = as_native_info(session)->seconds;
+    run->samples = as_native_info(session)->samples;
+    run->status = status != -1 && WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    as_native_close(session);
+    if (ok && atomic_load(&interrupts))
+        return as_error_set(err, "interrupted");
+    return ok;
 }
 
 void as_native_result_free(struct as_native_result *result)

@@ -1,5 +1,6 @@
 /* The timer and pmu sources: what a native recording gives, as a profile. See record_native.h. */
 #include "cmd/record_native.h"
+#include "cmd/input.h"
 
 #include "base/log.h"
 #include "native/probe_parts.h"
@@ -138,10 +139,28 @@ static void add_run(struct as_record *record, const struct as_native_result *res
                     as_native_info(result->session)->counted);
 }
 
+/* A failure ends the further runs, not the profile. */
+static void repeat(struct as_record *record, const struct as_native_plan *plan, const struct as_input *input)
+{
+    struct as_error err = AS_ERROR_INIT;
+    for (uint64_t i = 1; i < record->options->repeat && !record->engine.interrupted; i++) {
+        struct as_store_run run = {.number = (uint32_t)i + 1};
+        as_input_rewind(input);
+        if (!as_native_repeat(record, plan, &run, &err)) {
+            as_log_warn("run %" PRIu64 " of %" PRIu64 ": %s; the profile has the runs before it", i + 1,
+                        record->options->repeat, err.message);
+            return;
+        }
+        *as_vec_push(&record->runs) = run;
+    }
+}
+
 static bool record_natively(struct as_record *record, const struct as_native_plan *plan, bool pmu, struct as_error *err)
 {
     struct as_native_result result = {0};
-    bool ok = as_native_execute(&result, record, plan, err);
+    struct as_input input = {.start = -1};
+    bool ok =
+        (record->options->repeat < 2 || as_input_keep(&input, err)) && as_native_execute(&result, record, plan, err);
     if (ok) {
         describe_end(record, &result);
         add_run(record, &result);
@@ -154,6 +173,8 @@ static bool record_natively(struct as_record *record, const struct as_native_pla
         add_quality(record->writer, &result, pmu);
     }
     as_native_result_free(&result);
+    if (ok)
+        repeat(record, plan, &input);
     return ok;
 }
 

@@ -55,6 +55,11 @@ struct as_native_result {
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
                        const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
 void as_native_result_free(struct as_native_result *result);
+/* The program once more, sampled alike, for what it took: seconds, samples, status. False also where it was
+ * interrupted.
+ */
+bool as_native_repeat(const struct as_record *record, const struct as_native_plan *plan, struct as_store_run *run,
+                      struct as_error *err) AS_MUST_CHECK;
 
 /* ---- data accesses: native_accesses.c ---- */
 
