@@ -37,7 +37,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct annotate_options, output),
      .value = "FILE",
-     .help = "Write to FILE instead of standard output."},
+     .help = "Write to FILE instead of standard output (-)."},
     {.name = NULL},
 };
 
@@ -91,6 +91,7 @@ static int run_annotate(int argc, char **argv)
     enum as_parse parsed = as_operands_parse(&as_command_annotate, argc, argv, &options, &words);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    options.output = as_output_name(options.output);
     if (words.n == 0)
         status = as_cli_usage(&as_command_annotate, "no symbol given");
     else if (words.n > 2)

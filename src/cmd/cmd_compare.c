@@ -405,6 +405,7 @@ static int run_compare(int argc, char **argv)
     enum as_parse parsed = as_cli_parse(&as_command_compare, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    options.output = as_output_name(options.output);
     struct comparison all = {.options = &options};
     int status = rest < argc ? run_all(&all, argv + rest) : as_cli_usage(&as_command_compare, "no program given");
     size_t crashed = 0;

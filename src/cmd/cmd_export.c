@@ -28,7 +28,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct export_options, output),
      .value = "FILE",
-     .help = "Write to FILE instead of standard output."},
+     .help = "Write to FILE instead of standard output (-)."},
     {.name = "series",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct export_options, series),
@@ -123,7 +123,7 @@ static bool write_profile(const struct export_options *options, const struct as_
     bool ok = threads && as_output_open(&output, options->output, err);
     if (ok) {
         ok = format->write(store, &how, output.file, err);
-        if (ok)
+        if (ok || ferror(output.file)) /* it says of which file */
             ok = as_output_finish(&output, err);
         else
             as_output_drop(&output);
@@ -151,6 +151,7 @@ static int run_export(int argc, char **argv)
     enum as_parse parsed = as_cli_parse(&as_command_export, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    options.output = as_output_name(options.output);
     rest += rest < argc && strcmp(argv[rest], "--") == 0;
     int status = rest + 1 < argc
                      ? as_cli_usage(&as_command_export, "one profile at a time, but got '%s' too", argv[rest + 1])

@@ -112,7 +112,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, output),
      .value = "FILE",
-     .help = "Write to FILE instead of standard output."},
+     .help = "Write to FILE instead of standard output (-)."},
     {.name = NULL},
 };
 
@@ -234,7 +234,7 @@ static bool write_html(const struct report_options *options, const struct as_rep
     bool opened = as_output_open(&output, options->html, err);
     bool ok = opened && as_page_document_write(&content->view, &page, output.file, err);
     as_sources_free(sources);
-    if (ok)
+    if (opened && (ok || ferror(output.file))) /* it says of which file */
         return as_output_finish(&output, err);
     if (opened)
         as_output_drop(&output);
@@ -278,6 +278,7 @@ static int run_report(int argc, char **argv)
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     struct as_report_content content = {0};
+    options.output = as_output_name(options.output);
     if (files.n > 1)
         status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", files.words[1]);
     else if (!make(&options, files.n ? files.words[0] : "assay.db", &content, &err) ||

@@ -357,6 +357,7 @@ static int run_script(int argc, char **argv)
     enum as_parse parsed = as_cli_parse(&as_command_script, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    options.output = as_output_name(options.output);
     if (rest >= argc)
         return as_cli_usage(&as_command_script, "no program given");
     if (!parse_classes(options.classes, &script.class_mask, &err))

@@ -461,6 +461,7 @@ static int run_stat(int argc, char **argv)
     enum as_parse parsed = as_cli_parse(&as_command_stat, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    options.output = as_output_name(options.output);
     if (options.calls > 100)
         return as_cli_usage(&as_command_stat, "--calls takes a percentage, 0 to 100");
     if (rest >= argc)

@@ -2,6 +2,8 @@
 #include "cmd/output.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
+#include "store/store_header.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,43 +17,70 @@ static bool fail(const struct as_output *output, struct as_error *err)
     return as_error_set(err, "cannot write %s: %s", output->path, strerror(errno));
 }
 
+const char *as_output_name(const char *path)
+{
+    return path && strcmp(path, "-") == 0 ? NULL : path;
+}
+
 /* A file without a name in the directory where it shall appear, or else one with a name of its own. */
 static int open_unfinished(struct as_output *output)
 {
-    const char *slash = strrchr(output->path, '/');
-    char *directory = slash ? as_strndup(output->path, (size_t)(slash - output->path) + 1) : as_strdup(".");
+    char *directory = as_path_directory(output->target);
     int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     free(directory);
     output->nameless = fd >= 0;
-    output->temporary = as_format("%s.%d.part", output->path, getpid());
+    output->temporary = as_format("%s.%d.part", output->target, getpid());
     if (fd < 0)
         fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return fd;
 }
 
+static void forget(struct as_output *output)
+{
+    free(output->temporary);
+    free(output->target);
+    *output = (struct as_output){0};
+}
+
+static bool open_file(struct as_output *output, struct as_error *err)
+{
+    output->target = as_path_follow(output->path);
+    int fd = open_unfinished(output);
+    if (fd >= 0 && as_path_keep_mode(fd, output->target) && (output->file = fdopen(fd, "w")))
+        return true;
+    fail(output, err);
+    if (fd >= 0 && !output->nameless)
+        unlink(output->temporary);
+    if (fd >= 0)
+        close(fd);
+    forget(output);
+    return false;
+}
+
 bool as_output_open(struct as_output *output, const char *path, struct as_error *err)
 {
     struct stat info;
-    *output = (struct as_output){.file = stdout, .path = path};
-    if (!path)
+    *output = (struct as_output){.path = as_output_name(path)};
+    if (!output->path) {
+        output->file = stdout;
         return true;
+    }
     bool exists = stat(path, &info) == 0;
+    if (!exists && errno != ENOENT)
+        return fail(output, err);
     if (exists && S_ISDIR(info.st_mode)) {
         errno = EISDIR;
         return fail(output, err);
     }
+    if (exists && S_ISREG(info.st_mode) && as_store_is_profile(path))
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "cannot write %s: it is an Assay profile, which would be lost; give another name",
+                                   path);
     if (exists && (!S_ISREG(info.st_mode) || access(path, W_OK) != 0)) {
         output->file = fopen(path, "we");
         return output->file || fail(output, err);
     }
-    int fd = open_unfinished(output);
-    output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (output->file)
-        return true;
-    fail(output, err);
-    free(output->temporary);
-    output->temporary = NULL;
-    return false;
+    return open_file(output, err);
 }
 
 static bool give_name(struct as_output *output)
@@ -61,24 +90,33 @@ static bool give_name(struct as_output *output)
     if (output->nameless && linkat(AT_FDCWD, link, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) != 0)
         return false;
     output->nameless = false;
-    return rename(output->temporary, output->path) == 0;
+    return rename(output->temporary, output->target) == 0;
+}
+
+/* Where a write failed earlier, errno has been used for other things since: what stopped that one stops another. */
+static bool flush(struct as_output *output)
+{
+    if (!ferror(output->file))
+        return fflush(output->file) == 0;
+    clearerr(output->file);
+    errno = 0;
+    (void)(fputc('\n', output->file) == EOF || fflush(output->file));
+    errno = errno ? errno : EIO;
+    return false;
 }
 
 bool as_output_finish(struct as_output *output, struct as_error *err)
 {
     if (!output->path)
         return true;
-    bool ok = fflush(output->file) == 0 && !ferror(output->file) && (!output->temporary || give_name(output));
-    if (!ok) {
+    if (!flush(output) || (output->temporary && !give_name(output))) {
         fail(output, err);
         as_output_drop(output);
         return false;
     }
-    free(output->temporary);
-    output->temporary = NULL;
-    if (fclose(output->file) != 0)
-        return fail(output, err);
-    return true;
+    bool ok = fclose(output->file) == 0 || fail(output, err);
+    forget(output);
+    return ok;
 }
 
 void as_output_drop(struct as_output *output)
@@ -87,7 +125,6 @@ void as_output_drop(struct as_output *output)
         return;
     if (output->temporary && !output->nameless)
         unlink(output->temporary);
-    free(output->temporary);
     fclose(output->file);
-    *output = (struct as_output){0};
+    forget(output);
 }

@@ -4,6 +4,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,4 +38,14 @@ bool as_store_header_read(int fd, struct as_store_header *header)
     header->version = big_endian(bytes + 60);
     header->size = expected_size(bytes);
     return true;
+}
+
+bool as_store_is_profile(const char *path)
+{
+    struct as_store_header header;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool is = fd >= 0 && as_store_header_read(fd, &header) && header.is_profile;
+    if (fd >= 0)
+        close(fd);
+    return is;
 }

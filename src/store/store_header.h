@@ -19,5 +19,7 @@ struct as_store_header {
 
 /* False and errno where the file cannot be read. Files that are too short are nothing in particular. */
 bool as_store_header_read(int fd, struct as_store_header *header) AS_MUST_CHECK;
+/* Whether there is an Assay profile at `path`; what cannot be read is none. */
+bool as_store_is_profile(const char *path);
 
 #endif

@@ -2,6 +2,7 @@
 #include "store/store_target.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "store/store_header.h"
 
 #include <dirent.h>
@@ -39,12 +40,6 @@ bool as_store_file_lock(int fd)
 static bool fail(const char *path, struct as_error *err)
 {
     return as_error_set(err, "cannot write %s: %s", path, strerror(errno));
-}
-
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? as_strndup(path, (size_t)(slash - path) + 1) : as_strdup(".");
 }
 
 /* ---- what may be replaced ---- */
@@ -150,15 +145,18 @@ bool as_store_target_open(struct as_store_target *target, const char *path, bool
     *target = (struct as_store_target){.fd = -1};
     if (path[0] == '\0')
         return as_error_set(err, "a profile needs a file name");
+    if (strcmp(path, "-") == 0)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "a profile needs a file, not standard output (./- is a file of that name)");
     if (!may_replace(path, err))
         return false;
-    char *resolved = realpath(path, NULL);
-    target->path = resolved ? resolved : as_strdup(path);
-    char *directory = directory_of(target->path);
+    target->path = as_path_follow(path);
+    char *directory = as_path_directory(target->path);
     remove_leftovers(target->path, directory);
     target->fd = nameless ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
     free(directory);
-    bool ok = (target->fd >= 0 || find_name(target, make_named)) && flock(target->fd, LOCK_EX | LOCK_NB) == 0;
+    bool ok = (target->fd >= 0 || find_name(target, make_named)) && flock(target->fd, LOCK_EX | LOCK_NB) == 0 &&
+              as_path_keep_mode(target->fd, target->path);
     if (!ok) {
         fail(path, err);
         as_store_target_free(target);
@@ -168,7 +166,7 @@ bool as_store_target_open(struct as_store_target *target, const char *path, bool
 
 static void sync_directory(const char *path)
 {
-    char *directory = directory_of(path);
+    char *directory = as_path_directory(path);
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(directory);
     if (fd < 0)

@@ -1,0 +1,57 @@
+/* See path.h. */
+#include "base/path.h"
+
+#include "base/alloc.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_LINKS = 40, PERMISSIONS = 0777 }; /* as many links as Linux follows */
+
+char *as_path_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? as_strndup(path, (size_t)(slash - path) + 1) : as_strdup(".");
+}
+
+/* A relative link counts from the directory that it is in. */
+static char *behind_link(const char *link, const char *to)
+{
+    if (to[0] == '/')
+        return as_strdup(to);
+    char *directory = as_path_directory(link);
+    char *path = as_format("%s/%s", directory, to);
+    free(directory);
+    return path;
+}
+
+/* realpath() would do if it did not fail where nothing is there yet. */
+char *as_path_follow(const char *path)
+{
+    char to[PATH_MAX];
+    char *at = as_strdup(path);
+    for (int i = 0; i < MOST_LINKS; i++) {
+        ssize_t length = readlink(at, to, sizeof to - 1);
+        if (length <= 0)
+            break;
+        to[length] = '\0';
+        char *next = behind_link(at, to);
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
+bool as_path_keep_mode(int fd, const char *path)
+{
+    struct stat old, new;
+    if (stat(path, &old) != 0)
+        return true;
+    if (fstat(fd, &new) != 0)
+        return false;
+    mode_t mode = old.st_mode & PERMISSIONS;
+    return (new.st_mode &PERMISSIONS) == mode || fchmod(fd, mode) == 0;
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Where results go: no profile is lost to a report, permissions and links stay, "-" is standard output, and whoever
+# cannot write says what.
+# time-limit: 120
+. "$(dirname "$0")/lib.sh"
+
+check "a profile" "$ASSAY" record -q -o own.db --max 1M -- "$WORKLOADS/demo" 1
+cp own.db other.db
+ln own.db hard.db
+ln -s own.db soft.db
+ln -s soft.db chain.db
+before=$(sha256sum own.db other.db)
+
+# ---- profiles stay ----
+
+lost='is an Assay profile, which would be lost'
+for name in own.db hard.db soft.db chain.db ./own.db "$PWD/own.db" other.db; do
+    check_fails 2 "$lost" "report -o $name" "$ASSAY" report own.db -o "$name"
+    check_fails 2 "$lost" "report --html $name" "$ASSAY" report own.db --html "$name"
+    check_fails 2 "$lost" "export -o $name" "$ASSAY" export --to=folded -o "$name" own.db
+done
+check_fails 2 "$lost" "report --diff" "$ASSAY" report own.db --diff other.db -o other.db
+check_fails 2 "$lost" "report --json" "$ASSAY" report own.db --json -o own.db
+check_fails 2 "$lost" "annotate" "$ASSAY" annotate main own.db -o own.db
+check_fails 2 "$lost" "stat" "$ASSAY" stat -o own.db -- true
+check_fails 2 "$lost" "script" "$ASSAY" script -o own.db -- true
+check_fails 2 "$lost" "compare" "$ASSAY" compare -o own.db -- true
+check_fails 2 "$lost" "whatif" "$ASSAY" whatif -o own.db --remove main -- true
+cp own.db assay.db
+check_fails 2 "$lost" "an option that takes the profile for its value" "$ASSAY" report --html assay.db
+check "assay.db is whole" cmp own.db assay.db
+check_same "nothing of them changed" "$before" "$(sha256sum own.db other.db)"
+check_same "links are links" "own.db soft.db" "$(readlink soft.db) $(readlink chain.db)"
+echo text >old.txt
+check "other files are replaced" "$ASSAY" report own.db -o old.txt
+check "… with the report" grep -q main old.txt
+
+# ---- permissions and links ----
+
+chmod 600 own.db old.txt
+check "a profile is recorded again" "$ASSAY" record -q -o own.db --max 100k -- true
+check_same "… with the permissions that it had" 600 "$(stat -c %a own.db)"
+check "a report is written again" "$ASSAY" report own.db -o old.txt
+check_same "… with the permissions that it had" 600 "$(stat -c %a old.txt)"
+(umask 027 && "$ASSAY" report own.db -o new.txt)
+check_same "a new one has those of the umask" 640 "$(stat -c %a new.txt)"
+mkdir far
+for name in page.html list.txt run.db; do ln -s "far/$name" "to-$name"; done
+check "a page behind a link to nothing" "$ASSAY" report own.db --html to-page.html
+check "a report behind one" "$ASSAY" report own.db -o to-list.txt
+check "a profile behind one" "$ASSAY" record -q -o to-run.db --max 100k -- true
+check_same "all are where the links lead" "list.txt page.html run.db" "$(cd far && echo *)"
+check "a report behind a link to a file" "$ASSAY" report own.db --json -o to-list.txt
+check_same "… leaves the link" "far/list.txt" "$(readlink to-list.txt)"
+ln -s loop loop
+check_fails 125 'cannot write loop' "links in a circle" "$ASSAY" report own.db -o loop
+check_fails 125 'cannot write loop' "… for a profile" "$ASSAY" record -q -o loop -- true
+
+# ---- standard output ----
+
+report=$("$ASSAY" report own.db)
+check_stdout_equals "$report" "report -o -" "$ASSAY" report own.db -o -
+check_stdout_equals "$("$ASSAY" export --to=csv own.db)" "export -o -" "$ASSAY" export --to=csv -o - own.db
+check_json "annotate -o -" 'len(d) > 0' "$ASSAY" annotate main other.db --json -o -
+check_json "stat -o -" 'd["instructions"] > 0' "$ASSAY" stat --json -o - -- echo text
+check_same "… and the program's own goes elsewhere" text "$err"
+check "report --html -" "$ASSAY" report own.db --html -
+check "… is the page" grep -qi '<!doctype html>' <<<"$out"
+check_fails 2 'not standard output' "record -o -" "$ASSAY" record -o - -- true
+check_same "there is no file of that name" "" "$(find . -name '-*')"
+check "./- is one" "$ASSAY" report own.db -o ./-
+check "… with the report in it" test -s ./-
+
+# ---- what fails ----
+
+check_fails 125 'cannot write /dev/full: No space left' "a page on a full disk" "$ASSAY" report own.db --html /dev/full
+check_fails 125 'cannot write /dev/full: No space left' "an export on a full disk" \
+    "$ASSAY" export --to=json -o /dev/full own.db
+full() { "$ASSAY" report own.db --html - >/dev/full; }
+check_fails 125 'standard output: No space left' "a page to a full standard output" full
+check_same "nothing is left of what failed" "" "$(find . -name '*.part*')"
