@@ -57,10 +57,14 @@ static void text_samplers(FILE *out, const struct as_summary *summary)
     const struct as_store_series *series = as_store_series(summary->store, &n);
     for (uint32_t i = 0; i < n; i++) {
         double error = as_store_estimate_of(summary->store, i, "error", "instruction");
-        if (i != summary->series && !isnan(error))
-            fprintf(out, "%s: %s samples, %.2f %% off by instruction, %.2f %% by function\n", as_show(series[i].name),
-                    as_summary_count(series[i].samples), 100 * error,
-                    100 * as_store_estimate_of(summary->store, i, "error", "function"));
+        double by_function = as_store_estimate_of(summary->store, i, "error", "function");
+        if (i == summary->series || isnan(error))
+            continue;
+        fprintf(out, "%s: %s samples, %.2f %% off by instruction", as_show(series[i].name),
+                as_summary_count(series[i].samples), 100 * error);
+        if (!isnan(by_function))
+            fprintf(out, ", %.2f %% by function", 100 * by_function);
+        fputc('\n', out);
     }
 }
 

@@ -88,7 +88,7 @@ static void flame_text(const struct as_report_content *content, FILE *out, const
 const struct as_report_kind as_report_calls = {.option = "--calls",
                                                .name = "call paths",
                                                .filters = {.threads = true},
-                                               .levels = CODE_LEVELS,
+                                               .levels = LEVEL(AS_REPORT_BY_FUNCTION), /* the default: none */
                                                .make = make_tree,
                                                .text = calls_text,
                                                .json = calls_json,
@@ -96,7 +96,7 @@ const struct as_report_kind as_report_calls = {.option = "--calls",
 const struct as_report_kind as_report_flame = {.option = "--flame",
                                                .name = "call paths",
                                                .filters = {.threads = true},
-                                               .levels = CODE_LEVELS,
+                                               .levels = LEVEL(AS_REPORT_BY_FUNCTION), /* the default: none */
                                                .make = make_tree,
                                                .text = flame_text};
 

@@ -207,14 +207,25 @@ const char *as_annotation_fill(struct as_annotation *annotation)
 
 /* ---- targets ---- */
 
+/* Of two functions that cover an address: one that begins there, else the smaller. A whole .plt covers its stubs. */
+static bool is_closer(const struct as_store_function *function, const struct as_store_function *best, uint64_t address)
+{
+    bool starts = function->address == address;
+    if (!best || starts != (best->address == address))
+        return !best || starts;
+    return !starts && function->size < best->size;
+}
+
 static const struct as_store_function *function_at(const struct as_view *view, uint64_t address)
 {
+    const struct as_store_function *best = NULL;
     for (size_t i = 0; i < view->n_functions; i++) {
         const struct as_store_function *function = &view->function[i];
-        if (function->name && address - function->address < (function->size ? function->size : 1))
-            return function;
+        if (function->name && address - function->address < (function->size ? function->size : 1) &&
+            is_closer(function, best, address))
+            best = function;
     }
-    return NULL;
+    return best;
 }
 
 static const char *plus(char text[AS_TARGET_MAX], const char *name, uint64_t offset)
@@ -242,10 +253,10 @@ const char *as_annotation_target(const struct as_annotation *annotation, const s
     if (inside)
         return plus(text, "", insn->target - here->address);
     there = function_at(view, insn->target);
-    if (there)
-        return plus(text, as_show(there->name), insn->target - there->address);
-    if (annotation->code)
+    if (annotation->code && (!there || there->address != insn->target))
         as_space_find(annotation->code->space, insn->target, &location);
+    if (there && (!location.function || location.function_start <= there->address)) /* else the file knows better */
+        return plus(text, as_show(there->name), insn->target - there->address);
     if (location.function && location.function_start)
         return plus(text, as_show(location.function), insn->target - location.function_start);
     return NULL;

@@ -4,17 +4,34 @@
 
 #include "report/view.h"
 
+enum as_report_sort {
+    AS_SORT_SELF,
+    AS_SORT_TOTAL,
+    AS_SORT_SAMPLES,
+    AS_SORT_EXECUTIONS,
+    AS_SORT_NAME,
+    AS_SORT_ADDRESS,
+    AS_SORT_EVENT,
+};
+
+struct as_report_order {
+    enum as_report_sort key;
+    uint64_t event;         /* AS_SORT_EVENT: its bit */
+    const char *event_name; /* and its name */
+};
+
 struct as_report {
     const struct as_view *view;
     enum as_store_level level;
     struct as_store_rows rows;
     struct as_legend legend;
+    struct as_report_order order;
     size_t limit; /* rows to show; 0: all */
     double least; /* as text: leave out rows with a smaller share at the end */
 };
 
-/* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. `executions` and `total`
- * only where the profile has them. */
+/* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses what the rows of
+ * this series and level do not have. */
 bool as_report_make(struct as_report *report, const struct as_view *view, enum as_store_level level, const char *sort,
                     struct as_error *err) AS_MUST_CHECK;
 void as_report_free(struct as_report *report);
@@ -27,6 +44,7 @@ bool as_report_csv(const struct as_report *report, FILE *out, struct as_error *e
 /* Units of a row and of what it calls; the row's own where there is no call tree or it is not about functions. */
 uint64_t as_report_total(const struct as_report *report, const struct as_store_row *row);
 bool as_report_has_total(const struct as_report *report);
+uint64_t as_report_event_units(const struct as_store_row *row, uint64_t event); /* its time with an event */
 
 /* One row's components, into an object that is open. */
 void as_report_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,

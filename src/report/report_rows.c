@@ -26,28 +26,25 @@ uint64_t as_report_total(const struct as_report *report, const struct as_store_r
 
 /* ---- sorting ---- */
 
-enum sort_key { SORT_SELF, SORT_TOTAL, SORT_SAMPLES, SORT_EXECUTIONS, SORT_NAME, SORT_ADDRESS, SORT_EVENT };
-
-struct order {
-    const struct as_report *report;
-    enum sort_key key;
-    uint64_t event;
-};
-
-static uint64_t value_of(const struct order *order, const struct as_store_row *row)
+uint64_t as_report_event_units(const struct as_store_row *row, uint64_t event)
 {
     uint64_t sum = 0;
-    switch (order->key) {
-    case SORT_TOTAL:
-        return as_report_total(order->report, row);
-    case SORT_SAMPLES:
+    for (size_t i = 0; i < row->n_parts; i++)
+        sum += row->parts[i].key & event ? row->parts[i].units : 0;
+    return sum;
+}
+
+static uint64_t value_of(const struct as_report *report, const struct as_store_row *row)
+{
+    switch (report->order.key) {
+    case AS_SORT_TOTAL:
+        return as_report_total(report, row);
+    case AS_SORT_SAMPLES:
         return row->samples;
-    case SORT_EXECUTIONS:
+    case AS_SORT_EXECUTIONS:
         return row->executions;
-    case SORT_EVENT:
-        for (size_t i = 0; i < row->n_parts; i++)
-            sum += row->parts[i].key & order->event ? row->parts[i].units : 0;
-        return sum;
+    case AS_SORT_EVENT:
+        return as_report_event_units(row, report->order.event);
     default:
         return row->units;
     }
@@ -56,40 +53,58 @@ static uint64_t value_of(const struct order *order, const struct as_store_row *r
 static int in_order(const void *a, const void *b, void *context)
 {
     const struct as_store_row *x = a, *y = b;
-    const struct order *order = context;
-    if (order->key == SORT_NAME) {
+    const struct as_report *report = context;
+    if (report->order.key == AS_SORT_NAME) {
         char first[AS_SHOW_MAX + 64];
-        snprintf(first, sizeof first, "%s", as_view_row_name(order->report->view, order->report->level, x));
-        int names = strcmp(first, as_view_row_name(order->report->view, order->report->level, y));
+        snprintf(first, sizeof first, "%s", as_view_row_name(report->view, report->level, x));
+        int names = strcmp(first, as_view_row_name(report->view, report->level, y));
         if (names)
             return names;
-    } else if (order->key != SORT_ADDRESS) {
-        uint64_t left = value_of(order, x), right = value_of(order, y);
+    } else if (report->order.key != AS_SORT_ADDRESS) {
+        uint64_t left = value_of(report, x), right = value_of(report, y);
         if (left != right)
             return left < right ? 1 : -1;
     }
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static bool read_sort(const struct as_view *view, const char *sort, struct order *order, struct as_error *err)
+static bool read_sort(const struct as_view *view, const char *sort, struct as_report_order *order, struct as_error *err)
 {
     static const char *const names[] = {"self", "total", "samples", "executions", "name", "address"};
     size_t n;
     const struct as_store_event *events = as_store_events(view->store, &n);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(sort, names[i]) == 0) {
-            order->key = (enum sort_key)i;
+            order->key = (enum as_report_sort)i;
             return true;
         }
     for (size_t i = 0; i < n; i++)
         if (events[i].name && strcasecmp(events[i].name, sort) == 0) {
-            order->key = SORT_EVENT;
-            order->event = UINT64_C(1) << events[i].bit;
+            *order = (struct as_report_order){AS_SORT_EVENT, UINT64_C(1) << events[i].bit, events[i].name};
             return true;
         }
     return as_error_set_status(
         err, AS_EXIT_USAGE,
         "--sort=%s: unknown; there are self, total, samples, executions, name, address and the names of events", sort);
+}
+
+/* An order by what all rows lack would be any order. */
+static bool check_sort(const struct as_report *report, const char *sort, struct as_error *err)
+{
+    const struct as_view *view = report->view;
+    enum as_report_sort key = report->order.key;
+    const char *problem = NULL;
+    if (key == AS_SORT_TOTAL && report->level != AS_STORE_BY_FUNCTION)
+        problem = "only functions have totals (--by function)";
+    else if (key == AS_SORT_TOTAL && !as_report_has_total(report))
+        problem = view->events ? "there are no totals of the time with an event" : "the series has no call paths";
+    else if (key == AS_SORT_SAMPLES && view->summary.exact)
+        problem = "the series is exact, it has no samples";
+    else if (key == AS_SORT_EXECUTIONS && !view->summary.exact)
+        problem = "the series counts no executions";
+    else if (key == AS_SORT_EVENT && !view->has_events)
+        problem = "the series records no events";
+    return !problem || as_error_set_status(err, AS_EXIT_USAGE, "--sort=%s: %s", sort, problem);
 }
 
 /* Time in no function (file, line …) is told, but not that there is none. */
@@ -105,15 +120,14 @@ static void drop_empty(struct as_store_rows *rows)
 bool as_report_make(struct as_report *report, const struct as_view *view, enum as_store_level level, const char *sort,
                     struct as_error *err)
 {
-    struct order order = {.report = report, .key = SORT_SELF};
     *report = (struct as_report){.view = view, .level = level};
-    if (sort && !read_sort(view, sort, &order, err))
+    if (sort && !(read_sort(view, sort, &report->order, err) && check_sort(report, sort, err)))
         return false;
     if (!as_view_rows(view, level, &report->rows, err))
         return false;
     drop_empty(&report->rows);
     if (sort && report->rows.n)
-        qsort_r(report->rows.rows, report->rows.n, sizeof *report->rows.rows, in_order, &order);
+        qsort_r(report->rows.rows, report->rows.n, sizeof *report->rows.rows, in_order, report);
     report->legend = as_legend_of(&report->rows);
     return true;
 }

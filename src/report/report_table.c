@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16 };
+enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, SORTED = 15 };
 
 struct layout {
     unsigned name, bar;
     bool total, samples, module;
+    bool sorted;    /* a column of what they are sorted by, where no other shows that */
     size_t columns; /* components with a column of their own */
     size_t keys[AS_LEGEND_COLUMNS];
 };
@@ -29,7 +30,9 @@ static struct layout lay_out(const struct as_report *report, const struct as_ter
     struct layout layout = {.total = as_report_has_total(report),
                             .samples = !report->view->summary.exact,
                             .module = report->level != AS_STORE_BY_MODULE && report->level != AS_STORE_BY_THREAD};
-    unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.module ? 18 : 0);
+    layout.sorted = report->order.key == AS_SORT_EXECUTIONS || report->order.key == AS_SORT_EVENT;
+    unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.module ? 18 : 0) +
+                    (layout.sorted ? SORTED + 2 : 0);
     layout.columns = as_legend_columns(&report->legend, term, layout.keys);
     used += 8 * (unsigned)layout.columns;
     unsigned left = term->width > used + NAME_MIN + BAR_MIN ? term->width - used - 2 : NAME_MIN + BAR_MIN;
@@ -49,6 +52,9 @@ static void put_header(const struct as_report *report, FILE *out, const struct a
         fprintf(out, "  total   ");
     if (layout->samples)
         fprintf(out, "   samples  ");
+    if (layout->sorted)
+        fprintf(out, "%*.*s  ", SORTED, SORTED,
+                report->order.key == AS_SORT_EVENT ? as_show(report->order.event_name) : "executions");
     for (size_t i = 0; i < layout->columns; i++)
         fprintf(out, "    %c   ", as_term_letter(layout->keys[i]));
     as_show_in(out, term, as_view_level_name(report->level), layout->name, true);
@@ -56,6 +62,15 @@ static void put_header(const struct as_report *report, FILE *out, const struct a
         fputs("  module", out);
     as_term_bold(out, term, false);
     fputc('\n', out);
+}
+
+static void put_sorted(const struct as_report *report, FILE *out, const struct as_store_row *row)
+{
+    if (report->order.key == AS_SORT_EXECUTIONS)
+        fprintf(out, "%*s  ", SORTED, as_summary_count(row->executions));
+    else
+        fprintf(out, "%*.2f %%  ", SORTED - 2,
+                100 * as_part_of(as_report_event_units(row, report->order.event), report->rows.total));
 }
 
 static void put_row(const struct as_report *report, FILE *out, const struct as_term *term, const struct layout *layout,
@@ -70,6 +85,8 @@ static void put_row(const struct as_report *report, FILE *out, const struct as_t
         fprintf(out, "%6.2f %%  ", 100 * as_part_of(as_report_total(report, row), report->rows.total));
     if (layout->samples)
         fprintf(out, "%10s  ", as_summary_count(row->samples));
+    if (layout->sorted)
+        put_sorted(report, out, row);
     for (size_t i = 0; i < layout->columns; i++)
         fprintf(out, "%6.2f  ",
                 100 * as_part_of(as_legend_part(row, report->legend.masks[layout->keys[i]]), report->rows.total));

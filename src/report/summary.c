@@ -218,17 +218,52 @@ static void add_stack(const struct as_summary *summary, struct as_str *line, con
                         100 * (double)parts[i].units / (double)total);
 }
 
+/* Of several runs. */
+struct spread {
+    bool known; /* a profile may have runs without it, and sources that count no cycles have a mean of 0 */
+    double mean, percent, least, most;
+};
+
+static struct spread spread_of(const struct as_store *store, const char *what)
+{
+    static const char *const parts[] = {"mean", "deviation", "least", "most"};
+    double values[4];
+    bool known = true;
+    for (size_t i = 0; i < 4; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_%s", what, parts[i]);
+        values[i] = as_store_meta_double(store, key);
+        known = known && isfinite(values[i]) && values[i] >= 0;
+    }
+    return (struct spread){.known = known && values[0] > 0,
+                           .mean = values[0],
+                           .percent = known && values[0] > 0 ? 100 * values[1] / values[0] : 0,
+                           .least = values[2],
+                           .most = values[3]};
+}
+
+static const char *count_of(double number)
+{
+    return as_summary_count(number < 1e18 ? (uint64_t)(number + 0.5) : UINT64_MAX);
+}
+
 static void add_runs(const struct as_summary *summary, struct as_str *line)
 {
     size_t n;
     as_store_runs(summary->store, &n);
     if (n < 2)
         return;
-    double mean = as_store_meta_double(summary->store, "cycles_mean");
-    double deviation = as_store_meta_double(summary->store, "cycles_deviation");
-    as_str_addf(line, "%zu runs: %.0f cycles on average, standard deviation %.2f %%, %.0f to %.0f; this is the first",
-                n, mean, mean > 0 ? 100 * deviation / mean : 0, as_store_meta_double(summary->store, "cycles_least"),
-                as_store_meta_double(summary->store, "cycles_most"));
+    struct spread cycles = spread_of(summary->store, "cycles"), seconds = spread_of(summary->store, "seconds");
+    if (!cycles.known && !seconds.known)
+        return;
+    as_str_addf(line, "%zu runs: ", n);
+    if (cycles.known)
+        as_str_addf(line, "%s cycles on average, standard deviation %.2f %%, %s to %s; ", count_of(cycles.mean),
+                    cycles.percent, count_of(cycles.least), count_of(cycles.most));
+    if (seconds.known)
+        as_str_addf(line, "%.4g s on average, standard deviation %.2f %%, %.4g to %.4g; ", seconds.mean,
+                    seconds.percent, seconds.least, seconds.most);
+    as_str_add(line, "this is the first");
 }
 
 static void add_program(const struct as_summary *summary, struct as_str *line)

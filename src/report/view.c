@@ -2,6 +2,7 @@
 #include "report/view.h"
 
 #include "base/alloc.h"
+#include "base/str.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -80,6 +81,19 @@ static bool choose_functions(struct as_view *view, const struct as_words *words,
     return true;
 }
 
+static bool say_no_event(const struct as_view *view, const char *word, struct as_error *err)
+{
+    struct as_str names = {0};
+    size_t n;
+    const struct as_store_event *events = as_store_events(view->store, &n);
+    for (size_t i = 0; i < n; i++)
+        as_str_add_word(&names, events[i].name != NULL, as_show(events[i].name));
+    as_error_set_status(err, AS_EXIT_USAGE, "--event=%s: the profile has no such event; it has %s", word,
+                        as_str_get(&names));
+    as_str_free(&names);
+    return false;
+}
+
 static bool choose_events(struct as_view *view, const struct as_words *words, struct as_error *err)
 {
     size_t n;
@@ -93,7 +107,7 @@ static bool choose_events(struct as_view *view, const struct as_words *words, st
             if (events[e].name && strcasecmp(events[e].name, words->data[i]) == 0)
                 bit = UINT64_C(1) << events[e].bit;
         if (!bit)
-            return as_error_set_status(err, AS_EXIT_USAGE, "--event=%s: the profile has no such event", words->data[i]);
+            return say_no_event(view, words->data[i], err);
         view->events |= bit;
     }
     return true;

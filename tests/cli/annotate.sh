@@ -43,6 +43,7 @@ static __attribute__((noinline)) int same(int n) { return loop(n) + 1; }
 int other(int n), rare(int n);
 int main(void)
 {
+    printf("%d\n", loop(10));
     return (loop(20000) + same(100) + other(100) + rare(7)) == 12345;
 }
 END
@@ -56,9 +57,10 @@ namespace space { struct thing { __attribute__((noinline)) int value(int x); }; 
 int space::thing::value(int x) { int sum = 0; for (int i = 0; i < x; i++) sum += i * sum; return sum; }
 int main() { space::thing t; return t.value(1000) == 1; }
 END
-build() { gcc -g -O1 -Wl,--build-id -o prog "$PWD"/src/{main,work,other}.c; }
+build() { gcc -g -O1 -Wl,--build-id,-z,lazy -o prog "$PWD"/src/{main,work,other}.c; }
 check "a program" build
 check "its profile" "$ASSAY" record -q -- ./prog
+check_json "stubs that were executed are named by what they call" 'any(r.get("target_name") == "printf@plt" for r in d["rows"])' note main --json
 check "a C++ program" g++ -g -O1 -o names "$PWD/src/names.cc"
 check "its profile" "$ASSAY" record -q -o names.db -- ./names
 

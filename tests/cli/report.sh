@@ -66,11 +66,25 @@ done
 check_same "… nothing where there are none" 0 "$(show | grep -c '^only ')"
 
 # ---- order and number -----------------------------------------------------------------------------------------------
-for sort in self total executions name address ST-L1 samples; do check "--sort $sort" show --sort $sort --json -o sort_$sort.json; done
+for sort in self total executions name address ST-L1; do check "--sort $sort" show --sort $sort --json -o sort_$sort.json; done
 holds "by total" '[r["total"] for r in d["rows"]] == sorted((r["total"] for r in d["rows"]), reverse=True)' sort_total.json
 holds "by name" '[r["function"] for r in d["rows"] if r["function"]] == sorted(r["function"] for r in d["rows"] if r["function"])' sort_name.json
 holds "by address" '[int(r["address"], 16) for r in d["rows"]] == sorted(int(r["address"], 16) for r in d["rows"])' sort_address.json
 holds "by an event" '(lambda of: of == sorted(of, reverse=True))([sum(c for n, c in r["components"].items() if "ST-L1" in n.split("+")) for r in d["rows"]])' sort_ST-L1.json
+check_same "executions are shown where they are the order" "$(python3 -c 'import json
+print(format(json.load(open("sort_executions.json"))["rows"][0]["executions"], ","))')" "$(show --sort executions | awk 'rows { print $5; exit } /^ *self .* executions / { rows = 1 }')"
+check_same "… and so is the time with an event" "$(python3 -c 'import json
+d = json.load(open("sort_ST-L1.json"))
+print("%.2f" % (100 * sum(c for n, c in d["rows"][0]["components"].items() if "ST-L1" in n.split("+")) / d["summary"]["cycles"]))')" \
+    "$(show --sort ST-L1 | awk 'rows { print $5; exit } /^ *self .* ST-L1 / { rows = 1 }')"
+check_fails 2 'no samples' "an exact series has no order by samples" show --sort samples
+check "… a sampler has" show --series tea --sort samples
+check_fails 2 'no executions' "… but none by executions" show --series tea --sort executions
+check_fails 2 'records no events' "… nor, without events, by them" show --series tip --sort ST-L1
+check_fails 2 'only functions have totals' "lines have none by total" show --sort total --by line
+check_fails 2 'no totals' "the time with an event has none either" show --sort total --event ST-L1
+check_fails 2 'by=line does not apply to call paths' "call paths have no level" show --calls --by line
+check_fails 2 'by=module does not apply to call paths' "… as a flame graph" show --flame --by module
 check_json "--limit" 'len(d["rows"]) == 3' show --limit 3 --json
 limited=$(show --limit 3 | grep -c ' %  .* demo\| %  .* libc\| %  .* ld-')
 check_same "--limit in the text" 3 "$limited"
@@ -264,6 +278,14 @@ else
     skip "terminals" "script(1) is not installed"
 fi
 
+# ---- several runs ---------------------------------------------------------------------------------------------------
+check "several runs" "$ASSAY" record -q -o runs.db --repeat 2 --max 2M -- "$demo" 1
+check_same "… cycles and seconds, their mean and deviation" 1 \
+    "$(COLUMNS=200 show runs.db | grep -cE '^2 runs: [0-9]+,[0-9]{3},[0-9]{3} cycles on average, standard deviation [0-9.]+ %, [0-9,]+ to [0-9,]+; [0-9.e-]+ s on average, standard deviation [0-9.]+ %, [0-9.e-]+ to [0-9.e-]+; this is the first$')"
+sqlite3 runs.db "DELETE FROM meta WHERE key LIKE '%\_mean' ESCAPE '\'"
+check "runs without a mean" show runs.db
+check_same "… have no line" "" "$(grep -iE 'nan|runs' <<<"$out")"
+
 # ---- partial profiles are told as such ------------------------------------------------------------------------------
 # shellcheck disable=SC2016
 "$ASSAY" record -q -o died.db -- sh -c 'kill -ABRT $$' 2>/dev/null
@@ -275,7 +297,7 @@ check_fails 2 'it has golden' "an unknown series" show --series x
 check_fails 2 'no such thread' "an unknown thread" show --thread 9
 check_fails 2 'no module' "an unknown module" show --module 'x*'
 check_fails 2 'no function' "an unknown symbol" show --symbol 'x*y'
-check_fails 2 'no such event' "an unknown event" show --event X
+check_fails 2 'no such event; it has DR-L1, .*ST-L1, ' "an unknown event" show --event X
 check_fails 2 'records no events' "events of a series without" show --series tip --event ST-L1
 check_fails 2 '--sort=x' "an unknown order" show --sort x
 check_fails 2 '--limit=x' "no number" show --limit x
