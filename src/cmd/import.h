@@ -31,12 +31,22 @@ struct as_import_module {
     struct as_map calls;                   /* by the offset of their last byte: how far before it they begin */
 };
 
+/* An instruction that a sample has met; its line and what it was inlined from are known at the end. */
+struct as_import_insn {
+    uint64_t address, target;
+    uint32_t module, function, file, line, inlined;
+    struct as_perf_location location;
+    char *text;
+    const char *class_;
+    uint8_t bytes[AS_INSN_MAX_BYTES], n_bytes;
+};
+
 struct as_import_code {
     struct as_store_writer *writer;
     struct as_perf_spaces *spaces;
     struct as_strings *module_keys, *file_keys, *inline_keys, *names;
-    AS_VEC(struct as_import_module) modules; /* by number */
-    AS_VEC(uint32_t) function_of;            /* by instruction: function or NONE */
+    AS_VEC(struct as_import_module) modules;    /* by number */
+    AS_VEC(struct as_import_insn) instructions; /* by number */
     size_t n_open, next_close;
     uint64_t decoded; /* instructions with bytes */
 };
@@ -58,6 +68,7 @@ struct as_import_where {
     enum as_perf_match match;
     bool unmapped; /* in no module, and nobody has a name for it */
     uint64_t file_offset;
+    struct as_perf_location location;
 };
 
 void as_import_code_open(struct as_import_code *code, struct as_store_writer *writer, struct as_perf_spaces *spaces);
@@ -70,6 +81,8 @@ uint32_t as_import_code_call(struct as_import_code *code, const struct as_import
                              struct as_import_where *where);
 /* The module of a location that was found at `address`. */
 uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address);
+/* When there are no more: their lines, and all of them to the profile. Before whatever refers to one is written. */
+void as_import_code_write(struct as_import_code *code);
 void as_import_code_free(struct as_import_code *code);
 
 /* ---- the samples: import_samples.c ---- */

@@ -1,4 +1,8 @@
-/* The code of a recording, as a profile has it. See import.h. */
+/* The code of a recording, as a profile has it. See import.h.
+ *
+ * Instructions get their numbers when a sample first meets them, and their source lines when all samples are there:
+ * debug information takes seconds and many megabytes to read, and while a program is recorded the recorder shall be
+ * quick and small. It is read for one file after the other. */
 #include "cmd/import.h"
 
 #include <elf.h>
@@ -30,7 +34,9 @@ void as_import_code_free(struct as_import_code *code)
             close(code->modules.data[i].fd);
     }
     as_vec_free(&code->modules);
-    as_vec_free(&code->function_of);
+    for (size_t i = 0; i < code->instructions.len; i++)
+        free(code->instructions.data[i].text);
+    as_vec_free(&code->instructions);
     as_strings_free(code->module_keys);
     as_strings_free(code->file_keys);
     as_strings_free(code->inline_keys);
@@ -129,7 +135,8 @@ void as_import_code_find(struct as_import_code *code, const struct as_import_spo
                                       .offset = location.module_offset,
                                       .match = location.match,
                                       .unmapped = !location.function && strcmp(location.module, "[unknown]") == 0,
-                                      .file_offset = location.file_offset};
+                                      .file_offset = location.file_offset,
+                                      .location = location};
     if (where->function != AS_STORE_NONE && location.function_start != UINT64_MAX)
         where->entry = base + location.function_start;
 }
@@ -165,18 +172,26 @@ static uint32_t add_inline(struct as_import_code *code, uint32_t parent, const c
 }
 
 /* Frames come innermost first, parents are added before their children. */
-static uint32_t inlines_of(struct as_import_code *code, const struct as_import_spot *spot)
+static uint32_t inlines_of_text(struct as_import_code *code, const struct as_import_spot *spot)
 {
-    struct as_inline_frame frames[MOST_INLINES];
     uint32_t inlined = AS_STORE_NONE;
     for (size_t i = 1; spot->frame && i <= spot->n_inlined; i++)
         inlined = add_inline(code, inlined, spot->frame[-(ptrdiff_t)i].symbol, NULL);
-    size_t n = spot->frame
-                   ? 0
-                   : as_perf_spaces_inline(code->spaces, spot->pid, spot->mode, spot->address, frames, MOST_INLINES);
-    for (size_t i = n > 0 ? n - 1 : 0; i-- > 0;)
-        inlined = add_inline(code, inlined, frames[i].function, &frames[i].call);
     return inlined;
+}
+
+static void find_line(struct as_import_code *code, struct as_import_insn *insn)
+{
+    struct as_inline_frame frames[MOST_INLINES];
+    struct as_line line = {0};
+    if (!insn->location.file)
+        return;
+    (void)as_perf_spaces_line(code->spaces, &insn->location, &line);
+    insn->file = file_of(code, line.file);
+    insn->line = line.line > 0 ? (uint32_t)line.line : 0;
+    size_t n = as_perf_spaces_inline(code->spaces, &insn->location, frames, MOST_INLINES);
+    for (size_t i = n > 0 ? n - 1 : 0; i-- > 0;)
+        insn->inlined = add_inline(code, insn->inlined, frames[i].function, &frames[i].call);
 }
 
 /* ---- instructions ---- */
@@ -235,27 +250,23 @@ static void decode(struct as_import_code *code, const struct as_import_where *wh
 static uint32_t add_instruction(struct as_import_code *code, const struct as_import_spot *spot,
                                 const struct as_import_where *where)
 {
-    struct as_line line = {0};
     struct decoded decoded;
-    if (!spot->frame)
-        (void)as_perf_spaces_line(code->spaces, spot->pid, spot->mode, spot->address, &line);
+    struct as_import_insn *insn = as_vec_push(&code->instructions);
+    *insn = (struct as_import_insn){.address = where->address,
+                                    .module = where->module,
+                                    .function = where->function,
+                                    .location = where->location,
+                                    .file = AS_STORE_NONE,
+                                    .inlined = inlines_of_text(code, spot)};
     decode(code, where, &decoded);
-    struct as_store_insn insn = {.place = {.address = where->address,
-                                           .module = where->module,
-                                           .function = where->function,
-                                           .block = AS_STORE_NONE,
-                                           .file = file_of(code, line.file),
-                                           .line = line.line > 0 ? (uint32_t)line.line : 0,
-                                           .inlined = inlines_of(code, spot)}};
     if (decoded.known) {
-        insn.target = decoded.insn.target;
-        insn.text = decoded.text;
-        insn.class_ = as_class_name((enum as_class)decoded.insn.class_);
-        insn.bytes = decoded.insn.bytes;
-        insn.n_bytes = decoded.insn.length;
+        insn->target = decoded.insn.target;
+        insn->text = as_strdup(decoded.text);
+        insn->class_ = as_class_name((enum as_class)decoded.insn.class_);
+        memcpy(insn->bytes, decoded.insn.bytes, decoded.insn.length);
+        insn->n_bytes = decoded.insn.length;
     }
-    *as_vec_push(&code->function_of) = where->function;
-    return as_store_add_instruction(code->writer, &insn);
+    return (uint32_t)(code->instructions.len - 1);
 }
 
 uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_spot *spot,
@@ -316,4 +327,53 @@ uint32_t as_import_code_call(struct as_import_code *code, const struct as_import
     struct as_import_spot at = *spot;
     at.address -= back;
     return as_import_code_instruction(code, &at, where);
+}
+
+/* ---- the end ---- */
+
+static void write_instruction(const struct as_import_code *code, const struct as_import_insn *insn)
+{
+    as_store_add_instruction(code->writer, &(struct as_store_insn){.place = {.address = insn->address,
+                                                                             .module = insn->module,
+                                                                             .function = insn->function,
+                                                                             .block = AS_STORE_NONE,
+                                                                             .file = insn->file,
+                                                                             .line = insn->line,
+                                                                             .inlined = insn->inlined},
+                                                                   .target = insn->target,
+                                                                   .text = insn->text,
+                                                                   .class_ = insn->class_,
+                                                                   .bytes = insn->bytes,
+                                                                   .n_bytes = insn->n_bytes});
+}
+
+/* Numbers of instructions, those of a module side by side: as order[start[m]] … order[start[m + 1] - 1]. */
+static void order_by_module(const struct as_import_code *code, uint32_t *order, size_t *start)
+{
+    for (size_t i = 0; i < code->instructions.len; i++)
+        start[code->instructions.data[i].module + 1]++;
+    for (size_t m = 1; m <= code->modules.len; m++)
+        start[m] += start[m - 1];
+    size_t *next = as_alloc_array(code->modules.len + 1, sizeof *next);
+    memcpy(next, start, code->modules.len * sizeof *next);
+    for (size_t i = 0; i < code->instructions.len; i++)
+        order[next[code->instructions.data[i].module]++] = (uint32_t)i;
+    free(next);
+}
+
+void as_import_code_write(struct as_import_code *code)
+{
+    uint32_t *order = as_alloc_array(code->instructions.len + 1, sizeof *order);
+    size_t *start = as_alloc_array(code->modules.len + 2, sizeof *start);
+    order_by_module(code, order, start);
+    for (size_t m = 0; m < code->modules.len; m++) {
+        for (size_t i = start[m]; i < start[m + 1]; i++)
+            find_line(code, &code->instructions.data[order[i]]);
+        if (start[m] < start[m + 1])
+            as_perf_spaces_done_with(code->spaces, &code->instructions.data[order[start[m]]].location);
+    }
+    for (size_t i = 0; i < code->instructions.len; i++)
+        write_instruction(code, &code->instructions.data[i]);
+    free(order);
+    free(start);
 }

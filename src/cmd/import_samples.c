@@ -94,7 +94,6 @@ static uint32_t path_of(struct as_import *import, const struct as_store_path *pa
         uint64_t *number = as_map_put(&import->path_numbers, key);
         if (*number == 0) {
             *as_vec_push(&import->paths) = (struct as_import_path){*path, other};
-            as_store_add_path(import->writer, path);
             *number = import->paths.len;
         }
         const struct as_import_path *known = &import->paths.data[*number - 1];

@@ -228,7 +228,7 @@ static void add_estimates(const struct as_import *import, const struct ordered *
         const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
         uint32_t instruction = spot_of(import, time)->first;
         add_to_group(&groups[0], instruction, time->units);
-        add_to_group(&groups[1], import->code.function_of.data[instruction], time->units);
+        add_to_group(&groups[1], import->code.instructions.data[instruction].function, time->units);
     }
     for (size_t i = 0; i < 2; i++) {
         double error = import->series.data[event].own
@@ -441,6 +441,9 @@ static void add_meta(const struct as_import *import, const struct as_perf_reader
 
 void as_import_write_samples(struct as_import *import, const struct as_perf_reader *reader)
 {
+    as_import_code_write(&import->code);
+    for (size_t i = 0; i < import->paths.len; i++)
+        as_store_add_path(import->writer, &import->paths.data[i].path);
     add_threads(import);
     as_import_sort_accesses(import);
     add_series(import, reader);

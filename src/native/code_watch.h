@@ -7,8 +7,8 @@
  *
  * Nothing of this is in the watched program but the debug registers of the thread while one is armed. The kernel takes
  * a breakpoint away by itself after its hit, so a loop traps no more however late the hit is looked at; a trap takes
- * the thread some 26 us in the virtual machine this was written on. At most one is armed for a thread, and no more than
- * `rate` a second, so that the cost is bounded. One that is not met for a while expires.
+ * the thread some 26 us in the virtual machine this was written on. At most two are armed for a thread, and no more
+ * than `rate` a second, so that the cost is bounded. One that is not met for a while expires.
  */
 #ifndef AS_NATIVE_CODE_WATCH_H
 #define AS_NATIVE_CODE_WATCH_H
@@ -16,8 +16,8 @@
 #include "perfdata/perfdata.h"
 
 struct as_code_watch_options {
-    double rate;    /* a second and thread; 0: 25 */
-    double seconds; /* until one expires; 0: 0.2 */
+    double rate;    /* a second and thread; 0: 100 */
+    double seconds; /* until one expires; 0: 0.1 */
     unsigned most;  /* armed at a time, of all threads; 0: 16 */
 };
 
@@ -38,7 +38,7 @@ struct as_code_watch_order {
     unsigned nth; /* which time that it comes there; 0: the first. Each time is a trap */
     bool urgent;  /* may use some of the rate of the time to come */
 };
-/* False: the thread has one already, the rate is used up, or the kernel refuses. */
+/* False: the thread has two already, the rate is used up, or the kernel refuses. */
 bool as_code_watch_arm(struct as_code_watch *watch, const struct as_code_watch_order *order);
 
 /* Calls `take` for each that was met, with a sample that has ip, pid, tid, user registers and some of the stack; with

@@ -417,6 +417,7 @@ void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_pe
     if (file->module == NULL)
         return;
     location->module_offset = address - bias_of(map);
+    location->file = file;
     find_symbol(spaces, file->module, location);
 }
 
@@ -433,40 +434,38 @@ const char *as_perf_spaces_name(struct as_perf_spaces *spaces, uint32_t pid, enu
     return keep(spaces, text);
 }
 
-static struct as_debug *debug_of(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
-                                 uint64_t *module_offset)
+/* ---- lines ---- */
+
+static struct as_debug *debug_of(struct as_perf_spaces *spaces, const struct as_perf_location *at)
 {
-    const struct as_perf_range *map = is_kernel(mode) ? NULL : find_map(spaces, pid, address);
-    const struct file *file = map != NULL ? map->value : NULL;
-    if (file == NULL || file->module == NULL)
-        return NULL;
-    *module_offset = address - bias_of(map);
-    return as_module_debug(file->module, &spaces->options);
+    return at->file ? as_module_debug(((struct file *)at->file)->module, &spaces->options) : NULL;
 }
 
-bool as_perf_spaces_line(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
-                         struct as_line *line)
+bool as_perf_spaces_line(struct as_perf_spaces *spaces, const struct as_perf_location *at, struct as_line *line)
 {
-    uint64_t offset;
-    struct as_debug *debug = debug_of(spaces, pid, mode, address, &offset);
-    return debug != NULL && as_debug_line(debug, offset, line);
+    struct as_debug *debug = debug_of(spaces, at);
+    return debug != NULL && as_debug_line(debug, at->module_offset, line);
 }
 
-size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, const struct as_perf_location *at,
                              struct as_inline_frame *frames, size_t max)
 {
-    uint64_t offset;
-    struct as_perf_location location;
-    struct as_debug *debug = debug_of(spaces, pid, mode, address, &offset);
-    size_t count = debug != NULL ? as_debug_inline(debug, offset, frames, max) : 0;
-    as_perf_spaces_find(spaces, pid, mode, address, &location);
-    if (location.function == NULL || max == 0)
+    struct as_debug *debug = debug_of(spaces, at);
+    size_t count = debug != NULL ? as_debug_inline(debug, at->module_offset, frames, max) : 0;
+    if (at->function == NULL || max == 0)
         return count;
     /* The symbol table knows the real function better than DWARF: "f.constprop.0", "f.cold". */
     if (count > 0 && (frames[count - 1].call.file != NULL || frames[count - 1].call.line != 0))
         return count; /* cut off: its last frame is not the function */
-    frames[count > 0 ? count - 1 : 0] = (struct as_inline_frame){.function = location.function};
+    frames[count > 0 ? count - 1 : 0] = (struct as_inline_frame){.function = at->function};
     return count > 0 ? count : 1;
+}
+
+void as_perf_spaces_done_with(struct as_perf_spaces *spaces, const struct as_perf_location *at)
+{
+    (void)spaces;
+    if (at->file)
+        as_module_forget_debug(((struct file *)at->file)->module);
 }
 
 /* ---- data ---- */

@@ -51,6 +51,7 @@ struct as_perf_location {
     uint64_t file_offset;
     uint64_t function_start, function_size; /* start: in the terms of module_offset; 0 where unknown */
     enum as_perf_match match;
+    void *file; /* NULL: none that could have lines. For the functions below; lives as long as the spaces */
 };
 
 /* Strings live as long as the spaces. Always fills `location`. */
@@ -60,11 +61,15 @@ void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_pe
 /* "main", or "libfoo.so+0x1234" where there is no symbol, "[unknown]+0x7f…" where there is no module. */
 const char *as_perf_spaces_name(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address);
 
-bool as_perf_spaces_line(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+/* Lines and inlined functions, also when the process is gone: by what as_perf_spaces_find told, its `file` and
+ * `module_offset`. They need the debug information, which takes time and memory that finding a function does not. */
+bool as_perf_spaces_line(struct as_perf_spaces *spaces, const struct as_perf_location *at,
                          struct as_line *line); /* false: unknown */
 /* Like as_space_inline: innermost first, ending with the real function. */
-size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
+size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, const struct as_perf_location *at,
                              struct as_inline_frame *frames, size_t max);
+/* Gives the memory of a file's debug information back: nobody is going to ask for more of it. */
+void as_perf_spaces_done_with(struct as_perf_spaces *spaces, const struct as_perf_location *at);
 
 /* What is at an address of data. */
 struct as_perf_data {

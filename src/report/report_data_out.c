@@ -90,6 +90,8 @@ static void put_origins(const struct as_data *data, FILE *out)
             continue;
         fprintf(out, "%s%.1f %% %s", before, 100 * part / all, origins[i].text);
         before = ", ";
+        if (strcmp(origins[i].key, "data_watched") == 0) /* few of them stand for many samples */
+            fprintf(out, " (by %s hits)", as_summary_count((uint64_t)quality_of(data, "watch_hit")));
         if (i == ORIGINS - 1)
             put_reasons(data, out);
     }

@@ -105,6 +105,13 @@ struct as_debug *as_module_debug(struct as_module *module, const struct as_modul
     return module->debug;
 }
 
+void as_module_forget_debug(struct as_module *module)
+{
+    as_debug_free(module->debug);
+    module->debug = NULL;
+    module->debug_tried = false;
+}
+
 /* Like the symbols of code: from the file, and from its debug file where it has no whole table itself. */
 static void read_variables(struct as_module *module, const struct as_elf *elf, const char *roots)
 {

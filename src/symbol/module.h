@@ -37,6 +37,7 @@ struct as_module_options {
 
 void as_module_load(struct as_module *module, const struct as_module_options *options); /* once; later calls are free */
 struct as_debug *as_module_debug(struct as_module *module, const struct as_module_options *options); /* NULL: none */
+void as_module_forget_debug(struct as_module *module); /* as if it had never been asked for */
 /* The variable that covers an address of the file, or the section where none does; NULL: neither. */
 struct as_symbol *as_module_variable(struct as_module *module, const struct as_module_options *options,
                                      uint64_t address);

@@ -102,7 +102,8 @@ static void one_hit_with_registers(void **state)
     pid_t pid = start_child();
     struct as_code_watch *watch = watch_or_skip(pid);
     struct seen seen = {0};
-    assert_false(arm(watch, pid, (uintptr_t)often, 8));       /* it has one */
+    assert_true(arm(watch, pid, (uintptr_t)never, 8));
+    assert_false(arm(watch, pid, (uintptr_t)often, 8));       /* it has two */
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* millions of calls */
     wait_for(watch, &seen, 1, 0);
     assert_int_equal(seen.hits, 1);
@@ -117,7 +118,7 @@ static void one_hit_with_registers(void **state)
     assert_int_equal(seen.hits, 3);
     assert_int_equal(seen.tag, 11);
     assert_true(seen.count[0] < seen.count[1] && seen.count[1] < seen.count[2]);
-    assert_int_equal(as_code_watch_counts(watch)->armed, 3);
+    assert_int_equal(as_code_watch_counts(watch)->armed, 4);
     assert_int_equal(as_code_watch_counts(watch)->hit, 3);
     print_message("%lu further traps\n", as_code_watch_counts(watch)->extra);
     assert_in_range(as_code_watch_counts(watch)->extra, 0, 6); /* of millions */

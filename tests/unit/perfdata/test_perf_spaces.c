@@ -223,11 +223,13 @@ static enum as_perf_match find_own(const struct as_perf_process *map, bool trust
         assert_string_equal(location.function, "as_perf_test_function");
         assert_int_equal(location.module_offset - location.function_start, 1);
         struct as_line line;
-        assert_true(as_perf_spaces_line(spaces, 1, AS_PERF_USER, address, &line));
+        assert_true(as_perf_spaces_line(spaces, &location, &line));
         assert_non_null(strstr(line.file, "test_perf_spaces.c"));
         struct as_inline_frame frames[4];
-        assert_int_equal(as_perf_spaces_inline(spaces, 1, AS_PERF_USER, address, frames, 4), 1);
+        assert_int_equal(as_perf_spaces_inline(spaces, &location, frames, 4), 1);
         assert_string_equal(frames[0].function, "as_perf_test_function");
+        as_perf_spaces_done_with(spaces, &location);
+        assert_true(as_perf_spaces_line(spaces, &location, &line)); /* read again */
     } else
         assert_null(location.function);
     enum as_perf_match match = location.match;
