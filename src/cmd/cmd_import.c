@@ -74,7 +74,9 @@ static bool import_file(const struct import_options *options, const char *file, 
         as_perf_reader_close(reader);
         return false;
     }
-    struct as_perf_spaces_options how = {.debug_path = options->debug_path, .trust_paths = options->trust_paths};
+    struct as_perf_spaces_options how = {.debug_path = options->debug_path,
+                                         .trust_paths = options->trust_paths,
+                                         .recorded = as_perf_reader_info(reader)};
     struct as_import import = {
         .info = as_perf_reader_info(reader), .writer = writer, .spaces = as_perf_spaces_new(&how), .unwinds = true};
     as_import_code_open(&import.code, writer, import.spaces);

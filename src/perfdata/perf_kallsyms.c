@@ -108,11 +108,19 @@ void as_perf_kallsyms_free(struct as_perf_kallsyms *table)
 
 /* ---- look-up ---- */
 
-bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_build_id *id, uint64_t reference)
+static bool same_build(const struct as_perf_kallsyms *table, const struct as_perf_build_id *id)
 {
-    bool same =
-        id->size > 0 && id->size == table->build_id.size && memcmp(id->bytes, table->build_id.bytes, id->size) == 0;
-    return same && reference != 0 && (reference == table->text || reference == table->stext);
+    return id->size == table->build_id.size && memcmp(id->bytes, table->build_id.bytes, id->size) == 0;
+}
+
+bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_kernel *recorded,
+                           const char *release, bool trust)
+{
+    uint64_t reference = recorded->reference;
+    bool placed = reference ? reference == table->text || reference == table->stext : trust;
+    if (recorded->build_id.size > 0)
+        return placed && same_build(table, &recorded->build_id);
+    return placed && (recorded->release ? strcmp(recorded->release, release) == 0 : trust);
 }
 
 const char *as_perf_kallsyms_name(const struct as_perf_kallsyms *table, const struct as_perf_kallsym *symbol)

@@ -23,9 +23,18 @@ struct as_perf_kallsyms {
 bool as_perf_kallsyms_load(struct as_perf_kallsyms *table, const char *kallsyms, const char *notes);
 void as_perf_kallsyms_free(struct as_perf_kallsyms *table);
 
-/* Whether the kernel that was recorded with this build-id (size 0: not said), and `reference` as the address of _text
- * or _stext, is this one. */
-bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_build_id *id, uint64_t reference);
+/* What a recording says of its kernel. */
+struct as_perf_kernel {
+    struct as_perf_build_id build_id; /* size 0: not said */
+    const char *release;              /* NULL: not said */
+    uint64_t reference;               /* the address of _text or _stext; 0: not said */
+};
+
+/* Whether the running kernel, of this release (as uname says it), is the recorded one, at the same address: by the
+ * build-id, and where the recording has none (packed and piped ones have not) by the release. `trust`: what is not said
+ * counts as the same. */
+bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_kernel *recorded,
+                           const char *release, bool trust);
 const char *as_perf_kallsyms_name(const struct as_perf_kallsyms *table, const struct as_perf_kallsym *symbol);
 const struct as_perf_kallsym *as_perf_kallsyms_find(const struct as_perf_kallsyms *table,
                                                     uint64_t address); /* or NULL */

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 
 struct file {
     const char *path, *name;
@@ -46,6 +47,7 @@ struct as_perf_spaces {
     char *roots;
     struct as_module_options options;
     bool trust_paths, live;
+    const struct as_perf_info *recorded; /* or NULL */
 };
 
 struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options)
@@ -58,6 +60,7 @@ struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *o
         .roots = spaces->roots, .no_debug = options != NULL && options->no_debug, .strings = spaces->strings};
     spaces->trust_paths = options != NULL && options->trust_paths;
     spaces->live = options != NULL && options->live;
+    spaces->recorded = options != NULL ? options->recorded : NULL;
     return spaces;
 }
 
@@ -314,14 +317,26 @@ const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pi
 /* ---- look-up ---- */
 
 /* Whether the running kernel is the recorded one. perf notes the address of its text as the mapping's offset. */
+static bool is_running(const struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)
+{
+    struct utsname running = {0};
+    return uname(&running) == 0 &&
+           as_perf_kallsyms_fits(&spaces->kallsyms, recorded, running.release, spaces->trust_paths);
+}
+
+/* As long as the recording has not said which kernel it was, there is nothing to compare: a pipe may say it later. */
 static bool kallsyms_fit(struct as_perf_spaces *spaces, const struct as_perf_range *map)
 {
     const uint64_t *known = as_map_get(&spaces->build_ids, as_strings_intern(spaces->strings, "[kernel.kallsyms]"));
-    struct as_perf_build_id id = known != NULL ? spaces->build_id_list.data[*known - 1] : (struct as_perf_build_id){0};
-    if (!spaces->kallsyms_tried && (known != NULL || spaces->live)) {
+    struct as_perf_kernel recorded = {.release = spaces->recorded != NULL ? spaces->recorded->os_release : NULL,
+                                      .reference = map != NULL ? map->offset : 0};
+    if (known != NULL)
+        recorded.build_id = spaces->build_id_list.data[*known - 1];
+    bool told = known != NULL || recorded.release != NULL || spaces->live || spaces->trust_paths;
+    if (!spaces->kallsyms_tried && told) {
         spaces->kallsyms_tried = true;
         spaces->kallsyms_fit = as_perf_kallsyms_load(&spaces->kallsyms, "/proc/kallsyms", "/sys/kernel/notes") &&
-                               (spaces->live || as_perf_kallsyms_fits(&spaces->kallsyms, &id, map->offset));
+                               (spaces->live || is_running(spaces, &recorded));
     }
     return spaces->kallsyms_fit;
 }

@@ -3,8 +3,8 @@
  *
  * A file on this machine gives names only if it is the one that was recorded: its build-id is the recorded one; or,
  * where the recording has none, its inode is. Everything else is named by module and offset. Kernel addresses have the
- * names of KSYMBOL records (BPF programs, trampolines), or of the running kernel where that is the recorded one, at the
- * same address; otherwise "[kernel]" or the kernel module's name.
+ * names of KSYMBOL records (BPF programs, trampolines), or of the running kernel where that is the recorded one (by
+ * build-id, else by release), at the same address; otherwise "[kernel]" or the kernel module's name.
  *
  * Return addresses: ask for address - 1, which is in the call.
  */
@@ -21,6 +21,7 @@ struct as_perf_spaces_options {
     bool no_debug;          /* symbols only, no DWARF */
     bool live;              /* recorded here, by the kernel that is running: its functions' names fit */
     bool trust_paths;       /* take the file at the path where the recording does not say which one it was */
+    const struct as_perf_info *recorded; /* the reader's, to compare kernels by; NULL: nothing is known */
 };
 
 struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options); /* NULL: defaults */

@@ -71,16 +71,35 @@ static void addresses_have_names(void **state)
 static void they_fit_the_same_kernel_alone(void **state)
 {
     struct as_perf_kallsyms table;
-    struct as_perf_build_id same = {4, {1, 2, 3, 4}}, other = {4, {1, 2, 3, 5}}, none = {0};
     uint64_t text = UINT64_C(0xffffffff81000000);
+    struct as_perf_kernel same = {.build_id = {4, {1, 2, 3, 4}}, .reference = text}, moved = same, other = same;
+    moved.reference += 0x200000;
+    other.build_id.bytes[3] = 5;
+    other.release = "6.1"; /* the build-id knows better */
     assert_true(as_perf_kallsyms_load(&table, symbols_path, notes_path));
-    assert_true(as_perf_kallsyms_fits(&table, &same, text));
-    assert_false(as_perf_kallsyms_fits(&table, &same, text + 0x200000)); /* loaded elsewhere */
-    assert_false(as_perf_kallsyms_fits(&table, &other, text));
-    assert_false(as_perf_kallsyms_fits(&table, &none, text));
+    assert_true(as_perf_kallsyms_fits(&table, &same, "6.1", false));
+    assert_false(as_perf_kallsyms_fits(&table, &moved, "6.1", true)); /* loaded elsewhere */
+    assert_false(as_perf_kallsyms_fits(&table, &other, "6.1", true));
     as_perf_kallsyms_free(&table);
     assert_true(as_perf_kallsyms_load(&table, symbols_path, "/nonexistent"));
-    assert_false(as_perf_kallsyms_fits(&table, &same, text));
+    assert_false(as_perf_kallsyms_fits(&table, &same, "6.1", true));
+    as_perf_kallsyms_free(&table);
+}
+
+static void without_a_build_id_the_release_tells(void **state)
+{
+    struct as_perf_kallsyms table;
+    uint64_t text = UINT64_C(0xffffffff81000000);
+    struct as_perf_kernel released = {.release = "6.1", .reference = text}, unplaced = {.release = "6.1"};
+    struct as_perf_kernel placed = {.reference = text}, moved = {.release = "6.1", .reference = text + 4096};
+    assert_true(as_perf_kallsyms_load(&table, symbols_path, notes_path));
+    assert_true(as_perf_kallsyms_fits(&table, &released, "6.1", false));
+    assert_false(as_perf_kallsyms_fits(&table, &released, "6.2", true));
+    assert_false(as_perf_kallsyms_fits(&table, &moved, "6.1", true));
+    assert_false(as_perf_kallsyms_fits(&table, &unplaced, "6.1", false));
+    assert_true(as_perf_kallsyms_fits(&table, &unplaced, "6.1", true));
+    assert_false(as_perf_kallsyms_fits(&table, &placed, "6.1", false));
+    assert_true(as_perf_kallsyms_fits(&table, &placed, "6.1", true));
     as_perf_kallsyms_free(&table);
 }
 
@@ -97,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_have_names),
         cmocka_unit_test(they_fit_the_same_kernel_alone),
+        cmocka_unit_test(without_a_build_id_the_release_tells),
         cmocka_unit_test(hidden_addresses_are_none),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
