@@ -205,6 +205,7 @@ static bool make(const struct report_options *options, const char *file, struct 
     content->by = options->by;
     content->sort = options->sort;
     content->limited = options->limit != NULL;
+    content->text = !options->json && !options->csv;
     if (!content->kind || !check_html(options, content->kind, err) || !check_options(options, content->kind, err) ||
         !read_limit(options, &content->limit, err) || !open_view(options, file, &content->view, err) ||
         (options->diff && !open_view(options, options->diff, &content->other, err)))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SMALL_SHARE 0.0005 /* rows below are left out unless a limit or an order is asked for */
+#define SMALL_PATH 0.005   /* likewise, of call trees */
 
 const char *const as_report_by_names[] = {"function", "line",   "block",  "instruction", "file",
                                           "module",   "thread", "object", NULL};
@@ -63,9 +64,14 @@ static bool make_tree(struct as_report_content *content, struct as_error *err)
     return as_tree_make(&content->tree, &content->view, err);
 }
 
+static bool make_calls(struct as_report_content *content, struct as_error *err)
+{
+    return content->text ? as_tree_make_folded(&content->tree, &content->view, err) : make_tree(content, err);
+}
+
 static void calls_text(const struct as_report_content *content, FILE *out, const struct as_term *term)
 {
-    as_tree_text(&content->tree, &content->view, out, term, content->limit);
+    as_tree_text(&content->tree, &content->view, out, term, content->limit, content->limited ? 0 : SMALL_PATH);
 }
 
 static bool calls_json(const struct as_report_content *content, struct as_json *json, struct as_error *err)
@@ -89,7 +95,7 @@ const struct as_report_kind as_report_calls = {.option = "--calls",
                                                .name = "call paths",
                                                .filters = {.threads = true},
                                                .levels = LEVEL(AS_REPORT_BY_FUNCTION), /* the default: none */
-                                               .make = make_tree,
+                                               .make = make_calls,
                                                .text = calls_text,
                                                .json = calls_json,
                                                .csv = calls_csv};

@@ -31,6 +31,7 @@ struct as_report_content {
     const char *sort; /* NULL: the usual order */
     size_t limit;     /* rows; 0: all */
     bool limited;     /* somebody asked for it */
+    bool text;        /* for people: neither JSON nor CSV */
     struct as_view view, other;
     struct as_report report;
     struct as_tree tree;

@@ -67,6 +67,7 @@ struct as_tree_node {
     uint32_t parent, depth; /* parent AS_STORE_NONE: a root */
     uint32_t first, n;      /* children: nodes first … first + n - 1, the most time first */
     uint64_t self, total;
+    uint32_t levels;                  /* of direct recursion that it stands for; 1: none is folded into it */
     size_t part, self_end, total_end; /* of as_tree.parts: from `part` its own, then those of what it calls */
 };
 
@@ -78,13 +79,17 @@ struct as_tree {
     struct as_store_row_part *parts; /* components of each node's own time, nodes in the order of a listing */
     size_t n_parts;
     struct as_legend legend;
-    uint32_t *node_of; /* by the profile's path */
+    uint32_t *node_of;   /* by the profile's path */
+    bool *needs_modules; /* by function: one of another module has its name */
 };
 
 /* False also where the series has no call paths. */
 bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
+/* … where a function that calls itself is one node, whatever it calls below that. */
+bool as_tree_make_folded(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 void as_tree_free(struct as_tree *tree);
-const char *as_tree_name(const struct as_view *view, const struct as_tree_node *node); /* until the next call */
+/* With the module of roots, and where another function has the name. Until the next call. */
+const char *as_tree_name(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node);
 /* The node after this one in the order of a listing, without what is below it if `skip`. NONE: that was the last. */
 uint32_t as_tree_next(const struct as_tree *tree, uint32_t node, bool skip);
 
@@ -98,8 +103,9 @@ void as_tree_row_free(struct as_store_row *row);
 bool as_tree_add_parts(struct as_tree *tree, const struct as_view *view, const uint32_t *node_of,
                        struct as_error *err) AS_MUST_CHECK;
 
+/* The `limit` paths with the largest totals (0: all), and none whose part of the time is below `least`. */
 void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
-                  size_t limit);
+                  size_t limit, double least);
 void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct as_json *json, size_t limit);
 void as_tree_csv(const struct as_tree *tree, const struct as_view *view, FILE *out, size_t limit);
 void as_tree_flame(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term);

@@ -75,7 +75,7 @@ static void put_level(const struct as_view *view, const struct as_tree *tree, FI
         start = start < column ? column : start;
         for (; column < start; column++)
             fputc(' ', out);
-        put_frame(out, term, as_tree_name(view, node), key_of(tree, node), end - start);
+        put_frame(out, term, as_tree_name(tree, view, node), key_of(tree, node), end - start);
         column = end;
     }
     fputc('\n', out);

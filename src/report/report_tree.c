@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_PER_MILLE = 5, NAME_MIN = 24 };
+enum { NAME_MIN = 24 };
 
 /* ---- making it ---- */
 
@@ -34,6 +34,7 @@ static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, con
                                              .address = path->address,
                                              .signal = path->signal,
                                              .parent = parent,
+                                             .levels = 1,
                                              .depth = parent == AS_STORE_NONE ? 0 : all->data[parent].node.depth + 1},
                                     .next = AS_STORE_NONE,
                                     .child = AS_STORE_NONE};
@@ -48,18 +49,28 @@ static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, con
     }
 }
 
+static bool is_recursion(const struct as_tree_node *caller, const struct as_store_path *path)
+{
+    return path->function != AS_STORE_NONE && path->function == caller->function && !path->signal;
+}
+
 /* The draft of each path; the caller frees. */
-static uint32_t *add_paths(const struct as_view *view, drafts *all)
+static uint32_t *add_paths(const struct as_view *view, bool fold, drafts *all)
 {
     struct as_map known = {0};
     size_t n;
     const struct as_store_path *paths = as_store_paths(view->store, &n);
-    uint32_t *node_of = as_alloc_array(n + 1, sizeof *node_of);
+    uint32_t *node_of = as_alloc_array(n + 1, sizeof *node_of), *levels = as_alloc_array(n + 1, sizeof *levels);
     for (size_t i = 0; i < n; i++) {
         uint32_t parent = paths[i].parent == AS_STORE_NONE ? AS_STORE_NONE : node_of[paths[i].parent];
-        node_of[i] = draft_of(all, &known, parent, &paths[i]);
-        all->data[node_of[i]].node.self += view->totals.path_self[i];
+        bool folded = fold && parent != AS_STORE_NONE && is_recursion(&all->data[parent].node, &paths[i]);
+        node_of[i] = folded ? parent : draft_of(all, &known, parent, &paths[i]);
+        struct as_tree_node *node = &all->data[node_of[i]].node;
+        levels[i] = folded ? levels[paths[i].parent] + 1 : 1;
+        node->levels = levels[i] > node->levels ? levels[i] : node->levels;
+        node->self += view->totals.path_self[i];
     }
+    free(levels);
     for (size_t i = all->len; i-- > 0;) {
         struct as_tree_node *node = &all->data[i].node;
         node->total += node->self;
@@ -108,7 +119,26 @@ static uint32_t *number_nodes(const drafts *all, struct as_tree *tree)
     return new_number;
 }
 
-bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err)
+/* Functions of one name in several modules: programs and their loaders have a _start each. */
+static void find_namesakes(struct as_tree *tree, const struct as_view *view)
+{
+    struct as_map first = {0};
+    tree->needs_modules = as_alloc_array(view->n_functions + 1, sizeof *tree->needs_modules);
+    for (size_t i = 0; i < tree->n; i++) {
+        uint32_t function = tree->nodes[i].function;
+        const char *name = as_view_function(view, function);
+        if (!name)
+            continue;
+        uint64_t *known = as_map_put(&first, as_hash_bytes(name, strlen(name)));
+        *known = *known ? *known : function + UINT64_C(1);
+        const struct as_store_function *other = &view->function[*known - 1];
+        if (other->module != view->function[function].module && strcmp(other->name, name) == 0)
+            tree->needs_modules[function] = tree->needs_modules[*known - 1] = true;
+    }
+    as_map_free(&first);
+}
+
+static bool make_tree(struct as_tree *tree, const struct as_view *view, bool fold, struct as_error *err)
 {
     drafts all = {0};
     size_t n;
@@ -116,7 +146,7 @@ bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_er
     if (!view->has_calls)
         return as_error_set(err, "%s: the series %s has no call paths; the golden series of assay record has",
                             as_store_file_name(view->store), view->summary.sampler);
-    uint32_t *node_of = tree->node_of = add_paths(view, &all);
+    uint32_t *node_of = tree->node_of = add_paths(view, fold, &all);
     for (uint32_t i = 0; i < all.len; i++) {
         uint32_t parent = all.data[i].node.parent;
         if (parent == AS_STORE_NONE)
@@ -131,10 +161,21 @@ bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_er
     as_store_paths(view->store, &n);
     for (size_t i = 0; i < n; i++)
         node_of[i] = number_of[node_of[i]];
+    find_namesakes(tree, view);
     bool ok = as_tree_add_parts(tree, view, node_of, err);
     as_vec_free(&all);
     free(number_of);
     return ok;
+}
+
+bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err)
+{
+    return make_tree(tree, view, false, err);
+}
+
+bool as_tree_make_folded(struct as_tree *tree, const struct as_view *view, struct as_error *err)
+{
+    return make_tree(tree, view, true, err);
 }
 
 void as_tree_free(struct as_tree *tree)
@@ -142,16 +183,20 @@ void as_tree_free(struct as_tree *tree)
     free(tree->nodes);
     free(tree->parts);
     free(tree->node_of);
+    free(tree->needs_modules);
 }
 
-const char *as_tree_name(const struct as_view *view, const struct as_tree_node *node)
+const char *as_tree_name(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node)
 {
-    static char text[AS_SHOW_MAX + 32];
-    const char *name = as_view_function(view, node->function);
+    static char text[2 * AS_SHOW_MAX + 32];
+    const char *name = as_view_function(view, node->function), *signal = node->signal ? "(signal) " : "";
+    bool whose = name && (node->parent == AS_STORE_NONE || tree->needs_modules[node->function]);
+    const char *module = whose ? as_view_module(view, view->function[node->function].module) : NULL;
     if (name)
-        snprintf(text, sizeof text, "%s%s", node->signal ? "(signal) " : "", as_show(name));
+        snprintf(text, sizeof text, "%s%s%s%s%s", signal, as_show(name), module ? " (" : "",
+                 module ? as_show(module) : "", module ? ")" : "");
     else
-        snprintf(text, sizeof text, "%s0x%" PRIx64, node->signal ? "(signal) " : "", node->address);
+        snprintf(text, sizeof text, "%s0x%" PRIx64, signal, node->address);
     return text;
 }
 
@@ -173,36 +218,50 @@ uint32_t as_tree_next(const struct as_tree *tree, uint32_t node, bool skip)
     }
 }
 
-/* Paths below half a per cent are left out, unless all are asked for. */
-static bool is_small(const struct as_tree *tree, const struct as_tree_node *node, size_t limit)
-{
-    return limit && (double)node->total * 1000 < (double)MIN_PER_MILLE * (double)tree->total;
-}
-
 struct walk {
     const struct as_tree *tree;
-    size_t limit, shown;
+    bool *shown; /* by node */
     uint32_t node;
-    uint64_t left_out; /* nodes */
+    uint64_t left_out; /* branches */
 };
 
-static struct walk walk_of(const struct as_tree *tree, size_t limit)
+static int largest_first(const void *a, const void *b, void *context)
 {
-    return (struct walk){.tree = tree, .limit = limit, .node = tree->n ? 0 : AS_STORE_NONE};
+    const struct as_tree_node *nodes = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (nodes[x].total != nodes[y].total)
+        return nodes[x].total < nodes[y].total ? 1 : -1;
+    return x < y ? -1 : 1;
 }
 
+/* Callers have at least the total of what they call, and smaller numbers: they are shown with it. */
+static struct walk walk_start(const struct as_tree *tree, size_t limit, double least)
+{
+    struct walk walk = {.tree = tree, .node = tree->n ? 0 : AS_STORE_NONE};
+    uint32_t *order = as_alloc_array(tree->n + 1, sizeof *order);
+    walk.shown = as_alloc_array(tree->n + 1, sizeof *walk.shown);
+    for (uint32_t i = 0; i < tree->n; i++)
+        order[i] = i;
+    qsort_r(order, tree->n, sizeof *order, largest_first, tree->nodes);
+    for (size_t i = 0; i < tree->n && (!limit || i < limit); i++)
+        walk.shown[order[i]] = as_part_of(tree->nodes[order[i]].total, tree->total) >= least;
+    free(order);
+    return walk;
+}
+
+/* NULL at the end, which frees what the walk needs. */
 static const struct as_tree_node *step(struct walk *walk)
 {
     while (walk->node != AS_STORE_NONE) {
-        const struct as_tree_node *node = &walk->tree->nodes[walk->node];
-        bool skip = is_small(walk->tree, node, walk->limit) || (walk->limit && walk->shown >= walk->limit);
+        uint32_t at = walk->node;
+        bool skip = !walk->shown[at];
         walk->left_out += skip;
-        walk->node = as_tree_next(walk->tree, walk->node, skip);
-        if (skip)
-            continue;
-        walk->shown++;
-        return node;
+        walk->node = as_tree_next(walk->tree, at, skip);
+        if (!skip)
+            return &walk->tree->nodes[at];
     }
+    free(walk->shown);
+    walk->shown = NULL;
     return NULL;
 }
 
@@ -253,7 +312,7 @@ static void put_node(const struct as_tree *tree, const struct as_view *view, FIL
 {
     unsigned used = 21 + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0);
     unsigned most = term->width > used + NAME_MIN ? (term->width - used - NAME_MIN) / 2 : 1;
-    char depth[16] = "";
+    char depth[16] = "", deep[32] = "";
     unsigned indent = node->depth < most ? node->depth : most;
     as_term_heat(out, term, as_part_of(node->total, tree->total));
     fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
@@ -264,16 +323,18 @@ static void put_node(const struct as_tree *tree, const struct as_view *view, FIL
         fputs(term->utf8 ? "│ " : "| ", out);
     if (node->depth > indent) /* the tree is deeper than the terminal is wide */
         snprintf(depth, sizeof depth, "(%" PRIu32 ") ", node->depth);
-    used += 2 * indent + (unsigned)strlen(depth);
+    if (node->levels > 1)
+        snprintf(deep, sizeof deep, " (%s%" PRIu32 " deep)", term->utf8 ? "×" : "x", node->levels);
+    used += 2 * indent + (unsigned)strlen(depth) + (unsigned)as_show_columns(deep);
     fputs(depth, out);
-    as_show_in(out, term, as_tree_name(view, node), term->width > used ? term->width - used : 1, false);
-    fputc('\n', out);
+    as_show_in(out, term, as_tree_name(tree, view, node), term->width > used ? term->width - used : 1, false);
+    fprintf(out, "%s\n", deep);
 }
 
 void as_tree_text(const struct as_tree *tree, const struct as_view *view, FILE *out, const struct as_term *term,
-                  size_t limit)
+                  size_t limit, double least)
 {
-    struct walk walk = walk_of(tree, limit);
+    struct walk walk = walk_start(tree, limit, least);
     struct columns columns = lay_out(tree, term);
     const struct as_tree_node *node;
     as_summary_text(&view->summary, out, term);
@@ -308,7 +369,7 @@ static void json_parts(const struct as_tree *tree, const struct as_view *view, c
 
 void as_tree_json(const struct as_tree *tree, const struct as_view *view, struct as_json *json, size_t limit)
 {
-    struct walk walk = walk_of(tree, limit);
+    struct walk walk = walk_start(tree, limit, 0);
     const struct as_tree_node *node;
     as_json_object(json, "summary");
     as_summary_json(&view->summary, json);
@@ -351,7 +412,7 @@ static void csv_parts(const struct as_tree *tree, const struct as_view *view, co
 
 void as_tree_csv(const struct as_tree *tree, const struct as_view *view, FILE *out, size_t limit)
 {
-    struct walk walk = walk_of(tree, limit);
+    struct walk walk = walk_start(tree, limit, 0);
     const struct as_tree_node *node;
     fputs("depth,function,address,signal,cycles,share,total", out);
     as_report_csv_names(&tree->legend, view, "", out);

@@ -175,6 +175,40 @@ of = next(r for r in json.load(open("calls.json"))["rows"] if r["function"] == "
 print(max(of, key=of.get))')" "$(sign=$(show --flame | grep -oE '\[[.A-K] main' | cut -c 2) && show --flame | awk -v s="$sign" '$1 == s && $3 == "%" { print $4 }')"
 check_same "… none where the series has no components" 1 "$(show --series tip --flame | grep -cE '^\[_start ')"
 
+cat >deep.c <<'END'
+volatile int sink;
+__attribute__((noinline)) int leaf(int n)
+{
+    for (int i = 0; i < 20; i++)
+        sink += i * n;
+    return sink;
+}
+__attribute__((noinline)) int down(int n)
+{
+    int sum = 0;
+    for (int i = 0; n == 0 && i < 900; i++)
+        sum += leaf(i);
+    sink++;
+    return n ? down(n - 1) + 1 : sum;
+}
+int main(void) { return down(99) == 3; }
+END
+check "deep recursion" gcc -O1 -fno-optimize-sibling-calls -o deep deep.c
+check "… a profile" "$ASSAY" record -q -o deep.db -- ./deep
+show deep.db --calls >deep.txt
+check_same "… is one row of the text" 1 "$(grep -cE '(\| )+down \(x100 deep\)$' deep.txt)"
+check_same "… with all that it calls below" "$(grep -oE "([|] )+down" deep.txt | sed "s/down/| leaf/")" "$(grep -oE '(\| )+leaf$' deep.txt)"
+check_json "… as JSON all of them" 'sum(r["function"] == "down" for r in d["rows"]) == 100 and any(r["total_share"] < 0.001 for r in d["rows"])' show deep.db --calls --json
+check_same "roots have their modules" "_start (deep) _start (ld-linux-x86-64.so.2)" "$(grep -oE '_start \(.*' deep.txt | sort | xargs)"
+check_same "… of flame graphs too" 1 "$(show deep.db --flame | grep -cE '_start \(deep\)')"
+check_same "nothing small is shown where nobody asks" "" "$(awk '/call path/ { rows = 1 } /^$/ { rows = 0 } rows && $1 + 0 > 0 && $1 < 0.5' deep.txt)"
+check "--calls --limit" show deep.db --calls --limit 60 --json -o deep_60.json
+show deep.db --calls --json -o deep_all.json
+holds "… shows the largest totals" '(lambda of, all: of == all[:60])(sorted((r["total"] for r in d[0]["rows"]), reverse=True), sorted((r["total"] for r in d[1]["rows"]), reverse=True))' deep_60.json deep_all.json
+holds "… with their callers" 'all(b["depth"] <= a["depth"] + 1 for a, b in zip(d["rows"], d["rows"][1:])) and d["rows"][0]["depth"] == 0' deep_60.json
+check_same "… however small, as text and CSV" "220 220" \
+    "$(show deep.db --calls --limit 220 | awk '/call path/ { rows = 1; next } /smaller branches/ { rows = 0 } rows' | wc -l) $(show deep.db --calls --limit 220 --csv | tail -n +2 | wc -l)"
+
 # ---- differences ----------------------------------------------------------------------------------------------------
 check "--diff with itself" show --diff assay.db --json -o same.json
 holds "… shows no change" 'near(d["change"], 0) and near(d["speedup"], 1) and all(near(r["change"], 0) for r in d["rows"])' same.json
