@@ -69,17 +69,9 @@ static void counted_json(struct as_json *json, const char *name, uint64_t value)
 
 static void notes_json(const struct as_page_document *document, struct as_json *json)
 {
-    const struct as_summary *summary = &document->view->summary;
     size_t n;
     const struct as_store_quality *quality = as_store_quality(document->view->store, &n);
     as_json_array(json, "notes");
-    if (summary->partial)
-        as_page_string(json, NULL, summary->partial);
-    if (summary->region) {
-        char *text = as_format("only a part of the run: %s", summary->region);
-        as_page_string(json, NULL, text);
-        free(text);
-    }
     if (document->shortened)
         as_json_string(json, NULL,
                        "the functions with the least time are without their instructions: there are too many for a "
@@ -92,6 +84,15 @@ static void notes_json(const struct as_page_document *document, struct as_json *
         free(text);
     }
     as_json_end(json);
+}
+
+/* Number 0 is no thread: samples of which it is not known, or what is told of all threads of a process at once. */
+static uint64_t count_threads(const struct as_view *view)
+{
+    uint64_t real = 0;
+    for (size_t i = 0; i < view->n_threads; i++)
+        real += view->thread[i].number != 0;
+    return real;
 }
 
 static void summary_json(const struct as_page_document *document, struct as_json *json)
@@ -110,7 +111,7 @@ static void summary_json(const struct as_page_document *document, struct as_json
     counted_json(json, "instructions", summary->instructions);
     counted_json(json, "cycles", summary->cycles);
     as_json_double(json, "seconds", summary->seconds);
-    as_json_u64(json, "threads", document->view->n_threads);
+    counted_json(json, "threads", count_threads(document->view));
     as_json_u64(json, "samples", summary->samples);
     as_json_u64(json, "lost", summary->lost);
     as_json_u64(json, "throttled", summary->throttled);
@@ -120,6 +121,8 @@ static void summary_json(const struct as_page_document *document, struct as_json
     free(period);
     as_json_double(json, "error_estimate", summary->error);
     as_json_string(json, "error_how", summary->error_how);
+    as_page_string(json, "partial", summary->partial);
+    as_page_string(json, "region", summary->region);
     as_page_string(json, "class", as_store_meta(store, "class"));
     states_json(document, json);
     if (runs > 1) {

@@ -373,6 +373,10 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
     as_json_double(json, "share", diff->total[AFTER] > 0 ? row->cycles[AFTER] / diff->total[AFTER] : 0);
     as_json_double(json, "change", change_of(row->cycles));
     as_json_double(json, "speedup", row->cycles[BEFORE] > 0 ? row->cycles[BEFORE] / row->cycles[AFTER] : NAN);
+    if (row->executions[BEFORE] > 0 || row->executions[AFTER] > 0) {
+        as_json_double(json, "before_executions", row->executions[BEFORE]);
+        as_json_double(json, "executions", row->executions[AFTER]);
+    }
     json_parts(diff, json, row, "before_components", BEFORE);
     json_parts(diff, json, row, "components", AFTER);
     as_json_end(json);

@@ -32,6 +32,7 @@ def document(file):
     return json.loads(zlib.decompress(base64.b64decode(found[0])))
 d, t = document("diff.html"), document("threads.html")
 diff = d["diff"]
+assert any(r.get("executions") for r in diff["rows"]) and sum(r.get("executions", 0) for r in diff["rows"]) == diff["summary"]["instructions"]
 assert diff["rows"] and all(abs(r["cycles"] - r["before"] - r["change"]) < 1 for r in diff["rows"])
 assert diff["differ_in"] == "arguments", diff["differ_in"]
 for series in d["series"]:
@@ -55,6 +56,25 @@ for series in t["series"]:
 END
 }
 check "the documents hold paths of each series, inlined calls, threads and differences" documents_agree
+
+# What a reader must be warned of, and threads that are none.
+warned() {
+    cp "$BUILD/workloads/demo" gone && record -o part.db -- ./gone 1 && rm gone && "$ASSAY" report part.db --html part.html &&
+        ! record -o died.db -- sh -c 'kill -SEGV $$' && "$ASSAY" report died.db --html died.html &&
+        "$ASSAY" record -q --source=timer --allocations -o memory.db -- "$BUILD/workloads/demo" 1 >/dev/null &&
+        "$ASSAY" report memory.db --html memory.html
+}
+check "pages of a part, of a program that died, of allocations" warned
+check "they say what is partial, which file is gone, and count threads that there were" python3 -c '
+import base64, json, re, zlib
+def document(file):
+    return json.loads(zlib.decompress(base64.b64decode(re.findall(r"deflate-base64\">([^<]*)<", open(file).read())[0])))
+part, died, memory = map(document, ["part.html", "died.html", "memory.html"])
+assert part["summary"]["region"] == "--max 300000" and part["summary"]["partial"] is None, part["summary"]
+assert [m["note"] for m in part["modules"] if m["name"] == "gone"] == ["it is not there any more"], part["modules"]
+assert "signal 11" in died["summary"]["partial"] and not any("signal 11" in note for note in died["summary"]["notes"])
+assert [t["name"] for t in memory["threads"]][-1] == "(all threads)" and len(memory["threads"]) == 2, memory["threads"]
+assert memory["summary"]["threads"] == 1, memory["summary"]'
 
 # A profile of the first format has components, but none of call paths: the flame graph stays, without them.
 check "a profile without components of paths" python3 -c '
@@ -87,7 +107,7 @@ prepare() {
 check "npm installs what the lock file names" prepare
 check "the compiler finds nothing wrong with the types" "$modules/node_modules/.bin/tsc" -p "$SOURCE/web"
 
-run env WEB_MODULES="$modules" PAGE_TEMPLATE="$template" PAGE_DIR="$TMP/pages" REAL_PAGES="$TMP/diff.html:$TMP/threads.html:$TMP/lists.html" CHROMIUM="$chromium" HOME="$TMP" \
+run env WEB_MODULES="$modules" PAGE_TEMPLATE="$template" PAGE_DIR="$TMP/pages" REAL_PAGES="$TMP/diff.html:$TMP/threads.html:$TMP/lists.html:$TMP/part.html" CHROMIUM="$chromium" HOME="$TMP" \
     node "$SOURCE/tests/web/page_test.mjs"
 ran=0
 while IFS= read -r line; do

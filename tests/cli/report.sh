@@ -223,6 +223,7 @@ holds "… changes add up" '
     and near(d["speedup"], d["before"]["cycles"] / d["summary"]["cycles"]) and d["change"] > 0' diff.json
 holds "… and so do components" '
     all(near(sum(r["components"].values()), r["cycles"]) and near(sum(r["before_components"].values()), r["before"]) for r in d["rows"])' diff.json
+holds "… executions are those of both" '(lambda of: of == [d["before"]["instructions"], d["summary"]["instructions"]])([sum(r.get(k, 0) for r in d["rows"]) for k in ("before_executions", "executions")])' diff.json
 holds "… the largest first" '(lambda of: of == sorted(of, reverse=True))([abs(r["change"]) for r in d["rows"]])' diff.json
 for by in line block instruction file module thread; do
     check "--diff --by $by" show slow.db --diff assay.db --by $by --json -o diff_$by.json

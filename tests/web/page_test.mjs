@@ -82,6 +82,38 @@ await test("the summary's numbers are those of the document", async () => {
     await page.close();
 });
 
+await test("a partial profile, a region and files that changed are warnings where trust is told, in words and with a sign", async () => {
+    const data = small();
+    const whole = await openPage(SMALL);
+    assert.deepEqual(await whole.$$eval(".quality-card .warnings li", (list) => list.map((one) => one.textContent)), ["⚠libsort.so: no build id; shown is what was recorded"]);
+    assert.equal(await whole.locator(".quality dd.good:has-text('2.10 %')").count(), 1);
+    await whole.close();
+    Object.assign(data.summary, { partial: "the program was killed by signal 11 (Segmentation fault)", region: "--max 1000" });
+    data.modules[0].note = "it is not there any more";
+    const page = await openPage(pageFile("partial", data));
+    assert.deepEqual(await page.$$eval(".quality-card .warnings li", (list) => list.map((one) => one.textContent)), ["⚠Partial: the program was killed by signal 11 (Segmentation fault)", "⚠Only a part of the run: --max 1000",
+        "⚠demo: it is not there any more; shown is what was recorded", "⚠libsort.so: no build id; shown is what was recorded"]);
+    assert.ok(await page.isVisible(".quality-card .warnings .sign"));
+    assert.equal(await page.textContent(".quality dd.warn:has-text('2.10 %')"), "2.10 % – against the golden reference of this run, as far as it was recorded");
+    await page.click("#tab-run");
+    for (const said of ["Partial: the program was killed", "Only a part of the run: --max 1000"]) assert.ok((await page.textContent("#panel-run")).includes(said), said);
+    await page.goto(`file://${pageFile("partial", data)}#function=copy`);
+    await eventually(async () => assert.equal(await page.textContent(".function-head .warnings"), "⚠demo: it is not there any more; shown is what was recorded"));
+    await page.close();
+});
+
+await test("many files that changed: those with the most time are named, the others counted", async () => {
+    const data = small();
+    data.modules = [...data.modules, ...[2, 3, 4].map((i) => ({ name: `lib${i}.so`, note: "it has changed since the recording" }))];
+    data.functions.module = [3, 1, 0];
+    const page = await openPage(pageFile("many changed", data));
+    assert.deepEqual(await page.$$eval(".quality-card .warnings strong", (list) => list.map((one) => one.textContent)), ["libsort.so", "lib3.so", "lib2.so", "1 more file"]);
+    await page.goto(`file://${pageFile("many changed", data)}#function=sort`);
+    await eventually(async () => assert.equal(await page.textContent(".function-head h2"), "sort"));
+    assert.equal(await page.locator(".function-head .warnings").count(), 0);
+    await page.close();
+});
+
 await test("times come in units that have digits to show", async () => {
     for (const [time, text] of [[0.001116, "1.12 ms"], [12.5, "12.5 s"], [0.25, "0.25 s"], [0.0999, "99.9 ms"], [0.0000042, "4.20 µs"], [3e-9, "3.00 ns"], [0, "0 s"]]) {
         const data = small();
@@ -314,6 +346,31 @@ await test("frames are as wide as their time and stand under their callers", asy
     await page.close();
 });
 
+await test("a frame's lower edge holds all of its time, small components together", async () => {
+    const data = small();
+    data.series[0].paths.cycles[3] -= 20; // of copy's 300 with ST-L1+ST-LLC …
+    for (const [at, component] of [[4, 3], [5, 4]]) { // … 10 each go to two components that had none
+        data.series[0].paths.row.splice(at, 0, 0);
+        data.series[0].paths.component.splice(at, 0, component);
+        data.series[0].paths.cycles.splice(at, 0, 10);
+    }
+    const page = await openPage(pageFile("small components", data), "#tab=flame");
+    const edges = await page.$$eval(".frame .strip", (list) => list.map((strip) => [strip.getBoundingClientRect(), ...[...strip.children].map((one) => one.getBoundingClientRect())].map((box) => box.width)));
+    for (const [whole, ...parts] of edges) assert.ok(Math.abs(parts.reduce((a, b) => a + b) - whole) < 1, `${parts} of ${whole}`);
+    assert.deepEqual(await page.$$eval(".strip .rest", (list) => list.map((one) => Math.round(parseFloat(one.style.width) * 10) / 10)), [2, 2.7]);
+    assert.ok((await page.textContent("#panel-flame .toolbar")).includes("all of them, those below 2 % together (hatched)"));
+    await page.close();
+});
+
+await test("a frame's name that is cut ends in an ellipsis", async () => {
+    const data = small();
+    data.strings[data.functions.name[2]] = "a_function_with_a_name_longer_than_its_frame_is_wide";
+    const page = await openPage(pageFile("long frame", data), "#tab=flame");
+    const looks = await page.$$eval(".frame-name", (list) => list.map((one) => [one.scrollWidth > one.clientWidth, getComputedStyle(one).textOverflow]));
+    assert.deepEqual(looks, [[false, "ellipsis"], [false, "ellipsis"], [true, "ellipsis"], [true, "ellipsis"]]);
+    await page.close();
+});
+
 await test("a flame graph without events says whose they are not, and has no legend", async () => {
     const data = small();
     assert.ok((await (await openPage(SMALL, "#tab=flame")).locator("#panel-flame .legend-item").count()) > 0);
@@ -418,6 +475,29 @@ await test("eight samplers: the table scrolls sideways and cuts no number", asyn
     await page.close();
 });
 
+await test("seven series: all columns are seen at 1400 pixels; at 600 no word is broken and no row hidden", async () => {
+    const data = small();
+    data.series[2].note = "interrupt-driven profilers, such as perf without hardware support";
+    for (let i = 0; data.series.length < 7; i++) data.series.push({ ...data.series[2], name: `software${i}`, label: `Software ${i}` });
+    const page = await openPage(pageFile("seven series", data), "#tab=samplers", { viewport: { width: 1400, height: 900 } });
+    assert.equal(await page.$eval(".compare", (grid) => grid.scrollWidth - grid.clientWidth), 0);
+    await page.setViewportSize({ width: 600, height: 800 });
+    const [hidden, broken] = await page.$eval("#panel-samplers table.errors", (table) => {
+        const line = document.createRange();
+        const broken = [...table.querySelectorAll("td, th")].flatMap((cell) => [...cell.childNodes].flatMap((node) => [...node.data.matchAll(/\w+/g)].filter((word) => {
+            line.setStart(node, word.index);
+            line.setEnd(node, word.index + word[0].length);
+            return line.getClientRects().length > 1;
+        }).map((word) => word[0])));
+        return [table.scrollHeight - table.clientHeight, broken];
+    });
+    assert.equal(hidden, 0);
+    assert.deepEqual(broken, []);
+    assert.ok(await page.$eval("#panel-samplers", (panel) => panel.scrollHeight > panel.clientHeight && getComputedStyle(panel).overflowY === "auto"));
+    assert.ok(await page.$eval("#panel-samplers .compare", (grid) => grid.clientHeight >= 300));
+    await page.close();
+});
+
 await test("two profiles: before, after, and what changed", async () => {
     const page = await openPage(COMPARED, "#tab=diff");
     const rows = await gridRows(page, "Functions before and after");
@@ -432,6 +512,15 @@ await test("two profiles: before, after, and what changed", async () => {
     await page.click("#panel-diff a");
     await eventually(async () => assert.ok(page.url().endsWith("#function=sort")));
     const data = compared();
+    const pairs = [[100210, 100000], [100000, 100210], [100001, 100000], [10060, 10000], [0, 0], [1234567, 1000]];
+    data.diff.rows = pairs.map(([before, cycles], i) => ({ name: `f${i}`, module: "demo", function: `f${i}`, before, cycles, change: cycles - before, before_executions: 1000, executions: 1000 + 4 * i }));
+    Object.assign(data.diff.before, { cycles: 100210, instructions: 2000 });
+    Object.assign(data.diff.summary, { cycles: 100000, instructions: 1900 });
+    const close = await openPage(pageFile("diff of little", data), "#tab=diff");
+    assert.equal((await close.textContent("#panel-diff .headline")).replace(/\s+/g, " "), "demo: 0.21 % faster (−210 cycles, instructions −5.0 %)");
+    const said = Object.fromEntries((await gridRows(close, "Functions before and after")).map((row) => [row[0], [row[4], row[6]]]));
+    assert.deepEqual(said, { f0: ["0.21 % faster", ""], f1: ["0.21 % slower", ""], f2: ["same", "instructions +0.8 %"], f3: ["1.01× faster", "instructions +1.2 %"], f4: ["same", "instructions +1.6 %"], f5: ["1235× faster", "instructions +2.0 %"] });
+    await close.close();
     data.diff.differ_in = "core, arguments";
     const warned = await openPage(pageFile("diff of two cores", data), "#tab=diff");
     assert.ok((await warned.textContent("#panel-diff .missing")).includes("more than the program: core, arguments"));

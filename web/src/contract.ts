@@ -32,6 +32,9 @@ export interface SummaryData {
     class?: string | null;
     states?: Record<string, number> | null;
     repeat?: { runs: number; mean: number; spread: number } | null;
+    /** Why the profile is not of the whole run; which part of it was asked for. */
+    partial?: string | null;
+    region?: string | null;
     unmeasured?: string[];
     notes?: string[];
 }
@@ -101,6 +104,9 @@ export interface DiffRow {
     before: number;
     cycles: number;
     change: number;
+    /** Instructions executed in it. */
+    before_executions?: number | null;
+    executions?: number | null;
     before_components?: Record<string, number>;
     components?: Record<string, number>;
 }

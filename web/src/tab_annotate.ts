@@ -7,6 +7,7 @@ import { Jumps } from "./jumps";
 import { SourcePane } from "./source_pane";
 import { divider } from "./divider";
 import { Context, Tab, View } from "./tabs";
+import { functionWarnings } from "./warnings";
 
 const ROW = 24;
 const HOT = 5;
@@ -192,6 +193,7 @@ class AnnotateView implements View {
         replace(this.title,
             el("h2", { class: "code", tabindex: -1, title: name.endsWith("…") ? model.name(fn, 4000) : undefined }, name),
             el("p", { class: "dim" }, [model.moduleName(fn), where, rows === 1 ? "1 instruction" : `${count(rows)} instructions`, `${percent(total / model.total)} of the time`].filter(Boolean).join("  ·  ")),
+            functionWarnings(model, fn),
             bars.make(model.main.functions.parts(fn), total || 1, { total: total || 1, title: name, className: "hero slim" }));
     }
 

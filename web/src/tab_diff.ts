@@ -15,13 +15,20 @@ function signed(value: number): string {
     return value === 0 ? "0" : (value < 0 ? "−" : "+") + short(Math.abs(value));
 }
 
-/** "1.25× faster", "new", "gone". */
-export function verdict(before: number, after: number): string {
-    if (before <= 0) return after > 0 ? "new" : "";
+/** "1.25× faster", "0.21 % slower", "same", "new", "gone": as `assay report --diff` says it. */
+function verdict(before: number, after: number): string {
+    if (before <= 0) return after > 0 ? "new" : "same";
     if (after <= 0) return "gone";
-    const factor = before / after;
-    if (Math.abs(factor - 1) < 0.0005) return "same";
-    return `${digits(factor > 1 ? factor : 1 / factor)}× ${factor > 1 ? "faster" : "slower"}`;
+    const factor = Math.max(before / after, after / before);
+    if (factor - 1 < 0.00005) return "same";
+    const much = factor < 1.005 ? `${((factor - 1) * 100).toFixed(2)} %` : `${factor.toFixed(factor < 1000 ? 2 : 0)}×`;
+    return `${much} ${before > after ? "faster" : "slower"}`;
+}
+
+/** "instructions +3.0 %"; empty where they were not counted, or are the same as far as that can be said. */
+function moreWork(before: number | null | undefined, after: number | null | undefined): string {
+    if (!before || !after || Math.abs(after / before - 1) < 0.005) return "";
+    return `instructions ${after > before ? "+" : "−"}${(Math.abs(after / before - 1) * 100).toFixed(1)} %`;
 }
 
 /** The components that changed, the largest change first. */
@@ -60,7 +67,7 @@ class DiffView implements View {
             el("td", { class: "num" }, side.cycles && side.instructions ? digits(side.instructions / side.cycles) : "–"), el("td", { class: "num" }, typeof side.seconds === "number" ? seconds(side.seconds) : "–"));
         const sum = (key: "before" | "cycles") => diff!.rows.reduce((all, row) => all + row[key], 0);
         const told = typeof before.cycles === "number" && typeof after.cycles === "number" ? [before.cycles, after.cycles] : [sum("before"), sum("cycles")];
-        return el("div", {}, el("p", { class: "headline" }, el("span", { class: "code" }, clean(summary.program, 60)), ": ", el("strong", {}, verdict(told[0], told[1])), ` (${signed(told[1] - told[0])} ${this.context.model.named.unit})`),
+        return el("div", {}, el("p", { class: "headline" }, el("span", { class: "code" }, clean(summary.program, 60)), ": ", el("strong", {}, verdict(told[0], told[1])), ` (${[`${signed(told[1] - told[0])} ${this.context.model.named.unit}`, moreWork(before.instructions, after.instructions)].filter(Boolean).join(", ")})`),
             differ ? el("p", { class: "missing" }, `The profiles differ in more than the program: ${clean(differ, 100)}.`) : null,
             el("table", { class: "plain errors" }, el("caption", { class: "hidden" }, "The two profiles"),
                 el("thead", {}, el("tr", {}, ...["", "Program", "Core, series", "Cycles", "Instructions", "IPC", "Time"].map((title, i) => el("th", { scope: "col", class: i > 2 ? "num" : null }, title)))),
@@ -108,7 +115,9 @@ class DiffView implements View {
                 const list = changes(all[row]);
                 cell.classList.add("why-diff");
                 list.slice(0, REASONS).forEach(([name, change]) => cell.append(el("span", { class: "reason" }, bars.swatch(this.byName.get(name) ?? UNKNOWN), `${clean(name, 40)} ${signed(change)}`)));
-                cell.title = list.slice(0, 20).map(([name, change]) => `${clean(name, 60)} ${signed(change)}`).join("\n");
+                const work = moreWork(all[row].before_executions, all[row].executions);
+                if (work) cell.append(el("span", { class: "reason" }, work));
+                cell.title = [...list.slice(0, 20).map(([name, change]) => `${clean(name, 60)} ${signed(change)}`), work].filter(Boolean).join("\n");
             } },
         ];
     }

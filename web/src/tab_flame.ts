@@ -11,6 +11,7 @@ import { tip } from "./tooltip";
 
 const HEIGHT = 25;
 const DRAWN_MAX = 2500;
+const SMALLEST = 0.02; // of a frame, for a piece of its own in its lower edge
 
 interface Frame {
     node: number;
@@ -113,7 +114,7 @@ class FlameView implements View {
     }
 
     private about(): string {
-        if (this.paths.self.known) return "Tint: the largest component. Lower edge: all of them.";
+        if (this.paths.self.known) return `Tint: the largest component. Lower edge: all of them, those below ${SMALLEST * 100} % together (hatched).`;
         return this.context.model.main.functions.known ? "Call paths are recorded without events." : `${this.context.model.main.label}: this source tells no events.`;
     }
 
@@ -170,17 +171,22 @@ class FlameView implements View {
         return item;
     }
 
-    /** The stack of everything below, along the frame's lower edge. */
+    /** The stack of everything below, along the frame's lower edge; what is too small to be seen is one piece. */
     private strip(node: number): HTMLElement {
         const strip = el("span", { class: "strip" });
+        const add = (share: number, look: string): HTMLElement => {
+            const segment = el("span", { class: look });
+            segment.style.width = `${share * 100}%`;
+            strip.append(segment);
+            return segment;
+        };
+        let rest = 0;
         for (const part of this.stacks.get(node)!) {
             const share = part.cycles / this.paths.inclusive[node];
-            if (share < 0.02) continue;
-            const segment = el("span", { class: "seg" });
-            segment.style.width = `${share * 100}%`;
-            segment.style.background = this.context.bars.colours.of(part.component);
-            strip.append(segment);
+            if (share < SMALLEST) rest += share;
+            else add(share, "seg").style.background = this.context.bars.colours.of(part.component);
         }
+        if (rest > 0) add(rest, "seg rest");
         return strip;
     }
 

@@ -5,6 +5,7 @@ import { clean, count, digits, percent, seconds, short } from "./format";
 import { counterGroups } from "./counters";
 import { Model } from "./model";
 import { Context, Tab, View } from "./tabs";
+import { partWarnings } from "./warnings";
 
 type Cell = string | { text: string; number?: boolean; dim?: boolean; code?: boolean };
 
@@ -101,7 +102,8 @@ function howMeasured(model: Model, known: Facts): HTMLElement {
 
 function whatLimits(model: Model): HTMLElement {
     const { summary, modules = [], files = [] } = model.data;
-    const lines = [...(summary.notes ?? []), ...(summary.unmeasured ?? []).map((text) => `not measured: ${text}`)].map((text) => clean(text, 600));
+    const part = partWarnings(model).map(({ title, text }) => `${title}: ${text}`);
+    const lines = [...part, ...(summary.notes ?? []), ...(summary.unmeasured ?? []).map((text) => `not measured: ${text}`)].map((text) => clean(text, 600));
     for (const module of modules) if (module.note) lines.push(`${clean(module.name, 80)}: ${clean(module.note, 200)}`);
     const without = files.filter((file) => !file.lines?.length).length;
     if (without > 0) lines.push(`${count(without)} of ${count(files.length)} source files are not in the page`);

@@ -10,9 +10,9 @@ import { findMoves, Move } from "./moves";
 import { tip } from "./tooltip";
 
 const ROWS_MAX = 5000;
-const NAME_WIDTH = 260;
+const NAME_WIDTH = 200;
 const MOVES = 8;
-const SHARE_WIDTH = 152; // a bar, a share and a difference
+const SHARE_WIDTH = 144; // a bar, a share and a difference
 
 export function reference(model: Model): Series {
     return model.series.find((series) => series.exact) ?? model.main;

@@ -4,6 +4,7 @@ import { Child, el } from "./dom";
 import { clean, count, digits, percent, seconds, short } from "./format";
 import { groupStacks, Model, Part, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
+import { partWarnings, profileWarnings } from "./warnings";
 
 const STATES: [string, string][] = [
     ["computing", "instructions commit"],
@@ -133,12 +134,13 @@ function qualityCard({ model }: Context): HTMLElement {
         line("Throttled", count(own.throttled), worry(own.throttled));
     }
     const error = own.error_estimate;
-    line("Error", typeof error === "number" ? `${percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}` : "not known",
-        typeof error !== "number" ? "unknown" : error <= 0.05 ? "good" : error <= 0.2 ? "warn" : "bad");
+    const part = partWarnings(model).length > 0;
+    line("Error", typeof error === "number" ? `${percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : "not known",
+        typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
     if (summary.repeat)
         line("Repeated", `${count(summary.repeat.runs)} runs, mean ${short(summary.repeat.mean)}, spread ${percent(summary.repeat.spread / (summary.repeat.mean || 1))}`);
     const missing = (summary.unmeasured ?? []).map((text) => el("li", {}, clean(text, 400)));
-    return card("How far to trust this", "quality-card", list,
+    return card("How far to trust this", "quality-card", profileWarnings(model), list,
         missing.length ? el("h3", {}, "Could not be measured") : null, missing.length ? el("ul", { class: "missing" }, ...missing) : null);
 }
 

@@ -1,0 +1,53 @@
+// What a reader must know before believing a number: that the profile is not of the whole run, or that files are no longer
+// those that ran. The reports in a terminal say the same at their top.
+
+import { el } from "./dom";
+import { clean, count } from "./format";
+import { Model } from "./model";
+
+export interface Warning {
+    title: string;
+    text: string;
+}
+
+const FILES = 3;
+
+/** Why the profile is not of the whole run; empty: it is, as far as is known. */
+export function partWarnings({ data: { summary } }: Model): Warning[] {
+    const list: Warning[] = [];
+    if (summary.partial) list.push({ title: "Partial", text: clean(summary.partial, 300) });
+    if (summary.region) list.push({ title: "Only a part of the run", text: clean(summary.region, 300) });
+    return list;
+}
+
+function fileWarning(model: Model, module: number): Warning | null {
+    const { name, note } = model.data.modules?.[module] ?? {};
+    return name !== undefined && note ? { title: clean(name, 80), text: `${clean(note, 200)}; shown is what was recorded` } : null;
+}
+
+/** Files that are gone or have changed, those with the most time first. */
+function fileWarnings(model: Model): Warning[] {
+    const time = new Float64Array(model.data.modules?.length ?? 0);
+    model.main.functions.total.forEach((cycles, fn) => (time[model.data.functions.module?.[fn] ?? -1] += cycles));
+    const order = Array.from(time.keys()).sort((a, b) => time[b] - time[a] || a - b);
+    const all = order.flatMap((module) => fileWarning(model, module) ?? []);
+    const more = all.length - FILES;
+    return more > 0 ? [...all.slice(0, FILES), { title: more === 1 ? "1 more file" : `${count(more)} more files`, text: "the Run tab names them" }] : all;
+}
+
+/** A list with a sign and words, or null where there is nothing to warn of. */
+function listOf(warnings: Warning[]): HTMLElement | null {
+    if (warnings.length === 0) return null;
+    return el("ul", { class: "warnings", "aria-label": "Warnings" }, ...warnings.map(({ title, text }) =>
+        el("li", {}, el("span", { class: "sign", "aria-hidden": "true" }, "⚠"), el("span", {}, el("strong", {}, title), `: ${text}`))));
+}
+
+export function profileWarnings(model: Model): HTMLElement | null {
+    return listOf([...partWarnings(model), ...fileWarnings(model)]);
+}
+
+/** Of the file that a function is in. */
+export function functionWarnings(model: Model, fn: number): HTMLElement | null {
+    const warning = fileWarning(model, model.data.functions.module?.[fn] ?? -1);
+    return listOf(warning ? [warning] : []);
+}
