@@ -9,6 +9,7 @@
 
 /* Stacks of 8 KiB hold most call chains; the kernel copies them at every sample. For accesses the next return addresses
  * are enough. */
+enum { CLOCK_MOST = 100000 }; /* a second: perf_swevent_start_hrtimer in the kernel */
 enum { STACK_BYTES = 8192, ACCESS_STACK_BYTES = 512, ACCESS_RING = 512 << 10, ACCESS_WAIT_MS = 20 };
 
 /* ---- whose option is it ---- */
@@ -133,8 +134,13 @@ bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_op
     if (options->event.len)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--event is for --source=pmu: the timer source samples the task clock");
-    if (options->period && options->period < 1000)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--period=%u: nanoseconds of the task clock, 1000 at the least",
+    /* The kernel's clocks tick no faster, whatever is asked for; the samples would stand for less than the time. */
+    if (!isnan(options->rate) && options->rate > CLOCK_MOST)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--rate=%g: the kernel's clocks give %d samples a second at the most", options->rate,
+                                   CLOCK_MOST);
+    if (options->period && options->period < 1000000000 / CLOCK_MOST)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--period=%u: nanoseconds of the task clock, 10000 at the least",
                                    (unsigned)options->period);
     if (options->branches)
         return as_error_set_status(err, AS_EXIT_USAGE, "--branches is for --source=pmu: a clock has no branch stacks");

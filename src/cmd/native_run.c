@@ -22,7 +22,9 @@ static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM};
 enum { CAUGHT = sizeof caught / sizeof *caught };
 static struct sigaction old_actions[CAUGHT];
 static struct as_native_session *_Atomic current;
-static _Atomic pid_t forward_to; /* 0: attached */
+static _Atomic pid_t forward_to; /* 0: attached, or not started yet */
+static _Atomic int early;        /* a signal for a program that had not started yet */
+static atomic_bool attached;
 static _Atomic unsigned interrupts;
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -30,22 +32,27 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     int saved = errno;
     struct as_native_session *session = atomic_load(&current);
     pid_t pid = atomic_load(&forward_to);
-    if (pid > 0 && info->si_code <= 0 && signal != SIGALRM) /* sent by a process, not by the terminal */
+    bool sent = info->si_code <= 0 && signal != SIGALRM; /* by a process, not by the terminal */
+    if (sent && pid > 0)
         kill(pid, signal);
+    else if (sent && !atomic_load(&attached))
+        atomic_store(&early, signal);
     bool ends = signal == SIGALRM;
     if (signal == SIGINT || signal == SIGTERM)
-        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (pid > 0 ? 2 : 1);
+        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (atomic_load(&attached) ? 1 : 2);
     if (ends && session)
         as_native_stop(session);
     errno = saved;
 }
 
-static void catch_signals(struct as_native_session *session, bool attached)
+/* Before the program starts, so that there is no moment in which a signal ends us and leaves it alone. */
+static void catch_signals(bool to_attach)
 {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-    atomic_store(&forward_to, attached ? 0 : as_native_pid(session));
+    atomic_store(&attached, to_attach);
+    atomic_store(&forward_to, 0);
+    atomic_store(&early, 0);
     atomic_store(&interrupts, 0);
-    atomic_store(&current, session);
     for (size_t i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], NULL, &old_actions[i]);
         if (old_actions[i].sa_handler != SIG_IGN || caught[i] == SIGALRM)
@@ -59,6 +66,28 @@ static void restore_signals(void)
     for (size_t i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &old_actions[i], NULL);
     atomic_store(&current, NULL);
+}
+
+/* It has started: signals reach it from here on, with one that came too early. */
+static void watch_session(struct as_native_session *session)
+{
+    atomic_store(&current, session);
+    if (atomic_load(&attached))
+        return;
+    atomic_store(&forward_to, as_native_pid(session));
+    int signal = atomic_exchange(&early, 0);
+    if (signal)
+        kill(as_native_pid(session), signal);
+}
+
+/* Who has interrupted the program once more meanwhile shall not lose what is being saved. */
+static void restore_signals_to_save(void)
+{
+    restore_signals();
+    if (atomic_load(&interrupts) == 0)
+        return;
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
 }
 
 static void start_alarm(double seconds)
@@ -142,14 +171,17 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
         return false;
     if (result->agent)
         options.environment = as_agent_environment(result->agent);
+    catch_signals(pid != 0);
     result->session = pid ? as_native_attach(&options, pid, err) : as_native_launch(&options, record->argv, err);
-    if (!result->session)
+    if (!result->session) {
+        restore_signals();
         return false;
+    }
     result->import.info = as_perf_reader_info(as_native_reader(result->session));
-    catch_signals(result->session, pid != 0);
+    watch_session(result->session);
     start_alarm(record->options->duration);
     bool ok = as_native_run(result->session, &native_sink, result, err);
-    restore_signals();
+    restore_signals_to_save();
     as_import_finish(&result->import);
     if (result->accesses)
         as_native_accesses_finish(result->accesses);
@@ -162,10 +194,13 @@ bool as_native_repeat(const struct as_record *record, const struct as_native_pla
                       struct as_error *err)
 {
     static const struct as_perf_sink nobody = {0};
+    catch_signals(false);
     struct as_native_session *session = as_native_launch(&plan->options, record->argv, err);
-    if (!session)
+    if (!session) {
+        restore_signals();
         return false;
-    catch_signals(session, false);
+    }
+    watch_session(session);
     bool ok = as_native_run(session, &nobody, NULL, err);
     restore_signals();
     int status = as_native_wait_status(session);

@@ -240,6 +240,8 @@ check_fails 2 'pid is for the pmu and timer' "one of the others with the model" 
 check_fails 2 "core is the model's, --user" "options of both" record --core boom-tea2 --user -- true
 check_fails 2 'either --pid or a program' "a program and a process" record --pid 1 -- true
 check_fails 2 'duration is for --pid' "--duration without a process" timer --duration 1 -- true
+check_fails 2 '100000 samples a second at the most' "a rate that no clock has" timer --rate 200000 -- true
+check_fails 2 '10000 at the least' "a period that no clock has" timer --period 9999 -- true
 check_fails 2 'either --rate or --period' "rate and period" timer --rate 10 --period 1000000 -- true
 check_fails 2 'rate=-1' "a negative rate" timer --rate -1 -- true
 check_fails 2 'event is for --source=pmu' "an event of the timer" timer --event cycles -- true
