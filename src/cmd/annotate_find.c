@@ -1,6 +1,7 @@
 /* See annotate_find.h. */
 #include "cmd/annotate_find.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/cli.h"
@@ -13,15 +14,17 @@ enum { LISTED = 4, NAME_SHOWN = 80 };
 
 typedef AS_VEC(uint32_t) numbers;
 
-static bool is_named(const struct as_store_function *function, const char *name)
+/* With or without parameters, or as reports show it. */
+static bool is_name(const char *full, const char *name)
 {
     size_t length = strlen(name);
-    if (function->linkage_name && strcmp(function->linkage_name, name) == 0)
-        return true;
-    if (function->name && strcmp(as_show(function->name), name) == 0) /* as reports show it */
-        return true;
-    return function->name && strncmp(function->name, name, length) == 0 &&
-           (function->name[length] == '\0' || function->name[length] == '(');
+    return full && (strcmp(as_show(full), name) == 0 ||
+                    (strncmp(full, name, length) == 0 && (full[length] == '\0' || full[length] == '(')));
+}
+
+static bool is_named(const struct as_store_function *function, const char *name)
+{
+    return (function->linkage_name && strcmp(function->linkage_name, name) == 0) || is_name(function->name, name);
 }
 
 static bool module_is(const struct as_view *view, uint32_t module, const char *name, size_t length)
@@ -99,17 +102,53 @@ static size_t distance_of(const char *symbol, const char *name)
     return distance;
 }
 
+static bool comes_from(const struct as_store_inline *inlines, size_t n, uint32_t at, const bool *meant)
+{
+    for (; at < n; at = inlines[at].parent)
+        if (meant[at])
+            return true;
+    return false;
+}
+
+/* Functions that an inlined one has become part of. */
+static void find_hosts(const struct as_view *view, const char *symbol, numbers *hosts)
+{
+    size_t n;
+    const struct as_store_inline *inlines = as_store_inlines(view->store, &n);
+    bool *known = as_alloc_array(view->n_functions + 1, sizeof *known), *meant = as_alloc_array(n + 1, sizeof *meant);
+    for (size_t i = 0; i < n; i++)
+        meant[i] = inlines[i].function && /* debug information may leave parameters out */
+                   (is_name(inlines[i].function, symbol) || is_name(symbol, inlines[i].function));
+    for (size_t i = 0; i < view->n_places; i++) {
+        uint32_t function = view->place[i].function;
+        if (function >= view->n_functions || known[function] || !comes_from(inlines, n, view->place[i].inlined, meant))
+            continue;
+        known[function] = true;
+        *as_vec_push(hosts) = function;
+    }
+    free(known);
+    free(meant);
+}
+
+static bool say_inlined(const struct as_view *view, const char *symbol, const numbers *hosts, struct as_error *err)
+{
+    struct as_str text = {0};
+    for (size_t i = 0; i < hosts->len && i < LISTED; i++)
+        as_str_addf(&text, "%s%.*s", i ? ", " : "", NAME_SHOWN, as_show(view->function[hosts->data[i]].name));
+    if (hosts->len > LISTED)
+        as_str_addf(&text, " and %zu more", hosts->len - LISTED);
+    as_error_set_status(err, AS_EXIT_USAGE,
+                        "'%.200s' is no function of its own: it was inlined into %s; 'assay report --by line' shows "
+                        "its lines",
+                        symbol, as_str_get(&text));
+    as_str_free(&text);
+    return false;
+}
+
 static bool say_none(const struct as_view *view, const char *symbol, struct as_error *err)
 {
     const char *near[3] = {NULL};
-    size_t distances[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, n_inlines;
-    const struct as_store_inline *inlines = as_store_inlines(view->store, &n_inlines);
-    for (size_t i = 0; i < n_inlines; i++)
-        if (inlines[i].function && strcmp(inlines[i].function, symbol) == 0)
-            return as_error_set_status(err, AS_EXIT_USAGE,
-                                       "'%.200s' is no function of its own: it was inlined; 'assay report --by line' "
-                                       "shows its lines",
-                                       symbol);
+    size_t distances[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     for (size_t i = 0; i < view->n_functions; i++) {
         const char *name = view->function[i].name;
         size_t distance = name && strlen(name) < 200 ? distance_of(symbol, name) : SIZE_MAX;
@@ -131,15 +170,20 @@ static bool say_none(const struct as_view *view, const char *symbol, struct as_e
 
 bool as_annotate_find(const struct as_view *view, const char *symbol, uint32_t *function, struct as_error *err)
 {
-    numbers found = {0};
+    numbers found = {0}, hosts = {0};
     find_all(view, symbol, &found);
+    if (!found.len)
+        find_hosts(view, symbol, &hosts);
     bool ok = found.len == 1;
     if (ok)
         *function = found.data[0];
     else if (found.len > 1)
         say_several(view, symbol, &found, err);
+    else if (hosts.len)
+        say_inlined(view, symbol, &hosts, err);
     else
         say_none(view, symbol, err);
     as_vec_free(&found);
+    as_vec_free(&hosts);
     return ok;
 }

@@ -55,7 +55,29 @@ END
 cat >src/names.cc <<'END'
 namespace space { struct thing { __attribute__((noinline)) int value(int x); }; }
 int space::thing::value(int x) { int sum = 0; for (int i = 0; i < x; i++) sum += i * sum; return sum; }
-int main() { space::thing t; return t.value(1000) == 1; }
+volatile int table[64];
+inline __attribute__((always_inline)) int helper(int x)
+{
+    return table[x & 63] + x; /* of helper */
+}
+namespace a_name_that_takes_place {
+struct a_type_whose_name_is_as_long_as_those_of_strings { int x; };
+template <class T, class U> struct box {
+                static inline __attribute__((always_inline)) int fill(int x)
+                {
+                    return table[x & 31] * x + table[x & 15]; /* far to the right */
+                }
+};
+}
+using long_name = a_name_that_takes_place::a_type_whose_name_is_as_long_as_those_of_strings;
+int main()
+{
+    space::thing t;
+    int sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += helper(i) + a_name_that_takes_place::box<long_name, long_name>::fill(i);
+    return t.value(1000) == sum;
+}
 END
 build() { gcc -g -O1 -Wl,--build-id,-z,lazy -o prog "$PWD"/src/{main,work,other}.c; }
 check "a program" build
@@ -105,7 +127,9 @@ done
 check_fails 2 "did you mean loop" "a name that is near" note lopo
 check_fails 2 "no function 'zzzzqqq'" "a name that is not" note zzzzqqq
 check_fails 2 "ambiguous: same at 0x.*, same at 0x.*MODULE:NAME" "two of a name" note same
-check_fails 2 'it was inlined' "an inlined function" note twice
+check_fails 2 'it was inlined into loop;' "an inlined function" note twice
+for name in helper 'helper(int)'; do check_fails 2 'it was inlined into main;' "… of C++: $name" note "$name" names.db; done
+check_fails 2 'it was inlined into loop;' "… with parameters that nobody recorded" note 'twice(int)'
 check_json "one of two, by its address" 'd["function"] == "same"' note "$(note same 2>&1 | grep -oE '0x[0-9a-f]+' | head -n 1)" --json
 check_fails 2 'no symbol' "no name" note
 check_fails 2 'one function' "too many words" note loop assay.db more
