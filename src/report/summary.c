@@ -18,6 +18,10 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
 {
     summary->error = NAN;
     summary->error_how = "unknown";
+    if (summary->contradicts) {
+        summary->error_how = "unknown: its times do not add up to the cycles of the run";
+        return;
+    }
     if (summary->exact) {
         summary->error = 0;
         summary->error_how = "exact, every cycle of the run is accounted for";
@@ -34,7 +38,24 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     }
 }
 
-bool as_summary_read(const struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
+/* A series that calls itself exact is, where its times are all cycles of the run; where the file does not tell how many
+ * there were, nothing speaks against it. */
+static bool check_exact(struct as_store *store, struct as_summary *summary, struct as_error *err)
+{
+    size_t n;
+    uint64_t units, cycles, wanted, scale = as_store_series(store, &n)[summary->series].scale;
+    if (!summary->exact || !as_store_meta_u64(store, AS_META_CYCLES, &cycles))
+        return true;
+    if (!as_store_total(store, summary->series, NULL, &units, err))
+        return false;
+    summary->contradicts = __builtin_mul_overflow(cycles, scale, &wanted) || wanted != units;
+    summary->exact = !summary->contradicts;
+    if (summary->contradicts)
+        summary->samples = 0;
+    return true;
+}
+
+bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
 {
     size_t n;
     const struct as_store_series *all = as_store_series(store, &n);
@@ -66,6 +87,8 @@ bool as_summary_read(const struct as_store *store, uint32_t series, struct as_su
         .period = shown->period,
         .seconds = as_store_meta_double(store, AS_META_SECONDS),
     };
+    if (!check_exact(store, summary, err))
+        return false;
     find_error(store, summary);
     return true;
 }
@@ -288,7 +311,7 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, " (precise level %d)", summary->precise);
     if (summary->exact)
         as_str_add(line, ": every cycle");
-    else
+    else if (!summary->contradicts)
         as_str_addf(line, ": %s samples", as_summary_count(summary->samples));
     if (summary->period)
         as_str_addf(line, ", one in %s %s", as_summary_count(summary->period), as_show(summary->unit));
@@ -300,7 +323,7 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
 static void add_error(const struct as_summary *summary, struct as_str *line)
 {
     if (isnan(summary->error))
-        as_str_add(line, "error unknown");
+        as_str_addf(line, "error %s", summary->error_how);
     else
         as_str_addf(line, "error %.2f %%: %s", 100 * summary->error, summary->error_how);
 }

@@ -14,6 +14,7 @@ struct as_summary {
     const char *program; /* its last component */
     const char *source, *source_why, *core, *sampler, *description, *unit, *partial, *region;
     bool exact;
+    bool contradicts; /* it is said to be exact, and its times are not those of the run */
     int32_t precise;
     double scale; /* units of time a `unit` */
     uint64_t instructions, cycles;
@@ -24,8 +25,8 @@ struct as_summary {
     const char *error_how;
 };
 
-/* False where the profile has no series at all. */
-bool as_summary_read(const struct as_store *store, uint32_t series, struct as_summary *summary,
+/* False where the profile has no series at all, or its times cannot be read. */
+bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary,
                      struct as_error *err) AS_MUST_CHECK;
 
 /* The members of design.md's `summary`, into an object that is open. */

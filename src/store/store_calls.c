@@ -3,14 +3,15 @@
 #include "store/store_internal.h"
 #include "store/store_sql.h"
 
-static bool get_path_time(const struct as_store *store, sqlite3_stmt *row, struct as_store_path_time *time)
+static bool get_path_time(const struct as_store *store, sqlite3_stmt *row, struct as_store_path_time *time,
+                          struct as_store_sums *sums)
 {
     int64_t instruction;
-    if (!as_store_get(row, "wiwuu", &time->path, &instruction, &time->thread, &time->units, &time->samples))
+    if (!as_store_get(row, "wiwcc", &time->path, &instruction, &time->thread, &time->units, &time->samples))
         return false;
     time->instruction = instruction < 0 ? AS_STORE_NONE : (uint32_t)instruction;
     return time->path < store->paths.len && time->thread < store->threads.len && instruction >= -1 &&
-           instruction < (int64_t)store->places.len;
+           instruction < (int64_t)store->places.len && as_store_add_up(sums, time->units, time->samples, 0);
 }
 
 struct times {
@@ -39,6 +40,7 @@ struct as_store_path_time *as_store_path_times(struct as_store *store, uint32_t 
                                    " ORDER BY series, path, instruction, thread";
     struct times times = {0};
     struct as_store_path_time time = {.series = series};
+    struct as_store_sums sums = {0};
     int more;
     *n = 0;
     if (!as_store_load(store, AS_STORE_CALLS, err))
@@ -48,7 +50,7 @@ struct as_store_path_time *as_store_path_times(struct as_store *store, uint32_t 
         return NULL;
     sqlite3_bind_int64(row, 1, series);
     while ((more = as_store_step(store, row, err)) > 0) {
-        if (!get_path_time(store, row, &time)) {
+        if (!get_path_time(store, row, &time, &sums)) {
             as_store_damaged(store, err, "a path's time makes no sense");
             more = -1;
             break;

@@ -13,6 +13,7 @@ static bool counts(const bool *threads, uint32_t thread)
 struct accesses {
     uint32_t series;
     const bool *threads;
+    struct as_store_sums sums;
     AS_VEC(struct as_store_access) rows;
 };
 
@@ -27,9 +28,9 @@ static bool use_access(struct as_store *store, sqlite3_stmt *row, void *context)
 {
     struct accesses *all = context;
     struct as_store_access access = {.series = all->series};
-    if (!as_store_get(row, "wwuwwwnuu", &access.instruction, &access.thread, &access.address, &access.size,
+    if (!as_store_get(row, "wwuwwwncc", &access.instruction, &access.thread, &access.address, &access.size,
                       &access.kind, &access.how, &access.object, &access.units, &access.samples) ||
-        !valid_access(store, &access))
+        !valid_access(store, &access) || !as_store_add_up(&all->sums, access.units, access.samples, 0))
         return false;
     if (counts(all->threads, access.thread))
         *as_vec_push(&all->rows) = access;
@@ -55,6 +56,7 @@ struct as_store_access *as_store_accesses(struct as_store *store, uint32_t serie
 
 struct branches {
     uint32_t series;
+    struct as_store_sums sums; /* units: cycles, samples: mispredicted, executions: taken */
     AS_VEC(struct as_store_branch) rows;
 };
 
@@ -62,9 +64,10 @@ static bool use_branch(struct as_store *store, sqlite3_stmt *row, void *context)
 {
     struct branches *all = context;
     struct as_store_branch branch = {.series = all->series};
-    if (!as_store_get(row, "wwuuu", &branch.source, &branch.target, &branch.taken, &branch.mispredicted,
+    if (!as_store_get(row, "wwccc", &branch.source, &branch.target, &branch.taken, &branch.mispredicted,
                       &branch.cycles) ||
-        branch.source >= store->places.len || branch.target >= store->places.len)
+        branch.source >= store->places.len || branch.target >= store->places.len ||
+        !as_store_add_up(&all->sums, branch.cycles, branch.mispredicted, branch.taken))
         return false;
     *as_vec_push(&all->rows) = branch;
     return true;
@@ -88,6 +91,7 @@ struct as_store_branch *as_store_branches(struct as_store *store, uint32_t serie
 struct parts {
     uint32_t series;
     const bool *threads;
+    struct as_store_sums sums;
     AS_VEC(struct as_store_path_component) rows;
 };
 
@@ -95,8 +99,9 @@ static bool use_part(struct as_store *store, sqlite3_stmt *row, void *context)
 {
     struct parts *all = context;
     struct as_store_path_component part = {.series = all->series};
-    if (!as_store_get(row, "wwuuu", &part.path, &part.thread, &part.events, &part.units, &part.samples) ||
-        part.path >= store->paths.len || part.thread >= store->threads.len)
+    if (!as_store_get(row, "wwucc", &part.path, &part.thread, &part.events, &part.units, &part.samples) ||
+        part.path >= store->paths.len || part.thread >= store->threads.len ||
+        !as_store_add_up(&all->sums, part.units, part.samples, 0))
         return false;
     if (!counts(all->threads, part.thread))
         return true;

@@ -9,6 +9,11 @@
 
 #include <sqlite3.h>
 
+/* What the rows of a table have added up to. */
+struct as_store_sums {
+    uint64_t units, samples, executions;
+};
+
 struct as_store {
     char *path;
     int fd;
@@ -33,6 +38,7 @@ struct as_store {
     AS_VEC(struct as_store_event) events;
     AS_VEC(struct as_store_state) states;
     AS_VEC(struct as_store_stack) stacks;
+    struct as_store_sums stack_sums;
     AS_VEC(struct as_store_estimate) estimates;
     AS_VEC(struct as_store_counter) counters;
     AS_VEC(struct as_store_quality) quality;
@@ -81,6 +87,9 @@ bool as_store_fail(const struct as_store *store, int code, struct as_error *err)
 
 /* Keeps a string of a row in place of what it points to. False: there cannot be so many. */
 bool as_store_keep(struct as_store *store, const char **text) AS_MUST_CHECK;
+
+/* Counts a row in. False where one leaves 63 bits, which no sound file does. */
+bool as_store_add_up(struct as_store_sums *sums, uint64_t units, uint64_t samples, uint64_t executions) AS_MUST_CHECK;
 
 static inline bool as_store_valid(uint32_t number, size_t count)
 {

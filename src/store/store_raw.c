@@ -27,15 +27,20 @@ bool as_store_each_row(struct as_store *store, unsigned parts, const char *sql, 
     return more == 0;
 }
 
-static bool each_row(struct as_store *store, const char *sql, uint32_t series,
-                     bool (*use)(struct as_store *, sqlite3_stmt *, void *), void *context, struct as_error *err)
+static bool add_up(uint64_t *sum, uint64_t value)
 {
-    return as_store_each_row(store, AS_STORE_CALLS, sql, series, use, context, err);
+    return !__builtin_add_overflow(*sum, value, sum) && *sum <= INT64_MAX;
+}
+
+bool as_store_add_up(struct as_store_sums *sums, uint64_t units, uint64_t samples, uint64_t executions)
+{
+    return add_up(&sums->units, units) && add_up(&sums->samples, samples) && add_up(&sums->executions, executions);
 }
 
 struct gathered {
     uint32_t series;
     const bool *threads;
+    struct as_store_sums sums; /* of the table that is read */
     AS_VEC(struct as_store_time) times;
     AS_VEC(struct as_store_component) components;
     AS_VEC(struct as_store_state_time) states;
@@ -46,8 +51,9 @@ static bool use_time(struct as_store *store, sqlite3_stmt *row, void *context)
 {
     struct gathered *all = context;
     struct as_store_time time = {.series = all->series};
-    if (!as_store_get(row, "wwuuu", &time.instruction, &time.thread, &time.units, &time.samples, &time.executions) ||
-        time.instruction >= store->places.len || time.thread >= store->threads.len)
+    if (!as_store_get(row, "wwccc", &time.instruction, &time.thread, &time.units, &time.samples, &time.executions) ||
+        time.instruction >= store->places.len || time.thread >= store->threads.len ||
+        !as_store_add_up(&all->sums, time.units, time.samples, time.executions))
         return false;
     if (counts(store, all->threads, time.thread))
         *as_vec_push(&all->times) = time;
@@ -58,8 +64,9 @@ static bool use_component(struct as_store *store, sqlite3_stmt *row, void *conte
 {
     struct gathered *all = context;
     struct as_store_component part = {.series = all->series};
-    if (!as_store_get(row, "wwuuu", &part.instruction, &part.thread, &part.events, &part.units, &part.samples) ||
-        part.instruction >= store->places.len || part.thread >= store->threads.len)
+    if (!as_store_get(row, "wwucc", &part.instruction, &part.thread, &part.events, &part.units, &part.samples) ||
+        part.instruction >= store->places.len || part.thread >= store->threads.len ||
+        !as_store_add_up(&all->sums, part.units, part.samples, 0))
         return false;
     if (counts(store, all->threads, part.thread))
         *as_vec_push(&all->components) = part;
@@ -70,8 +77,9 @@ static bool use_state(struct as_store *store, sqlite3_stmt *row, void *context)
 {
     struct gathered *all = context;
     struct as_store_state_time part = {.series = all->series};
-    if (!as_store_get(row, "wwwu", &part.instruction, &part.thread, &part.state, &part.units) ||
-        part.instruction >= store->places.len || part.thread >= store->threads.len || part.state >= store->states.len)
+    if (!as_store_get(row, "wwwc", &part.instruction, &part.thread, &part.state, &part.units) ||
+        part.instruction >= store->places.len || part.thread >= store->threads.len || part.state >= store->states.len ||
+        !as_store_add_up(&all->sums, part.units, 0, 0))
         return false;
     if (counts(store, all->threads, part.thread))
         *as_vec_push(&all->states) = part;
@@ -83,14 +91,21 @@ static bool use_path(struct as_store *store, sqlite3_stmt *row, void *context)
     struct gathered *all = context;
     struct as_store_path_time time = {.series = all->series};
     int64_t instruction;
-    if (!as_store_get(row, "wiwuu", &time.path, &instruction, &time.thread, &time.units, &time.samples) ||
+    if (!as_store_get(row, "wiwcc", &time.path, &instruction, &time.thread, &time.units, &time.samples) ||
         time.path >= store->paths.len || time.thread >= store->threads.len || instruction < -1 ||
-        instruction >= (int64_t)store->places.len)
+        instruction >= (int64_t)store->places.len || !as_store_add_up(&all->sums, time.units, time.samples, 0))
         return false;
     time.instruction = instruction < 0 ? AS_STORE_NONE : (uint32_t)instruction;
     if (counts(store, all->threads, time.thread))
         *as_vec_push(&all->paths) = time;
     return true;
+}
+
+static bool each_row(struct as_store *store, const char *sql, struct gathered *all,
+                     bool (*use)(struct as_store *, sqlite3_stmt *, void *), struct as_error *err)
+{
+    all->sums = (struct as_store_sums){0};
+    return as_store_each_row(store, AS_STORE_CALLS, sql, all->series, use, all, err);
 }
 
 bool as_store_raw(struct as_store *store, uint32_t series, const bool *threads, struct as_store_raw *raw,
@@ -100,19 +115,19 @@ bool as_store_raw(struct as_store *store, uint32_t series, const bool *threads, 
     bool ok = each_row(store,
                        "SELECT instruction, thread, units, samples, executions FROM times WHERE series = ?1"
                        " ORDER BY series, instruction, thread",
-                       series, use_time, &all, err) &&
+                       &all, use_time, err) &&
               each_row(store,
                        "SELECT instruction, thread, events, units, samples FROM components WHERE series = ?1"
                        " ORDER BY series, instruction, thread, events",
-                       series, use_component, &all, err) &&
+                       &all, use_component, err) &&
               each_row(store,
                        "SELECT instruction, thread, state, units FROM state_times WHERE series = ?1"
                        " ORDER BY series, instruction, thread, state",
-                       series, use_state, &all, err) &&
+                       &all, use_state, err) &&
               each_row(store,
                        "SELECT path, instruction, thread, units, samples FROM path_times WHERE series = ?1"
                        " ORDER BY series, path, instruction, thread",
-                       series, use_path, &all, err);
+                       &all, use_path, err);
     *raw = (struct as_store_raw){.times = all.times.data,
                                  .components = all.components.data,
                                  .states = all.states.data,

@@ -131,6 +131,9 @@ struct as_store_rows {
     struct as_store_row_part *parts;
 };
 
+/* Units of a series in the threads that count (NULL: all). */
+bool as_store_total(struct as_store *store, uint32_t series, const bool *threads, uint64_t *total,
+                    struct as_error *err) AS_MUST_CHECK;
 bool as_store_query(struct as_store *store, const struct as_store_query *query, struct as_store_rows *rows,
                     struct as_error *err) AS_MUST_CHECK;
 void as_store_rows_free(struct as_store_rows *rows);

@@ -151,11 +151,13 @@ static void add_part(struct sum *sum, const struct cell *cell, const struct as_s
     as_add_to(&part->samples, cell->samples);
 }
 
-static bool get_cell(const struct as_store *store, sqlite3_stmt *statement, struct cell *cell)
+static bool get_cell(const struct as_store *store, sqlite3_stmt *statement, struct cell *cell,
+                     struct as_store_sums *sums)
 {
-    return as_store_get(statement, "wwuuuu", &cell->instruction, &cell->thread, &cell->key, &cell->units,
+    return as_store_get(statement, "wwuccc", &cell->instruction, &cell->thread, &cell->key, &cell->units,
                         &cell->samples, &cell->executions) &&
-           cell->instruction < store->places.len && cell->thread < store->threads.len;
+           cell->instruction < store->places.len && cell->thread < store->threads.len &&
+           as_store_add_up(sums, cell->units, cell->samples, cell->executions);
 }
 
 /* Calls `use` for each cell of the series that counts. */
@@ -166,6 +168,7 @@ static bool each_cell(struct sum *sum, const char *const sql[2],
     struct as_store *store = sum->store;
     const struct as_store_query *query = sum->query;
     bool narrow = query->function != AS_STORE_NONE;
+    struct as_store_sums sums = {0};
     struct cell cell;
     int more;
     sqlite3_stmt *statement = as_store_prepare(store, sql[narrow], err);
@@ -175,7 +178,7 @@ static bool each_cell(struct sum *sum, const char *const sql[2],
     if (narrow)
         sqlite3_bind_int64(statement, 2, query->function);
     while ((more = as_store_step(store, statement, err)) > 0) {
-        if (!get_cell(store, statement, &cell)) {
+        if (!get_cell(store, statement, &cell, &sums)) {
             as_store_damaged(store, err, "a time of series %u makes no sense", query->series);
             more = -1;
             break;
@@ -198,24 +201,25 @@ static void add_matching_part(struct sum *sum, const struct cell *cell, const st
         add_part(sum, cell, place);
 }
 
-/* What shares are of: all of the series in the threads that count. */
-static bool add_total(struct sum *sum, struct as_error *err)
+bool as_store_total(struct as_store *store, uint32_t series, const bool *threads, uint64_t *total, struct as_error *err)
 {
-    sqlite3_stmt *statement = as_store_prepare(sum->store, "SELECT thread, units FROM times WHERE series = ?1", err);
+    sqlite3_stmt *statement = as_store_prepare(store, "SELECT thread, units FROM times WHERE series = ?1", err);
+    struct as_store_sums sums = {0};
     uint32_t thread;
     uint64_t units;
     int more;
+    *total = 0;
     if (!statement)
         return false;
-    sqlite3_bind_int64(statement, 1, sum->query->series);
-    while ((more = as_store_step(sum->store, statement, err)) > 0) {
-        if (!as_store_get(statement, "wu", &thread, &units) || thread >= sum->store->threads.len) {
-            as_store_damaged(sum->store, err, "a time of series %u makes no sense", sum->query->series);
+    sqlite3_bind_int64(statement, 1, series);
+    while ((more = as_store_step(store, statement, err)) > 0) {
+        if (!as_store_get(statement, "wc", &thread, &units) || thread >= store->threads.len ||
+            !as_store_add_up(&sums, units, 0, 0)) {
+            as_store_damaged(store, err, "a time of series %u makes no sense", series);
             more = -1;
             break;
         }
-        if (counts(sum->query->threads, thread))
-            as_add_to(&sum->total, units);
+        *total += counts(threads, thread) ? units : 0;
     }
     sqlite3_finalize(statement);
     return more == 0;
@@ -224,7 +228,7 @@ static bool add_total(struct sum *sum, struct as_error *err)
 static bool add_all(struct sum *sum, struct as_error *err)
 {
     const struct as_store_query *query = sum->query;
-    if (!add_total(sum, err))
+    if (!as_store_total(sum->store, query->series, query->threads, &sum->total, err))
         return false;
     if (!query->events && !each_cell(sum, time_sql, add_time, err))
         return false;

@@ -99,12 +99,22 @@ static bool get_integer(sqlite3_stmt *statement, int at, int64_t *value)
     return sqlite3_column_type(statement, at) == SQLITE_INTEGER;
 }
 
+static bool get_count(sqlite3_stmt *statement, int at, uint64_t *value)
+{
+    int64_t number;
+    bool ok = get_integer(statement, at, &number) && number >= 0;
+    *value = ok ? (uint64_t)number : 0;
+    return ok;
+}
+
 static bool get_one(sqlite3_stmt *statement, int at, char kind, va_list *args)
 {
     switch (kind) {
     case 'i':
     case 'u':
         return get_integer(statement, at, va_arg(*args, int64_t *));
+    case 'c':
+        return get_count(statement, at, va_arg(*args, uint64_t *));
     case 'w':
     case 'n':
         return get_number(statement, at, kind == 'n', va_arg(*args, uint32_t *));

@@ -1,7 +1,7 @@
 /* Values in and out of SQLite's statements, by a format of one letter a column:
  *   i int64_t    u uint64_t (its bits)    d double (NAN: NULL)    s string (NULL: NULL)
  *   n uint32_t that is a number of something or AS_STORE_NONE (NULL)    w uint32_t, 0 … UINT32_MAX - 1
- *   b bytes: const uint8_t *, size_t (none: NULL)
+ *   b bytes: const uint8_t *, size_t (none: NULL)    c uint64_t that counts something, 0 … INT64_MAX: for reading
  */
 #ifndef AS_STORE_SQL_H
 #define AS_STORE_SQL_H

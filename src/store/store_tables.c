@@ -55,7 +55,7 @@ static bool run_row(struct as_store *store, sqlite3_stmt *row)
 {
     struct as_store_run *run = as_vec_push(&store->runs);
     int64_t status;
-    if (!as_store_get(row, "wuuudi", &run->number, &run->cycles, &run->instructions, &run->samples, &run->seconds,
+    if (!as_store_get(row, "wcccdi", &run->number, &run->cycles, &run->instructions, &run->samples, &run->seconds,
                       &status))
         return false;
     run->status = (int32_t)status;
@@ -66,7 +66,7 @@ static bool thread_row(struct as_store *store, sqlite3_stmt *row)
 {
     struct as_store_thread *thread = as_vec_push(&store->threads);
     uint32_t id;
-    return as_store_get(row, "wwisuuu", &id, &thread->number, &thread->process, &thread->name, &thread->cycles,
+    return as_store_get(row, "wwisccc", &id, &thread->number, &thread->process, &thread->name, &thread->cycles,
                         &thread->instructions, &thread->samples) &&
            id == store->threads.len - 1 && as_store_keep(store, &thread->name);
 }
@@ -82,7 +82,7 @@ static bool series_row(struct as_store *store, sqlite3_stmt *row)
     struct as_store_series *series = as_vec_push(&store->series);
     uint32_t id, exact;
     int64_t precise;
-    if (!as_store_get(row, "wsswsusiuduuuuu", &id, &series->name, &series->description, &exact, &series->unit,
+    if (!as_store_get(row, "wsswsusicdccccu", &id, &series->name, &series->description, &exact, &series->unit,
                       &series->scale, &series->event, &precise, &series->period, &series->rate, &series->samples,
                       &series->lost, &series->throttled, &series->dropped, &series->events))
         return false;
@@ -119,8 +119,9 @@ static bool state_row(struct as_store *store, sqlite3_stmt *row)
 static bool stack_row(struct as_store *store, sqlite3_stmt *row)
 {
     struct as_store_stack *stack = as_vec_push(&store->stacks);
-    return as_store_get(row, "wssu", &stack->series, &stack->stack, &stack->name, &stack->units) &&
-           stack->series < store->series.len && stack->stack && stack->name && as_store_keep(store, &stack->stack) &&
+    return as_store_get(row, "wssc", &stack->series, &stack->stack, &stack->name, &stack->units) &&
+           stack->series < store->series.len && stack->stack && stack->name &&
+           as_store_add_up(&store->stack_sums, stack->units, 0, 0) && as_store_keep(store, &stack->stack) &&
            as_store_keep(store, &stack->name);
 }
 

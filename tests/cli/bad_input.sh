@@ -129,6 +129,27 @@ other_qemu() { "$ASSAY" stat --qemu "$(command -v qemu-riscv64)" -- true; }
 check_status 126 "the other architecture's QEMU" other_qemu
 check "the other architecture's QEMU: said so" test -n "$err"
 
+# ---- profiles whose numbers cannot be ------------------------------------------------------------------------------
+check "a profile" "$ASSAY" record -q -o sound.db --max 100k -- /bin/true
+check_json "… that is exact" 'd["summary"]["exact"] and d["summary"]["error_estimate"] == 0' "$ASSAY" report --json sound.db
+changed() {
+    cp sound.db changed.db
+    python3 -c 'import sqlite3, sys; d = sqlite3.connect("changed.db"); d.execute(sys.argv[1]); d.commit()' "$1"
+}
+hottest='WHERE series = 0 AND instruction = (SELECT instruction FROM times ORDER BY units DESC LIMIT 1)'
+for sql in "UPDATE times SET units = -5 $hottest" "UPDATE times SET units = 9000000000000000000"; do
+    changed "$sql"
+    check_fails 125 'is damaged \(a time of series 0 makes no sense\)' "report: ${sql%%WHERE*}" "$ASSAY" report changed.db
+    check_fails 125 'is damaged' "export: ${sql%%WHERE*}" "$ASSAY" export --to=csv changed.db
+    check_fails 125 'is damaged' "--html: ${sql%%WHERE*}" "$ASSAY" report --html page.html changed.db
+done
+changed "UPDATE times SET units = units + 7 $hottest"
+check "times that do not add up to the cycles" "$ASSAY" report changed.db
+check "… are not called exact" grep -q 'error unknown: its times do not add up to the cycles of the run' <<<"$out"
+check_same "… anywhere" 0 "$(grep -c 'every cycle' <<<"$out")"
+check_json "… nor in JSON" 'not d["summary"]["exact"] and d["summary"]["error_estimate"] is None' \
+    "$ASSAY" report --json changed.db
+
 # ---- limits and outputs --------------------------------------------------------------------------------------------
 small_files() { (ulimit -f 8 && "$ASSAY" stat -- true); }
 check_fails 125 'shared memory.*File too large' "no room for shared memory" small_files

@@ -138,6 +138,9 @@ static void bad_rows(void **state)
         {"UPDATE stacks SET series = 2", "of stacks makes no sense"},
         {"UPDATE estimates SET series = 2", "of estimates makes no sense"},
         {"UPDATE runs SET status = 1 << 40", "of runs makes no sense"},
+        {"UPDATE stacks SET units = -1", "of stacks makes no sense"},
+        {"UPDATE stacks SET units = 9e18", "of stacks makes no sense"},
+        {"UPDATE series SET samples = -1", "of series makes no sense"},
     };
     static const struct {
         const char *sql, *part;
@@ -153,6 +156,13 @@ static void bad_rows(void **state)
         {"UPDATE paths SET call_site = 6", "of paths makes no sense"},
         {"UPDATE times SET thread = 2 WHERE series = 0 AND instruction = 0", "a time of series 0"},
         {"UPDATE times SET instruction = 6 WHERE instruction = 5", "a time of series 0"},
+        {"UPDATE times SET units = -5 WHERE series = 0 AND instruction = 0", "a time of series 0"},
+        {"UPDATE times SET samples = -1 WHERE series = 0 AND instruction = 0", "a time of series 0"},
+        {"UPDATE times SET executions = -1 WHERE series = 0 AND instruction = 0", "a time of series 0"},
+        {"UPDATE times SET units = 9000000000000000000", "a time of series 0"},
+        {"UPDATE times SET executions = 9000000000000000000", "a time of series 0"},
+        {"UPDATE path_times SET units = -1 WHERE path = 6", "a path's time"},
+        {"UPDATE path_times SET units = 9000000000000000000", "a path's time"},
         {"UPDATE path_times SET path = 7 WHERE path = 6", "a path's time"},
         {"UPDATE path_times SET instruction = -2 WHERE path = 6", "a path's time"},
     };
@@ -176,6 +186,60 @@ static void bad_rows(void **state)
         as_store_rows_free(&rows);
         as_store_close(store);
     }
+}
+
+/* Everything that reads counts; false where one of them refuses. */
+static bool reads_parts(struct as_store *store, struct as_error *err)
+{
+    struct as_store_rows rows;
+    struct as_store_raw raw;
+    size_t n;
+    for (int split = AS_STORE_BY_EVENTS; split <= AS_STORE_BY_STATE; split++) {
+        struct as_store_query query = AS_STORE_QUERY_INIT;
+        query.split = (enum as_store_split)split;
+        if (!as_store_query(store, &query, &rows, err))
+            return false;
+        as_store_rows_free(&rows);
+    }
+    void *lists[] = {as_store_path_components(store, 0, NULL, &n, err), as_store_accesses(store, 1, NULL, &n, err),
+                     as_store_branches(store, 1, &n, err)};
+    bool ok = lists[0] && lists[1] && lists[2];
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]);
+    if (ok && (ok = as_store_raw(store, 0, NULL, &raw, err)))
+        as_store_raw_free(&raw);
+    return ok;
+}
+
+/* Negative counts, and sums that no 63 bits hold, are nobody's times. */
+static void impossible_counts(void **state)
+{
+    static const char *const columns[][2] = {{"times", "units"},           {"times", "samples"},
+                                             {"times", "executions"},      {"components", "units"},
+                                             {"components", "samples"},    {"state_times", "units"},
+                                             {"path_times", "units"},      {"path_times", "samples"},
+                                             {"path_components", "units"}, {"path_components", "samples"},
+                                             {"accesses", "units"},        {"accesses", "samples"},
+                                             {"branches", "taken"},        {"branches", "mispredicted"},
+                                             {"branches", "cycles"}};
+    static const char *const values[] = {"-1", "9000000000000000000"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        for (size_t k = 0; k < 2; k++) {
+            struct as_error err = AS_ERROR_INIT;
+            char sql[200];
+            snprintf(sql, sizeof sql, "UPDATE %s SET %s = %s", columns[i][0], columns[i][1], values[k]);
+            bed_write_small(bed_path("counts.db"));
+            struct as_store *store = as_store_open(bed_path("counts.db"), &err);
+            assert_true(reads_parts(store, &err));
+            as_store_close(store);
+            bed_sql(bed_path("counts.db"), sql);
+            store = as_store_open(bed_path("counts.db"), &err);
+            assert_non_null(store);
+            if (reads_parts(store, &err))
+                fail_msg("%s is believed", sql);
+            bed_assert_line(&err, "makes no sense");
+            as_store_close(store);
+        }
 }
 
 /* What a user adds to a profile with sqlite3 does not hurt. */
@@ -336,6 +400,7 @@ int main(void)
         cmocka_unit_test(truncated),
         cmocka_unit_test(flipped_bytes),
         cmocka_unit_test(bad_rows),
+        cmocka_unit_test(impossible_counts),
         cmocka_unit_test(guests_are_ignored),
         cmocka_unit_test(older_formats_are_migrated),
         cmocka_unit_test(migration_fails_clearly),
