@@ -33,6 +33,19 @@ void as_agent_unmapped(void);
 uint64_t as_agent_gave(const void *block, bool moves);
 void as_agent_keep(const void *block, uint64_t what);
 
+/* An operator new of this frame calls the one behind it: what is taken within counts for its caller. True at its end:
+ * nothing was taken within. */
+void as_agent_operator_begin(const void *frame);
+bool as_agent_operator_end(const void *frame);
+/* An operator delete gives the block back: the free within does it no second time. What begin returns is for end. */
+const void *as_agent_delete_begin(const void *block);
+void as_agent_delete_end(const void *outer);
+bool as_agent_deleting(const void *block);
+
+/* Calls that the agent itself makes are between these two: nothing is counted. What enter returns is for leave. */
+bool as_agent_enter(void);
+void as_agent_leave(bool before);
+
 /* ---- within the agent ---- */
 
 /* What is allocated and not freed: agent_live.c. */

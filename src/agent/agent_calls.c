@@ -149,7 +149,8 @@ AS_EXPORT void free(void *pointer)
 {
     if (!pointer || is_early(pointer) || !ready())
         return;
-    as_agent_gave(pointer, false);
+    if (!as_agent_deleting(pointer))
+        as_agent_gave(pointer, false);
     real.free(pointer);
 }
 

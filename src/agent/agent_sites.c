@@ -15,21 +15,90 @@
 AS_THREAD_LOCAL uintptr_t stack_end; /* 0: unknown */
 AS_THREAD_LOCAL bool inside;         /* a call that the agent itself makes */
 
+AS_THREAD_LOCAL const void *operator_frame; /* of the outermost operator new that this thread is in; NULL: none */
+AS_THREAD_LOCAL const void *deleting;       /* what an operator delete has given back; NULL: none */
+
+enum { NEAR = 1 << 14 }; /* bytes of stack that an operator and what it calls until malloc use at most */
+
+bool as_agent_enter(void)
+{
+    bool before = inside;
+    inside = true;
+    return before;
+}
+
+void as_agent_leave(bool before)
+{
+    inside = before;
+}
+
 void as_agent_thread_begin(void)
 {
     pthread_attr_t attributes;
     void *base;
     size_t size;
     int saved = errno;
-    inside = true; /* this allocates */
+    bool before = as_agent_enter(); /* this allocates */
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         if (pthread_attr_getstack(&attributes, &base, &size) == 0)
             stack_end = (uintptr_t)base + size;
         pthread_attr_destroy(&attributes);
     }
-    inside = false;
+    as_agent_leave(before);
     errno = saved;
 }
+
+/* ---- operators ---- */
+
+/* An operator that threw without taking anything leaves its frame behind: a frame that is not close above is such. */
+static bool is_within(const void *frame)
+{
+    uintptr_t outer = (uintptr_t)operator_frame, here = (uintptr_t)frame;
+    return here < outer && outer - here < NEAR;
+}
+
+void as_agent_operator_begin(const void *frame)
+{
+    if (!is_within(frame)) /* new[] calls new */
+        operator_frame = frame;
+}
+
+bool as_agent_operator_end(const void *frame)
+{
+    bool is_left = operator_frame == frame;
+    if (is_left)
+        operator_frame = NULL;
+    return is_left;
+}
+
+/* The frame that memory counts for. */
+static const void *frame_of_caller(const void *frame)
+{
+    const void *outer = is_within(frame) ? operator_frame : frame;
+    operator_frame = NULL;
+    return outer;
+}
+
+const void *as_agent_delete_begin(const void *block)
+{
+    const void *outer = deleting;
+    if (outer != block) /* delete[] calls delete */
+        as_agent_gave(block, false);
+    deleting = block;
+    return outer;
+}
+
+void as_agent_delete_end(const void *outer)
+{
+    deleting = outer;
+}
+
+bool as_agent_deleting(const void *block)
+{
+    return deleting && deleting == block;
+}
+
+/* ---- stacks ---- */
 
 /* A frame begins with the caller's frame and the return address. A stack that is not the thread's own (a signal's, a
  * coroutine's) is below or above it, and ends the walk at once. */
@@ -136,7 +205,7 @@ void as_agent_took(enum as_agent_call call, const void *block, size_t bytes, con
 {
     struct as_agent_image *image = as_agent_counting();
     if (image)
-        as_agent_live_add(image, block, bytes, count(image, call, bytes, frame));
+        as_agent_live_add(image, block, bytes, count(image, call, bytes, frame_of_caller(frame)));
 }
 
 void as_agent_mapped(size_t bytes, const void *frame)

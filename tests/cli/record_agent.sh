@@ -254,6 +254,95 @@ check "a child whose LD_PRELOAD is another" resets
 check_same "… runs without the agent" "./own.so" "$out"
 check_same "… which is in the first alone" 1 "$(counter resets.db agent_images)"
 
+# ---- operators of C++: memory is their callers' -----------------------------------------------------------------------
+cat >news.cc <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#define APART __attribute__((noinline))
+struct alignas(128) Wide { char bytes[256]; };
+static volatile int keep;
+APART int *one() { int *p = new int; keep = keep + 1; return p; }
+APART char *many() { char *p = new char[1000]; keep = keep + 1; return p; }
+APART Wide *wide() { Wide *p = new Wide; keep = keep + 1; return p; }
+APART int *quiet() { int *p = new (std::nothrow) int[25]; keep = keep + 1; return p; }
+extern "C" APART void work(int n) { for (int i = 0; i < n; i++) { delete one(); delete[] many(); delete wide(); delete[] quiet(); } }
+static int handled;
+static void handler() { if (++handled == 3) std::set_new_handler(nullptr); }
+#ifdef OWN
+static char pool[1 << 16];
+static size_t used;
+void *operator new(size_t n) { if (n > sizeof pool - used) throw std::bad_alloc(); used += (n + 15) & ~(size_t)15; return pool + used - ((n + 15) & ~(size_t)15); }
+void operator delete(void *) noexcept { }
+void operator delete(void *, size_t) noexcept { }
+#endif
+#ifndef LIBRARY
+int main()
+{
+    work(20);
+    one(), many(), wide(); /* are left */
+    std::set_new_handler(handler);
+    volatile size_t huge = (size_t)-1 / 2;
+    try { keep = ::operator new(huge) != nullptr; return 1; } catch (const std::bad_alloc &) { }
+#if !defined OWN && !defined POOLED
+    if (handled != 3) return 2;
+#endif
+    if (::operator new[](huge, std::nothrow)) return 3;
+    one(); /* after a throw */
+    std::puts("done");
+}
+#endif
+END
+cat >opens.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+    void (*work)(int) = library ? (void (*)(int))dlsym(library, "work") : NULL;
+    if (!work) return puts(dlerror());
+    work(20);
+    return puts("done") < 0;
+}
+END
+# An allocator as a library: its operators call no malloc.
+cat >pool.cc <<'END'
+#include <cstddef>
+#include <new>
+using std::size_t;
+static char pool[1 << 16];
+static size_t used;
+void *operator new(size_t n) { if (n > sizeof pool - used) throw std::bad_alloc(); used += (n + 15) & ~(size_t)15; return pool + used - ((n + 15) & ~(size_t)15); }
+void operator delete(void *) noexcept { }
+void operator delete(void *, size_t) noexcept { }
+END
+if command -v c++ >/dev/null; then
+    flags="-O1 -g -std=c++17 -fno-omit-frame-pointer"
+    # shellcheck disable=SC2086 # words
+    cxx() { c++ $flags "$@"; }
+    cxx -o news news.cc && cxx -DOWN -o own_new news.cc && cxx -shared -fPIC -o pool.so pool.cc && cxx -DPOOLED -o pooled news.cc ./pool.so &&
+        cxx -DLIBRARY -shared -fPIC -o part.so news.cc && cxx -DLIBRARY -static-libstdc++ -shared -fPIC -o whole.so news.cc && cc -o opens opens.c || exit 1
+    check_stdout_equals "done" "C++: operators new and delete" record -q -o news.db -- ./news
+    check_same "… new is its caller's" "88 22" "$(site news.db 'allocated bytes' 'one()')"
+    check_same "… new[] too" "21000 21" "$(site news.db 'allocated bytes' 'many()')"
+    check_same "… for more than the usual alignment" "5376 21" "$(site news.db 'allocated bytes' 'wide()')"
+    check_same "… and without throwing" "2000 20" "$(site news.db 'allocated bytes' 'quiet()')"
+    check_same "… what was not deleted" "8 2,1000 1,256 1," "$(for f in one many wide quiet; do site news.db 'live bytes' "$f()" | sed 's/^ $//'; done | paste -sd,)"
+    check_same "… nothing is operator new's" 0 "$(sqlite3 news.db "SELECT count(*) FROM functions f JOIN instructions i ON i.function = f.id WHERE f.name LIKE 'operator new%'")"
+    check_same "… each delete was of a known block" 0 "$(counter news.db unknown_frees)"
+    check_json "… main calls work calls many" 'any(f["name"] == "main" for f in d["functions"]) and all(any(d["functions"][p["function"]]["name"] == n for p in d["paths"] if p["function"] is not None) for n in ("main", "work", "many()"))' "$ASSAY" export --to=json news.db
+    check_stdout_equals "done" "C++: a program with operators of its own" record -q -o own_new.db -- ./own_new
+    check_stdout_equals "done" "C++: a library with operators of its own" record -q -o pooled.db -- ./pooled
+    check_same "… that call no malloc" "88 22" "$(site pooled.db 'allocated bytes' 'one()')"
+    check_same "… nor free" "8 2" "$(site pooled.db 'live bytes' 'one()')"
+    for library in part whole; do
+        check_stdout_equals "done" "C++ comes by dlopen ($library)" record -q -o opens.db -- ./opens "$PWD/$library.so"
+        check_same "… and is counted" "20000 20" "$(site opens.db 'allocated bytes' 'many()')"
+    done
+else
+    skip "C++" "there is no C++ compiler"
+fi
+
 # ---- where it cannot be ----------------------------------------------------------------------------------------------
 if cc -O1 -static -o static known.c -lpthread 2>/dev/null; then
     check_fails 125 'static is statically linked: .*--source=model' "a static program" record -o static.db -- ./static
