@@ -6,11 +6,15 @@
 #include "native/probe_parts.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- the profile ---- */
 
@@ -125,6 +129,23 @@ static void describe_end(struct as_record *record, const struct as_native_result
     as_map_free(&processes);
 }
 
+/* Found by PATH as exec finds it. */
+static bool is_set_id(const char *program)
+{
+    char file[PATH_MAX];
+    struct stat info;
+    const char *path = getenv("PATH");
+    if (strchr(program, '/'))
+        return stat(program, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID);
+    for (size_t size; path && *path; path += size + (path[size] == ':')) {
+        size = strcspn(path, ":");
+        snprintf(file, sizeof file, "%.*s/%s", (int)size, path, program);
+        if (access(file, X_OK) == 0)
+            return stat(file, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID);
+    }
+    return false;
+}
+
 static void add_run(struct as_record *record, const struct as_native_result *result)
 {
     uint64_t samples = 0;
@@ -134,7 +155,11 @@ static void add_run(struct as_record *record, const struct as_native_result *res
                                                         .samples = samples,
                                                         .seconds = as_native_info(result->session)->seconds,
                                                         .status = record->engine.exit_status};
-    if (samples == 0)
+    if (samples == 0 && is_set_id(record->argv[0]) && geteuid() != 0)
+        as_log_warn(
+            "there are no samples: the program is set-user-id, and the kernel takes the events of others away when "
+            "it starts; as root it can be recorded");
+    else if (samples == 0)
         as_log_warn("there are no samples: it used %.2g s of processor time; a higher --rate may get some",
                     as_native_info(result->session)->counted);
 }

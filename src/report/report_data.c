@@ -1,6 +1,8 @@
 /* Accesses of a series, grouped. See report_data.h. */
 #include "report/report_data.h"
 
+#include <string.h>
+
 #include "base/vec.h"
 
 enum { LINE_BITS = 6 };
@@ -164,6 +166,16 @@ bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data
 {
     if (!as_data_read(data, view, level, err))
         return false;
+    double none = 0; /* samples that were asked for an address and have none */
+    size_t n;
+    const struct as_store_quality *quality = as_store_quality(view->store, &n);
+    for (size_t i = 0; i < n; i++)
+        none = quality[i].key && strcmp(quality[i].key, "data_none") == 0 ? quality[i].value : none;
+    if (!data->n_accesses && none > 0)
+        return as_error_set(err,
+                            "%s: none of the %.0f samples has a data address: the code accesses no memory, or where "
+                            "it goes could not be told (report --json: quality, data_none_…)",
+                            as_store_file_name(view->store), none);
     return data->n_accesses ||
            as_error_set(err,
                         "%s: no data addresses in series %s; 'assay record --source=timer --accesses' records some",
