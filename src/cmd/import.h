@@ -157,6 +157,15 @@ struct as_import_data {
 
 enum { AS_IMPORT_KERNEL_FRAMES = 256 };
 
+/* Call chains that lack their outermost frames: import_stacks.c. */
+enum as_import_cut { AS_CUT_KERNEL, AS_CUT_FRAMES, AS_CUT_COPY, AS_IMPORT_CUTS };
+struct as_import_chains {
+    uint64_t all, cut[AS_IMPORT_CUTS];
+    uint32_t most;  /* frames that the kernel follows, where the event does not say; 0: its default */
+    uint32_t limit; /* the one that cut some */
+    uint32_t copy;  /* bytes, likewise */
+};
+
 /* Branch stacks: import_branches.c. */
 struct as_import_branches {
     struct as_import_sums pairs; /* (source, target): instructions */
@@ -207,6 +216,7 @@ struct as_import {
     uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
     struct as_import_branches branches;
     uint64_t stray_frames;
+    struct as_import_chains whole;
     uint64_t chains, lone_chains; /* of samples in user mode; without any caller */
     struct as_import_raw raw;
     struct as_import_spe spe;
@@ -274,6 +284,9 @@ void as_import_walk_stacks(struct as_import *import); /* from the next process r
 /* The sample with the call chain that its copy of the stack gives. False: it has none, or its own chain is better.
  * Until the next call. */
 bool as_import_walk(struct as_import *import, const struct as_perf_sample *sample, struct as_perf_sample *walked);
+/* Whether the chain that a sample has was cut, by the kernel or, `walked`, where it was made of a copy. */
+void as_import_count_cut(struct as_import *import, const struct as_perf_sample *sample, bool walked);
+void as_import_write_cuts(const struct as_import *import); /* and says so where they are not few */
 
 /* ---- the profile: import_write.c ---- */
 

@@ -265,6 +265,7 @@ static bool use_sample(void *context, const struct as_perf_sample *recorded, str
     struct as_perf_sample walked;
     struct as_import_facts facts;
     const struct as_perf_sample *sample = as_import_walk(import, recorded, &walked) ? &walked : recorded;
+    as_import_count_cut(import, sample, sample == &walked);
     as_import_facts_of(sample, &import->series.data[sample->event->index].tagging, &import->raw, &facts);
     return as_import_add_sample(import, sample, &facts);
 }

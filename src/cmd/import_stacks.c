@@ -3,8 +3,11 @@
  * What the kernel did inside is in no copy: the sample's own chain has it, or its address alone. Behind it comes what
  * the copy gives. Where that is nothing but the interrupted place, the sample's own chain is kept, if it has callers.
  */
+#include "base/log.h"
+#include "base/str.h"
 #include "cmd/import.h"
 
+#include <inttypes.h>
 #include <linux/perf_event.h>
 
 /* A file gives unwind tables only if it is the one that was recorded, as it gives names. */
@@ -61,4 +64,74 @@ bool as_import_walk(struct as_import *import, const struct as_perf_sample *sampl
     walked->n_chain = frames > 0 ? n + frames : n - 1;
     walked->has |= PERF_SAMPLE_CALLCHAIN;
     return true;
+}
+
+/* ---- chains that were cut ---- */
+
+enum { DEFAULT_MOST = 127 }; /* PERF_MAX_STACK_DEPTH of linux/perf_event.h */
+#define LEAST_TOLD 0.01
+
+static bool is_cut_by_kernel(const struct as_perf_sample *sample, uint32_t most)
+{
+    size_t n = 0, at = 0;
+    uint64_t address;
+    enum as_perf_mode mode = sample->mode;
+    for (size_t i = 0; i < sample->n_frames; i++)
+        n += !sample->frames[i].inlined;
+    while (as_perf_chain_next(sample, &at, &address, &mode))
+        n++;
+    return n >= most;
+}
+
+void as_import_count_cut(struct as_import *import, const struct as_perf_sample *sample, bool walked)
+{
+    struct as_import_chains *chains = &import->whole;
+    uint32_t most = sample->event->max_stack ? sample->event->max_stack : chains->most ? chains->most : DEFAULT_MOST;
+    enum as_walk_end end = walked ? as_stack_walker_end(import->walker) : AS_WALK_ENDED;
+    if (!(sample->has & PERF_SAMPLE_CALLCHAIN))
+        return;
+    chains->all++;
+    if (end == AS_WALK_BEYOND_COPY) {
+        chains->cut[AS_CUT_COPY]++;
+        chains->copy = (uint32_t)sample->stack_size;
+    }
+    chains->cut[AS_CUT_FRAMES] += end == AS_WALK_AT_MAX;
+    if (!walked && is_cut_by_kernel(sample, most)) {
+        chains->cut[AS_CUT_KERNEL]++;
+        chains->limit = most;
+    }
+}
+
+static void add_reason(struct as_str *text, const struct as_import_chains *chains, enum as_import_cut cut)
+{
+    if (!chains->cut[cut])
+        return;
+    as_str_add(text, text->len ? " or " : "");
+    if (cut == AS_CUT_KERNEL)
+        as_str_addf(text, "at %" PRIu32 " frames (kernel.perf_event_max_stack)", chains->limit);
+    else if (cut == AS_CUT_FRAMES)
+        as_str_addf(text, "at %d frames", AS_WALK_MAX);
+    else
+        as_str_addf(text, "where the copy of %" PRIu32 " bytes of the stack ends", chains->copy);
+}
+
+void as_import_write_cuts(const struct as_import *import)
+{
+    const struct as_import_chains *chains = &import->whole;
+    struct as_str why = {0};
+    uint64_t cut = 0;
+    for (int i = 0; i < AS_IMPORT_CUTS; i++) {
+        add_reason(&why, chains, (enum as_import_cut)i);
+        cut += chains->cut[i];
+    }
+    double part = cut ? (double)cut / (double)chains->all : 0;
+    char *text = as_format("part of the call chains that were cut %s: totals of outer functions are too small",
+                           as_str_get(&why));
+    if (cut)
+        as_store_add_quality(import->writer, "cut_chains", part, text);
+    if (part >= LEAST_TOLD)
+        as_log_note("%.0f %% of the call chains were cut %s: totals of outer functions are too small", 100 * part,
+                    as_str_get(&why));
+    free(text);
+    as_str_free(&why);
 }

@@ -332,6 +332,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
              "pieces of trace data (SPE) in which operations were not sampled: two fell together");
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
+    as_import_write_cuts(import);
     if (import->lone_chains)
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
                              "part of the call chains that have no caller: code without frame pointers, or where a "

@@ -5,6 +5,7 @@
  * ends the recording.
  */
 #include "cmd/record_native.h"
+#include "native/probe_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,6 +152,9 @@ static const struct as_perf_sink native_sink = {.event = take_event,
 static void set_up(struct as_native_result *result, const struct as_record *record)
 {
     struct as_perf_spaces_options how = {.live = true};
+    char most[32];
+    if (as_probe_read("", "/proc/sys/kernel/perf_event_max_stack", most, sizeof most))
+        result->import.whole.most = (uint32_t)strtoul(most, NULL, 10);
     result->import.writer = record->writer;
     result->import.spaces = as_perf_spaces_new(&how);
     as_import_code_open(&result->import.code, record->writer, result->import.spaces);

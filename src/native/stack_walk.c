@@ -17,6 +17,9 @@ enum { DWARF_REGISTERS = 17, SP = 7, PERF_SP = 7, PERF_IP = 8 };
 /* A recording may name more than any program has: of a process, and of all at a time. */
 enum { MAX_MODULES = 1 << 14, MAX_ALL_MODULES = 1 << 20 };
 
+/* What is further away from the stack pointer is no stack. */
+#define MOST_STACK (UINT64_C(1) << 28)
+
 struct module {
     uint64_t start, end, offset;
     const char *path;
@@ -40,6 +43,8 @@ struct as_stack_walker {
     uint64_t registers[DWARF_REGISTERS];
     uint64_t *frames;
     size_t n, max;
+    bool more;   /* there was another frame */
+    bool beyond; /* since the last frame, a word above the copy was asked for */
 };
 
 struct as_stack_walker *as_stack_walker_new(const struct as_stack_walker_options *options)
@@ -206,10 +211,12 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread)
 
 static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *argument)
 {
-    const struct as_stack_walker *walker = argument;
+    struct as_stack_walker *walker = argument;
     uint64_t start = walker->registers[SP], valid = walker->sample->stack_valid;
-    if (address < start || address - start > valid || valid - (address - start) < sizeof *word)
+    if (address < start || address - start > valid || valid - (address - start) < sizeof *word) {
+        walker->beyond |= address >= start && address - start < MOST_STACK;
         return false;
+    }
     memcpy(word, walker->sample->stack + (address - start), sizeof *word);
     return true;
 }
@@ -248,7 +255,11 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 {
     struct as_stack_walker *walker = argument;
     Dwarf_Addr pc;
-    if (walker->n >= walker->max || !dwfl_frame_pc(frame, &pc, NULL) || !pc)
+    walker->beyond = false;
+    if (!dwfl_frame_pc(frame, &pc, NULL) || !pc)
+        return DWARF_CB_ABORT;
+    walker->more = walker->n >= walker->max;
+    if (walker->more)
         return DWARF_CB_ABORT;
     walker->frames[walker->n++] = pc;
     return DWARF_CB_OK;
@@ -276,6 +287,7 @@ size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf
     walker->sample = sample;
     walker->frames = frames;
     walker->n = 0;
+    walker->more = walker->beyond = false;
     walker->max = max < AS_WALK_MAX ? max : AS_WALK_MAX;
     if (!max || sample->user_regs.abi != PERF_SAMPLE_REGS_ABI_64 || !sample->stack || !take_registers(walker))
         return 0;
@@ -284,4 +296,14 @@ size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf
     if (!walker->n)
         frames[walker->n++] = walker->registers[DWARF_REGISTERS - 1];
     return walker->n;
+}
+
+/* A copy that is not full ends where the stack ends. */
+enum as_walk_end as_stack_walker_end(const struct as_stack_walker *walker)
+{
+    if (walker->more)
+        return AS_WALK_AT_MAX;
+    bool full =
+        walker->sample && walker->sample->stack_size > 0 && walker->sample->stack_valid == walker->sample->stack_size;
+    return walker->beyond && full ? AS_WALK_BEYOND_COPY : AS_WALK_ENDED;
 }

@@ -9,7 +9,7 @@
 
 #include "perfdata/perfdata.h"
 
-enum { AS_WALK_MAX = 256 };
+enum { AS_WALK_MAX = 1024 }; /* 8 KiB of stack hold no more */
 
 struct as_stack_walker;
 
@@ -28,5 +28,13 @@ bool as_stack_walker_process(void *walker, const struct as_perf_process *process
  * registers or no stack. */
 size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf_sample *sample, uint64_t *frames,
                             size_t max);
+
+/* Why the last chain has no further caller. */
+enum as_walk_end {
+    AS_WALK_ENDED,      /* there is none, or nobody knows where */
+    AS_WALK_AT_MAX,     /* there is one, but `max` were found */
+    AS_WALK_BEYOND_COPY /* it is further up than the copy of the stack, which is full, goes */
+};
+enum as_walk_end as_stack_walker_end(const struct as_stack_walker *walker);
 
 #endif

@@ -40,6 +40,10 @@ static void parse_rest(struct as_perf_cursor *cursor, struct as_perf_event *even
     }
     if (as_perf_left(cursor) >= 8)
         event->regs_intr = as_perf_u64(cursor);
+    if (as_perf_left(cursor) >= 8) {
+        as_perf_u32(cursor); /* aux_watermark */
+        event->max_stack = as_perf_u16(cursor);
+    }
 }
 
 static bool parse(struct as_perf_cursor cursor, struct as_perf_event *event)

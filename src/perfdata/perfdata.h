@@ -68,7 +68,8 @@ struct as_perf_event {
     uint64_t sample_type, read_format, branch_type, regs_user, regs_intr;
     uint64_t flags; /* the bit field of perf_event_attr, `disabled` in bit 0, whatever the byte order of the file */
     uint32_t stack_user;
-    int32_t clock; /* clockid; -1: perf's own */
+    uint16_t max_stack; /* frames of a call chain at most; 0: as many as the kernel was set to */
+    int32_t clock;      /* clockid; -1: perf's own */
     /* Counted while reading. */
     uint64_t samples, total_period, lost, throttled;
 };

@@ -146,6 +146,24 @@ END
         "$ASSAY" import -q -o perl.db perl.data
         check "… of perl" "$CHAINS" perl.data perl.db 0.95
     fi
+    # Chains that are longer than the kernel or the copy allows.
+    cat >tower.c <<'END'
+static volatile unsigned long sum;
+__attribute__((noinline)) int down(int d) { if (d) return down(d - 1) + 1; for (int i = 0; i < 300000; i++) sum += i; return 1; }
+int main(int argc, char **argv) { for (int i = 0; i < 300; i++) down(argc > 1 ? 600 : 5); return 0; }
+END
+    cc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o tower tower.c
+    cut() { "$ASSAY" export --to=json "$1" | python3 -c 'import json, sys; print(sum(q["value"] for q in json.load(sys.stdin)["quality"] if q["key"] == "cut_chains") > 0.5)'; }
+    for how in fp dwarf; do
+        recorded -F 1000 -e cpu-clock --call-graph $how -o tower.data -- ./tower
+        "$ASSAY" import -o tower.db tower.data 2>tower.log
+        check_same "call chains by $how: whole ones are not called cut" False "$(cut tower.db)"
+        check_same "… and nothing is said" 0 "$(grep -c 'were cut' tower.log)"
+        recorded -F 1000 -e cpu-clock --call-graph $how -o tower.data -- ./tower deep
+        "$ASSAY" import -o tower.db tower.data 2>tower.log
+        check_same "… of a deep recursion: cut ones are counted" True "$(cut tower.db)"
+        check "… and it is said" grep -q '% of the call chains were cut \(at 127 frames\|where the copy of 8192 bytes\)' tower.log
+    done
     echo 'int more(void) { return 1; }' >>deep.c
     cc -O1 -g -o deep deep.c
     check "… of a program that is another one by now" "$ASSAY" import -o stale.db stacks.data

@@ -117,7 +117,15 @@ static void own_callers(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(frames[1 + i], (uint64_t)(uintptr_t)trace[first + i]);
     assert_int_equal(frames[0], sample.ip);
+    assert_int_equal(as_stack_walker_end(walker), AS_WALK_ENDED);
     assert_int_equal(as_stack_walker_walk(walker, &sample, frames, 2), 2);
+    assert_int_equal(as_stack_walker_end(walker), AS_WALK_AT_MAX);
+    struct as_perf_sample full = sample, partial = sample;
+    full.stack_size = full.stack_valid = partial.stack_valid = 16;
+    as_stack_walker_walk(walker, &full, frames, AS_WALK_MAX);
+    assert_int_equal(as_stack_walker_end(walker), AS_WALK_BEYOND_COPY);
+    as_stack_walker_walk(walker, &partial, frames, AS_WALK_MAX); /* the stack ends there */
+    assert_int_equal(as_stack_walker_end(walker), AS_WALK_ENDED);
     sample.stack_valid = 8; /* nothing to see: the interrupted place alone, or what registers give */
     assert_in_range(as_stack_walker_walk(walker, &sample, frames, AS_WALK_MAX), 1, 2);
 }
