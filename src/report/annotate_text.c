@@ -1,9 +1,11 @@
 /* One function as people read it. See annotate.h. */
+#include "base/map.h"
 #include "base/str.h"
 #include "report/annotate.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -16,16 +18,55 @@ static const char *short_name(const char *path)
     return slash ? slash + 1 : path ? path : "?";
 }
 
-/* A line of source as one that fits: tabs become spaces. */
-static void put_source(FILE *out, const struct as_term *term, const char *text, unsigned columns)
+enum { SHARE = 10, TAB = 4, SOURCE_MIN = 4, NAME_MIN = 4 };
+
+static unsigned indent_of(const char *text)
+{
+    unsigned columns = 0;
+    for (; *text == ' ' || *text == '\t'; text++)
+        columns += *text == '\t' ? TAB : 1;
+    return columns;
+}
+
+/* A line of source as one that fits, a space before it: tabs become spaces, `strip` columns of them go. */
+static void put_source(FILE *out, const struct as_term *term, const char *text, unsigned columns, unsigned strip)
 {
     char flat[AS_SHOW_MAX];
     size_t at = 0;
-    for (; text && *text && at + 5 < sizeof flat; text++)
-        for (int i = 0; i < (*text == '\t' ? 4 : 1); i++)
-            flat[at++] = *text == '\t' ? ' ' : *text;
+    if (!text || !*text || columns < SOURCE_MIN + 1)
+        return;
+    for (; *text && at + TAB + 1 < sizeof flat; text++)
+        for (int i = 0; i < (*text == '\t' ? TAB : 1); i++) {
+            char c = *text == '\t' ? ' ' : *text;
+            if (strip && c == ' ')
+                strip--;
+            else
+                flat[at++] = c;
+            strip = c == ' ' ? strip : 0;
+        }
     flat[at] = '\0';
-    as_show_in(out, term, flat, columns, false);
+    fputc(' ', out);
+    as_show_in(out, term, flat, columns - 1, false);
+}
+
+/* A name of C++ in so many columns, if that is possible without the arguments of its templates; what uses it cuts the
+ * rest. The '<' of an operator begins none. */
+static const char *short_function(const char *name, const struct as_term *term, unsigned columns, struct as_str *text)
+{
+    unsigned depth = 0;
+    as_str_clear(text);
+    if (as_show_columns(as_show(name)) <= columns)
+        return as_show(name);
+    for (const char *at = name; *at; at++) {
+        bool symbol = (at - name >= 8 && memcmp(at - 8, "operator", 8) == 0) ||
+                      (at - name >= 9 && memcmp(at - 9, "operator", 8) == 0 && strchr("<>-", at[-1]));
+        if (*at == '>' && !symbol && depth && !--depth)
+            as_str_add(text, term->utf8 ? "…" : "..");
+        if (!depth)
+            as_str_add_bytes(text, at, 1);
+        depth += *at == '<' && !symbol;
+    }
+    return as_show(as_str_get(text));
 }
 
 static void put_share(const struct as_annotation *annotation, FILE *out, const struct as_term *term, uint64_t units)
@@ -40,6 +81,18 @@ static void put_share(const struct as_annotation *annotation, FILE *out, const s
     as_term_plain(out, term);
 }
 
+/* The columns that are left. */
+static unsigned put_where(const struct as_annotation *annotation, FILE *out, const struct as_term *term, uint32_t file,
+                          uint32_t line, unsigned columns)
+{
+    struct as_str where = {0};
+    as_str_addf(&where, "%s:%" PRIu32, as_show(short_name(as_annotation_file(annotation, file))), line);
+    size_t used = as_show_columns(as_str_get(&where));
+    as_show_in(out, term, as_str_get(&where), columns, false);
+    as_str_free(&where);
+    return used < columns ? columns - (unsigned)used : 0;
+}
+
 static void put_worst(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
     for (size_t i = 0; i < annotation->lines.len && i < WORST_LINES && annotation->lines.data[i].units; i++) {
@@ -48,9 +101,8 @@ static void put_worst(const struct as_annotation *annotation, FILE *out, const s
             fputs("\nThe worst lines:\n", out);
         put_share(annotation, out, term, line->units);
         const char *source = as_annotation_source(annotation, line->file, line->line);
-        fprintf(out, "%s:%" PRIu32 "%s", as_show(short_name(as_annotation_file(annotation, line->file))), line->line,
-                source ? "  " : "");
-        put_source(out, term, source, term->width > 60 ? term->width - 40 : 20);
+        unsigned left = put_where(annotation, out, term, line->file, line->line, term->width - SHARE);
+        put_source(out, term, source, left, UINT_MAX);
         fputc('\n', out);
     }
 }
@@ -116,9 +168,10 @@ struct layout {
     unsigned count, text, bar;
     unsigned events; /* the column of the main event's name; 0: there is no place for it */
     struct as_arrows *arrows;
+    struct as_map indents; /* columns that source lines of one function have in common before them, and 1 */
 };
 
-enum { SHARE = 10, OFFSET = 9, TEXT_MIN = 24, TEXT_MAX = 44, BAR = 16, BAR_NARROW = 8 };
+enum { OFFSET = 9, TEXT_LEAST = 8, TEXT_MIN = 24, TEXT_MAX = 44, BAR = 16, BAR_NARROW = 8 };
 
 static uint64_t count_of(const struct as_annotation *annotation, const struct as_note_insn *insn)
 {
@@ -163,7 +216,11 @@ static struct layout lay_out(const struct as_annotation *annotation, const struc
     }
     layout.arrows = as_arrows_new(annotation->insns.data, annotation->insns.len);
     unsigned used = SHARE + layout.count + 1 + as_arrows_width(layout.arrows) + OFFSET + 1 + layout.bar;
-    unsigned left = term->width > used + TEXT_MIN ? term->width - used : TEXT_MIN;
+    if (used + TEXT_MIN > term->width) { /* bars are what can be spared */
+        used -= 1 + layout.bar;
+        layout.bar = 0;
+    }
+    unsigned left = term->width > used + TEXT_LEAST ? term->width - used : TEXT_LEAST;
     layout.text = left > longest ? longest : left;
     layout.events = wide && annotation->view->has_events ? used + layout.text + 1 : 0;
     return layout;
@@ -238,33 +295,68 @@ static uint64_t run_units(const struct as_annotation *annotation, size_t index)
     return units;
 }
 
+/* Of lines of one file in one inlined function. */
+static uint64_t group_of(const struct as_annotation *annotation, const struct as_note_insn *insn)
+{
+    const char *name = insn->n_chain ? annotation->chains.data[insn->chain] : "";
+    return as_hash_bytes(name, strlen(name)) + insn->file;
+}
+
+static void find_indents(const struct as_annotation *annotation, struct layout *layout)
+{
+    for (size_t i = 0; i < annotation->insns.len; i++) {
+        const struct as_note_insn *insn = &annotation->insns.data[i];
+        const char *source = as_annotation_source(annotation, insn->file, insn->line);
+        if (!source || !*source)
+            continue;
+        uint64_t *least = as_map_put(&layout->indents, group_of(annotation, insn)), indent = indent_of(source) + 1;
+        *least = !*least || indent < *least ? indent : *least;
+    }
+}
+
+/* " (inlined NAME)", of which the name takes a third of the terminal at most. The columns that are left. */
+static unsigned put_inlined(FILE *out, const struct as_term *term, const char *name, unsigned columns)
+{
+    enum { AROUND = sizeof " (inlined )" - 1 };
+    struct as_str text = {0};
+    unsigned third = term->width / 3, most = columns > AROUND + third ? third : columns > AROUND ? columns - AROUND : 0;
+    if (most < NAME_MIN)
+        return columns;
+    const char *shown = short_function(name, term, most, &text);
+    size_t used = as_show_columns(shown);
+    fputs(" (inlined ", out);
+    as_show_in(out, term, shown, most, false);
+    fputc(')', out);
+    as_str_free(&text);
+    return columns - AROUND - (used < most ? (unsigned)used : most);
+}
+
 static void put_line(const struct as_annotation *annotation, FILE *out, const struct as_term *term,
                      const struct layout *layout, size_t index)
 {
     const struct as_note_insn *insn = &annotation->insns.data[index];
-    struct as_str where = {0};
     if (insn->file == AS_STORE_NONE || !insn->line)
         return;
-    const char *source = as_annotation_source(annotation, insn->file, insn->line);
-    as_str_addf(&where, "%s:%" PRIu32, as_show(short_name(as_annotation_file(annotation, insn->file))), insn->line);
-    if (insn->n_chain)
-        as_str_addf(&where, " (inlined %.60s)", as_show(annotation->chains.data[insn->chain]));
-    unsigned used =
-        SHARE + layout->count + 1 + as_arrows_width(layout->arrows) + (unsigned)as_show_columns(as_str_get(&where)) + 1;
+    unsigned used = SHARE + layout->count + 1 + as_arrows_width(layout->arrows);
+    const uint64_t *indent = as_map_get(&layout->indents, group_of(annotation, insn));
     put_share(annotation, out, term, run_units(annotation, index));
     fprintf(out, "%*s ", (int)layout->count, "");
     as_arrows_put(layout->arrows, out, term, index, true);
     as_term_bold(out, term, insn->recorded);
-    fprintf(out, "%s%s", as_str_get(&where), source && *source ? " " : "");
-    put_source(out, term, source, term->width > used + 8 ? term->width - used : 8);
+    unsigned left =
+        put_where(annotation, out, term, insn->file, insn->line, term->width > used ? term->width - used : 1);
+    if (insn->n_chain)
+        left = put_inlined(out, term, annotation->chains.data[insn->chain], left);
+    put_source(out, term, as_annotation_source(annotation, insn->file, insn->line), left,
+               indent ? (unsigned)*indent - 1 : 0);
     as_term_bold(out, term, false);
     fputc('\n', out);
-    as_str_free(&where);
 }
 
 static void put_body(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
     struct layout layout = lay_out(annotation, term);
+    find_indents(annotation, &layout);
     as_term_bold(out, term, true);
     fprintf(out, "\n  share   %*s\n", (int)layout.count, annotation->view->summary.exact ? "executions" : "samples");
     as_term_bold(out, term, false);
@@ -275,17 +367,34 @@ static void put_body(const struct as_annotation *annotation, FILE *out, const st
         put_insn(annotation, out, term, &layout, i);
     }
     as_arrows_free(layout.arrows);
+    as_map_free(&layout.indents);
+}
+
+static void put_title(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
+{
+    const struct as_store_function *function = &annotation->view->function[annotation->function];
+    struct as_str text = {0}, name = {0};
+    const char *shown = function->name ? short_function(function->name, term, term->width, &name) : "?";
+    bool fits = as_show_columns(shown) <= term->width;
+    fputc('\n', out);
+    if (!fits) {
+        as_show_in(out, term, shown, term->width, false);
+        fputc('\n', out);
+    }
+    as_str_addf(&text, "%s%s(%s): %.2f %% of the time, of which these are shares", fits ? shown : "", fits ? " " : "",
+                as_show(as_view_module(annotation->view, function->module)),
+                100 * as_part_of(annotation->units, annotation->rows.total));
+    as_show_wrapped(out, term, as_str_get(&text), 0, 2);
+    fputc('\n', out);
+    as_str_free(&text);
+    as_str_free(&name);
 }
 
 void as_annotation_text(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
     const struct as_view *view = annotation->view;
-    const struct as_store_function *function = &view->function[annotation->function];
     as_summary_text(&view->summary, out, term);
-    fprintf(out, "\n%s", as_show(function->name));
-    fprintf(out, " (%s): %.2f %% of the time, of which these are shares\n",
-            as_show(as_view_module(view, function->module)),
-            100 * as_part_of(annotation->units, annotation->rows.total));
+    put_title(annotation, out, term);
     put_notes(annotation, out, term);
     put_worst(annotation, out, term);
     put_body(annotation, out, term);

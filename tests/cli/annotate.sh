@@ -165,6 +165,9 @@ check "as text too, without shares" grep -qE '^ {20,}.*[+]0x[0-9a-f]+  call puts
 check "… inlined functions are told" grep -qE 'work.c:6 \(inlined twice\) +x \+= table' rare.txt
 check_same "no absolute target is left" "" "$(grep -E ' (j[a-z]+|call) 0x' rare.txt loop.txt)"
 check_same "no line is wider than the terminal" "" "$(COLUMNS=80 note loop | awk 'length > 80')"
+for columns in 60 80 132; do check_same "… of C++, $columns columns" "" "$(COLUMNS=$columns note main names.db | awk -v most=$columns 'length > most')"; done
+check "names give up the arguments of their templates first" grep -qE '\(inlined a_name_that_takes_place::box<\.\.>::fill' <<<"$(COLUMNS=132 note main names.db)"
+check "… and are cut with an ellipsis, before their source" grep -qE '\(inlined a_name_that_takes_place:\.\.\) retur' <<<"$(COLUMNS=80 note main names.db)"
 if command -v script >/dev/null; then
     dimmed=$(env TERM=xterm COLUMNS=100 ASSAY_PAGER=cat script -qec "'$ASSAY' annotate rare" /dev/null </dev/null | grep 'puts@plt')
     check_same "… dimmed on a terminal" yes "$(grep -q $'\033\[2m *[+]0x[0-9a-f]*  call' <<<"$dimmed" && echo yes)"
