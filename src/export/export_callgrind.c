@@ -251,11 +251,20 @@ static void add_calls(struct writer *writer)
 
 enum context { FILES, FUNCTIONS, OBJECTS };
 
+/* Readers take blanks at its ends for none of the name, and one of nothing else for no name at all. */
+static void add_name(struct as_str *text, const char *name)
+{
+    const char *quote = name[0] == ' ' || name[strlen(name) - 1] == ' ' ? "\"" : "";
+    as_str_add(text, quote);
+    as_export_clean(text, name, NULL, 0, 0);
+    as_str_add(text, quote);
+}
+
 /* "(3) name" the first time, "(3)" from then on. */
 static void put_name(struct writer *writer, const char *key, enum context context, const char *name)
 {
     as_str_clear(&writer->text);
-    as_export_clean(&writer->text, name && name[0] ? name : "???", NULL, 0, 0);
+    add_name(&writer->text, name && name[0] ? name : "???");
     size_t before = as_strings_count(writer->names[context]);
     uint32_t number = as_strings_intern(writer->names[context], as_str_get(&writer->text));
     fprintf(writer->out, "%s=(%" PRIu32 ")%s%s\n", key, number + 1, number == before ? " " : "",
@@ -272,6 +281,16 @@ static const char *file_path(const struct writer *writer, uint32_t file)
 {
     size_t n;
     return file == AS_STORE_NONE ? NULL : as_store_files(writer->view.store, &n)[file];
+}
+
+/* Readers know a function by its file and name: where there is no file, its object keeps it apart from its namesakes.
+ */
+static void put_source(struct writer *writer, const char *key, const char *file, uint32_t module)
+{
+    const char *object = module_path(writer, module);
+    char *instead = (!file || !file[0]) && object && object[0] ? as_format("??? (%s)", object) : NULL;
+    put_name(writer, key, FILES, instead ? instead : file);
+    free(instead);
 }
 
 static const struct as_export_frame *frame_of(struct writer *writer, const struct fn *fn)
@@ -349,7 +368,7 @@ static void put_call(struct writer *writer, const struct fn *fn, const struct ca
         put_file(writer, fn, place->file, file);
     const struct as_export_frame *frame = frame_of(writer, callee);
     put_name(writer, "cob", OBJECTS, module_path(writer, callee->module));
-    put_name(writer, "cfi", FILES, frame->file);
+    put_source(writer, "cfi", frame->file, callee->module);
     put_name(writer, "cfn", FUNCTIONS, frame->name);
     fprintf(writer->out, "calls=%" PRIu64 " 0x%" PRIx64 " %" PRIu32 "\n", count_of(writer, call), call->target,
             frame->line);
@@ -364,7 +383,7 @@ static void put_functions(struct writer *writer)
         uint32_t file = file_of(writer, &fn);
         fputc('\n', writer->out);
         put_name(writer, "ob", OBJECTS, module_path(writer, fn.module));
-        put_name(writer, "fl", FILES, file_path(writer, file));
+        put_source(writer, "fl", file_path(writer, file), fn.module);
         put_name(writer, "fn", FUNCTIONS, frame_of(writer, &fn)->name);
         for (; cost < writer->costs.len && writer->costs.data[cost].fn == i; cost++)
             put_cost(writer, &fn, &writer->costs.data[cost], &file);

@@ -517,7 +517,7 @@ static bool write_json(struct as_store *store, const struct as_export_options *o
 {
     uint32_t only = options->series ? as_store_find_series(store, options->series) : AS_STORE_NONE;
     if (options->series && only == AS_STORE_NONE)
-        return as_error_set(err, "%s has no series '%.200s'", as_store_file_name(store), options->series);
+        return as_export_no_series(store, options->series, err);
     if (!as_store_load(store, AS_STORE_CALLS | AS_STORE_DATA, err))
         return false;
     struct writer writer = {.json = as_json_new(out), .store = store, .options = options};

@@ -5,6 +5,7 @@
  */
 #include "export/export_frames.h"
 #include "export/export_internal.h"
+#include "export/export_mapping.h"
 #include "export/export_proto.h"
 #include "export/export_text.h"
 
@@ -172,7 +173,7 @@ static void put_mapping(struct writer *writer, size_t module, const struct range
     as_proto_u64(&writer->message, MAPPING_ID, module + 1);
     as_proto_u64(&writer->message, MAPPING_START, range->low);
     as_proto_u64(&writer->message, MAPPING_LIMIT, range->high);
-    as_proto_u64(&writer->message, MAPPING_OFFSET, range->low >= about->base ? range->low - about->base : 0);
+    as_proto_u64(&writer->message, MAPPING_OFFSET, as_export_file_offset(about, range->low));
     as_proto_u64(&writer->message, MAPPING_FILE, string(writer, about->path));
     as_proto_u64(&writer->message, MAPPING_BUILD_ID, string(writer, about->build_id));
     for (uint32_t field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINES; field++)
@@ -197,7 +198,7 @@ static size_t main_module(const struct writer *writer)
 }
 
 /* The profile does not keep what was mapped where: a mapping here reaches from the first to the last page that the
- * stacks touch. Its offset is right for files whose addresses and offsets agree, as they mostly do. */
+ * stacks touch. */
 static void put_mappings(struct writer *writer)
 {
     size_t n, first = main_module(writer);

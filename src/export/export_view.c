@@ -2,6 +2,7 @@
 #include "export/export_view.h"
 
 #include "base/map.h"
+#include "export/export_internal.h"
 
 const char *as_export_unit(const struct as_store_series *series)
 {
@@ -147,7 +148,7 @@ static bool find_series(struct as_export_view *view, const char *name, struct as
     const struct as_store_series *all = as_store_series(view->store, &n);
     view->number = as_store_find_series(view->store, name);
     if (view->number == AS_STORE_NONE && name)
-        return as_error_set(err, "%s has no series '%.200s'", as_store_file_name(view->store), name);
+        return as_export_no_series(view->store, name, err);
     if (view->number == AS_STORE_NONE)
         return as_error_set(err, "%s has no series: nothing was measured", as_store_file_name(view->store));
     view->series = &all[view->number];

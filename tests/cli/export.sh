@@ -98,6 +98,32 @@ check "pprof: --uncompressed is the same without" cmp unpacked.pprof <("$ASSAY" 
 check_same "hostile names stay inside their line" "$(wc -l <small.folded)" "$(wc -l <hostile.folded)"
 check_same "hostile names add no function" "$(grep -c '^fn=' small.callgrind)" "$(grep -c '^fn=' hostile.callgrind)"
 
+changed() { # COPY SQL: a copy of the small profile with a change
+    cp small.db "$1"
+    python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.executescript(sys.argv[2])' "$@"
+}
+if command -v callgrind_annotate >/dev/null; then
+    changed blank.db "UPDATE functions SET name = ' ' WHERE id = 1; UPDATE functions SET name = '_start', file = NULL WHERE id <> 1"
+    "$ASSAY" export --to=callgrind -o blank.callgrind blank.db
+    annotated() { callgrind_annotate --threshold=100 --inclusive=yes blank.callgrind; }
+    check "callgrind: names that are blank or the same" annotated
+    check_same "… are nothing to warn of" "" "$err"
+    check_same "… a blank name can be seen" 1 "$(grep -c ':" "' <<<"$out")"
+    check_same "… namesakes of two objects stay apart" 2 "$(grep -c '??? (.*):_start' <<<"$out")"
+else
+    skip "callgrind: names that are blank or the same" "callgrind_annotate is not installed"
+fi
+changed control.db "UPDATE functions SET name = char(27) || '[31m' || char(10) || char(1) || char(127) WHERE id = 0"
+control='"\x1b[31m\n\x01\x7f"'
+check_json "json has names as they are" "d[\"functions\"][0][\"name\"] == $control" "$ASSAY" export --to=json control.db
+check_json "speedscope too" "any(f[\"name\"] == $control for f in d[\"shared\"][\"frames\"])" \
+    "$ASSAY" export --to=speedscope control.db
+for how in "" --calls "--by instruction" "--diff control.db"; do
+    # shellcheck disable=SC2086
+    check_json "report --json $how too" "any(r[\"function\"] == $control for r in d[\"rows\"])" \
+        "$ASSAY" report --json control.db $how
+done
+
 # ---- filters ----
 
 first=$("$ASSAY" export --to=folded --thread=1 small.db | awk '{ n += $NF } END { print n }')
@@ -119,8 +145,8 @@ check_fails 2 'unknown format .svg.; the formats are pprof, folded, callgrind, s
 check_fails 2 'to is missing; the formats are pprof' "no format" "$ASSAY" export small.db
 check_fails 2 'one profile at a time' "two profiles" "$ASSAY" export --to=csv small.db large.db
 check_fails 2 'uncompressed is for pprof' "--uncompressed elsewhere" "$ASSAY" export --to=csv --uncompressed small.db
-check_fails 125 'no series .tea' "no such series" "$ASSAY" export --to=csv --series=tea small.db
-check_fails 125 'no series .tea' "no such series in json" "$ASSAY" export --to=json --series=tea small.db
+check_fails 2 'series=tea: small.db has none of that name; it has golden, cycles:ppp' "no such series" "$ASSAY" export --to=csv --series=tea small.db
+check_fails 2 'series=tea: small.db has none of that name; it has golden, cycles:ppp' "no such series in json" "$ASSAY" export --to=json --series=tea small.db
 check_fails 2 'no thread .7' "no such thread" "$ASSAY" export --to=csv --thread=7 small.db
 check_fails 2 'no thread .x' "a thread that is no number" "$ASSAY" export --to=csv --thread=x small.db
 check_fails 125 'has no series: nothing was measured' "an empty profile" "$ASSAY" export --to=folded empty.db

@@ -19,6 +19,17 @@ d.text_factory = bytes
 print(d.execute("SELECT count(*) FROM functions").fetchone()[0], max(len(r[0]) for r in d.execute("SELECT linkage_name FROM functions")))')
 check_same "all names are in the file, whole" "19 1000007" "$functions"
 
+offset() {
+    "$ASSAY" export --to=pprof --uncompressed hostile.db |
+        protoc -I "$SOURCE/tests/cli" --decode=pprof_fields.Profile pprof_fields.proto | sed -n 's/^ *file_offset: //p'
+}
+if command -v protoc >/dev/null && command -v readelf >/dev/null; then
+    text=$(readelf -lW hostile | awk '$1 == "LOAD" && / E / { print $2 }')
+    check_stdout_equals "$((text))" "pprof: its code's place in the file, which is not at its address" offset
+else
+    skip "pprof: its code's place in the file" "needs protoc and readelf"
+fi
+
 for how in "" "--by line" "--by instruction" --calls --flame "--diff hostile.db"; do
     # shellcheck disable=SC2086
     "$ASSAY" report hostile.db $how --limit 0 >out.txt 2>err.txt
