@@ -8,6 +8,7 @@ import { contrast, eventually, finish, gridRows, openPage, pageFile, template, t
 const SMALL = pageFile("small", small());
 const COMPARED = pageFile("compared", compared());
 const LARGE = pageFile("large", large());
+const COMPONENTS = small().components.length;
 const functionNames = async (page) => (await gridRows(page, "Functions")).map((row) => row[2]);
 
 // --- loading -----------------------------------------------------------------------------------------------------------
@@ -1034,6 +1035,32 @@ await test("paper gets the rows, in dark colours on white, without what only a s
     await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
     await page.emulateMedia({ media: "screen" });
     assert.equal(await page.$eval("#panel-functions .grid-space .row", (row) => getComputedStyle(row).position), "absolute");
+    await page.close();
+});
+
+await test("the summary begins on the first sheet; charts keep the words that explain them", async () => {
+    const data = small();
+    const events = data.events.map((_, i) => i);
+    const extra = [5, 6, 7, 8].flatMap((last) => [[...events.slice(0, last)], [...events.slice(1, last)]]);
+    data.components = [...data.components, ...extra];
+    extra.forEach((_, i) => {
+        const { row, component, cycles } = data.series[0].instructions;
+        row.splice(1, 0, 0);
+        component.splice(1, 0, COMPONENTS + i);
+        cycles.splice(1, 0, 5 + i);
+    });
+    const page = await openPage(pageFile("long stack", data), "", { viewport: { width: 1030, height: 700 } });
+    await page.emulateMedia({ media: "print" });
+    const broken = await page.$$eval(".stack-card, .quality-card", (list) => list.map((one) => getComputedStyle(one).breakInside));
+    assert.deepEqual(broken, ["auto", "avoid"]);
+    const high = await page.$eval(".stack-card", (card) => card.getBoundingClientRect().height);
+    const sheets = ((await page.pdf({ landscape: true })).toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
+    assert.ok(high > 600 && sheets > 0 && sheets <= Math.ceil(high / 600) + 1, `${high} pixels on ${sheets} sheets`);
+    await page.evaluate(() => document.getElementById("tab-flame").click());
+    await page.waitForSelector("#panel-flame:not([hidden])");
+    assert.ok(await page.isVisible("#panel-flame .toolbar .dim"));
+    assert.equal(await page.isVisible("#panel-flame .hint"), false);
+    assert.equal(await page.isVisible("#panel-flame input"), false);
     await page.close();
 });
 

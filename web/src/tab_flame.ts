@@ -270,7 +270,7 @@ class FlameView implements View {
         this.zoom = Number.isInteger(zoom) && zoom >= 0 && zoom < this.paths.parent.length ? zoom : -1;
         this.draw();
         if (this.zoom >= 0) this.focusNode(this.zoom);
-        else if (this.active < 0) this.detail.textContent = "A click, or Enter, zooms to a frame; the frames above it lead back.";
+        else if (this.active < 0) replace(this.detail, el("span", { class: "hint" }, "A click, or Enter, zooms to a frame; the frames above it lead back."));
     }
 
     print(on: boolean): void {
