@@ -362,7 +362,8 @@ static void json_parts(const struct as_diff *diff, struct as_json *json, const s
 static void json_row(const struct as_diff *diff, struct as_json *json, const struct diff_row *row)
 {
     as_json_object(json, NULL);
-    as_json_string(json, "name", row->name);
+    bool named = diff->level == AS_STORE_BY_FUNCTION && row->function;
+    as_json_string(json, "name", named ? row->function : row->name); /* JSON can hold what terminals must not see */
     as_json_string(json, "module", row->module);
     as_json_string(json, "function", row->function);
     as_json_string(json, "file", row->file);

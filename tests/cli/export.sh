@@ -123,6 +123,8 @@ for how in "" --calls "--by instruction" "--diff control.db"; do
     check_json "report --json $how too" "any(r[\"function\"] == $control for r in d[\"rows\"])" \
         "$ASSAY" report --json control.db $how
 done
+check_json "… under each key" "any(r[\"name\"] == $control for r in d[\"rows\"])" \
+    "$ASSAY" report --json control.db --diff control.db
 
 # ---- filters ----
 
