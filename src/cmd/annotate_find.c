@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTED = 4, NAME_SHOWN = 80 };
+enum { LISTED = 4, NAME_SHOWN = 80, LONGEST_INSN = 15 };
 
 typedef AS_VEC(uint32_t) numbers;
 
@@ -44,13 +44,21 @@ static void find_named(const struct as_view *view, const char *name, const char 
             *as_vec_push(found) = i;
 }
 
+static bool read_address(const char *text, uint64_t *address)
+{
+    char *end;
+    if (strncmp(text, "0x", 2) != 0)
+        return false;
+    *address = strtoull(text, &end, 16);
+    return end > text + 2 && !*end;
+}
+
 /* By an address of the run; else of a file, as objdump shows it. */
 static void find_at(const struct as_view *view, const char *text, const char *module, size_t module_length,
                     numbers *found)
 {
-    char *end;
-    uint64_t address = strncmp(text, "0x", 2) == 0 ? strtoull(text, &end, 16) : 0;
-    if (strncmp(text, "0x", 2) != 0 || end == text + 2 || *end)
+    uint64_t address;
+    if (!read_address(text, &address))
         return;
     for (int in_file = 0; in_file < 2 && !found->len; in_file++)
         for (uint32_t i = 0; i < view->n_functions; i++) {
@@ -73,6 +81,35 @@ static void find_all(const struct as_view *view, const char *symbol, numbers *fo
         if (!found->len)
             find_at(view, colon + 1, symbol, length, found);
     }
+}
+
+/* The instruction at an address in no function, found like a function; NONE: there is none. */
+static uint32_t find_outside_at(const struct as_view *view, const char *text, const char *module, size_t module_length)
+{
+    uint64_t address, nearest = LONGEST_INSN;
+    uint32_t found = AS_STORE_NONE;
+    if (!read_address(text, &address))
+        return found;
+    for (int in_file = 0; in_file < 2 && found == AS_STORE_NONE; in_file++)
+        for (uint32_t i = 0; i < view->n_places; i++) {
+            const struct as_store_place *place = &view->place[i];
+            uint64_t base = in_file && place->module < view->n_modules ? view->module[place->module].base : 0;
+            uint64_t distance = address - (place->address - base);
+            if (place->function != AS_STORE_NONE || distance >= nearest ||
+                (module && !module_is(view, place->module, module, module_length)))
+                continue;
+            nearest = distance;
+            found = i;
+        }
+    return found;
+}
+
+static uint32_t find_outside(const struct as_view *view, const char *symbol)
+{
+    uint32_t found = find_outside_at(view, symbol, NULL, 0);
+    for (const char *colon = strchr(symbol, ':'); colon && found == AS_STORE_NONE; colon = strchr(colon + 1, ':'))
+        found = find_outside_at(view, colon + 1, symbol, (size_t)(colon - symbol));
+    return found;
 }
 
 /* ---- what to say when that is none, or several ---- */
@@ -168,22 +205,26 @@ static bool say_none(const struct as_view *view, const char *symbol, struct as_e
                                near[0] ? "?" : "");
 }
 
-bool as_annotate_find(const struct as_view *view, const char *symbol, uint32_t *function, struct as_error *err)
+bool as_annotate_find(const struct as_view *view, const char *symbol, struct as_annotate_found *found,
+                      struct as_error *err)
 {
-    numbers found = {0}, hosts = {0};
-    find_all(view, symbol, &found);
-    if (!found.len)
+    numbers functions = {0}, hosts = {0};
+    *found = (struct as_annotate_found){.function = AS_STORE_NONE, .instruction = AS_STORE_NONE};
+    find_all(view, symbol, &functions);
+    if (functions.len == 1)
+        found->function = functions.data[0];
+    else if (!functions.len)
+        found->instruction = find_outside(view, symbol);
+    bool ok = found->function != AS_STORE_NONE || found->instruction != AS_STORE_NONE;
+    if (!ok && !functions.len)
         find_hosts(view, symbol, &hosts);
-    bool ok = found.len == 1;
-    if (ok)
-        *function = found.data[0];
-    else if (found.len > 1)
-        say_several(view, symbol, &found, err);
-    else if (hosts.len)
+    if (!ok && functions.len)
+        say_several(view, symbol, &functions, err);
+    else if (!ok && hosts.len)
         say_inlined(view, symbol, &hosts, err);
-    else
+    else if (!ok)
         say_none(view, symbol, err);
-    as_vec_free(&found);
+    as_vec_free(&functions);
     as_vec_free(&hosts);
     return ok;
 }

@@ -4,9 +4,14 @@
 
 #include "report/view.h"
 
+struct as_annotate_found {
+    uint32_t function;    /* or NONE: */
+    uint32_t instruction; /* one in no function */
+};
+
 /* NAME as shown (with or without parameters) or as in the symbol table, MODULE:NAME, 0xADDRESS of the run or of its
  * file, or MODULE:0xADDRESS. On failure `err` names those that are near, or those that are meant. */
-bool as_annotate_find(const struct as_view *view, const char *symbol, uint32_t *function,
+bool as_annotate_find(const struct as_view *view, const char *symbol, struct as_annotate_found *found,
                       struct as_error *err) AS_MUST_CHECK;
 
 #endif

@@ -73,9 +73,13 @@ static bool annotate(const struct annotate_options *options, const char *symbol,
     struct as_sources *sources = as_sources_new(options->source_path);
     struct as_annotation annotation = {0};
     struct as_view view = {0};
-    uint32_t function;
-    bool ok = as_view_open(&view, &wanted, err) && as_annotate_find(&view, symbol, &function, err) &&
-              as_annotation_make(&annotation, &view, function, sources, err) && show(options, &annotation, failed, err);
+    struct as_annotate_found found;
+    bool ok = as_view_open(&view, &wanted, err) && as_annotate_find(&view, symbol, &found, err);
+    if (ok && found.function != AS_STORE_NONE)
+        ok = as_annotation_make(&annotation, &view, found.function, sources, err);
+    else if (ok)
+        ok = as_annotation_make_outside(&annotation, &view, found.instruction, sources, err);
+    ok = ok && show(options, &annotation, failed, err);
     as_annotation_free(&annotation);
     as_view_free(&view);
     as_sources_free(sources);

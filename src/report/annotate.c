@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GAP = 64 }; /* bytes between instructions in no function that are still shown together */
+
 /* ---- collecting ---- */
 
 static void add_chain(struct as_annotation *annotation, uint32_t inlined)
@@ -54,6 +56,18 @@ static void sort_insns(struct as_annotation *annotation)
         qsort(annotation->insns.data, annotation->insns.len, sizeof *annotation->insns.data, by_address);
 }
 
+/* Of what is shown: the rows of code in no function are those of the whole program. */
+static struct as_legend legend_of(const struct as_annotation *annotation)
+{
+    size_t n = annotation->insns.len;
+    struct as_store_row *rows = as_alloc_array(n + 1, sizeof *rows);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = annotation->insns.data[i].row;
+    struct as_legend legend = as_legend_of(&(struct as_store_rows){.rows = rows, .n = n});
+    free(rows);
+    return legend;
+}
+
 static bool add_times(struct as_annotation *annotation, struct as_error *err)
 {
     struct as_store_query query = AS_STORE_QUERY_INIT;
@@ -78,7 +92,7 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
         annotation->most = insn->row.units > annotation->most ? insn->row.units : annotation->most;
     }
     as_map_free(&rows);
-    annotation->legend = as_legend_of(&annotation->rows);
+    annotation->legend = legend_of(annotation);
     return true;
 }
 
@@ -133,16 +147,13 @@ static void add_lines(struct as_annotation *annotation)
     as_map_free(&known);
 }
 
-bool as_annotation_make(struct as_annotation *annotation, const struct as_view *view, uint32_t function,
-                        struct as_sources *sources, struct as_error *err)
+/* Times, holes and lines, where instructions are collected and sorted. */
+static bool complete(struct as_annotation *annotation, struct as_error *err)
 {
-    *annotation = (struct as_annotation){.view = view, .function = function, .sources = sources};
-    if (!as_store_instructions(view->store, function, collect, annotation, err))
-        return false;
-    uint32_t module = view->function[function].module;
+    const struct as_view *view = annotation->view;
+    uint32_t module = annotation->what.module;
     if (module < view->n_modules)
         annotation->module_note = as_module_check(&view->module[module]);
-    sort_insns(annotation);
     if (!add_times(annotation, err))
         return false;
     drop_beginnings(annotation);
@@ -150,6 +161,74 @@ bool as_annotation_make(struct as_annotation *annotation, const struct as_view *
     sort_insns(annotation);
     add_lines(annotation);
     return true;
+}
+
+bool as_annotation_make(struct as_annotation *annotation, const struct as_view *view, uint32_t function,
+                        struct as_sources *sources, struct as_error *err)
+{
+    *annotation = (struct as_annotation){
+        .view = view, .function = function, .what = view->function[function], .sources = sources};
+    if (!as_store_instructions(view->store, function, collect, annotation, err))
+        return false;
+    sort_insns(annotation);
+    return complete(annotation, err);
+}
+
+/* ---- code in no function ---- */
+
+static bool collect_outside(void *context, uint32_t number, const struct as_store_insn *insn)
+{
+    const struct as_annotation *annotation = context;
+    if (insn->place.function != AS_STORE_NONE || insn->place.module != annotation->what.module)
+        return true;
+    return collect(context, number, insn);
+}
+
+static uint64_t end_of(const struct as_note_insn *insn)
+{
+    return insn->address + (insn->length ? insn->length : 1);
+}
+
+/* What lies between was not executed, or no sample names it. */
+static bool goes_on(const struct as_note_insn *insn, const struct as_note_insn *next)
+{
+    return next->address <= end_of(insn) || next->address - end_of(insn) <= GAP;
+}
+
+/* Keeps the run of instructions around an address. */
+static void keep_around(struct as_annotation *annotation, uint64_t address)
+{
+    struct as_note_insn *insns = annotation->insns.data;
+    size_t n = annotation->insns.len, from = 0, to;
+    while (from + 1 < n && insns[from + 1].address <= address)
+        from++;
+    for (to = from + 1; to < n && goes_on(&insns[to - 1], &insns[to]);)
+        to++;
+    while (from > 0 && goes_on(&insns[from - 1], &insns[from]))
+        from--;
+    for (size_t i = 0; i < n; i++)
+        if (i < from || i >= to)
+            free(insns[i].text);
+    memmove(insns, insns + from, (to - from) * sizeof *insns);
+    annotation->insns.len = to - from;
+    annotation->what.address = insns[0].address;
+    annotation->what.size = end_of(&insns[to - from - 1]) - insns[0].address;
+}
+
+bool as_annotation_make_outside(struct as_annotation *annotation, const struct as_view *view, uint32_t instruction,
+                                struct as_sources *sources, struct as_error *err)
+{
+    const struct as_store_place *place = &view->place[instruction];
+    *annotation = (struct as_annotation){
+        .view = view, .function = AS_STORE_NONE, .what = {.module = place->module}, .sources = sources};
+    if (!as_store_instructions(view->store, AS_STORE_NONE, collect_outside, annotation, err))
+        return false;
+    if (!annotation->insns.len)
+        return as_error_set(err, "%s: the instruction at 0x%" PRIx64 " is gone", as_store_file_name(view->store),
+                            place->address);
+    sort_insns(annotation);
+    keep_around(annotation, place->address);
+    return complete(annotation, err);
 }
 
 void as_annotation_free(struct as_annotation *annotation)
@@ -202,7 +281,7 @@ static void json_inlined(const struct as_annotation *annotation, struct as_json 
 static void json_place(const struct as_annotation *annotation, struct as_json *json, const struct as_note_insn *insn)
 {
     const struct as_view *view = annotation->view;
-    const struct as_store_function *function = &view->function[annotation->function];
+    const struct as_store_function *function = &annotation->what;
     const char *source = as_annotation_source(annotation, insn->file, insn->line);
     as_json_string(json, "module", function->module < view->n_modules ? view->module[function->module].path : NULL);
     as_json_string(json, "function", function->name);
@@ -253,7 +332,7 @@ void as_annotation_json(const struct as_annotation *annotation, struct as_json *
     as_json_object(json, "summary");
     as_summary_json(&view->summary, json);
     as_json_end(json);
-    as_json_string(json, "function", view->function[annotation->function].name);
+    as_json_string(json, "function", annotation->what.name);
     as_json_double(json, "share", as_part_of(annotation->units, annotation->rows.total));
     as_json_string(json, "module_note", annotation->module_note);
     as_json_string(json, "hole_note", annotation->hole_note);

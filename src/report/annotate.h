@@ -1,5 +1,5 @@
-/* One function, instruction by instruction: source and disassembly interleaved, what each took and of what that is
- * made, arrows for jumps inside it, its worst lines. */
+/* One function (or code in none), instruction by instruction: source and disassembly interleaved, what each took and of
+ * what that is made, arrows for jumps inside it, its worst lines. */
 #ifndef AS_REPORT_ANNOTATE_H
 #define AS_REPORT_ANNOTATE_H
 
@@ -25,7 +25,8 @@ struct as_note_line {
 
 struct as_annotation {
     const struct as_view *view;
-    uint32_t function;
+    uint32_t function;                 /* AS_STORE_NONE: code in none */
+    struct as_store_function what;     /* it; or the code, without a name */
     struct as_sources *sources;        /* not owned */
     AS_VEC(struct as_note_insn) insns; /* by address */
     AS_VEC(struct as_note_line) lines; /* the most time first */
@@ -40,6 +41,9 @@ struct as_annotation {
 
 bool as_annotation_make(struct as_annotation *annotation, const struct as_view *view, uint32_t function,
                         struct as_sources *sources, struct as_error *err) AS_MUST_CHECK;
+/* Code in no function: the instruction of this number, and those of its module around it that are in none either. */
+bool as_annotation_make_outside(struct as_annotation *annotation, const struct as_view *view, uint32_t instruction,
+                                struct as_sources *sources, struct as_error *err) AS_MUST_CHECK;
 void as_annotation_free(struct as_annotation *annotation);
 const char *as_annotation_source(const struct as_annotation *annotation, uint32_t file, uint32_t line); /* or NULL */
 void as_annotation_text(const struct as_annotation *annotation, FILE *out, const struct as_term *term);

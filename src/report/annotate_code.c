@@ -74,7 +74,7 @@ static void map_segments(struct as_note_code *code, const struct as_elf *elf, co
 
 static const char *open_code(struct as_annotation *annotation, const struct as_store_module *module)
 {
-    const struct as_store_function *function = &annotation->view->function[annotation->function];
+    const struct as_store_function *function = &annotation->what;
     struct as_elf *elf = as_elf_open(module->path, NULL);
     if (!elf)
         return "it cannot be read";
@@ -189,7 +189,7 @@ static bool has_holes(const struct as_annotation *annotation, uint64_t size)
 const char *as_annotation_fill(struct as_annotation *annotation)
 {
     const struct as_view *view = annotation->view;
-    const struct as_store_function *function = &view->function[annotation->function];
+    const struct as_store_function *function = &annotation->what;
     const struct as_store_module *module = function->module < view->n_modules ? &view->module[function->module] : NULL;
     if (function->size && !has_holes(annotation, function->size))
         return NULL;
@@ -241,14 +241,14 @@ const char *as_annotation_target(const struct as_annotation *annotation, const s
                                  char text[AS_TARGET_MAX])
 {
     const struct as_view *view = annotation->view;
-    const struct as_store_function *here = &view->function[annotation->function], *there;
+    const struct as_store_function *here = &annotation->what, *there;
     struct as_location location = {0};
     if (!insn->target)
         return NULL;
     bool inside = here->size ? insn->target - here->address < here->size
                              : insn->target >= here->address && annotation->insns.len &&
                                    insn->target <= annotation->insns.data[annotation->insns.len - 1].address;
-    if (inside && insn->target == here->address && !insn->jumps) /* it calls itself */
+    if (inside && insn->target == here->address && !insn->jumps && here->name) /* it calls itself */
         return plus(text, as_show(here->name), 0);
     if (inside)
         return plus(text, "", insn->target - here->address);

@@ -126,7 +126,7 @@ static void put_note(FILE *out, const struct as_term *term, const char *format, 
 static void put_notes(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
     const struct as_view *view = annotation->view;
-    uint32_t module = view->function[annotation->function].module;
+    uint32_t module = annotation->what.module;
     if (annotation->module_note)
         put_note(out, term, "%s: %s; the code shown is that of the recording, its source may have moved",
                  as_show(view->module[module].path), annotation->module_note);
@@ -251,7 +251,7 @@ static void put_insn(const struct as_annotation *annotation, FILE *out, const st
                      const struct layout *layout, size_t index)
 {
     const struct as_note_insn *insn = &annotation->insns.data[index];
-    uint64_t start = as_view_function_address(annotation->view, annotation->function);
+    uint64_t start = annotation->what.address;
     uint64_t count = count_of(annotation, insn);
     struct as_str text = {0};
     char offset[24];
@@ -372,9 +372,12 @@ static void put_body(const struct as_annotation *annotation, FILE *out, const st
 
 static void put_title(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
-    const struct as_store_function *function = &annotation->view->function[annotation->function];
+    const struct as_store_function *function = &annotation->what;
     struct as_str text = {0}, name = {0};
-    const char *shown = function->name ? short_function(function->name, term, term->width, &name) : "?";
+    char range[64];
+    snprintf(range, sizeof range, "code in no function, 0x%" PRIx64 " to 0x%" PRIx64, function->address,
+             function->address + function->size);
+    const char *shown = function->name ? short_function(function->name, term, term->width, &name) : range;
     bool fits = as_show_columns(shown) <= term->width;
     fputc('\n', out);
     if (!fits) {

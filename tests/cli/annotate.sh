@@ -201,6 +201,34 @@ else
     skip "an instruction in two pages" "needs an assembler for x86-64"
 fi
 
+if [ "$(uname -m)" = x86_64 ]; then
+    cat >made.c <<'END'
+#include <string.h>
+#include <sys/mman.h>
+/* mov ecx, 1000; dec ecx; jnz -4; ret */
+static const unsigned char code[] = {0xb9, 0xe8, 3, 0, 0, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+int main(void)
+{
+    char *page = mmap(0, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(page + 256, code, sizeof code);
+    memcpy(page + 4096, code, sizeof code);
+    ((void (*)(void))(page + 256))();
+    ((void (*)(void))(page + 4096))();
+    return 0;
+}
+END
+    check "code that a program makes" gcc -O1 -o made made.c
+    "$ASSAY" record -q -o made.db -- ./made
+    made=$("$ASSAY" report made.db --by instruction --json | python3 -c 'import json, sys
+print(min(r["address"] for r in json.load(sys.stdin)["rows"] if not r["function"] and r["text"].startswith("dec")))')
+    check_json "… by an address in it: what is around it" '[(r["text"].split()[0], r["executions"]) for r in d["rows"]] == [("mov", 1), ("dec", 1000), ("jnz", 1000), ("ret", 1)] and d["function"] is None and all(r["cycles"] > 0 for r in d["rows"][1:3])' note "$made" made.db --json
+    check_same "… as text it says what it is" 1 "$(note "$made" made.db | grep -cE '^code in no function, 0x[0-9a-f]+ to 0x[0-9a-f]+ ')"
+    check "… and what its own time is made of" grep -qE '^  \. +9[0-9.]+ %  Base' <<<"$(note "$made" made.db)"
+    check_fails 2 "no function '0x12'" "… where nothing is" note 0x12 made.db
+else
+    skip "code that a program makes" "needs x86-64"
+fi
+
 # ---- files that change ----------------------------------------------------------------------------------------------
 sleep 0.1
 touch src/work.c
