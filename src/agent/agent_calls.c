@@ -178,6 +178,18 @@ AS_EXPORT int munmap(void *address, size_t size)
     return result;
 }
 
+/* A program may have a malloc of its own, which comes before ours: then nobody calls this one. */
+extern __typeof__(malloc) own_malloc __attribute__((copy(malloc), alias("malloc"), visibility("hidden")));
+
+__attribute__((constructor(102))) static void note_other(void)
+{
+    struct as_agent_image *image = as_agent_here();
+    bool before = as_agent_enter();
+    if (image && dlsym(RTLD_DEFAULT, "malloc") != (void *)own_malloc)
+        atomic_store(&image->other, 1);
+    as_agent_leave(before);
+}
+
 /* ---- threads ---- */
 
 struct beginning {

@@ -5,17 +5,25 @@
  * time. So an entry needs no lock: it is claimed with one compare-and-swap and given back with one store, from any
  * thread, from signal handlers too, and whoever dies half-way blocks nobody. A block may be in one of a few places from
  * where it belongs; blocks that lie beside each other belong beside each other, so that the table takes pages only as
- * the heap does. Where all those places are taken the block is counted and not kept: then live is too small by it.
+ * the heap does. Where all those places are taken another, larger table is added; where there is no room for one, the
+ * block is counted and not kept: then live is too small by it.
  *
  * Where the most was: before live falls, and when it is by more than a 128th above what it was the last time, all sites
  * note what they have. That is often enough for a detail that is at most so far off, and rare enough to cost nothing.
  */
 #include "agent/agent.h"
 
+#include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum {
-    ENTRIES = 1 << 22, /* a power of two; 64 MiB where all are used */
+    BITS = 22,       /* of the first table's number of entries: 64 MiB where all are used */
+    LEAST_BITS = 12, /* where the program has a limit for its memory */
+    LIMIT_PART = 32, /* of such a limit is a table at most */
+    TABLES = 5,
     PROBES = 64,
     GRAIN = 5,      /* the C library's blocks are at least that far apart, as a power of two */
     SITE_BITS = 16, /* the lower bits of what a block is: its site + 1 */
@@ -26,36 +34,72 @@ struct entry {
     _Atomic uint64_t what;   /* size << SITE_BITS | site + 1 */
 };
 
-static struct entry *table; /* NULL: no memory for it */
+/* Tables come one after another and stay. */
+struct table {
+    _Atomic(struct entry *) entries; /* NULL: there is none */
+    unsigned bits;
+};
 
-/* A forked child has no use for it: the agent is off there. */
-bool as_agent_live_open(void)
+static struct table tables[TABLES];
+static _Atomic bool full; /* no further table */
+
+static unsigned bits_within(uint64_t limit, unsigned bits)
 {
-    size_t size = sizeof *table * ENTRIES;
-    void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    table = mapped == MAP_FAILED ? NULL : mapped;
-    if (table) {
-        (void)!madvise(table, size, MADV_NOHUGEPAGE);
-        (void)!madvise(table, size, MADV_DONTFORK);
-    }
-    return table != NULL;
+    while (bits > LEAST_BITS && sizeof(struct entry) << bits > limit / LIMIT_PART)
+        bits--;
+    return bits;
 }
 
-/* ---- the table ---- */
-
-static struct entry *entry_of(uintptr_t block, unsigned probe)
+static void plan_tables(void)
 {
-    uint64_t home = (block >> GRAIN) + (block >> (GRAIN + 22)) * UINT64_C(0x9e3779b97f4a7c15);
-    return &table[(home + probe) & (ENTRIES - 1)];
+    struct rlimit addresses = {.rlim_cur = RLIM_INFINITY}, data = addresses;
+    (void)!getrlimit(RLIMIT_AS, &addresses);
+    (void)!getrlimit(RLIMIT_DATA, &data);
+    uint64_t limit = addresses.rlim_cur < data.rlim_cur ? addresses.rlim_cur : data.rlim_cur;
+    for (unsigned i = 0; i < TABLES; i++)
+        tables[i].bits = limit == RLIM_INFINITY ? BITS + i : bits_within(limit, BITS + i);
+}
+
+/* A forked child has no use for it: the agent is off there. By system calls: mmap here is the one that counts. */
+static bool open_table(struct table *table)
+{
+    size_t size = sizeof(struct entry) << table->bits;
+    struct entry *none = NULL;
+    long mapped = syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                          (off_t)0);
+    if (mapped == -1)
+        return false;
+    struct entry *entries = (struct entry *)(uintptr_t)mapped;
+    (void)!madvise(entries, size, MADV_NOHUGEPAGE);
+    (void)!madvise(entries, size, MADV_DONTFORK);
+    if (!atomic_compare_exchange_strong(&table->entries, &none, entries)) /* another thread was first */
+        syscall(SYS_munmap, entries, size);
+    return true;
+}
+
+bool as_agent_live_open(void)
+{
+    plan_tables();
+    for (unsigned i = 0; i < TABLES; i++)
+        atomic_store(&tables[i].entries, NULL);
+    full = !open_table(&tables[0]);
+    return !full;
+}
+
+/* ---- the tables ---- */
+
+static struct entry *entry_of(const struct table *table, struct entry *entries, uintptr_t block, unsigned probe)
+{
+    uint64_t home = (block >> GRAIN) + (block >> (GRAIN + table->bits)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &entries[(home + probe) & ((UINT64_C(1) << table->bits) - 1)];
 }
 
 /* False: no place. `before`: what the block was, where it is known already: it was freed behind the agent's back, or an
  * allocator's calloc calls malloc. */
-static bool put(uintptr_t block, uint64_t what, uint64_t *before)
+static bool put_into(const struct table *table, struct entry *entries, uintptr_t block, uint64_t what, uint64_t *before)
 {
-    *before = 0;
     for (unsigned i = 0; i < PROBES; i++) {
-        struct entry *entry = entry_of(block, i);
+        struct entry *entry = entry_of(table, entries, block, i);
         uintptr_t there = atomic_load_explicit(&entry->block, memory_order_relaxed);
         if (there == 0 && atomic_compare_exchange_strong(&entry->block, &there, block)) {
             atomic_store_explicit(&entry->what, what, memory_order_release);
@@ -69,11 +113,25 @@ static bool put(uintptr_t block, uint64_t what, uint64_t *before)
     return false;
 }
 
-/* What it was; 0: not known. */
-static uint64_t take(uintptr_t block)
+static bool put(uintptr_t block, uint64_t what, uint64_t *before)
+{
+    *before = 0;
+    for (unsigned i = 0; i < TABLES && !(full && !tables[i].entries); i++) {
+        int saved = errno;
+        if (!tables[i].entries && !open_table(&tables[i]))
+            full = true;
+        errno = saved;
+        struct entry *entries = tables[i].entries;
+        if (entries && put_into(&tables[i], entries, block, what, before))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t take_from(const struct table *table, struct entry *entries, uintptr_t block)
 {
     for (unsigned i = 0; i < PROBES; i++) {
-        struct entry *entry = entry_of(block, i);
+        struct entry *entry = entry_of(table, entries, block, i);
         if (atomic_load_explicit(&entry->block, memory_order_relaxed) != block)
             continue;
         uint64_t what = atomic_load_explicit(&entry->what, memory_order_acquire);
@@ -81,6 +139,16 @@ static uint64_t take(uintptr_t block)
         return what;
     }
     return 0;
+}
+
+/* What it was; 0: not known. */
+static uint64_t take(uintptr_t block)
+{
+    uint64_t what = 0;
+    struct entry *entries;
+    for (unsigned i = 0; i < TABLES && !what && (entries = tables[i].entries); i++)
+        what = take_from(&tables[i], entries, block);
+    return what;
 }
 
 /* ---- the sums ---- */
@@ -138,8 +206,9 @@ static void add(struct as_agent_image *image, uint64_t what)
 static void keep(struct as_agent_image *image, const void *block, uint64_t what)
 {
     uint64_t before = 0;
-    if (!table || !put((uintptr_t)block, what, &before)) {
+    if (!put((uintptr_t)block, what, &before)) {
         as_agent_add(&image->untracked, 1);
+        as_agent_add(&image->untracked_bytes, what >> SITE_BITS);
         subtract(image, what, false);
         return;
     }
@@ -160,7 +229,7 @@ uint64_t as_agent_gave(const void *block, bool moves)
     struct as_agent_image *image = block ? as_agent_counting() : NULL;
     if (!image)
         return 0;
-    uint64_t what = table ? take((uintptr_t)block) : 0;
+    uint64_t what = take((uintptr_t)block);
     if (moves)
         as_agent_add(&image->moved, 1);
     if (what) {

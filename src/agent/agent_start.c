@@ -28,18 +28,12 @@ unsigned as_agent_depth(void)
     return depth;
 }
 
-static bool map_wire(const char *path)
+static void *map_part(int fd, size_t offset, size_t size)
 {
-    struct stat info;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    void *mapped = MAP_FAILED;
-    if (fstat(fd, &info) == 0 && info.st_size == (off_t)sizeof *wire)
-        mapped = mmap(NULL, sizeof *wire, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    close(fd);
-    wire = mapped == MAP_FAILED ? NULL : mapped;
-    return wire && wire->magic == AS_AGENT_MAGIC && wire->version == AS_AGENT_VERSION;
+    size_t before = offset % (size_t)sysconf(_SC_PAGESIZE);
+    void *mapped =
+        mmap(NULL, before + size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)(offset - before));
+    return mapped == MAP_FAILED ? NULL : (char *)mapped + before;
 }
 
 static bool make_alive(void)
@@ -53,18 +47,35 @@ static bool make_alive(void)
     return true;
 }
 
-static bool take_image(void)
+static bool take_image(int fd)
 {
     uint32_t number = atomic_fetch_add(&wire->images, 1);
     if (number >= AS_AGENT_IMAGES)
         return false;
-    struct as_agent_image *mine = &wire->image[number];
+    struct as_agent_image *mine =
+        map_part(fd, offsetof(struct as_agent_wire, image) + number * sizeof *mine, sizeof *mine);
+    if (!mine)
+        return false;
     ssize_t size = readlink("/proc/self/exe", mine->program, sizeof mine->program - 1);
     mine->program[size > 0 ? size : 0] = '\0';
     atomic_store(&mine->pid, (uint32_t)getpid());
     atomic_store(&mine->tracks, as_agent_live_open());
     image = mine;
     return true;
+}
+
+/* The ring and one image, not the memory of all: the program may have a limit for its addresses. */
+static bool map_wire(const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool right = fstat(fd, &info) == 0 && info.st_size == (off_t)sizeof *wire;
+    wire = right ? map_part(fd, 0, offsetof(struct as_agent_wire, image)) : NULL;
+    bool ok = wire && wire->magic == AS_AGENT_MAGIC && wire->version == AS_AGENT_VERSION && take_image(fd);
+    close(fd);
+    return ok;
 }
 
 bool as_agent_start(const char *where)
@@ -74,7 +85,7 @@ bool as_agent_start(const char *where)
         return false;
     depth = depth < 1 ? 1 : depth > AS_AGENT_DEPTH ? AS_AGENT_DEPTH : depth;
     as_agent_thread_begin();
-    return map_wire(path) && take_image() && make_alive();
+    return map_wire(path) && make_alive();
 }
 
 /* Of all constructors the first: what those of the program's libraries allocate is counted. */

@@ -20,7 +20,7 @@
 
 enum {
     AS_AGENT_MAGIC = 0x41674153,
-    AS_AGENT_VERSION = 2,
+    AS_AGENT_VERSION = 3,
     AS_AGENT_RING = 1 << 14, /* slots; a power of two */
     AS_AGENT_IMAGES = 256,
     AS_AGENT_SITES = 4096, /* of an image; a power of two */
@@ -73,14 +73,16 @@ struct as_agent_image {
     char program[AS_AGENT_PATH];
     _Atomic uint64_t munmaps;
     _Atomic uint32_t tracks;    /* 1: there is a table of blocks */
+    _Atomic uint32_t other;     /* 1: the program calls another malloc than the agent's */
     _Atomic uint32_t noting;    /* somebody is at the sites' peak */
     _Atomic uint64_t live;      /* bytes of the heap that are not freed */
     _Atomic uint64_t peak;      /* the most that live ever was */
     _Atomic uint64_t at_peak;   /* what live was when the sites' peak was noted */
     _Atomic uint64_t untracked; /* blocks that found no place: freed at once, as far as the sites go */
-    _Atomic uint64_t unknown;   /* frees of blocks that had found no place, or came from before the agent */
-    _Atomic uint64_t moved;     /* of the sites' freed and of unknown: those that were no calls of free */
-    _Atomic uint32_t sites;     /* in use: order[0] … are their numbers */
+    _Atomic uint64_t untracked_bytes;
+    _Atomic uint64_t unknown; /* frees of blocks that had found no place, or came from before the agent */
+    _Atomic uint64_t moved;   /* of the sites' freed and of unknown: those that were no calls of free */
+    _Atomic uint32_t sites;   /* in use: order[0] … are their numbers */
     _Atomic uint32_t order[AS_AGENT_SITES];
     _Atomic uint32_t files;
     struct as_agent_file file[AS_AGENT_FILES];
