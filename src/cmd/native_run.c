@@ -112,6 +112,7 @@ static bool take_event(void *context, const struct as_perf_event *event, struct 
 static bool take_process(void *context, const struct as_perf_process *process, struct as_error *err)
 {
     struct as_native_result *result = context;
+    result->execs += process->kind == AS_PERF_COMM && process->exec;
     if (result->accesses)
         as_native_accesses_process(result->accesses, process);
     return as_import_sink.process(&result->import, process, err);

@@ -4,6 +4,8 @@
 
 #include "base/log.h"
 #include "engine/program.h"
+#include "report/term.h"
+#include "symbol/elffile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,12 +24,33 @@ static const struct as_import_own own_series[OWN_SERIES] = {
 
 /* ---- before the run ---- */
 
+/* Its runtime must come before all others, and ends the program where it does not. */
+static bool has_asan(const char *path)
+{
+    static const char name[] = "__asan_init";
+    struct as_error ignored = AS_ERROR_INIT;
+    struct as_elf *elf = as_elf_open(path, &ignored);
+    const struct as_elf_section *names = elf ? as_elf_section(elf, ".dynstr") : NULL;
+    size_t size = 0;
+    uint8_t *text = names ? as_elf_read(elf, names, 64 << 20, &size) : NULL;
+    bool found = text && memmem(text, size, name, sizeof name - 1);
+    free(text);
+    as_elf_close(elf);
+    return found;
+}
+
 static bool can_preload(const char *name, struct as_error *err)
 {
     struct as_program *program = as_alloc(sizeof *program);
     bool known = as_program_find(name, getenv("PATH"), program, err);
     bool dynamic = known && program->dynamic, usual = dynamic && strstr(program->elf_interpreter, "ld-linux");
+    bool asan = usual && has_asan(program->path);
     free(program);
+    if (asan)
+        return as_error_set(err,
+                            "%s was built with AddressSanitizer, which lets nothing be preloaded: leave "
+                            "--allocations out, or build it without",
+                            name);
     if (!known || usual)
         return known;
     if (!dynamic)
@@ -119,9 +142,10 @@ static void add_image(struct target *target, const struct as_agent_image *image)
 struct totals {
     uint64_t calls[AS_AGENT_CALLS], frees, munmaps;
     uint64_t allocated, mapped, no_room;
-    uint64_t live, live_bytes, untracked, unknown;
+    uint64_t live, live_bytes, untracked, untracked_bytes, unknown;
     uint64_t peak, at_peak; /* at_peak: what the sites' detail is of */
-    uint32_t images, not_tracking, peak_image;
+    uint32_t images, not_tracking, others, peak_image;
+    const struct as_agent_image *other; /* the first that calls another malloc */
 };
 
 static void sum_up_site(struct totals *totals, const struct as_agent_seen_site *site)
@@ -149,7 +173,10 @@ static void sum_up(struct totals *totals, const struct as_agent_image *image, ui
     totals->munmaps += image->munmaps;
     totals->untracked += image->untracked;
     totals->unknown += image->unknown;
+    totals->untracked_bytes += image->untracked_bytes;
     totals->not_tracking += image->tracks == 0;
+    if (image->other && totals->others++ == 0)
+        totals->other = image;
     if (totals->images++ == 0 || image->peak > totals->peak) {
         totals->peak = image->peak;
         totals->at_peak = live > at_peak ? live : at_peak;
@@ -184,20 +211,52 @@ static void add_counters(struct as_store_writer *writer, const struct totals *to
     as_store_add_counter(writer, "threads_at_once", as_agent_most_at_once(agent));
 }
 
+/* Also for whoever looks at no profile yet. `count`: 0: nothing to say. */
+static void warn(struct as_store_writer *writer, const char *key, uint64_t count, const char *text)
+{
+    if (count == 0)
+        return;
+    as_store_add_quality(writer, key, (double)count, text);
+    as_log_warn("%" PRIu64 " %s", count, text);
+}
+
 static void add_live_notes(struct as_store_writer *writer, const struct totals *totals)
 {
-    if (totals->not_tracking)
-        as_store_add_quality(writer, "agent_not_tracking", totals->not_tracking,
-                             "programs that had no memory for a table of blocks: they are not in live and peak bytes");
-    if (totals->untracked)
-        as_store_add_quality(writer, "agent_untracked", (double)totals->untracked,
-                             "blocks that the table had no room for: counted, but not in live and peak bytes");
+    warn(writer, "agent_not_tracking", totals->not_tracking,
+         "program(s) had no memory for a table of blocks: live and peak bytes are without them");
+    if (totals->untracked && !totals->not_tracking) {
+        char *text =
+            as_format("block(s) found no room in the agent's tables: live and peak bytes are too low by what of "
+                      "their %" PRIu64 " bytes was not freed",
+                      totals->untracked_bytes);
+        warn(writer, "agent_untracked", totals->untracked, text);
+        free(text);
+    }
     if (totals->peak && totals->at_peak < totals->peak)
         as_store_add_quality(writer, "agent_peak", (double)totals->at_peak / (double)totals->peak,
                              "of the highest peak is what the series 'peak bytes' was noted at");
 }
 
-static void add_notes(struct as_store_writer *writer, const struct totals *totals, const struct as_agent *agent)
+/* Programs that the agent was not in, or was in vain. */
+static void add_absent_notes(struct as_store_writer *writer, const struct totals *totals, uint64_t execs,
+                             uint32_t wanted)
+{
+    if (totals->other) {
+        char path[AS_AGENT_PATH] = "";
+        memcpy(path, totals->other->program, sizeof path - 1);
+        char *text = as_format("program(s) with their own malloc, which the agent cannot count (%s)", as_show(path));
+        warn(writer, "agent_own_malloc", totals->others, text);
+        free(text);
+    }
+    uint64_t in = wanted < AS_AGENT_IMAGES ? totals->images : wanted;
+    warn(writer, "agent_absent", execs > in ? execs - in : 0,
+         "executed program(s) had no agent (statically linked, without its environment, or without memory for it): "
+         "their "
+         "allocations are not counted");
+}
+
+static void add_notes(struct as_store_writer *writer, const struct totals *totals, const struct as_agent *agent,
+                      uint64_t execs)
 {
     uint32_t wanted = as_agent_wire(agent)->images;
     as_store_add_quality(writer, "agent", totals->images,
@@ -213,6 +272,7 @@ static void add_notes(struct as_store_writer *writer, const struct totals *total
         as_store_add_quality(writer, "agent_dropped", (double)as_agent_dropped(agent),
                              "starts and ends of threads that found the ring full");
     add_live_notes(writer, totals);
+    add_absent_notes(writer, totals, execs, wanted);
     if (totals->images == 0)
         as_log_warn("the agent was not loaded: no allocations were counted");
 }
@@ -246,5 +306,5 @@ void as_record_agent_add(struct as_native_result *result, struct as_store_writer
     for (size_t i = 0; i < threads; i++)
         as_import_thread(import, all[i].pid, all[i].tid, all[i].name);
     add_counters(writer, &totals, result->agent);
-    add_notes(writer, &totals, result->agent);
+    add_notes(writer, &totals, result->agent, result->execs);
 }

@@ -47,6 +47,7 @@ struct as_native_result {
     struct as_import import;
     bool interrupted;                    /* the user ended the recording before the program had ended */
     bool running;                        /* the program goes on */
+    uint64_t execs;                      /* programs that were executed, the first among them */
     struct as_agent *agent;              /* NULL: none */
     struct as_native_accesses *accesses; /* NULL: not asked for */
 };

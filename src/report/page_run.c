@@ -41,8 +41,8 @@ static void states_json(const struct as_page_document *document, struct as_json 
 /* Parts of a whole, which read as percentages; the other numbers are counts. */
 static bool is_part(const struct as_store_quality *quality)
 {
-    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound",
-                                       "call_paths",      "cut_chains",  "lone_chains"};
+    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "call_paths",
+                                       "agent_peak",      "cut_chains",  "lone_chains"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (quality->key && strcmp(quality->key, keys[i]) == 0)
             return true;

@@ -13,6 +13,12 @@ static uint64_t meta_u64(const struct as_store *store, const char *key)
     return as_store_meta_u64(store, key, &value) ? value : 0;
 }
 
+/* Not sampled: the agent's series are the only ones of bytes. */
+static bool is_counted(const struct as_summary *summary)
+{
+    return strcmp(summary->unit, "bytes") == 0;
+}
+
 /* How wrong the series may be, the best that is known. */
 static void find_error(const struct as_store *store, struct as_summary *summary)
 {
@@ -25,6 +31,11 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     if (summary->exact) {
         summary->error = 0;
         summary->error_how = "exact, every cycle of the run is accounted for";
+        return;
+    }
+    if (is_counted(summary)) {
+        summary->error = 0;
+        summary->error_how = "exact, every call was counted";
         return;
     }
     static const struct {
@@ -328,6 +339,16 @@ static void add_error(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, "error %.2f %%: %s", 100 * summary->error, summary->error_how);
 }
 
+/* What the agent could not count. */
+static void add_agent_notes(const struct as_summary *summary, struct as_str *line)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strncmp(rows[i].key, "agent_", 6) == 0 && rows[i].value >= 1)
+            as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, as_show(rows[i].text));
+}
+
 void as_summary_text(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     struct as_str line = {0};
@@ -340,7 +361,9 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     put_line(&line, out, term);
     add_error(summary, &line);
     put_line(&line, out, term);
-    if (!has_events(summary))
+    if (is_counted(summary))
+        add_agent_notes(summary, &line);
+    else if (!has_events(summary))
         as_str_addf(&line, "no cycle stacks: %s sees no events%s", as_show(summary->sampler),
                     summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
     put_line(&line, out, term);

@@ -357,6 +357,59 @@ full() { (ulimit -f 100 && record -q -o full.db -- true); }
 check_status 125 "a file-size limit" full
 check "… is told in one line" grep -q 'no shared memory for the agent' <<<"$err"
 
+# ---- more than it can follow, and where it counts in vain -------------------------------------------------------------
+# quality FILE KEY
+quality() { sqlite3 "$1" "SELECT cast(value AS integer) FROM quality WHERE key = '$2'"; }
+cat >blocks.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long n = argc > 1 ? atol(argv[1]) : 10, failed = 0;
+    for (long i = 0; i < n; i++) failed += malloc(16) == NULL;
+    return printf("%ld\n", failed) < 0;
+}
+END
+cc -O1 -g -fno-builtin -fno-omit-frame-pointer -o blocks blocks.c || exit 1
+check_stdout_equals 0 "five million blocks: more than the first table has" record -o blocks.db -- ./blocks 5000000
+check_same "… are all followed" "80000000 5000000" "$(site blocks.db 'live bytes' main)"
+check_same "… and nothing is said" "" "$(grep 'found no room' <<<"$err")$(quality blocks.db agent_untracked)"
+limited() { record -o limited.db -- sh -c "ulimit -v $1; exec ./blocks $2" | head -1; }
+check_stdout_equals 0 "a limit of addresses: the program has its memory" limited 200000 1000000
+check_same "… as many blocks are followed" "16000000 1000000" "$(site limited.db 'live bytes' main)"
+check_stdout_equals 0 "a lower limit" limited 50000 1000000
+check "… says what is missing" grep -qE '[0-9]+ block\(s\) found no room .* too low by what of their [0-9]+ bytes' <<<"$err"
+check_same "… which with the rest is all" yes "$(followed=$(site limited.db 'live bytes' main | cut -d' ' -f2) && [ $(($(quality limited.db agent_untracked) + followed)) -ge 1000000 ] && [ "$followed" -lt 1000000 ] && echo yes)"
+check "a counted series has no sampling error" "$ASSAY" report --series 'live bytes' limited.db
+text=$out
+check "… says so" grep -q 'exact, every call was counted' <<<"$text"
+check "… and what is missing" grep -qE '[0-9]+ block\(s\) found no room' <<<"$text"
+check "… and nothing of cycle stacks" test -z "$(grep 'sees no events' <<<"$text")"
+cat >own_malloc.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+static char pool[1 << 20];
+static size_t used;
+void *malloc(size_t n) { void *p = pool + used; used += (n + 15) & ~(size_t)15; return p; }
+void free(void *p) { (void)p; }
+void *calloc(size_t n, size_t size) { return malloc(n * size); }
+void *realloc(void *p, size_t n) { (void)p; return malloc(n); }
+int main(void) { for (int i = 0; i < 10; i++) malloc(10); return puts("done") < 0; }
+END
+cc -fno-builtin -o own_malloc own_malloc.c || exit 1
+run record -o own_malloc.db -- ./own_malloc
+check "a program with a malloc of its own is told" grep -q '1 program(s) with their own malloc, .*/own_malloc' <<<"$err"
+run record -o true.db -- true
+check_same "… and others are not" "0" "$status$(grep agent <<<"$err")$(quality true.db agent_own_malloc)$(quality true.db agent_absent)"
+run record -o absent.db -- env -i ./blocks
+check "a child without the environment is told" grep -q '1 executed program(s) had no agent' <<<"$err"
+check_same "… and noted" 1 "$(quality absent.db agent_absent)"
+if cc -fsanitize=address -o asan_blocks blocks.c 2>/dev/null; then
+    check_fails 125 'asan_blocks was built with AddressSanitizer' "a program with AddressSanitizer" record -o asan.db -- ./asan_blocks
+else
+    skip "a program with AddressSanitizer" "the compiler has none"
+fi
+
 # The memory is the program's to write: whatever is in it, Assay reads on.
 cat >scribble.c <<'END'
 #include <stdio.h>
