@@ -30,15 +30,24 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
+static size_t events_with_samples(const struct as_import *import)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < import->series.len; i++)
+        n += !import->series.data[i].own && import->series.data[i].samples > 0;
+    return n;
+}
+
 static void tell(const struct as_import *import, const struct as_perf_summary *summary, const char *output)
 {
+    size_t events = events_with_samples(import);
     if (summary->incomplete)
         as_log_warn("the recording is not whole (%s): what could be read is imported and marked partial",
                     summary->problem[0] ? summary->problem : "it ends early");
     if (as_import_samples(import) == 0)
         as_log_warn("there are no samples in it");
     as_log_note("wrote %s: %" PRIu64 " samples of %zu event%s in %zu thread%s; next: assay report %s", output,
-                as_import_samples(import), import->series.len, import->series.len == 1 ? "" : "s", import->threads.len,
+                as_import_samples(import), events, events == 1 ? "" : "s", import->threads.len,
                 import->threads.len == 1 ? "" : "s", output);
 }
 
@@ -46,8 +55,10 @@ static void tell(const struct as_import *import, const struct as_perf_summary *s
 static bool name_file(struct as_error *err, const char *file)
 {
     struct as_error why = *err;
-    if (!strstr(why.message, file))
+    char *quoted = as_format("'%s'", file);
+    if (!strstr(why.message, quoted))
         as_error_set(err, "%.300s: %s", file, why.message);
+    free(quoted);
     return false;
 }
 

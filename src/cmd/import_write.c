@@ -1,4 +1,5 @@
 /* What was added up, and what is known of the recording, as a profile has it. See import.h. */
+#include "base/log.h"
 #include "cmd/import.h"
 #include "cmd/sampling_error.h"
 
@@ -313,6 +314,26 @@ static void add_note(const struct as_import *import, const char *key, uint64_t c
         as_store_add_quality(import->writer, key, (double)count, text);
 }
 
+/* Linux fills in the id of what it counts itself once for all events that count it, so a page fault that two of them
+ * sample is there twice with the id of one (seen with 6.18 and page-faults,page-faults:u). */
+static void add_same_events(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    size_t n = as_perf_reader_events(reader);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            const struct as_perf_event *a = as_perf_reader_event(reader, i), *b = as_perf_reader_event(reader, k);
+            if (a->type != PERF_TYPE_SOFTWARE || b->type != PERF_TYPE_SOFTWARE || a->config != b->config ||
+                !a->sample_type || a->config == PERF_COUNT_SW_DUMMY || is_clock(a))
+                continue;
+            char *text = as_format("%s and %s are the same event: the kernel may give samples of both to one of them",
+                                   a->name, b->name);
+            as_store_add_quality(import->writer, "same_event", NAN, text);
+            as_log_note("%s", text);
+            free(text);
+            return; /* once is enough */
+        }
+}
+
 static void add_quality(const struct as_import *import, const struct as_perf_reader *reader)
 {
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
@@ -333,6 +354,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
     as_import_write_cuts(import);
+    add_same_events(import, reader);
     if (import->lone_chains)
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
                              "part of the call chains that have no caller: code without frame pointers, or where a "

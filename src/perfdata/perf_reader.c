@@ -535,6 +535,7 @@ void as_perf_reader_close(struct as_perf_reader *reader)
     as_vec_free(&reader->events);
     as_vec_free(&reader->pmus);
     as_map_free(&reader->ids);
+    as_map_free(&reader->counts);
     as_strings_free(reader->strings);
     as_perf_order_free(&reader->order);
     as_perf_inflate_free(&reader->inflate);

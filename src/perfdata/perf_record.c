@@ -1,9 +1,10 @@
 /* The kernel's records other than samples: mappings, processes, losses, context switches, kernel symbols. */
+#include "base/saturate.h"
 #include "perfdata/perf_session.h"
 
 #include <linux/perf_event.h>
 
-enum { FLAG_SAMPLE_ID_ALL = 18, KSYMBOL_UNREGISTER = 1 };
+enum { FLAG_SAMPLE_ID_ALL = 18, KSYMBOL_UNREGISTER = 1, MOST_MEMBERS = 64 };
 
 struct as_perf_header as_perf_header_of(const uint8_t *bytes, bool swap)
 {
@@ -285,6 +286,33 @@ static void deliver_ksymbol(struct context *context)
         AS_PERF_CALL(context->reader, ksymbol, &symbol);
 }
 
+/* The other events of a group that is sampled by its leader (perf record -e '{a,b}:S'): the sample has their counts, so
+ * each gets a sample at the same place for what it counted since the one before, as in perf. */
+static void deliver_members(struct as_perf_reader *reader, const struct as_perf_sample *leader)
+{
+    if (!(leader->has & PERF_SAMPLE_READ) || !(leader->event->read_format & PERF_FORMAT_GROUP) ||
+        !(leader->event->read_format & PERF_FORMAT_ID))
+        return;
+    for (size_t i = 0; i < leader->n_values && i < MOST_MEMBERS; i++) {
+        const struct as_perf_read_value *value = &leader->values[i];
+        const uint64_t *index = as_map_get(&reader->ids, value->id);
+        if (index == NULL || *index >= reader->events.len || *index == leader->event->index)
+            continue;
+        uint64_t *before = as_map_put(&reader->counts, value->id);
+        struct as_perf_sample sample = *leader;
+        sample.event = reader->events.data[*index];
+        sample.id = value->id;
+        sample.period = value->value > *before ? value->value - *before : 0;
+        *before = value->value;
+        if (sample.period == 0)
+            continue;
+        reader->summary.samples++;
+        sample.event->samples++;
+        as_add_to(&sample.event->total_period, sample.period);
+        AS_PERF_CALL(reader, sample, &sample);
+    }
+}
+
 static void deliver_sample(struct context *context, const uint8_t *record)
 {
     struct as_perf_reader *reader = context->reader;
@@ -309,6 +337,7 @@ static void deliver_sample(struct context *context, const uint8_t *record)
             summary->last_time = sample.time;
     }
     AS_PERF_CALL(reader, sample, &sample);
+    deliver_members(reader, &sample);
 }
 
 void as_perf_record_deliver(struct as_perf_reader *reader, const uint8_t *record)

@@ -77,8 +77,9 @@ struct as_perf_reader {
     struct as_perf_info info;
     struct as_perf_summary summary;
     AS_VEC(struct as_perf_event *) events;
-    size_t announced;  /* events that the sink knows */
-    struct as_map ids; /* of an event → its index */
+    size_t announced;     /* events that the sink knows */
+    struct as_map ids;    /* of an event → its index */
+    struct as_map counts; /* id of a member of a sampled group → what it had counted */
     AS_VEC(struct as_perf_pmu) pmus;
     struct as_strings *strings;
     struct as_perf_order order;

@@ -29,6 +29,10 @@ held "load latencies" pebs-load-latency \
       and len(e["components"]) > 0 and all(x["events"] != "base" for x in e["components"]))([v for k, v in s.items() if k.startswith("MEM") and not k.endswith("weight")][0])
       and (lambda w: w["unit"] == "cycles" and min(t["units"] for t in w["times"]) == 70 and max(t["units"] for t in w["times"]) == 249
       and sum(t["samples"] for t in w["times"]) == 14)([v for k, v in s.items() if k.endswith(" weight")][0])'
+if [ -e pebs-load-latency.db ]; then
+    run "$ASSAY" import -o pebs-load-latency.db "$DATA/pebs-load-latency.perf.data"
+    check "a series of weights is no event" grep -q '14 samples of 1 event in' <<<"$err"
+fi
 held "branch stacks" lbr-skylake \
     's["cycles:ppp"]["samples"] == 13 and c["branch_stacks"] == 13 and c["branch_entries"] == 387 and c["record_MMAP2"] == 10 and c["record_MMAP"] == 21'
 held "lost samples" lost-samples \
@@ -96,6 +100,20 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
     check "through a pipe" piped
     check_json "through a pipe: functions have names" 'any(r["function"] == "three" and r["share"] > 0.5 for r in d["rows"])' \
         "$ASSAY" report --json pipe.db
+    if recorded -e '{cpu-clock,page-faults}:S' -o group.data -- ./known; then
+        check "a group sampled by its leader: imported" "$ASSAY" import -o group.db group.data
+        theirs=$(perf script -i group.data -F event,period 2>/dev/null | awk '$2 == "page-faults:" { n++; s += $1 } END { print n + 0, s + 0 }')
+        check "… perf has samples of its members" test "${theirs%% *}" -gt 0
+        check_same "… their numbers and units are perf's" "$theirs" \
+            "$(sqlite3 -separator ' ' group.db "SELECT sum(t.samples), sum(t.units) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'page-faults'")"
+    else
+        skip "a group sampled by its leader" "$(tail -n 1 perf.log)"
+    fi
+    recorded -c 1 -e page-faults,page-faults:u -o twice.data -- ./known
+    run "$ASSAY" import -o twice.db twice.data
+    check "one event twice: it is said" grep -q 'page-faults and page-faults:u are the same event' <<<"$err"
+    run "$ASSAY" import -o run.db run.data
+    check_same "… and only then" 0 "$(grep -c 'the same event' <<<"$err")"
     # Neither of these has the kernel's build-id.
     if [ -z "$(grep -m 1 -v '^0* ' /proc/kallsyms)" ]; then
         skip "functions of the kernel" "/proc/kallsyms shows no addresses"
@@ -229,6 +247,8 @@ check_fails 125 'absent.data' "no such file" "$ASSAY" import absent.data
 check_fails 125 '[Dd]irectory' "a directory" "$ASSAY" import /
 : >empty.data
 check_fails 125 'empty.data' "an empty file" "$ASSAY" import empty.data
+: >e
+check_fails 125 '^assay import: e: ' "… whose name is part of the message" "$ASSAY" import e
 head -c 100000 /dev/urandom >random.data
 check_fails 125 'random.data' "random bytes" "$ASSAY" import random.data
 printf 'PERFILE2' >short.data
