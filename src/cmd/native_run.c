@@ -237,22 +237,35 @@ static char *read_link(uint64_t pid, const char *name)
     return size > 0 ? as_strndup(target, (size_t)size) : NULL;
 }
 
-/* Words of the command line; a kernel thread has none. The record's argv is freed with its first word. */
+/* A file of /proc/PID; `size` bytes of it at most. -1: there is none. */
+static ssize_t read_of(uint64_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    size_t done = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    for (ssize_t n; done < size && (n = read(fd, text + done, size - done)) > 0;)
+        done += (size_t)n;
+    close(fd);
+    return (ssize_t)done;
+}
+
+/* Words of the command line; a kernel thread has none, but a name. The record's argv is freed with its first word. */
 bool as_native_describe_process(struct as_record *record, struct as_error *err)
 {
     enum { MOST = 1 << 20 };
-    char path[64], *text = as_alloc(MOST + 1);
-    size_t size = 0, words = 0;
-    snprintf(path, sizeof path, "/proc/%" PRIu64 "/cmdline", record->options->pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (ssize_t n; fd >= 0 && size < MOST && (n = read(fd, text + size, MOST - size)) > 0;)
-        size += (size_t)n;
-    if (fd < 0) {
+    char *text = as_alloc(MOST + 1);
+    ssize_t got = read_of(record->options->pid, "cmdline", text, MOST);
+    size_t size = got > 0 ? (size_t)got : 0, words = 0;
+    if (got < 0) {
         free(text);
         return as_error_set(err, "there is no process %" PRIu64, record->options->pid);
     }
-    close(fd);
-    if (size == 0)
+    if (size == 0 && read_of(record->options->pid, "comm", text, MOST) > 0)
+        size = strcspn(text, "\n");
+    if (size == 0 || text[size - 1])
         text[size++] = '\0';
     for (size_t at = 0; at < size; at += strlen(text + at) + 1)
         words++;
@@ -266,7 +279,7 @@ void as_native_add_process(const struct as_record *record)
 {
     uint64_t pid = record->options->pid;
     char *program = read_link(pid, "exe"), *directory = read_link(pid, "cwd");
-    as_store_add_meta(record->writer, AS_META_PROGRAM, program);
+    as_store_add_meta(record->writer, AS_META_PROGRAM, program ? program : record->argv[0]);
     as_store_add_meta(record->writer, AS_META_DIRECTORY, directory);
     as_store_add_meta_u64(record->writer, "process", pid);
     free(program);

@@ -208,7 +208,9 @@ static void note_unsampled(struct as_native_session *session)
     for (size_t i = 0; i < session->kinds.len; i++)
         sampled += session->kinds.data[i].event == 0 ? session->reader->events.data[i]->total_period : 0;
     double seconds = 1e-9 * (double)sampled / session->options.clocks, counted = session->info.counted;
-    if (session->info.kernel && session->info.lost == 0 && counted - seconds > 0.2 * counted + 0.02)
+    double few = 5e-9 * (double)session->kinds.data[0].period / session->options.clocks;
+    if (session->info.kernel && session->info.lost == 0 && counted - seconds > 0.2 * counted &&
+        counted - seconds >= few)
         as_native_note(session,
                        "%.0f %% of the time (%.2f s) was in threads too short to be sampled at this rate (root: "
                        "--processors sees them)",

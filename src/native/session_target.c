@@ -202,7 +202,8 @@ bool as_native_attach_threads(struct as_native_session *session, struct as_error
 
 static void tell(struct as_native_session *session, struct as_perf_process *process)
 {
-    process->pid = process->tid = (uint32_t)session->pid;
+    process->pid = (uint32_t)session->pid;
+    process->tid = process->tid ? process->tid : process->pid;
     process->mode = AS_PERF_USER;
     AS_PERF_CALL(session->reader, process, process);
 }
@@ -212,17 +213,30 @@ static void tell_map(void *context, struct as_perf_process *map)
     tell(context, map);
 }
 
-/* What the process had mapped before we came; the kernel tells only of what comes later. */
-void as_native_tell_maps(struct as_native_session *session)
+static void tell_name(struct as_native_session *session, uint32_t tid)
 {
     char path[64], name[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", session->pid);
-    FILE *file = fopen(path, "r");
+    snprintf(path, sizeof path, "/proc/%d/task/%u/comm", session->pid, tid);
+    FILE *file = fopen(path, "re");
     if (file && fgets(name, sizeof name, file)) {
         name[strcspn(name, "\n")] = '\0';
-        tell(session, &(struct as_perf_process){.kind = AS_PERF_COMM, .name = name});
+        tell(session, &(struct as_perf_process){.kind = AS_PERF_COMM, .tid = tid, .name = name});
     }
     if (file)
         fclose(file);
+}
+
+/* What the process had mapped before we came, and the names of its threads; the kernel tells only of what comes later.
+ */
+void as_native_tell_maps(struct as_native_session *session)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", session->pid);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            tell_name(session, (uint32_t)strtoul(entry->d_name, NULL, 10));
+    if (directory)
+        closedir(directory);
     as_process_maps(session->pid, session->options.data_maps, tell_map, session);
 }

@@ -45,6 +45,15 @@ told=$err
 check_json "… all of them were seen" 'int(d["counters"]["threads"]) == 3001 and d["series"][0]["lost"] == 0' "$ASSAY" export --to=json many.db
 if [ "$(id -u)" = 0 ]; then # with kernel time the clock's count says how much it was
     check "… and that they are too short for samples is said" grep -q 'of the time .* was in threads too short to be sampled at this rate' <<<"$told"
+    # shellcheck disable=SC2016 # sh's own
+    check "a short program of short ones" timer -o brief.db --rate 500 -- sh -c 'i=0; while [ $i -lt 20 ]; do /bin/true; i=$((i + 1)); done'
+    check "… says so too" grep -q 'too short to be sampled' <<<"$err"
+    check "a short program that is sampled" timer -o brief.db --rate 4000 -- "$victim" shares 100
+    check_same "… does not" 0 "$(grep -c 'too short to be sampled' <<<"$err")"
+    if grep -q '^kthreadd$' /proc/2/comm 2>/dev/null && [ "$(id -u)" = 0 ]; then
+        check "a thread of the kernel" record -q -o kernel.db --pid 2 --duration 0.2
+        check_same "… has its name" kthreadd "$(sqlite3 kernel.db "SELECT value FROM meta WHERE key = 'program'")"
+    fi
 fi
 check "children" timer -q -o forks.db --rate 4000 --user -- "$victim" forks 3 1000
 check_json "… are recorded" "$SHARES" "$ASSAY" report --json forks.db
@@ -104,6 +113,7 @@ check "a process that runs" record -o pid.db --pid "$pid" --duration 2 --rate 40
 check_json "… has its shares" "$SHARES" "$ASSAY" report --json pid.db
 check_json "… its name, its source, and is not partial" '(d["summary"]["program"].endswith("/native_victim") and d["summary"]["source"] == "timer"
     and "auto: " in d["summary"]["source_why"] and d["summary"]["partial"] is None and 1.5 < d["summary"]["seconds"] < 20)' "$ASSAY" report --json pid.db
+check_json "… and its threads their names" 'len(d["threads"]) >= 2 and all(t["name"] == "native_victim" for t in d["threads"])' "$ASSAY" export --to=json pid.db
 check "it goes on" kill -0 "$pid"
 "$ASSAY" record -q -o int.db --pid "$pid" --rate 4000 --user &
 recorder=$!
