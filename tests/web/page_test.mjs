@@ -318,7 +318,7 @@ await test("jumps have arrows, calls lead to the callee", async () => {
 await test("a function that is not there leads to the hottest, and that is said", async () => {
     const page = await openPage(SMALL, "#function=nobody");
     assert.equal(await page.textContent(".function-head h2"), "copy");
-    for (const place of ["body > [role=status]", ".absent"]) assert.ok((await page.textContent(place)).includes("There is no such function, or more than one: nobody."));
+    for (const place of ["body > [role=status]", ".absent"]) assert.ok((await page.textContent(place)).includes("There is no such function: nobody. This is the hottest one of all."));
     assert.ok(await page.isVisible(".absent"));
     await page.goto(`file://${SMALL}#function=sort`);
     await eventually(async () => assert.equal(await page.isVisible(".absent"), false));
@@ -332,6 +332,8 @@ await test("functions of one name are told apart", async () => {
     assert.deepEqual(await page.$$eval("#panel-functions a", (list) => list.map((one) => one.getAttribute("href"))), ["#function=1", "#function=2", "#function=main"]);
     await page.click("#panel-functions a >> nth=1");
     await eventually(async () => assert.equal((await gridRows(page, "Instructions of copy")).length, 4));
+    await page.goto(`file://${pageFile("twins", data)}#function=copy`);
+    await eventually(async () => assert.equal(await page.textContent(".absent"), "Several functions have the name copy. This is the hottest one of all."));
     await page.close();
 });
 
@@ -515,12 +517,14 @@ await test("two profiles: before, after, and what changed", async () => {
     const data = compared();
     const pairs = [[100210, 100000], [100000, 100210], [100001, 100000], [10060, 10000], [0, 0], [1234567, 1000]];
     data.diff.rows = pairs.map(([before, cycles], i) => ({ name: `f${i}`, module: "demo", function: `f${i}`, before, cycles, change: cycles - before, before_executions: 1000, executions: 1000 + 4 * i }));
+    Object.assign(data.diff.rows[5], { before_components: { Base: 1234000, "FL-MB": 567 }, components: { Base: 1000 } }); // FL-MB's is too little to say
     Object.assign(data.diff.before, { cycles: 100210, instructions: 2000 });
     Object.assign(data.diff.summary, { cycles: 100000, instructions: 1900 });
     const close = await openPage(pageFile("diff of little", data), "#tab=diff");
     assert.equal((await close.textContent("#panel-diff .headline")).replace(/\s+/g, " "), "demo: 0.21 % faster (−210 cycles, instructions −5.0 %)");
     const said = Object.fromEntries((await gridRows(close, "Functions before and after")).map((row) => [row[0], [row[4], row[6]]]));
-    assert.deepEqual(said, { f0: ["0.21 % faster", ""], f1: ["0.21 % slower", ""], f2: ["same", "instructions +0.8 %"], f3: ["1.01× faster", "instructions +1.2 %"], f4: ["same", "instructions +1.6 %"], f5: ["1235× faster", "instructions +2.0 %"] });
+    assert.deepEqual(said, { f0: ["0.21 % faster", ""], f1: ["0.21 % slower", ""], f2: ["same", "instructions +0.8 %"], f3: ["1.01× faster", "instructions +1.2 %"], f4: ["same", "instructions +1.6 %"], f5: ["1235× faster", "Base −1.23 Minstructions +2.0 %"] });
+    assert.deepEqual(await close.$$eval("#panel-diff .grid-space .cell:is(.better, .worse)", (list) => list.length), 5); // not the one without a change
     await close.close();
     data.diff.differ_in = "core, arguments";
     const warned = await openPage(pageFile("diff of two cores", data), "#tab=diff");

@@ -39,4 +39,9 @@ export class FunctionNames {
         if (/^\d{1,9}$/.test(key) && Number(key) < this.model.functionCount) return Number(key);
         return this.byName.get(key) ?? -1;
     }
+
+    /** Several functions have this name: their numbers tell them apart. */
+    isShared(key: string): boolean {
+        return this.byName.get(key) === -1;
+    }
 }

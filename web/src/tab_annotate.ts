@@ -291,7 +291,8 @@ class AnnotateView implements View {
         const absent = fn < 0 && asked !== null;
         this.absent.hidden = !absent;
         if (absent) {
-            this.absent.textContent = `There is no such function, or more than one: ${clean(asked, 60)}. This is the hottest.`;
+            const why = names.isShared(asked) ? "Several functions have the name" : "There is no such function:";
+            this.absent.textContent = `${why} ${clean(asked, 60)}. This is the hottest one of all.`;
             this.context.announce(this.absent.textContent);
         }
         if (fn < 0) fn = totals.reduce((most, value, at) => (value > totals[most] ? at : most), 0);

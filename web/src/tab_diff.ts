@@ -10,6 +10,7 @@ import { Part, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
 
 const REASONS = 3;
+const MATTERS = 0.05; // of a function's change: smaller ones of its components are no reason
 
 function signed(value: number): string {
     return value === 0 ? "0" : (value < 0 ? "−" : "+") + short(Math.abs(value));
@@ -103,7 +104,7 @@ class DiffView implements View {
             number("before", "Before", "Time of the function itself in the earlier profile", (row) => row.before),
             number("after", "After", "Time of the function itself in this profile", (row) => row.cycles),
             { ...number("change", "Change", "Sorts by its size, whatever its sign", (row) => Math.abs(row.change)), cell: (row, cell) => {
-                cell.classList.add(all[row].change > 0 ? "worse" : "better");
+                if (all[row].change !== 0) cell.classList.add(all[row].change > 0 ? "worse" : "better");
                 cell.textContent = signed(all[row].change);
             } },
             { key: "verdict", title: "", width: "104px", cell: (row, cell) => (cell.textContent = verdict(all[row].before, all[row].cycles)) },
@@ -114,7 +115,7 @@ class DiffView implements View {
             { key: "why", title: "What changed most", width: "minmax(220px, 3fr)", cell: (row, cell) => {
                 const list = changes(all[row]);
                 cell.classList.add("why-diff");
-                list.slice(0, REASONS).forEach(([name, change]) => cell.append(el("span", { class: "reason" }, bars.swatch(this.byName.get(name) ?? UNKNOWN), `${clean(name, 40)} ${signed(change)}`)));
+                list.filter(([, change]) => Math.abs(change) >= MATTERS * Math.abs(all[row].change)).slice(0, REASONS).forEach(([name, change]) => cell.append(el("span", { class: "reason" }, bars.swatch(this.byName.get(name) ?? UNKNOWN), `${clean(name, 40)} ${signed(change)}`)));
                 const work = moreWork(all[row].before_executions, all[row].executions);
                 if (work) cell.append(el("span", { class: "reason" }, work));
                 cell.title = [...list.slice(0, 20).map(([name, change]) => `${clean(name, 60)} ${signed(change)}`), work].filter(Boolean).join("\n");
