@@ -153,6 +153,8 @@ struct as_import_data {
     AS_VEC(struct as_import_access) accesses;
     uint64_t how[AS_STORE_HOW_COUNT]; /* samples */
     uint64_t without;                 /* samples of events with addresses that have none */
+    uint8_t kind;                     /* of the sample at hand, where its fields do not say; 0: unknown */
+    uint32_t size;                    /* likewise */
 };
 
 enum { AS_IMPORT_KERNEL_FRAMES = 256 };

@@ -1,8 +1,8 @@
 /* Data accesses of a native recording. See record_native.h.
  *
- * A sample whose address the processor recorded needs nothing more. For any other the code is followed from the
- * interrupted instruction over a random number of accesses (native/reconstruct.h): that is the one that the sample
- * stands for.
+ * A sample whose address the processor recorded, or the kernel (page faults), needs nothing more. For any other the
+ * code is followed from the interrupted instruction over a random number of accesses (native/reconstruct.h): that is
+ * the one that the sample stands for.
  *
  * Where the way or the address depends on a value that was loaded in between, the sample waits for the place where the
  * registers tell: a breakpoint is armed there (native/code_watch.h), and what its hit finds is one access of that
@@ -280,13 +280,34 @@ static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *s
 
 /* ---- samples ---- */
 
+/* Whether the address that was recorded is loaded or stored: where the sample does not tell, the instruction does. A
+ * page fault is at the first byte that is not there, in the access or, of a string instruction, behind its first. */
+static void know_access(struct as_native_accesses *accesses, const struct as_perf_sample *sample)
+{
+    struct as_reconstruction found;
+    know_region(accesses, sample->pid, sample->addr);
+    if (sample->has & PERF_SAMPLE_DATA_SRC)
+        return;
+    as_reconstruct(accesses->code, sample, 0, &found);
+    for (unsigned i = 0; found.how == AS_RECONSTRUCT_EXACT && i < found.n; i++) {
+        if (sample->addr - found.accesses[i].address >= found.accesses[i].size)
+            continue;
+        accesses->import->data.kind = found.accesses[i].access & (AS_STORE_LOAD | AS_STORE_STORE);
+        accesses->import->data.size = found.accesses[i].size;
+    }
+}
+
 void as_native_accesses_sample(struct as_native_accesses *accesses, const struct as_perf_sample *sample)
 {
     struct as_reconstruction found;
     uint32_t numbers[AS_INSN_MAX_MEM];
     as_code_watch_poll(accesses->watch, take_hit, accesses);
-    if (sample->has & PERF_SAMPLE_ADDR && sample->addr)
+    accesses->import->data.kind = 0;
+    accesses->import->data.size = 0;
+    if (sample->has & PERF_SAMPLE_ADDR && sample->addr) {
+        know_access(accesses, sample);
         return; /* the import takes that one */
+    }
     as_reconstruct(accesses->code, sample, draw(accesses, SKIP), &found);
     if (found.how == AS_RECONSTRUCT_NONE && found.watch) {
         wait_for(accesses, sample, &found);

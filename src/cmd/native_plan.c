@@ -158,18 +158,30 @@ static bool tells_data(const struct as_native_event *event)
            strstr(event->name, "mem-stores");
 }
 
+/* The kernel knows where a page fault was. */
+static bool tells_fault(const struct as_native_event *event)
+{
+    uint64_t which = event->attr.config;
+    return event->attr.type == PERF_TYPE_SOFTWARE &&
+           (which == PERF_COUNT_SW_PAGE_FAULTS || which == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+            which == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
 static bool plan_events(struct as_native_plan *plan, const struct as_record_options *options, struct as_error *err)
 {
-    bool data = true;
+    bool data = true, faults = options->accesses;
     if (options->event.len > AS_NATIVE_MAX_EVENTS)
         return as_error_set_status(err, AS_EXIT_USAGE, "--event: at most %d at a time", AS_NATIVE_MAX_EVENTS);
     for (size_t i = 0; i < options->event.len; i++) {
         if (!as_native_event_parse("", options->event.data[i], &plan->events[i], err))
             return false;
         data = data && tells_data(&plan->events[i]);
+        faults = faults && tells_fault(&plan->events[i]);
     }
     fill_options(plan, options, options->event.len,
-                 data ? PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT : 0);
+                 data     ? PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT
+                 : faults ? PERF_SAMPLE_ADDR
+                          : 0);
     snprintf(plan->how, sizeof plan->how, "the events that were named");
     return true;
 }

@@ -53,6 +53,24 @@ check "a process that runs already" timer -q -o pid.db --rate 4000 --accesses --
 kill "$running"
 wait "$running" 2>/dev/null
 check "… tells its variables" python3 "$SOURCE/tests/cli/data_truth.py" check pid.db stream stream.json
+# ---- page faults: the kernel knows the address -----------------------------------------------------------------------
+cat >touch.c <<'END'
+#include <sys/mman.h>
+enum { PAGES = 300 };
+static char stored[PAGES * 4096] __attribute__((aligned(4096))), loaded[PAGES * 4096] __attribute__((aligned(4096)));
+int main(void) { int sum = 0; madvise(stored, sizeof stored, MADV_NOHUGEPAGE); madvise(loaded, sizeof loaded, MADV_NOHUGEPAGE); for (long i = 0; i < PAGES; i++) *(volatile char *)&stored[i * 4096 + 8] = 1;
+    for (long i = 0; i < PAGES; i++) sum += *(volatile char *)&loaded[i * 4096 + 16]; return sum; }
+END
+cc -O1 -g -o touch touch.c
+check "page faults" "$ASSAY" record -q --source=pmu --user --event page-faults --period 1 --accesses -o faults.db -- ./touch
+# touched VARIABLE OFFSET KIND: pages of which the only access is that of the program.
+touched() { sqlite3 faults.db "SELECT count(DISTINCT a.address) > 270 AND min(a.address % 4096) = $2 AND max(a.address % 4096) = $2
+    FROM accesses a JOIN objects o ON o.id = a.object JOIN instructions i ON i.id = a.instruction
+    WHERE o.name = '$1' AND a.kind = $3 AND a.size = 1"; }
+check_same "… of stores have the address that the kernel recorded" 1 "$(touched stored 8 2)"
+check_same "… and of loads" 1 "$(touched loaded 16 1)"
+check_same "… nothing was worked out" 0 "$(sum faults.db "'data_exact', 'data_next', 'data_watched'" | sed 's/\.0$//')"
+
 check "call chains beside it" timer -q -o dwarf.db --rate 2000 --accesses --call-graph=dwarf -- "$victim" stream 30000
 check "… do no harm" python3 "$SOURCE/tests/cli/data_truth.py" check dwarf.db stream stream.json
 check_json "… and are there" '"main" in str(d) and "stream" in str(d)' "$ASSAY" report --calls --json dwarf.db
