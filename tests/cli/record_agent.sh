@@ -385,6 +385,12 @@ text=$out
 check "… says so" grep -q 'exact, every call was counted' <<<"$text"
 check "… and what is missing" grep -qE '[0-9]+ block\(s\) found no room' <<<"$text"
 check "… and nothing of cycle stacks" test -z "$(grep 'sees no events' <<<"$text")"
+sqlite3 limited.db "INSERT OR REPLACE INTO quality (key, value, text) VALUES ('agent_peak', 0.994835946339098, 'of the peak')"
+notes() {
+    "$ASSAY" report --html limited.html limited.db && python3 -c 'import base64, json, re, sys, zlib
+print(json.dumps(json.loads(zlib.decompress(base64.b64decode(re.findall("deflate-base64\">([^<]*)<", open("limited.html").read())[0])))))'
+}
+check "a part of the peak is a percentage on the page" grep -q '99.5 %: of the peak' <(notes)
 cat >own_malloc.c <<'END'
 #include <stddef.h>
 #include <stdio.h>
