@@ -219,6 +219,7 @@ struct as_import {
     struct as_import_branches branches;
     uint64_t stray_frames;
     struct as_import_chains whole;
+    bool live;                    /* a recording that ends with a summary, which says what is missing */
     uint64_t chains, lone_chains; /* of samples in user mode; without any caller */
     struct as_import_raw raw;
     struct as_import_spe spe;

@@ -8,6 +8,7 @@
 #include "cmd/import.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <linux/perf_event.h>
 
 /* A file gives unwind tables only if it is the one that was recorded, as it gives names. */
@@ -71,16 +72,21 @@ bool as_import_walk(struct as_import *import, const struct as_perf_sample *sampl
 enum { DEFAULT_MOST = 127 }; /* PERF_MAX_STACK_DEPTH of linux/perf_event.h */
 #define LEAST_TOLD 0.01
 
-static bool is_cut_by_kernel(const struct as_perf_sample *sample, uint32_t most)
+/* Without frame pointers the kernel follows any register, and may end in circles: its last frame is in no code then. */
+static bool is_cut_by_kernel(struct as_import *import, const struct as_perf_sample *sample, uint32_t most)
 {
     size_t n = 0, at = 0;
-    uint64_t address;
+    uint64_t address = 0;
+    struct as_perf_location last;
     enum as_perf_mode mode = sample->mode;
     for (size_t i = 0; i < sample->n_frames; i++)
         n += !sample->frames[i].inlined;
     while (as_perf_chain_next(sample, &at, &address, &mode))
         n++;
-    return n >= most;
+    if (n < most || sample->n_frames > 0)
+        return n >= most;
+    as_perf_spaces_find(import->spaces, sample->pid, mode, address, &last);
+    return strcmp(last.module, "[unknown]") != 0 && last.function != NULL;
 }
 
 void as_import_count_cut(struct as_import *import, const struct as_perf_sample *sample, bool walked)
@@ -96,7 +102,7 @@ void as_import_count_cut(struct as_import *import, const struct as_perf_sample *
         chains->copy = (uint32_t)sample->stack_size;
     }
     chains->cut[AS_CUT_FRAMES] += end == AS_WALK_AT_MAX;
-    if (!walked && is_cut_by_kernel(sample, most)) {
+    if (!walked && is_cut_by_kernel(import, sample, most)) {
         chains->cut[AS_CUT_KERNEL]++;
         chains->limit = most;
     }
@@ -129,7 +135,7 @@ void as_import_write_cuts(const struct as_import *import)
                            as_str_get(&why));
     if (cut)
         as_store_add_quality(import->writer, "cut_chains", part, text);
-    if (part >= LEAST_TOLD)
+    if (part >= LEAST_TOLD && !import->live)
         as_log_note("%.0f %% of the call chains were cut %s: totals of outer functions are too small", 100 * part,
                     as_str_get(&why));
     free(text);

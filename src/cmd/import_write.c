@@ -357,8 +357,8 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_same_events(import, reader);
     if (import->lone_chains)
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
-                             "part of the call chains that have no caller: code without frame pointers, or where a "
-                             "thread begins");
+                             "part of the call chains that have no caller: code without frame pointers "
+                             "(--call-graph=dwarf needs none), or where a thread begins");
     add_note(import, "raw_bad", import->raw.bad, "samples of IBS whose raw data is too short: no more than address");
     add_note(import, "raw_invalid", import->raw.invalid,
              "samples of IBS that the processor marks as not valid: likewise");

@@ -157,6 +157,7 @@ static void set_up(struct as_native_result *result, const struct as_record *reco
     if (as_probe_read("", "/proc/sys/kernel/perf_event_max_stack", most, sizeof most))
         result->import.whole.most = (uint32_t)strtoul(most, NULL, 10);
     result->import.writer = record->writer;
+    result->import.live = true;
     result->import.spaces = as_perf_spaces_new(&how);
     as_import_code_open(&result->import.code, record->writer, result->import.spaces);
     as_import_data_open(&result->import);

@@ -56,8 +56,6 @@ static void add_meta(struct as_store_writer *writer, const struct as_record *rec
     add_machine(writer);
 }
 
-enum { LEAST_CHAINS = 20 }; /* below, nothing is said of them */
-
 static const char *const words_of_bias[] = {
     "the kernel's task clock: interrupts arrive where the processor likes to stop, so single instructions are biased "
     "where functions are not; it sees no events, so there are no cycle stacks",
@@ -101,9 +99,6 @@ static void add_quality(struct as_store_writer *writer, const struct as_native_r
     add_unsampled(writer, result);
     if (result->accesses)
         as_native_accesses_quality(result->accesses, writer);
-    if (result->import.lone_chains > result->import.chains / 2 && result->import.chains >= LEAST_CHAINS)
-        as_log_note("most call chains have no caller: the program seems to have no frame pointers; "
-                    "--call-graph=dwarf needs none");
 }
 
 /* ---- the end ---- */

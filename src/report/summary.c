@@ -349,6 +349,30 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
             as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, as_show(rows[i].text));
 }
 
+/* Parts that are missing, where they are large enough to mislead whoever reads the rows. */
+static void put_missing(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    static const struct {
+        const char *key;
+        double least;
+    } parts[] = {{"not_sampled", 0.2},
+                 {"cut_chains", 0.01},
+                 {"lone_chains", 0.5},
+                 {"not_unwound", 0.2},
+                 {"unmatched_files", 0.2}};
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            if (rows[i].key && rows[i].text && strcmp(rows[i].key, parts[k].key) == 0 &&
+                rows[i].value >= parts[k].least) {
+                struct as_str line = {0};
+                as_str_addf(&line, "note: %s (%.0f %%)", as_show(rows[i].text), 100 * rows[i].value);
+                put_line(&line, out, term);
+                as_str_free(&line);
+            }
+}
+
 void as_summary_text(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     struct as_str line = {0};
@@ -367,6 +391,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
         as_str_addf(&line, "no cycle stacks: %s sees no events%s", as_show(summary->sampler),
                     summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
     put_line(&line, out, term);
+    put_missing(summary, out, term);
     add_stack(summary, &line, "states", "commit states: ");
     put_line(&line, out, term);
     add_runs(summary, &line);
