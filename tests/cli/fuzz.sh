@@ -6,7 +6,7 @@
 
 # Not in the build tree: a test starts from the committed seeds alone.
 export FUZZ_DIR=$TMP/fuzz
-seconds=${FUZZ_SECONDS:-10}
+seconds=${FUZZ_SECONDS:-6}
 
 # fuzz TARGET: the run must also have done something.
 fuzz() {
