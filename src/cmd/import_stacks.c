@@ -8,8 +8,8 @@
 #include "cmd/import.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <linux/perf_event.h>
+#include <string.h>
 
 /* A file gives unwind tables only if it is the one that was recorded, as it gives names. */
 static bool is_recorded(void *context, uint32_t pid, uint64_t address)
