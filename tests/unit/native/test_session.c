@@ -328,7 +328,7 @@ static void leaves_daemons_alone(void **state)
     char *path = temporary();
     assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("daemon", "300", path), 0));
     assert_int_equal(tally.waited, 0);
-    assert_int_equal(tally.info.processes_left, 1);
+    assert_in_range(tally.info.processes_left, 1, 2); /* the one between them may not have ended yet */
     assert_non_null(strstr(tally.info.notes[0], "still run"));
     assert_true(comes_to_its_end(path));
     unlink(path);
