@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,4 +55,22 @@ bool as_path_keep_mode(int fd, const char *path)
         return false;
     mode_t mode = old.st_mode & PERMISSIONS;
     return (new.st_mode &PERMISSIONS) == mode || fchmod(fd, mode) == 0;
+}
+
+bool as_path_is_program(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+bool as_path_search(const char *name, char found[PATH_MAX])
+{
+    const char *path = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin"; /* as shells do */
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        if (snprintf(found, PATH_MAX, "%.*s/%s", (int)length, path, name) < PATH_MAX && as_path_is_program(found))
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
 }

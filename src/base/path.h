@@ -1,7 +1,8 @@
-/* Paths of files that are about to be written. */
+/* Paths of files that are about to be written, and of programs. */
 #ifndef AS_BASE_PATH_H
 #define AS_BASE_PATH_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* The directory that a file is in, as a path that can be opened. The caller frees. */
@@ -10,5 +11,9 @@ char *as_path_directory(const char *path);
 char *as_path_follow(const char *path);
 /* Gives an open file the permissions of the one at `path` that it will replace; nothing where there is none. */
 bool as_path_keep_mode(int fd, const char *path) __attribute__((warn_unused_result));
+
+bool as_path_is_program(const char *path); /* a file that may be executed */
+/* The program that a shell would take for a name without a slash. False: PATH has none. */
+bool as_path_search(const char *name, char found[PATH_MAX]);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cmd/pager.h"
 
 #include "base/log.h"
+#include "base/path.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -25,18 +26,11 @@ static const char *chosen(void)
  * to a pager that is not there is gone. */
 static bool is_there(const char *command)
 {
-    char name[256], file[1024];
-    const char *path = getenv("PATH");
+    char name[256], found[PATH_MAX];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(command, " \t"), command);
     if (strpbrk(name, "/=$'\"\\"))
         return !strchr(name, '/') || access(name, X_OK) == 0; /* what only the shell understands is left to it */
-    for (size_t n; path && *path; path += n + (path[n] == ':')) {
-        n = strcspn(path, ":");
-        snprintf(file, sizeof file, "%.*s/%s", (int)n, path, name);
-        if (access(file, X_OK) == 0)
-            return true;
-    }
-    return false;
+    return as_path_search(name, found);
 }
 
 struct as_pager as_pager_open(void)

@@ -3,6 +3,7 @@
 #include "cmd/input.h"
 
 #include "base/log.h"
+#include "base/path.h"
 #include "native/probe_parts.h"
 
 #include <inttypes.h>
@@ -124,21 +125,13 @@ static void describe_end(struct as_record *record, const struct as_native_result
     as_map_free(&processes);
 }
 
-/* Found by PATH as exec finds it. */
 static bool is_set_id(const char *program)
 {
-    char file[PATH_MAX];
+    char found[PATH_MAX];
     struct stat info;
-    const char *path = getenv("PATH");
-    if (strchr(program, '/'))
-        return stat(program, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID);
-    for (size_t size; path && *path; path += size + (path[size] == ':')) {
-        size = strcspn(path, ":");
-        snprintf(file, sizeof file, "%.*s/%s", (int)size, path, program);
-        if (access(file, X_OK) == 0)
-            return stat(file, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID);
-    }
-    return false;
+    if (!strchr(program, '/') && as_path_search(program, found))
+        program = found;
+    return stat(program, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID);
 }
 
 static void add_run(struct as_record *record, const struct as_native_result *result)

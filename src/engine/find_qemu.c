@@ -1,5 +1,6 @@
 /* See find_qemu.h. */
 #include "engine/find_qemu.h"
+#include "base/path.h"
 
 #include "base/alloc.h"
 
@@ -18,24 +19,6 @@
 #ifndef AS_PLUGIN_DIR
 #define AS_PLUGIN_DIR "/usr/local/lib/assay"
 #endif
-
-static bool is_executable(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
-static bool search_path(const char *name, char found[PATH_MAX])
-{
-    const char *path = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin"; /* as shells do */
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        if (snprintf(found, PATH_MAX, "%.*s/%s", (int)length, path, name) < PATH_MAX && is_executable(found))
-            return true;
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
 
 /* Reads what the command prints within five seconds; more than fits is left unread. */
 static bool read_output(int fd, char *text, size_t size)
@@ -103,9 +86,9 @@ bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, st
     memset(qemu, 0, sizeof *qemu);
     if (given) {
         snprintf(qemu->path, sizeof qemu->path, "%s", given);
-        if (!is_executable(given))
+        if (!as_path_is_program(given))
             return as_error_set(err, "%s is not an executable file; give the path of %s", given, name);
-    } else if (!search_path(name, qemu->path) && !search_path(static_name, qemu->path)) {
+    } else if (!as_path_search(name, qemu->path) && !as_path_search(static_name, qemu->path)) {
         return as_error_set(err, "%s was not found on PATH; install it (Debian: apt-get install qemu-user)", name);
     }
     return check_version(qemu, err);
