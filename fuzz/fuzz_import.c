@@ -1,6 +1,6 @@
 /* Arbitrary bytes as a recording that becomes a profile: what assay import does, raw data of IBS and AUX data of SPE
  * included, all but putting the profile in its place. */
-#include "cmd/import.h"
+#include "import/import.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
 #include "cmd/compare_traces.h"
-#include "cmd/input.h"
-#include "cmd/modelled.h"
 #include "cmd/output.h"
 #include "cmd/run_options.h"
 #include "observe/observer_load.h"
+#include "record/input.h"
+#include "record/modelled.h"
 
 #include <math.h>
 #include <stdio.h>

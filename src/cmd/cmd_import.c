@@ -1,7 +1,7 @@
 /* assay import: a recording of Linux perf becomes a profile. */
 #include "base/log.h"
 #include "cmd/commands.h"
-#include "cmd/import.h"
+#include "import/import.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* assay record: runs a program and writes a profile of it. */
 #include "base/log.h"
 #include "cmd/commands.h"
-#include "cmd/record.h"
-#include "cmd/record_native.h"
+#include "record/record.h"
+#include "record/record_native.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* assay whatif: runs the program again with named causes of time made ideal, and says what that would bring. */
 #include "base/log.h"
 #include "cmd/commands.h"
-#include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/run_options.h"
 #include "cmd/whatif.h"
+#include "record/input.h"
 
 #include <inttypes.h>
 #include <math.h>

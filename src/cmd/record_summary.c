@@ -1,7 +1,7 @@
 /* What `assay record` says when it is done: read back from the file, as anyone would. See record.h. */
 #include "cmd/cli.h"
 #include "cmd/pager.h"
-#include "cmd/record.h"
+#include "record/record.h"
 #include "report/summary.h"
 #include "report/term.h"
 

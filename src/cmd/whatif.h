@@ -7,8 +7,8 @@
 #define AS_CMD_WHATIF_H
 
 #include "base/json.h"
-#include "cmd/modelled.h"
 #include "model/place.h"
+#include "record/modelled.h"
 
 struct as_cause {
     char *text;            /* "ST-L1@main+0x1c", "memory.l2.latency=1" */

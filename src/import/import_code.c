@@ -1,0 +1,379 @@
+/* The code of a recording, as a profile has it. See import.h.
+ *
+ * Instructions get their numbers when a sample first meets them, and their source lines when all samples are there:
+ * debug information takes seconds and many megabytes to read, and while a program is recorded the recorder shall be
+ * quick and small. It is read for one file after the other. */
+#include "import/import.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_OPEN = 64, MOST_INLINES = 32 };
+
+void as_import_code_open(struct as_import_code *code, struct as_store_writer *writer, struct as_perf_spaces *spaces)
+{
+    *code = (struct as_import_code){.writer = writer,
+                                    .spaces = spaces,
+                                    .module_keys = as_strings_new(),
+                                    .file_keys = as_strings_new(),
+                                    .inline_keys = as_strings_new(),
+                                    .names = as_strings_new()};
+}
+
+void as_import_code_free(struct as_import_code *code)
+{
+    for (size_t i = 0; i < code->modules.len; i++) {
+        as_map_free(&code->modules.data[i].instructions);
+        as_map_free(&code->modules.data[i].functions);
+        as_map_free(&code->modules.data[i].calls);
+        if (code->modules.data[i].fd >= 0)
+            close(code->modules.data[i].fd);
+    }
+    as_vec_free(&code->modules);
+    for (size_t i = 0; i < code->instructions.len; i++)
+        free(code->instructions.data[i].text);
+    as_vec_free(&code->instructions);
+    as_strings_free(code->module_keys);
+    as_strings_free(code->file_keys);
+    as_strings_free(code->inline_keys);
+    as_strings_free(code->names);
+}
+
+/* ---- modules ---- */
+
+static void add_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address)
+{
+    struct as_store_module module = {
+        .path = location->module, .build_id = location->build_id, .base = address - location->module_offset};
+    struct stat info;
+    bool matched = location->match == AS_PERF_MATCHED;
+    if (matched && stat(location->module, &info) == 0) {
+        module.file_size = (uint64_t)info.st_size;
+        module.file_time = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+    }
+    as_store_add_module(code->writer, &module);
+    uint32_t name = as_strings_intern(code->names, location->module);
+    *as_vec_push(&code->modules) = (struct as_import_module){
+        .base = module.base, .matched = matched, .path = as_strings_get(code->names, name), .fd = -1};
+}
+
+/* A file that was replaced during the recording has another build-id, and is another module. */
+uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address)
+{
+    char *key = as_format("%s\n%s", location->build_id ? location->build_id : "", location->module);
+    uint32_t number = as_strings_intern(code->module_keys, key);
+    free(key);
+    if (number == code->modules.len)
+        add_module(code, location, address);
+    return number;
+}
+
+/* ---- functions ---- */
+
+static uint32_t function_of(struct as_import_code *code, uint32_t module, const struct as_perf_location *location)
+{
+    bool named = location->function != NULL;
+    if (!named && location->function_start == 0)
+        return AS_STORE_NONE;
+    /* Text may name a function without telling where it begins. */
+    uint64_t key = location->function_start != UINT64_MAX
+                       ? location->function_start
+                       : UINT64_MAX - as_strings_intern(code->names, location->function);
+    uint64_t *number = as_map_put(&code->modules.data[module].functions, key);
+    if (*number == 0) {
+        /* Code without symbols is known by its module and offset, as in the model. */
+        char *made = named
+                         ? NULL
+                         : as_format("%s+0x%" PRIx64, location->module_name ? location->module_name : location->module,
+                                     location->function_start);
+        struct as_store_function function = {
+            .name = named ? location->function : made,
+            .linkage_name = location->raw_function,
+            .module = module,
+            .file = AS_STORE_NONE,
+            .address =
+                location->function_start == UINT64_MAX ? 0 : code->modules.data[module].base + location->function_start,
+            .size = location->function_size};
+        *number = (uint64_t)as_store_add_function(code->writer, &function) + 1;
+        free(made);
+    }
+    return (uint32_t)(*number - 1);
+}
+
+/* What `perf script` printed, in the terms of the spaces. */
+static void read_frame(const struct as_import_spot *spot, struct as_perf_location *location)
+{
+    const struct as_perf_frame *frame = spot->frame;
+    *location = (struct as_perf_location){.module = frame->module ? frame->module : "[unknown]",
+                                          .function = frame->symbol,
+                                          .raw_function = frame->symbol,
+                                          .module_offset = spot->address,
+                                          .function_start = UINT64_MAX,
+                                          .match = AS_PERF_NO_FILE};
+    if (frame->symbol && frame->offset <= spot->address)
+        location->function_start = spot->address - frame->offset;
+    if (!frame->symbol)
+        location->function_start = 0;
+}
+
+void as_import_code_find(struct as_import_code *code, const struct as_import_spot *spot, struct as_import_where *where)
+{
+    struct as_perf_location location;
+    if (spot->frame)
+        read_frame(spot, &location);
+    else
+        as_perf_spaces_find(code->spaces, spot->pid, spot->mode, spot->address, &location);
+    uint32_t module = as_import_code_module(code, &location, spot->address);
+    uint64_t base = code->modules.data[module].base;
+    *where = (struct as_import_where){.module = module,
+                                      .function = function_of(code, module, &location),
+                                      .address = base + location.module_offset,
+                                      .offset = location.module_offset,
+                                      .match = location.match,
+                                      .unmapped = !location.function && strcmp(location.module, "[unknown]") == 0,
+                                      .file_offset = location.file_offset,
+                                      .location = location};
+    if (where->function != AS_STORE_NONE && location.function_start != UINT64_MAX)
+        where->entry = base + location.function_start;
+}
+
+/* ---- lines ---- */
+
+static uint32_t file_of(struct as_import_code *code, const char *path)
+{
+    if (!path)
+        return AS_STORE_NONE;
+    size_t before = as_strings_count(code->file_keys);
+    uint32_t number = as_strings_intern(code->file_keys, path);
+    if (number == before)
+        as_store_add_file(code->writer, path);
+    return number;
+}
+
+static uint32_t add_inline(struct as_import_code *code, uint32_t parent, const char *function,
+                           const struct as_line *call)
+{
+    struct as_store_inline inlined = {.parent = parent,
+                                      .function = function,
+                                      .file = call ? file_of(code, call->file) : AS_STORE_NONE,
+                                      .line = call && call->line > 0 ? (uint32_t)call->line : 0};
+    char *key = as_format("%" PRIu32 " %" PRIu32 " %" PRIu32 " %s", parent, inlined.file, inlined.line,
+                          function ? function : "");
+    size_t before = as_strings_count(code->inline_keys);
+    uint32_t number = as_strings_intern(code->inline_keys, key);
+    free(key);
+    if (number == before)
+        as_store_add_inline(code->writer, &inlined);
+    return number;
+}
+
+/* Frames come innermost first, parents are added before their children. */
+static uint32_t inlines_of_text(struct as_import_code *code, const struct as_import_spot *spot)
+{
+    uint32_t inlined = AS_STORE_NONE;
+    for (size_t i = 1; spot->frame && i <= spot->n_inlined; i++)
+        inlined = add_inline(code, inlined, spot->frame[-(ptrdiff_t)i].symbol, NULL);
+    return inlined;
+}
+
+static void find_line(struct as_import_code *code, struct as_import_insn *insn)
+{
+    struct as_inline_frame frames[MOST_INLINES];
+    struct as_line line = {0};
+    if (!insn->location.file)
+        return;
+    (void)as_perf_spaces_line(code->spaces, &insn->location, &line);
+    insn->file = file_of(code, line.file);
+    insn->line = line.line > 0 ? (uint32_t)line.line : 0;
+    size_t n = as_perf_spaces_inline(code->spaces, &insn->location, frames, MOST_INLINES);
+    for (size_t i = n > 0 ? n - 1 : 0; i-- > 0;)
+        insn->inlined = add_inline(code, insn->inlined, frames[i].function, &frames[i].call);
+}
+
+/* ---- instructions ---- */
+
+/* Few files are open at a time: a recording may name thousands. */
+static int file_of_module(struct as_import_code *code, struct as_import_module *module)
+{
+    if (module->fd >= 0)
+        return module->fd;
+    while (code->n_open >= MOST_OPEN) {
+        struct as_import_module *victim = &code->modules.data[code->next_close++ % code->modules.len];
+        if (victim->fd >= 0) {
+            close(victim->fd);
+            victim->fd = -1;
+            code->n_open--;
+        }
+    }
+    module->fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    code->n_open += module->fd >= 0;
+    return module->fd;
+}
+
+/* What the file's code is for; false where we have no decoder. Other than the recording, the file always says. */
+static bool arch_of_file(int fd, enum as_arch *arch)
+{
+    Elf64_Ehdr header;
+    if (pread(fd, &header, sizeof header, 0) != sizeof header || header.e_ident[EI_CLASS] != ELFCLASS64)
+        return false;
+    *arch = header.e_machine == EM_X86_64 ? AS_ARCH_X86_64 : AS_ARCH_RISCV64;
+    return header.e_machine == EM_X86_64 || header.e_machine == EM_RISCV;
+}
+
+struct decoded {
+    struct as_insn insn;
+    char text[256];
+    bool known;
+};
+
+static void decode(struct as_import_code *code, const struct as_import_where *where, struct decoded *result)
+{
+    uint8_t bytes[AS_INSN_MAX_BYTES];
+    struct as_import_module *module = &code->modules.data[where->module];
+    enum as_arch arch;
+    *result = (struct decoded){0};
+    if (where->match != AS_PERF_MATCHED || !module->matched || where->file_offset > INT64_MAX)
+        return;
+    int fd = file_of_module(code, module);
+    ssize_t size = fd >= 0 && arch_of_file(fd, &arch) ? pread(fd, bytes, sizeof bytes, (off_t)where->file_offset) : -1;
+    if (size <= 0 || !as_insn_decode(arch, where->address, bytes, (size_t)size, &result->insn))
+        return;
+    as_insn_text(&result->insn, result->text, sizeof result->text);
+    result->known = true;
+    code->decoded++;
+}
+
+static uint32_t add_instruction(struct as_import_code *code, const struct as_import_spot *spot,
+                                const struct as_import_where *where)
+{
+    struct decoded decoded;
+    struct as_import_insn *insn = as_vec_push(&code->instructions);
+    *insn = (struct as_import_insn){.address = where->address,
+                                    .module = where->module,
+                                    .function = where->function,
+                                    .location = where->location,
+                                    .file = AS_STORE_NONE,
+                                    .inlined = inlines_of_text(code, spot)};
+    decode(code, where, &decoded);
+    if (decoded.known) {
+        insn->target = decoded.insn.target;
+        insn->text = as_strdup(decoded.text);
+        insn->class_ = as_class_name((enum as_class)decoded.insn.class_);
+        memcpy(insn->bytes, decoded.insn.bytes, decoded.insn.length);
+        insn->n_bytes = decoded.insn.length;
+    }
+    return (uint32_t)(code->instructions.len - 1);
+}
+
+uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_spot *spot,
+                                    const struct as_import_where *where)
+{
+    const uint64_t *known = as_map_get(&code->modules.data[where->module].instructions, where->offset);
+    if (known)
+        return (uint32_t)*known;
+    uint32_t number = add_instruction(code, spot, where);
+    *as_map_put(&code->modules.data[where->module].instructions, where->offset) = number;
+    return number;
+}
+
+/* ---- calls ---- */
+
+static void step_back(struct as_import_where *where, uint64_t bytes)
+{
+    where->address -= bytes;
+    where->offset -= bytes;
+    where->file_offset -= bytes;
+}
+
+/* The call that ends behind `where`, which is its last byte. Instructions cannot be read backwards: of all lengths that
+ * a call can have, the most frequent that gives one is taken. */
+static bool find_call(struct as_import_code *code, const struct as_import_where *where, struct as_import_where *call)
+{
+    static const uint8_t lengths[] = {5, 4, 2, 3, 6, 7};
+    struct decoded decoded;
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        *call = *where;
+        if (where->file_offset < lengths[i] || where->offset < lengths[i])
+            continue;
+        step_back(call, lengths[i] - 1u);
+        decode(code, call, &decoded);
+        if (decoded.known && decoded.insn.length == lengths[i] && as_insn_is_call(&decoded.insn))
+            return true;
+    }
+    return false;
+}
+
+uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_spot *spot,
+                             struct as_import_where *where)
+{
+    enum { NO_CALL = 1, CALL = 2 };
+    struct as_import_where call;
+    const uint64_t *known = as_map_get(&code->modules.data[where->module].calls, where->offset);
+    if (!known) {
+        uint64_t answer = NO_CALL;
+        if (find_call(code, where, &call))
+            answer = CALL + (where->offset - call.offset);
+        *as_map_put(&code->modules.data[where->module].calls, where->offset) = answer;
+        known = as_map_get(&code->modules.data[where->module].calls, where->offset);
+    }
+    if (*known == NO_CALL)
+        return AS_STORE_NONE;
+    uint64_t back = *known - CALL;
+    step_back(where, back);
+    struct as_import_spot at = *spot;
+    at.address -= back;
+    return as_import_code_instruction(code, &at, where);
+}
+
+/* ---- the end ---- */
+
+static void write_instruction(const struct as_import_code *code, const struct as_import_insn *insn)
+{
+    as_store_add_instruction(code->writer, &(struct as_store_insn){.place = {.address = insn->address,
+                                                                             .module = insn->module,
+                                                                             .function = insn->function,
+                                                                             .block = AS_STORE_NONE,
+                                                                             .file = insn->file,
+                                                                             .line = insn->line,
+                                                                             .inlined = insn->inlined},
+                                                                   .target = insn->target,
+                                                                   .text = insn->text,
+                                                                   .class_ = insn->class_,
+                                                                   .bytes = insn->bytes,
+                                                                   .n_bytes = insn->n_bytes});
+}
+
+/* Numbers of instructions, those of a module side by side: as order[start[m]] … order[start[m + 1] - 1]. */
+static void order_by_module(const struct as_import_code *code, uint32_t *order, size_t *start)
+{
+    for (size_t i = 0; i < code->instructions.len; i++)
+        start[code->instructions.data[i].module + 1]++;
+    for (size_t m = 1; m <= code->modules.len; m++)
+        start[m] += start[m - 1];
+    size_t *next = as_alloc_array(code->modules.len + 1, sizeof *next);
+    memcpy(next, start, code->modules.len * sizeof *next);
+    for (size_t i = 0; i < code->instructions.len; i++)
+        order[next[code->instructions.data[i].module]++] = (uint32_t)i;
+    free(next);
+}
+
+void as_import_code_write(struct as_import_code *code)
+{
+    uint32_t *order = as_alloc_array(code->instructions.len + 1, sizeof *order);
+    size_t *start = as_alloc_array(code->modules.len + 2, sizeof *start);
+    order_by_module(code, order, start);
+    for (size_t m = 0; m < code->modules.len; m++) {
+        for (size_t i = start[m]; i < start[m + 1]; i++)
+            find_line(code, &code->instructions.data[order[i]]);
+        if (start[m] < start[m + 1])
+            as_perf_spaces_done_with(code->spaces, &code->instructions.data[order[start[m]]].location);
+    }
+    for (size_t i = 0; i < code->instructions.len; i++)
+        write_instruction(code, &code->instructions.data[i]);
+    free(order);
+    free(start);
+}

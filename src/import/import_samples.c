@@ -1,0 +1,369 @@
+/* Samples of a recording, added up. See import.h. */
+#include "base/saturate.h"
+#include "import/import.h"
+
+#include <linux/perf_event.h>
+
+struct as_import_sum *as_import_sum_of(struct as_import_sums *sums, uint32_t first, uint32_t second)
+{
+    uint64_t *index = as_map_put(&sums->index, (uint64_t)first << 32 | second);
+    if (*index == 0) {
+        *as_vec_push(&sums->items) = (struct as_import_sum){.first = first, .second = second};
+        *index = sums->items.len;
+    }
+    return &sums->items.data[*index - 1];
+}
+
+static void free_sums(struct as_import_sums *sums)
+{
+    as_map_free(&sums->index);
+    as_vec_free(&sums->items);
+}
+
+static void free_table(struct as_import_table *table)
+{
+    free_sums(&table->times);
+    free_sums(&table->components);
+    free_sums(&table->path_times);
+}
+
+void as_import_free(struct as_import *import)
+{
+    for (size_t i = 0; i < import->threads.len; i++)
+        free(import->threads.data[i].name);
+    as_vec_free(&import->threads);
+    as_vec_free(&import->series);
+    as_vec_free(&import->measures);
+    as_vec_free(&import->paths);
+    as_vec_free(&import->masks);
+    as_map_free(&import->thread_numbers);
+    as_map_free(&import->path_numbers);
+    as_map_free(&import->mask_numbers);
+    free_sums(&import->spots);
+    free_sums(&import->path_spots);
+    free_table(&import->by_event);
+    free_table(&import->by_measure);
+    free_sums(&import->branches.pairs);
+    free_sums(&import->branches.taken);
+    as_import_data_free(&import->data);
+    as_import_spe_free(import);
+    as_stack_walker_free(import->walker);
+    as_import_code_free(&import->code);
+}
+
+static void add(struct as_import_sum *sum, uint64_t units, uint64_t samples)
+{
+    as_add_to(&sum->units, units);
+    as_add_to(&sum->samples, samples);
+}
+
+/* ---- threads ---- */
+
+uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, const char *name)
+{
+    uint64_t *number = as_map_put(&import->thread_numbers, (uint64_t)pid << 32 | tid);
+    if (*number == 0) {
+        *as_vec_push(&import->threads) = (struct as_import_thread){.pid = pid, .tid = tid};
+        *number = import->threads.len;
+    }
+    struct as_import_thread *thread = &import->threads.data[*number - 1];
+    if (name && (!thread->name || strcmp(thread->name, name) != 0)) {
+        free(thread->name);
+        thread->name = as_strdup(name);
+    }
+    return (uint32_t)(*number - 1);
+}
+
+/* A thread has the name that it had last. */
+static uint32_t thread_of(struct as_import *import, const struct as_perf_sample *sample)
+{
+    const char *name = sample->comm ? sample->comm : as_perf_spaces_comm(import->spaces, sample->pid, sample->tid);
+    uint32_t number = as_import_thread(import, sample->pid, sample->tid, name);
+    import->threads.data[number].samples++;
+    return number;
+}
+
+/* ---- call paths ---- */
+
+/* Code without a function is its module's, all of it. */
+static uint32_t path_of(struct as_import *import, const struct as_store_path *path, uint32_t module)
+{
+    uint32_t other = path->function == AS_STORE_NONE ? module : AS_STORE_NONE;
+    uint64_t words[] = {(uint64_t)path->parent << 32 | path->function, path->call_address, other};
+    for (uint64_t key = as_hash_bytes(words, sizeof words);; key++) {
+        uint64_t *number = as_map_put(&import->path_numbers, key);
+        if (*number == 0) {
+            *as_vec_push(&import->paths) = (struct as_import_path){*path, other};
+            *number = import->paths.len;
+        }
+        const struct as_import_path *known = &import->paths.data[*number - 1];
+        if (known->path.parent == path->parent && known->path.function == path->function &&
+            known->path.call_address == path->call_address && known->module == other)
+            return (uint32_t)(*number - 1);
+    }
+}
+
+/* The frames of a sample, innermost first: the sampled place, then the calls that led to it. */
+typedef AS_VEC(struct as_import_spot) as_import_spots;
+
+static void frames_of_text(const struct as_perf_sample *sample, as_import_spots *spots)
+{
+    for (size_t i = 0, inlined = 0; i < sample->n_frames; i++) {
+        if (sample->frames[i].inlined) {
+            inlined++;
+            continue;
+        }
+        *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid,
+                                                      .mode = sample->mode,
+                                                      .address = sample->frames[i].ip,
+                                                      .frame = &sample->frames[i],
+                                                      .n_inlined = inlined};
+        inlined = 0;
+    }
+}
+
+/* The chain begins with the sampled address itself. Its others are return addresses, of which one less is in the call,
+ * except where the mode changes: there the program was interrupted. */
+static void frames_of_chain(const struct as_perf_sample *sample, as_import_spots *spots)
+{
+    size_t at = 0;
+    uint64_t address;
+    enum as_perf_mode mode = sample->mode, before = sample->mode;
+    *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid, .mode = sample->mode, .address = sample->ip};
+    for (bool first = true; as_perf_chain_next(sample, &at, &address, &mode); first = false) {
+        bool called = mode == before;
+        before = mode;
+        if (!first && address > 0)
+            *as_vec_push(spots) = (struct as_import_spot){
+                .pid = sample->pid, .mode = mode, .address = address - called, .called = called};
+    }
+}
+
+/* From the outermost frame to the innermost, whose place is known already. Chains of programs without frame pointers
+ * have frames where nothing is mapped: they are none. */
+static uint32_t walk_path(struct as_import *import, const as_import_spots *spots, const struct as_import_where *leaf)
+{
+    uint32_t path = AS_STORE_NONE, call_site = AS_STORE_NONE;
+    uint64_t call_address = 0;
+    for (size_t i = spots->len; i-- > 0;) {
+        struct as_import_where where = *leaf;
+        if (i > 0)
+            as_import_code_find(&import->code, &spots->data[i], &where);
+        if (i > 0 && where.unmapped) {
+            import->stray_frames++;
+            continue;
+        }
+        struct as_store_path node = {.parent = path,
+                                     .function = where.function,
+                                     .call_site = call_site,
+                                     .address = where.function == AS_STORE_NONE ? where.address : where.entry,
+                                     .call_address = call_address};
+        path = path_of(import, &node, where.module);
+        call_site = spots->data[i].called ? as_import_code_call(&import->code, &spots->data[i], &where) : AS_STORE_NONE;
+        call_address = where.address;
+    }
+    return path;
+}
+
+/* ---- samples ---- */
+
+static void count_match(struct as_import *import, enum as_perf_match match)
+{
+    if (match == AS_PERF_MATCHED || match == AS_PERF_TRUSTED)
+        import->matched++;
+    else if (match == AS_PERF_NO_FILE)
+        import->other++;
+    else
+        import->unmatched++;
+}
+
+static uint32_t mask_of(struct as_import *import, uint64_t mask)
+{
+    uint64_t *number = as_map_put(&import->mask_numbers, mask);
+    if (*number == 0) {
+        *as_vec_push(&import->masks) = mask;
+        *number = import->masks.len;
+    }
+    return (uint32_t)(*number - 1);
+}
+
+static uint32_t measure_of(struct as_import *import, uint32_t event, enum as_import_kind kind)
+{
+    uint32_t *number = &import->series.data[event].measures[kind];
+    if (*number == 0) {
+        *as_vec_push(&import->measures) = (struct as_import_measure){.event = event, .kind = kind};
+        *number = (uint32_t)import->measures.len;
+    }
+    return *number - 1;
+}
+
+/* Where and how a sample counts. */
+struct place {
+    uint32_t spot, on_path, mask; /* on_path: or NONE */
+};
+
+static void add_at(struct as_import_table *table, const struct place *at, uint32_t number, uint64_t units)
+{
+    struct as_import_sum *time = as_import_sum_of(&table->times, at->spot, number);
+    add(time, units, 1);
+    uint32_t which = as_import_sum_number(&table->times, time);
+    add(as_import_sum_of(&table->components, which, at->mask), units, 1);
+    if (at->on_path != AS_STORE_NONE)
+        add(as_import_sum_of(&table->path_times, at->on_path, number), units, 1);
+}
+
+static void add_time(struct as_import *import, const struct as_perf_sample *sample, const struct as_import_facts *facts,
+                     uint32_t path, uint32_t instruction)
+{
+    uint32_t event = sample->event->index;
+    struct as_import_series *series = &import->series.data[event];
+    struct place at = {.on_path = AS_STORE_NONE, .mask = mask_of(import, facts->events)};
+    at.spot =
+        as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread_of(import, sample)));
+    if (path != AS_STORE_NONE)
+        at.on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, at.spot));
+    series->samples++;
+    series->components |= facts->events != 0;
+    as_add_to(&series->units, sample->period);
+    add_at(&import->by_event, &at, event, sample->period);
+    for (size_t i = 0; i < facts->n_values; i++) {
+        uint32_t measure = measure_of(import, event, facts->values[i].kind);
+        import->measures.data[measure].samples++;
+        add_at(&import->by_measure, &at, measure, facts->values[i].value);
+    }
+}
+
+bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
+                          const struct as_import_facts *facts)
+{
+    struct as_import_where where;
+    as_import_spots spots = {0};
+    if (as_store_writer_failed(import->writer))
+        return false; /* commit says why */
+    if (sample->n_frames > 0)
+        frames_of_text(sample, &spots);
+    if (spots.len == 0)
+        frames_of_chain(sample, &spots);
+    as_import_code_find(&import->code, &spots.data[0], &where);
+    uint32_t instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
+    uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &spots, &where) : AS_STORE_NONE;
+    if (path != AS_STORE_NONE && sample->mode == AS_PERF_USER) {
+        import->chains++;
+        import->lone_chains += import->paths.data[path].path.parent == AS_STORE_NONE;
+    }
+    add_time(import, sample, facts, path, instruction);
+    as_import_sample_address(import, sample, facts);
+    as_import_sample_branches(import, sample, facts);
+    count_match(import, where.match);
+    as_vec_free(&spots);
+    return true;
+}
+
+static bool use_sample(void *context, const struct as_perf_sample *recorded, struct as_error *err)
+{
+    struct as_import *import = context;
+    struct as_perf_sample walked;
+    struct as_import_facts facts;
+    const struct as_perf_sample *sample = as_import_walk(import, recorded, &walked) ? &walked : recorded;
+    as_import_count_cut(import, sample, sample == &walked);
+    as_import_facts_of(sample, &import->series.data[sample->event->index].tagging, &import->raw, &facts);
+    return as_import_add_sample(import, sample, &facts);
+}
+
+/* ---- what is no sample ---- */
+
+uint32_t as_import_add_own(struct as_import *import, const struct as_import_own *own)
+{
+    *as_vec_push(&import->series) = (struct as_import_series){.own = own};
+    return (uint32_t)(import->series.len - 1);
+}
+
+void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,
+                         const uint64_t *returns, size_t n, uint64_t units, uint64_t count)
+{
+    as_import_spots spots = {0};
+    struct as_import_where where;
+    for (size_t i = 0; i < n; i++)
+        if (returns[i] > 0)
+            *as_vec_push(&spots) =
+                (struct as_import_spot){.pid = pid, .mode = AS_PERF_USER, .address = returns[i] - 1, .called = true};
+    if (spots.len == 0)
+        return;
+    as_import_code_find(&import->code, &spots.data[0], &where);
+    uint32_t path = walk_path(import, &spots, &where);
+    uint32_t instruction = as_import_code_call(&import->code, &spots.data[0], &where);
+    if (instruction == AS_STORE_NONE)
+        instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
+    uint32_t spot = as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread));
+    uint32_t on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
+    add(as_import_sum_of(&import->by_event.times, spot, series), units, count);
+    add(as_import_sum_of(&import->by_event.path_times, on_path, series), units, count);
+    as_add_to(&import->series.data[series].units, units);
+    as_add_to(&import->series.data[series].samples, count);
+    as_vec_free(&spots);
+}
+
+static bool use_event(void *context, const struct as_perf_event *event, struct as_error *err)
+{
+    struct as_import *import = context;
+    while (import->series.len <= event->index)
+        *as_vec_push(&import->series) = (struct as_import_series){0};
+    import->series.data[event->index].tagging = as_import_unit_of(event, import->info);
+    as_import_spe_event(import, event);
+    if (import->unwinds && event->sample_type & PERF_SAMPLE_STACK_USER)
+        as_import_walk_stacks(import);
+    return true;
+}
+
+static bool use_build_id(void *context, const char *path, enum as_perf_mode mode, const struct as_perf_build_id *id,
+                         struct as_error *err)
+{
+    return as_perf_spaces_build_id(((struct as_import *)context)->spaces, path, mode, id, err);
+}
+
+static bool use_process(void *context, const struct as_perf_process *process, struct as_error *err)
+{
+    struct as_import *import = context;
+    as_import_spe_process(import, process);
+    return as_perf_spaces_process(import->spaces, process, err) &&
+           (!import->walker || as_stack_walker_process(import->walker, process, err));
+}
+
+static bool use_ksymbol(void *context, const struct as_perf_ksymbol *symbol, struct as_error *err)
+{
+    return as_perf_spaces_ksymbol(((struct as_import *)context)->spaces, symbol, err);
+}
+
+static bool use_switch(void *context, const struct as_perf_switch *change, struct as_error *err)
+{
+    as_import_spe_switch(context, change);
+    return true;
+}
+
+static bool use_aux(void *context, const struct as_perf_aux *aux, struct as_error *err)
+{
+    return as_import_spe_aux(context, aux);
+}
+
+void as_import_finish(struct as_import *import)
+{
+    as_import_spe_finish(import);
+}
+
+uint64_t as_import_samples(const struct as_import *import)
+{
+    uint64_t samples = 0;
+    for (size_t i = 0; i < import->series.len; i++)
+        samples += import->series.data[i].own ? 0 : import->series.data[i].samples;
+    return samples;
+}
+
+const struct as_perf_sink as_import_sink = {
+    .event = use_event,
+    .build_id = use_build_id,
+    .process = use_process,
+    .ksymbol = use_ksymbol,
+    .sample = use_sample,
+    .context_switch = use_switch,
+    .aux = use_aux,
+};

@@ -1,0 +1,481 @@
+/* What was added up, and what is known of the recording, as a profile has it. See import.h. */
+#include "base/log.h"
+#include "cmd/sampling_error.h"
+#include "import/import.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- series ---- */
+
+static bool is_clock(const struct as_perf_event *event)
+{
+    const char *name = event->name;
+    return (event->type == PERF_TYPE_SOFTWARE && event->pmu == NULL && event->sample_type != 0 &&
+            (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK)) ||
+           strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
+}
+
+/* What a period counts: "cycles", "nanoseconds" for clocks, else the event without its modifiers. The caller frees. */
+static char *unit_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
+{
+    const char *name = event->name, *counts = as_import_unit_counts(tagging);
+    if (counts)
+        return as_strdup(counts);
+    if (is_clock(event))
+        return as_strdup("nanoseconds");
+    return as_strndup(name, strchr(name, '/') ? strlen(name) : strcspn(name, ":"));
+}
+
+struct names {
+    struct as_strings *known;
+    char *name;
+};
+
+/* Events may share a name; series must not. */
+static const char *unique(struct names *names, const char *name, const char *suffix)
+{
+    for (unsigned i = 1;; i++) {
+        free(names->name);
+        names->name = i == 1 ? as_format("%s%s", name, suffix) : as_format("%s%s (%u)", name, suffix, i);
+        size_t before = as_strings_count(names->known);
+        if (as_strings_intern(names->known, names->name) == before)
+            return names->name;
+    }
+}
+
+/* perf adds an event that counts nothing, for the records that it brings. */
+static bool is_series(const struct as_import *import, const struct as_perf_reader *reader, uint32_t number)
+{
+    const struct as_import_series *series = &import->series.data[number];
+    return series->own || series->samples || strncmp(as_perf_reader_event(reader, number)->name, "dummy", 5) != 0;
+}
+
+static void add_own_series(const struct as_import *import, const struct as_import_series *sums, struct names *names)
+{
+    as_store_add_series(import->writer, &(struct as_store_series){.name = unique(names, sums->own->name, ""),
+                                                                  .description = sums->own->description,
+                                                                  .unit = sums->own->unit,
+                                                                  .scale = 1,
+                                                                  .precise = -1,
+                                                                  .samples = sums->samples});
+}
+
+/* IBS and SPE know the instruction, whatever level was asked for. */
+static int32_t precise_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
+{
+    bool applies = !is_clock(event) && (tagging->unit == AS_IMPORT_PLAIN || event->precise > 0);
+    return applies ? (int32_t)event->precise : -1;
+}
+
+static void add_event_series(const struct as_import *import, const struct as_perf_event *event, struct names *names,
+                             uint64_t met)
+{
+    const struct as_import_series *sums = &import->series.data[event->index];
+    const char *name = unique(names, event->name, "");
+    char *unit = unit_of(event, &sums->tagging);
+    char *description = as_import_unit_text(&sums->tagging, event);
+    if (as_strings_count(names->known) == 1)
+        as_store_add_meta(import->writer, AS_META_SERIES, name);
+    if (as_strings_count(names->known) == 1 && strcmp(unit, "cycles") == 0)
+        as_store_add_meta_u64(import->writer, AS_META_CYCLES, sums->units);
+    as_store_add_series(import->writer, &(struct as_store_series){.name = name,
+                                                                  .description = description,
+                                                                  .unit = unit,
+                                                                  .scale = 1,
+                                                                  .event = event->name,
+                                                                  .precise = precise_of(event, &sums->tagging),
+                                                                  .period = event->period,
+                                                                  .rate = (double)event->frequency,
+                                                                  .samples = sums->samples,
+                                                                  .lost = event->lost,
+                                                                  .throttled = event->throttled,
+                                                                  .events = sums->components ? met : 0});
+    free(unit);
+    free(description);
+}
+
+static void add_measure_series(const struct as_import *import, const struct as_perf_event *event,
+                               const struct as_import_measure *measure, struct names *names, uint64_t met)
+{
+    const struct as_import_series *sums = &import->series.data[event->index];
+    const struct as_import_kind_text *text = &as_import_kind_texts[measure->kind];
+    char *suffix = as_format(" %s", text->name);
+    as_store_add_series(import->writer, &(struct as_store_series){.name = unique(names, event->name, suffix),
+                                                                  .description = text->description,
+                                                                  .unit = text->unit,
+                                                                  .scale = 1,
+                                                                  .event = event->name,
+                                                                  .precise = precise_of(event, &sums->tagging),
+                                                                  .period = event->period,
+                                                                  .rate = (double)event->frequency,
+                                                                  .samples = measure->samples,
+                                                                  .lost = event->lost,
+                                                                  .throttled = event->throttled,
+                                                                  .events = sums->components ? met : 0});
+    free(suffix);
+}
+
+/* ---- times ---- */
+
+/* Items of sums by event, or measure: those of event e are order[start[e]] … order[start[e + 1] - 1]. */
+struct by_event {
+    uint32_t *order;
+    size_t *start;
+};
+
+struct ordered {
+    const struct as_import_table *table;
+    struct by_event times, components, path_times;
+};
+
+/* `of`: where the items' first number leads to, for those that have no event themselves. */
+static struct by_event order_items(const struct as_import_sums *sums, const struct as_import_sums *of, size_t events)
+{
+    struct by_event result = {.order = as_alloc_array(sums->items.len + 1, sizeof(uint32_t)),
+                              .start = as_alloc_array(events + 2, sizeof(size_t))};
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < sums->items.len; i++) {
+            const struct as_import_sum *item = &sums->items.data[i];
+            uint32_t event = of ? of->items.data[item->first].second : item->second;
+            if (pass == 0)
+                result.start[event + 2]++;
+            else
+                result.order[result.start[event + 1]++] = (uint32_t)i;
+        }
+        for (size_t e = 2; pass == 0 && e < events + 2; e++)
+            result.start[e] += result.start[e - 1];
+    }
+    return result;
+}
+
+static struct ordered order_all(const struct as_import_table *table, size_t events)
+{
+    return (struct ordered){.table = table,
+                            .times = order_items(&table->times, NULL, events),
+                            .components = order_items(&table->components, &table->times, events),
+                            .path_times = order_items(&table->path_times, NULL, events)};
+}
+
+static void free_ordered(struct ordered *ordered)
+{
+    struct by_event *all[] = {&ordered->times, &ordered->components, &ordered->path_times};
+    for (size_t i = 0; i < 3; i++) {
+        free(all[i]->order);
+        free(all[i]->start);
+    }
+}
+
+static const struct as_import_sum *spot_of(const struct as_import *import, const struct as_import_sum *time)
+{
+    return &import->spots.items.data[time->first];
+}
+
+/* All that the samples of one event or measure gave, as series number `series`. */
+static void add_times(const struct as_import *import, const struct ordered *ordered, uint32_t number, uint32_t series,
+                      bool components)
+{
+    const struct as_import_table *table = ordered->table;
+    const struct by_event *by = &ordered->times;
+    for (size_t i = by->start[number]; i < by->start[number + 1]; i++) {
+        const struct as_import_sum *time = &table->times.items.data[by->order[i]], *spot = spot_of(import, time);
+        as_store_add_time(import->writer,
+                          &(struct as_store_time){series, spot->second, spot->first, time->units, time->samples, 0});
+    }
+    by = &ordered->components;
+    for (size_t i = by->start[number]; components && i < by->start[number + 1]; i++) {
+        const struct as_import_sum *part = &table->components.items.data[by->order[i]];
+        const struct as_import_sum *spot = spot_of(import, &table->times.items.data[part->first]);
+        as_store_add_component(import->writer, &(struct as_store_component){series, spot->second, spot->first,
+                                                                            import->masks.data[part->second],
+                                                                            part->units, part->samples});
+    }
+    by = &ordered->path_times;
+    for (size_t i = by->start[number]; i < by->start[number + 1]; i++) {
+        const struct as_import_sum *time = &table->path_times.items.data[by->order[i]];
+        const struct as_import_sum *path = &import->path_spots.items.data[time->first];
+        const struct as_import_sum *spot = &import->spots.items.data[path->second];
+        as_store_add_path_time(import->writer, &(struct as_store_path_time){series, spot->second, path->first,
+                                                                            spot->first, time->units, time->samples});
+    }
+}
+
+/* Sums by key, in the order in which keys come. */
+struct groups {
+    struct as_map index; /* key to group + 1 */
+    AS_VEC(uint64_t) units;
+};
+
+static void add_to_group(struct groups *groups, uint64_t key, uint64_t units)
+{
+    uint64_t *index = as_map_put(&groups->index, key);
+    if (*index == 0) {
+        *as_vec_push(&groups->units) = 0;
+        *index = groups->units.len;
+    }
+    groups->units.data[*index - 1] += units;
+}
+
+/* The error that the number of samples alone lets expect. */
+static void add_estimates(const struct as_import *import, const struct ordered *ordered, uint32_t event,
+                          uint32_t series)
+{
+    static const char *const names[] = {"instruction", "function"};
+    struct groups groups[2] = {0};
+    const struct by_event *by = &ordered->times;
+    for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
+        const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
+        uint32_t instruction = spot_of(import, time)->first;
+        add_to_group(&groups[0], instruction, time->units);
+        add_to_group(&groups[1], import->code.instructions.data[instruction].function, time->units);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        double error = import->series.data[event].own
+                           ? 0 /* all of it was counted */
+                           : as_record_sampling_error(groups[i].units.data, groups[i].units.len,
+                                                      import->series.data[event].samples);
+        if (!isnan(error))
+            as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], error});
+        as_map_free(&groups[i].index);
+        as_vec_free(&groups[i].units);
+    }
+}
+
+static void add_threads(const struct as_import *import)
+{
+    for (size_t i = 0; i < import->threads.len; i++) {
+        const struct as_import_thread *thread = &import->threads.data[i];
+        as_store_add_thread(import->writer,
+                            &(struct as_store_thread){.number = thread->tid == UINT32_MAX ? 0 : thread->tid,
+                                                      .process = thread->pid == UINT32_MAX ? 0 : thread->pid,
+                                                      .name = thread->name,
+                                                      .samples = thread->samples});
+    }
+}
+
+/* Their numbers follow those of the events' series. */
+static void add_measures(const struct as_import *import, uint32_t series)
+{
+    struct ordered ordered = order_all(&import->by_measure, import->measures.len);
+    for (uint32_t i = 0; i < import->measures.len; i++, series++) {
+        const struct as_import_measure *measure = &import->measures.data[i];
+        add_times(import, &ordered, i, series, import->series.data[measure->event].components);
+        if (as_import_kind_texts[measure->kind].of_access)
+            as_import_write_accesses(import, measure->event, series, true);
+    }
+    free_ordered(&ordered);
+}
+
+static void add_events(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    uint32_t n = (uint32_t)import->series.len, series = 0;
+    struct ordered ordered = order_all(&import->by_event, n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_series(import, reader, i))
+            continue;
+        add_times(import, &ordered, i, series, import->series.data[i].components);
+        as_import_write_accesses(import, i, series, false);
+        as_import_write_branches(import, i, series);
+        add_estimates(import, &ordered, i, series++);
+    }
+    free_ordered(&ordered);
+    add_measures(import, series);
+}
+
+/* Series in their order: the events, then the measures. */
+static void add_series(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    struct names names = {.known = as_strings_new()};
+    uint64_t met = 0;
+    for (size_t i = 0; i < import->masks.len; i++)
+        met |= import->masks.data[i];
+    as_import_source_events(import->writer, met);
+    for (uint32_t i = 0; i < import->series.len; i++)
+        if (import->series.data[i].own)
+            add_own_series(import, &import->series.data[i], &names);
+        else if (is_series(import, reader, i))
+            add_event_series(import, as_perf_reader_event(reader, i), &names, met);
+    for (size_t i = 0; i < import->measures.len; i++) {
+        const struct as_import_measure *measure = &import->measures.data[i];
+        add_measure_series(import, as_perf_reader_event(reader, measure->event), measure, &names, met);
+    }
+    add_events(import, reader);
+    as_strings_free(names.known);
+    free(names.name);
+}
+
+/* ---- about the recording ---- */
+
+static void add_note(const struct as_import *import, const char *key, uint64_t count, const char *text)
+{
+    if (count)
+        as_store_add_quality(import->writer, key, (double)count, text);
+}
+
+/* Linux fills in the id of what it counts itself once for all events that count it, so a page fault that two of them
+ * sample is there twice with the id of one (seen with 6.18 and page-faults,page-faults:u). */
+static void add_same_events(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    size_t n = as_perf_reader_events(reader);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            const struct as_perf_event *a = as_perf_reader_event(reader, i), *b = as_perf_reader_event(reader, k);
+            if (a->type != PERF_TYPE_SOFTWARE || b->type != PERF_TYPE_SOFTWARE || a->config != b->config ||
+                !a->sample_type || a->config == PERF_COUNT_SW_DUMMY || is_clock(a))
+                continue;
+            char *text = as_format("%s and %s are the same event: the kernel may give samples of both to one of them",
+                                   a->name, b->name);
+            as_store_add_quality(import->writer, "same_event", NAN, text);
+            as_log_note("%s", text);
+            free(text);
+            return; /* once is enough */
+        }
+}
+
+static void add_quality(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    const struct as_perf_summary *summary = as_perf_reader_summary(reader);
+    uint64_t in_files = import->matched + import->unmatched;
+    add_note(import, "lost", summary->lost, "records that the kernel lost: the buffer was full");
+    add_note(import, "lost_samples", summary->lost_samples, "samples that the processor or the kernel lost");
+    add_note(import, "throttled", summary->throttled, "times that the kernel stopped an event that came too often");
+    add_note(import, "bad_samples", summary->bad_samples, "samples too short for what they should hold: left out");
+    add_note(import, "unknown_ids", summary->unknown_ids, "samples of no known event: left out");
+    add_note(import, "out_of_order", summary->out_of_order, "records that came after later ones");
+    add_note(import, "skipped_lines", summary->skipped_lines, "lines that are neither sample nor frame: left out");
+    add_note(import, "trace_bytes", summary->aux_bytes > import->spe.bytes ? summary->aux_bytes - import->spe.bytes : 0,
+             "bytes of processor trace that is not decoded: not kept");
+    add_note(import, "trace_truncated", summary->aux_truncated,
+             "times that trace data (SPE) was lost: its buffer was full");
+    add_note(import, "trace_collisions", summary->aux_collisions,
+             "pieces of trace data (SPE) in which operations were not sampled: two fell together");
+    add_note(import, "stray_frames", import->stray_frames,
+             "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
+    as_import_write_cuts(import);
+    add_same_events(import, reader);
+    if (import->lone_chains)
+        as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
+                             "part of the call chains that have no caller: code without frame pointers "
+                             "(--call-graph=dwarf needs none), or where a thread begins");
+    add_note(import, "raw_bad", import->raw.bad, "samples of IBS whose raw data is too short: no more than address");
+    add_note(import, "raw_invalid", import->raw.invalid,
+             "samples of IBS that the processor marks as not valid: likewise");
+    as_import_spe_quality(import);
+    as_import_write_data_quality(import);
+    if (import->unwalked)
+        as_store_add_quality(import->writer, "not_unwound",
+                             (double)import->unwalked / (double)(import->walked + import->unwalked),
+                             "part of the samples whose copy of the stack could not be unwound beyond the first frame");
+    if (import->unmatched && in_files)
+        as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
+                             "part of the samples in files that are not here as they were recorded: no function names, "
+                             "no instructions");
+}
+
+/* What samples had that a profile has no place for by instruction. */
+static void add_counters(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    const struct as_perf_summary *summary = as_perf_reader_summary(reader);
+    as_store_add_counter(import->writer, "samples", as_import_samples(import));
+    as_import_count_branches(import);
+    if (import->raw.decoded)
+        as_store_add_counter(import->writer, "ibs_samples", import->raw.decoded);
+    if (import->walked + import->unwalked) {
+        as_store_add_counter(import->writer, "stack_copies", import->walked + import->unwalked);
+        as_store_add_counter(import->writer, "stack_copies_unwound", import->walked);
+    }
+    for (uint32_t i = 0; i < AS_PERF_RECORD_TYPES; i++) {
+        const char *name = as_perf_record_name(i);
+        char text[64];
+        if (!name || !summary->records[i])
+            continue;
+        snprintf(text, sizeof text, "record_%s", name);
+        as_store_add_counter(import->writer, text, summary->records[i]);
+    }
+}
+
+static void add_machine(const struct as_import *import, const struct as_perf_info *info)
+{
+    char number[32];
+    as_store_add_meta(import->writer, AS_META_HOST, info->host);
+    as_store_add_meta(import->writer, AS_META_ARCH, info->arch);
+    as_store_add_meta(import->writer, AS_META_CORE, info->cpu ? info->cpu : info->cpu_id);
+    if (info->cpu_id)
+        as_store_add_machine(import->writer, "cpu_id", info->cpu_id);
+    if (info->os_release)
+        as_store_add_machine(import->writer, "kernel", info->os_release);
+    if (info->version)
+        as_store_add_machine(import->writer, "perf", info->version);
+    if (info->cpus_online) {
+        snprintf(number, sizeof number, "%" PRIu32, info->cpus_online);
+        as_store_add_machine(import->writer, "processors", number);
+    }
+    if (info->memory_kib) {
+        snprintf(number, sizeof number, "%" PRIu64, info->memory_kib);
+        as_store_add_machine(import->writer, "memory_kib", number);
+    }
+}
+
+/* The command line begins with perf's own options, and nobody can tell where they end: the thread with most samples
+ * has the program's name. */
+static const char *program_of(const struct as_import *import)
+{
+    const struct as_import_thread *most = NULL;
+    for (size_t i = 0; i < import->threads.len; i++)
+        if (import->threads.data[i].name && (!most || import->threads.data[i].samples > most->samples))
+            most = &import->threads.data[i];
+    return most ? most->name : NULL;
+}
+
+/* From the first sample to the last, those of SPE included. */
+static void add_seconds(const struct as_import *import, const struct as_perf_summary *summary)
+{
+    uint64_t first = summary->first_time, last = summary->last_time == AS_PERF_NO_TIME ? 0 : summary->last_time;
+    if (import->spe.last_time) {
+        first = import->spe.first_time < first ? import->spe.first_time : first; /* no time is the largest number */
+        last = import->spe.last_time > last ? import->spe.last_time : last;
+    }
+    if (last > first)
+        as_store_add_meta_double(import->writer, AS_META_SECONDS, (double)(last - first) * 1e-9);
+}
+
+static void add_meta(const struct as_import *import, const struct as_perf_reader *reader, const char *path)
+{
+    static const char *const formats[] = {[AS_PERF_FILE] = "perf.data",
+                                          [AS_PERF_PIPE] = "perf.data in pipe mode",
+                                          [AS_PERF_SCRIPT] = "text of perf script"};
+    const struct as_perf_info *info = as_perf_reader_info(reader);
+    const struct as_perf_summary *summary = as_perf_reader_summary(reader);
+    char *why = as_format("%s, from %s", formats[info->format], strcmp(path, "-") == 0 ? "standard input" : path);
+    as_store_add_meta(import->writer, AS_META_SOURCE, "import");
+    as_store_add_meta(import->writer, AS_META_SOURCE_WHY, why);
+    as_store_add_meta(import->writer, AS_META_ASSAY, AS_VERSION);
+    as_store_add_meta(import->writer, AS_META_PROGRAM, program_of(import));
+    as_store_add_meta(import->writer, "command", info->command);
+    add_seconds(import, summary);
+    if (summary->incomplete)
+        as_store_add_meta(import->writer, AS_META_PARTIAL,
+                          summary->problem[0] ? summary->problem : "the recording ends early");
+    add_machine(import, info);
+    free(why);
+}
+
+void as_import_write_samples(struct as_import *import, const struct as_perf_reader *reader)
+{
+    as_import_code_write(&import->code);
+    for (size_t i = 0; i < import->paths.len; i++)
+        as_store_add_path(import->writer, &import->paths.data[i].path);
+    add_threads(import);
+    as_import_sort_accesses(import);
+    add_series(import, reader);
+    add_counters(import, reader);
+    add_quality(import, reader);
+}
+
+void as_import_write(struct as_import *import, const struct as_perf_reader *reader, const char *path)
+{
+    add_meta(import, reader, path);
+    as_import_write_samples(import, reader);
+}

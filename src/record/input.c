@@ -1,0 +1,68 @@
+/* See input.h. */
+#include "record/input.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 2000 };
+
+static bool is_stream(void)
+{
+    struct stat info;
+    return fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+}
+
+/* Somebody who waits in vain should know for what. */
+static void say_what_for(void)
+{
+    struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&wait, 1, PATIENCE_MS) == 0)
+        as_log_warn(
+            "waiting for the end of standard input, which every run will read; </dev/null where none is needed");
+}
+
+static bool copy_to(int memory, struct as_error *err)
+{
+    char buffer[1 << 16];
+    ssize_t n;
+    say_what_for();
+    while ((n = read(STDIN_FILENO, buffer, sizeof buffer)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return as_error_set(err, "cannot read standard input: %s", strerror(errno));
+        for (ssize_t done = 0, step; done < n; done += step)
+            if ((step = write(memory, buffer + done, (size_t)(n - done))) <= 0)
+                return as_error_set(err, "cannot keep standard input: %s", strerror(errno));
+    }
+    return true;
+}
+
+bool as_input_keep(struct as_input *input, struct as_error *err)
+{
+    input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (input->start >= 0 || !is_stream())
+        return true;
+    int memory = memfd_create("standard input", MFD_CLOEXEC);
+    if (memory < 0)
+        return as_error_set(err, "cannot keep standard input: %s", strerror(errno));
+    bool ok = copy_to(memory, err);
+    if (ok && dup2(memory, STDIN_FILENO) < 0)
+        ok = as_error_set(err, "cannot keep standard input: %s", strerror(errno));
+    close(memory);
+    input->start = 0;
+    as_input_rewind(input);
+    return ok;
+}
+
+void as_input_rewind(const struct as_input *input)
+{
+    if (input->start >= 0)
+        lseek(STDIN_FILENO, input->start, SEEK_SET);
+}

@@ -1,0 +1,158 @@
+/* See modelled.h. */
+#include "record/modelled.h"
+
+#include "cmd/compare_events.h"
+
+#include <math.h>
+#include <string.h>
+
+bool as_modelled_machine(struct as_machine *machine, const char *core, const struct as_strlist *set,
+                         struct as_error *err)
+{
+    if (!as_machine_load(core, machine, err))
+        return false;
+    for (size_t i = 0; set && i < set->len; i++)
+        if (!as_machine_set(machine, set->data[i], err)) {
+            err->status = AS_EXIT_USAGE;
+            return false;
+        }
+    return true;
+}
+
+bool as_modelled_open(struct as_modelled *modelled, const char *core, const struct as_strlist *set,
+                      struct as_error *err)
+{
+    struct as_fanout_options fanout = AS_FANOUT_DEFAULTS;
+    fanout.batch = AS_MODEL_BATCH;
+    if (!as_modelled_machine(&modelled->machine, core, set, err))
+        return false;
+    modelled->model = as_model_new(&modelled->machine);
+    modelled->fanout = as_fanout_new(&fanout);
+    return true;
+}
+
+bool as_modelled_watch(struct as_modelled *modelled, struct as_error *err)
+{
+    modelled->oracle = as_oracle_new(as_model_run_info(modelled->model), err);
+    if (!modelled->oracle)
+        return false;
+    as_fanout_add(modelled->fanout, &as_oracle_observer, modelled->oracle, false);
+    return true;
+}
+
+bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *schedule,
+                        const struct as_sampler *const *samplers, size_t n, struct as_error *err)
+{
+    struct as_sampling *sampling = as_sampling_new(as_model_run_info(modelled->model), schedule, samplers, n, err);
+    if (!sampling)
+        return false;
+    *as_vec_push(&modelled->samplings) = sampling;
+    as_fanout_add(modelled->fanout, &as_sampling_observer, sampling, false);
+    return true;
+}
+
+bool as_modelled_schedule(const struct as_modelled *modelled, uint64_t period, double rate,
+                          struct as_schedule *schedule, struct as_error *err)
+{
+    double cycles = modelled->machine.frequency / rate;
+    schedule->period = period ? period : AS_SAMPLE_PERIOD;
+    if (isnan(rate))
+        return true;
+    if (period)
+        return as_error_set_status(err, AS_EXIT_USAGE, "either --rate or --period");
+    if (!(rate > 0) || cycles > 1e18)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be more than 0 and give a sample now and then",
+                                   rate);
+    schedule->period = cycles >= 1 ? (uint64_t)cycles : 1;
+    return true;
+}
+
+bool as_modelled_events(const struct as_modelled *modelled, const char *list, uint32_t *events, struct as_error *err)
+{
+    uint32_t possible = as_machine_events(&modelled->machine);
+    *events = AS_EVENTS_TEA & possible;
+    return !list || as_events_parse(list, possible, events, err);
+}
+
+void as_modelled_set_events(struct as_modelled *modelled, uint32_t events)
+{
+    uint32_t kept = events;
+    for (size_t i = 0; i < modelled->samplings.len; i++) {
+        size_t n;
+        as_sampling_set_events(modelled->samplings.data[i], events);
+        const struct as_sampling_result *results = as_sampling_results(modelled->samplings.data[i], &n);
+        for (size_t j = 0; j < n; j++)
+            kept |= results[j].events;
+    }
+    if (modelled->oracle)
+        as_oracle_set_events(modelled->oracle, kept, events);
+}
+
+static void tick(void *context)
+{
+    struct as_modelled *modelled = context;
+    as_progress_update(&modelled->progress, as_model_progress(modelled->model));
+}
+
+bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
+{
+    engine.tick = tick;
+    engine.tick_context = modelled;
+    as_progress_start(&modelled->progress, engine.max);
+    bool ok = as_model_run(modelled->model, &engine, modelled->fanout, &modelled->result, err);
+    as_progress_end(&modelled->progress);
+    return ok;
+}
+
+size_t as_modelled_free(struct as_modelled *modelled)
+{
+    size_t crashed = as_fanout_free(modelled->fanout); /* which frees the observers */
+    as_vec_free(&modelled->samplings);
+    as_model_free(modelled->model);
+    return crashed;
+}
+
+static bool choose(const char *name, const struct as_sampler **samplers, size_t *n, struct as_error *err)
+{
+    const struct as_sampler *sampler = as_sampler_find(name);
+    if (!sampler)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, "
+                                   "tip, ris, ibs, spe, nci-tea, tea",
+                                   name);
+    for (size_t i = 0; i < *n; i++)
+        if (samplers[i] == sampler)
+            return as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
+    samplers[(*n)++] = sampler;
+    return true;
+}
+
+bool as_samplers_choose(const char *list, const struct as_sampler **samplers, size_t *n, struct as_error *err)
+{
+    size_t n_names;
+    char **names = as_split_commas(list, &n_names);
+    bool ok = n_names > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
+    *n = 0;
+    for (size_t i = 0; i < n_names && ok; i++)
+        ok = choose(names[i], samplers, n, err);
+    as_split_free(names);
+    return ok;
+}
+
+char **as_split_commas(const char *list, size_t *n)
+{
+    char *copy = as_strdup(list), *rest = NULL;
+    char **words = as_alloc_array(strlen(list) / 2 + 2, sizeof *words);
+    *n = 0;
+    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+        words[(*n)++] = as_strdup(word);
+    free(copy);
+    return words;
+}
+
+void as_split_free(char **words)
+{
+    for (char **word = words; word && *word; word++)
+        free(*word);
+    free(words);
+}

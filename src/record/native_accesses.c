@@ -1,0 +1,399 @@
+/* Data accesses of a native recording. See record_native.h.
+ *
+ * A sample whose address the processor recorded, or the kernel (page faults), needs nothing more. For any other the
+ * code is followed from the interrupted instruction over a random number of accesses (native/reconstruct.h): that is
+ * the one that the sample stands for.
+ *
+ * Where the way or the address depends on a value that was loaded in between, the sample waits for the place where the
+ * registers tell: a breakpoint is armed there (native/code_watch.h), and what its hit finds is one access of that
+ * place. Breakpoints are few, such samples are many, so samples are gathered by place, and in the end the time of a
+ * place is divided equally among the accesses that were found for it. Places that were never met again leave their
+ * samples without an address.
+ *
+ * Behind a hit at a branch the way may soon be unknown again: in a loop that tests what it loads that is one round
+ * later. One of the accesses up to there is then chosen at random, each of that round with the same chance.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "native/code_watch.h"
+#include "native/process_maps.h"
+#include "native/reconstruct.h"
+#include "record/record_native.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <math.h>
+
+enum { SKIP = 16, HOPS = 4, TIMES = 8, TRIES = 3, KERNEL = AS_RECONSTRUCT_REASONS, REASONS };
+#define NO_PLACE SIZE_MAX
+#define MAPS_SECONDS 0.1 /* between two looks at /proc/PID/maps */
+
+/* A place where samples of a thread wait. */
+struct place {
+    uint32_t event, pid, tid;
+    uint64_t ip;
+    enum as_reconstruct_reason reason;
+    uint64_t units, samples;
+    uint16_t left;          /* accesses to pass from there on, as the last sample has it */
+    uint16_t tries;         /* watchpoints that were armed for it */
+    AS_VEC(uint32_t) found; /* accesses of the import */
+};
+
+struct as_native_accesses {
+    struct as_import *import;
+    struct as_code *code;
+    struct as_code_watch *watch;
+    uint64_t random;
+    AS_VEC(struct place) places;
+    size_t next_place;           /* whose turn it is */
+    struct as_map place_numbers; /* hash of what makes it, to number + 1 */
+    uint64_t none[REASONS];      /* samples */
+    uint32_t maps_pid;           /* whose maps were read last, and when */
+    double maps_time;
+    struct as_map nameless; /* hash of process and start of mappings that /proc has no name for either */
+};
+
+struct as_native_accesses *as_native_accesses_new(struct as_import *import, uint64_t seed)
+{
+    struct as_native_accesses *accesses = as_alloc(sizeof *accesses);
+    accesses->import = import;
+    accesses->code = as_code_new(true);
+    accesses->watch = as_code_watch_new(NULL);
+    accesses->random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    return accesses;
+}
+
+void as_native_accesses_free(struct as_native_accesses *accesses)
+{
+    if (!accesses)
+        return;
+    for (size_t i = 0; i < accesses->places.len; i++)
+        as_vec_free(&accesses->places.data[i].found);
+    as_vec_free(&accesses->places);
+    as_map_free(&accesses->place_numbers);
+    as_map_free(&accesses->nameless);
+    as_code_watch_free(accesses->watch);
+    as_code_free(accesses->code);
+    free(accesses);
+}
+
+void as_native_accesses_process(struct as_native_accesses *accesses, const struct as_perf_process *process)
+{
+    struct as_error err = AS_ERROR_INIT;
+    (void)as_code_process(accesses->code, process, &err); /* never fails */
+}
+
+static unsigned draw(struct as_native_accesses *accesses, unsigned below)
+{
+    accesses->random ^= accesses->random << 13;
+    accesses->random ^= accesses->random >> 7;
+    accesses->random ^= accesses->random << 17;
+    return (unsigned)((accesses->random >> 20) % below);
+}
+
+/* ---- what was found ---- */
+
+struct lookup {
+    struct as_perf_spaces *spaces;
+    uint64_t address;
+};
+
+/* The one that the address is in, and the heap. Others stay as they were told: /proc shows neighbours as one. */
+static void use_map(void *context, struct as_perf_process *map)
+{
+    const struct lookup *lookup = context;
+    struct as_error err = AS_ERROR_INIT;
+    struct as_perf_data known;
+    as_perf_spaces_data(lookup->spaces, map->pid, lookup->address, &known);
+    if (strcmp(map->name, "[heap]") == 0 || (!known.region_end && lookup->address - map->start < map->length))
+        (void)as_perf_spaces_process(lookup->spaces, map, &err); /* never fails */
+}
+
+/* The kernel does not tell of what mremap moves, nor at first that a mapping is the heap; /proc does, as long as the
+ * process is there. */
+static void know_region(struct as_native_accesses *accesses, uint32_t pid, uint64_t address)
+{
+    struct as_perf_data data;
+    double now = as_clock_seconds();
+    as_perf_spaces_data(accesses->import->spaces, pid, address, &data);
+    bool anonymous = strcmp(data.file.module, "[anon]") == 0;
+    uint64_t words[] = {pid, data.region_start}, key = as_hash_bytes(words, sizeof words);
+    if ((data.region_end && !anonymous) || (anonymous && as_map_get(&accesses->nameless, key)) ||
+        (accesses->maps_pid == pid && now - accesses->maps_time < MAPS_SECONDS))
+        return;
+    struct lookup lookup = {accesses->import->spaces, address};
+    accesses->maps_pid = pid;
+    accesses->maps_time = now;
+    as_process_maps((pid_t)pid, true, use_map, &lookup);
+    if (anonymous)
+        as_map_put(&accesses->nameless, key);
+}
+
+/* Adds what a sample, or a hit, accesses; the import's numbers of it go to `numbers`. */
+static void add_found(struct as_native_accesses *accesses, const struct as_reconstruction *found,
+                      struct as_import_touch *touch, uint32_t numbers[AS_INSN_MAX_MEM])
+{
+    uint64_t units = touch->units;
+    touch->mode = AS_PERF_USER;
+    touch->ip = found->ip;
+    for (unsigned i = 0; i < found->n; i++) {
+        touch->address = found->accesses[i].address;
+        touch->size = found->accesses[i].size;
+        touch->kind = found->accesses[i].access & (AS_STORE_LOAD | AS_STORE_STORE);
+        touch->units = units * (i + 1) / found->n - units * i / found->n;
+        know_region(accesses, touch->pid, touch->address);
+        numbers[i] = as_import_add_touch(accesses->import, touch);
+    }
+}
+
+static uint64_t stack_pointer(const struct as_perf_sample *sample)
+{
+    enum { RSP = 4 };
+    struct as_machine_state state;
+    return as_sample_registers(sample, &state) ? state.value[RSP] : 0;
+}
+
+/* ---- waiting ---- */
+
+static size_t place_of(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
+                       const struct as_reconstruction *found)
+{
+    uint64_t words[] = {(uint64_t)sample->event->index << 32 | sample->tid, sample->pid, found->ip};
+    for (uint64_t key = as_hash_bytes(words, sizeof words);; key++) {
+        uint64_t *number = as_map_put(&accesses->place_numbers, key);
+        if (*number == 0) {
+            *as_vec_push(&accesses->places) = (struct place){.event = sample->event->index,
+                                                             .pid = sample->pid,
+                                                             .tid = sample->tid,
+                                                             .ip = found->ip,
+                                                             .reason = found->reason};
+            *number = accesses->places.len;
+        }
+        const struct place *known = &accesses->places.data[*number - 1];
+        if (known->event == sample->event->index && known->pid == sample->pid && known->tid == sample->tid &&
+            known->ip == found->ip)
+            return (size_t)(*number - 1);
+    }
+}
+
+/* What a watchpoint is for, in the 64 bits that it carries. */
+struct errand {
+    uint32_t place;
+    uint16_t left, hops;
+};
+
+static uint64_t tag_of(struct errand errand)
+{
+    return (uint64_t)errand.place << 32 | (uint64_t)errand.left << 16 | errand.hops;
+}
+
+/* Some time has passed since the sample: the loop may have ended, and the program come to the place again from its
+ * beginning. So not always the first time is taken. What cannot be armed now may be for another sample. */
+static bool arm(struct as_native_accesses *accesses, uint32_t tid, uint64_t ip, struct errand errand, bool urgent)
+{
+    struct as_code_watch_order order = {.tid = tid,
+                                        .ip = ip,
+                                        .tag = tag_of(errand),
+                                        .nth = errand.hops ? 1 : 1 + draw(accesses, TIMES),
+                                        .urgent = urgent};
+    return as_code_watch_arm(accesses->watch, &order);
+}
+
+static bool is_unmet(const struct place *place)
+{
+    return place->found.len == 0 && place->tries < TRIES;
+}
+
+/* A thread's place that has not been met yet, so that each gets its turn, however few samples wait there; else `wanted`
+ * (NO_PLACE: none). */
+static size_t pick_place(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
+{
+    enum { LOOK = 64 };
+    if (wanted != NO_PLACE && is_unmet(&accesses->places.data[wanted]))
+        return wanted;
+    for (size_t i = 0; i < LOOK && i < accesses->places.len; i++) {
+        size_t number = accesses->next_place++ % accesses->places.len;
+        if (accesses->places.data[number].tid == tid && is_unmet(&accesses->places.data[number]))
+            return number;
+    }
+    return wanted;
+}
+
+static void arm_place(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
+{
+    size_t number = pick_place(accesses, tid, wanted);
+    if (number == NO_PLACE)
+        return;
+    struct place *place = &accesses->places.data[number];
+    struct errand errand = {.place = (uint32_t)number, .left = place->left};
+    place->tries += arm(accesses, tid, place->ip, errand, is_unmet(place));
+}
+
+static void wait_for(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
+                     const struct as_reconstruction *found)
+{
+    size_t number = place_of(accesses, sample, found);
+    struct place *place = &accesses->places.data[number];
+    place->units += sample->period;
+    place->samples++;
+    place->left = (uint16_t)found->left;
+    arm_place(accesses, sample->tid, number);
+}
+
+/* The access that a hit stands for. False: it has none, or another place has to be waited for, which is done. */
+static bool access_of_hit(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
+                          struct errand errand, struct as_reconstruction *found)
+{
+    as_reconstruct(accesses->code, sample, errand.left, found);
+    if (found->how == AS_RECONSTRUCT_NONE && found->reason == AS_RECONSTRUCT_BRANCH && found->skipped)
+        as_reconstruct(accesses->code, sample, draw(accesses, found->skipped), found);
+    if (found->how != AS_RECONSTRUCT_NONE)
+        return true;
+    struct errand next = {.place = errand.place, .left = (uint16_t)found->left, .hops = (uint16_t)(errand.hops + 1)};
+    if (found->watch && next.hops < HOPS)
+        (void)arm(accesses, sample->tid, found->ip, next, true);
+    return false;
+}
+
+static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *sample)
+{
+    struct as_native_accesses *accesses = context;
+    struct errand errand = {(uint32_t)(tag >> 32), (uint16_t)(tag >> 16), (uint16_t)tag};
+    struct as_reconstruction found;
+    uint32_t numbers[AS_INSN_MAX_MEM];
+    uint32_t tid = accesses->places.data[errand.place].tid;
+    if (!sample || !access_of_hit(accesses, sample, errand, &found)) {
+        arm_place(accesses, tid, NO_PLACE); /* where the thread is free */
+        return;
+    }
+    struct place *place = &accesses->places.data[errand.place];
+    struct as_import_touch touch = {.event = place->event,
+                                    .pid = place->pid,
+                                    .tid = place->tid,
+                                    .stack_pointer = stack_pointer(sample),
+                                    .how = AS_STORE_HOW_WATCHED};
+    add_found(accesses, &found, &touch, numbers);
+    for (unsigned i = 0; i < found.n; i++)
+        *as_vec_push(&place->found) = numbers[i];
+    arm_place(accesses, tid, NO_PLACE);
+}
+
+/* ---- samples ---- */
+
+/* Whether the address that was recorded is loaded or stored: where the sample does not tell, the instruction does. A
+ * page fault is at the first byte that is not there, in the access or, of a string instruction, behind its first. */
+static void know_access(struct as_native_accesses *accesses, const struct as_perf_sample *sample)
+{
+    struct as_reconstruction found;
+    know_region(accesses, sample->pid, sample->addr);
+    if (sample->has & PERF_SAMPLE_DATA_SRC)
+        return;
+    as_reconstruct(accesses->code, sample, 0, &found);
+    for (unsigned i = 0; found.how == AS_RECONSTRUCT_EXACT && i < found.n; i++) {
+        if (sample->addr - found.accesses[i].address >= found.accesses[i].size)
+            continue;
+        accesses->import->data.kind = found.accesses[i].access & (AS_STORE_LOAD | AS_STORE_STORE);
+        accesses->import->data.size = found.accesses[i].size;
+    }
+}
+
+void as_native_accesses_sample(struct as_native_accesses *accesses, const struct as_perf_sample *sample)
+{
+    struct as_reconstruction found;
+    uint32_t numbers[AS_INSN_MAX_MEM];
+    as_code_watch_poll(accesses->watch, take_hit, accesses);
+    accesses->import->data.kind = 0;
+    accesses->import->data.size = 0;
+    if (sample->has & PERF_SAMPLE_ADDR && sample->addr) {
+        know_access(accesses, sample);
+        return; /* the import takes that one */
+    }
+    as_reconstruct(accesses->code, sample, draw(accesses, SKIP), &found);
+    if (found.how == AS_RECONSTRUCT_NONE && found.watch) {
+        wait_for(accesses, sample, &found);
+        return;
+    }
+    if (found.how == AS_RECONSTRUCT_NONE) {
+        accesses->none[sample->mode == AS_PERF_KERNEL ? (int)KERNEL : (int)found.reason]++;
+        return;
+    }
+    uint8_t how = found.how == AS_RECONSTRUCT_EXACT ? AS_STORE_HOW_EXACT : AS_STORE_HOW_NEXT;
+    struct as_import_touch touch = {.event = sample->event->index,
+                                    .pid = sample->pid,
+                                    .tid = sample->tid,
+                                    .stack_pointer = stack_pointer(sample),
+                                    .how = how,
+                                    .units = sample->period,
+                                    .samples = 1};
+    accesses->import->data.how[how]++;
+    add_found(accesses, &found, &touch, numbers);
+}
+
+/* ---- the end ---- */
+
+static uint64_t part(uint64_t whole, size_t number, size_t n)
+{
+    return whole / n + (number < whole % n);
+}
+
+static void settle(struct as_native_accesses *accesses, const struct place *place)
+{
+    struct as_import_data *data = &accesses->import->data;
+    size_t n = place->found.len;
+    if (n == 0) {
+        accesses->none[place->reason] += place->samples;
+        return;
+    }
+    data->how[AS_STORE_HOW_WATCHED] += place->samples;
+    for (size_t i = 0; i < n; i++) {
+        data->accesses.data[place->found.data[i]].units += part(place->units, i, n);
+        data->accesses.data[place->found.data[i]].samples += part(place->samples, i, n);
+    }
+}
+
+void as_native_accesses_finish(struct as_native_accesses *accesses)
+{
+    const char *note = as_code_watch_counts(accesses->watch)->note;
+    as_code_watch_poll(accesses->watch, take_hit, accesses);
+    for (size_t i = 0; i < accesses->places.len; i++)
+        settle(accesses, &accesses->places.data[i]);
+    accesses->import->data.without = 0; /* those are among the others */
+    if (note[0])
+        as_log_note("execution watchpoints were refused: %s; more samples than usual have no data address", note);
+}
+
+static void add_watch_quality(const struct as_code_watch_counts *counts, struct as_store_writer *writer)
+{
+    if (counts->armed) {
+        as_store_add_quality(writer, "watch_armed", (double)counts->armed,
+                             "execution watchpoints that were armed to find data addresses");
+        as_store_add_quality(writer, "watch_hit", (double)counts->hit, "… that the program came to");
+        as_store_add_quality(writer, "watch_expired", (double)counts->expired, "… that it did not come to in time");
+    }
+    if (counts->refused)
+        as_store_add_quality(writer, "watch_refused", (double)counts->refused, counts->note);
+}
+
+void as_native_accesses_quality(const struct as_native_accesses *accesses, struct as_store_writer *writer)
+{
+    static const struct {
+        const char *key, *text;
+    } rows[REASONS] = {
+        [AS_RECONSTRUCT_NO_REGISTERS] = {"data_none_registers", "… because no registers were saved"},
+        [AS_RECONSTRUCT_NO_CODE] = {"data_none_code", "… because the code could not be read"},
+        [AS_RECONSTRUCT_BRANCH] = {"data_none_branch", "… because the way to the access depends on loaded values"},
+        [AS_RECONSTRUCT_ADDRESS] = {"data_none_address", "… because the address depends on what no register tells "
+                                                         "(thread-local, loaded, a vector register's)"},
+        [AS_RECONSTRUCT_FAR] = {"data_none_far", "… because there is no access nearby"},
+        [KERNEL] = {"data_none_kernel", "… because they are in the kernel"},
+    };
+    uint64_t all = 0;
+    for (int i = 0; i < REASONS; i++)
+        all += accesses->none[i];
+    if (all)
+        as_store_add_quality(writer, "data_none", (double)all, "samples without a data address");
+    for (int i = 0; i < REASONS; i++)
+        if (accesses->none[i] && rows[i].key)
+            as_store_add_quality(writer, rows[i].key, (double)accesses->none[i], rows[i].text);
+    add_watch_quality(as_code_watch_counts(accesses->watch), writer);
+}

@@ -1,0 +1,231 @@
+/* What a native source shall sample, from the options. See record_native.h. */
+#include "base/log.h"
+#include "native/choose.h"
+#include "native/probe_parts.h"
+#include "record/record_native.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Stacks of 8 KiB hold most call chains; the kernel copies them at every sample. For accesses the next return addresses
+ * are enough. */
+enum { CLOCK_MOST = 100000 }; /* a second: perf_swevent_start_hrtimer in the kernel */
+enum { STACK_BYTES = 8192, ACCESS_STACK_BYTES = 512, ACCESS_RING = 512 << 10, ACCESS_WAIT_MS = 20 };
+
+/* ---- whose option is it ---- */
+
+struct owned {
+    const char *name;
+    bool given;
+};
+
+static const char *first_given(const struct owned *owned, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (owned[i].given)
+            return owned[i].name;
+    return NULL;
+}
+
+static bool differs(const char *a, const char *b)
+{
+    return a != b && (!a || !b || strcmp(a, b) != 0);
+}
+
+const char *as_record_model_option(const struct as_record_options *options)
+{
+    const struct as_record_options *usual = &as_record_defaults;
+    const struct as_run_options *run = &options->run;
+    const struct owned owned[] = {{"core", differs(options->core, usual->core)},
+                                  {"set", options->set.len > 0},
+                                  {"golden", options->golden != usual->golden},
+                                  {"samplers", differs(options->samplers, usual->samplers)},
+                                  {"events", options->events != NULL},
+                                  {"seed", options->seed != usual->seed && !options->accesses},
+                                  {"skip", run->skip > 0},
+                                  {"max", run->max > 0},
+                                  {"from", run->from != NULL},
+                                  {"to", run->to != NULL},
+                                  {"window", run->window != usual->run.window},
+                                  {"no-follow", run->no_follow},
+                                  {"qemu", run->qemu != NULL}};
+    return first_given(owned, sizeof owned / sizeof *owned);
+}
+
+const char *as_record_native_option(const struct as_record_options *options)
+{
+    const struct owned owned[] = {{"pid", options->pid > 0},
+                                  {"duration", !isnan(options->duration)},
+                                  {"event", options->event.len > 0},
+                                  {"call-graph", options->call_graph != as_record_defaults.call_graph},
+                                  {"user", options->user},
+                                  {"allocations", options->allocations},
+                                  {"accesses", options->accesses},
+                                  {"branches", options->branches},
+                                  {"processors", options->processors}};
+    return first_given(owned, sizeof owned / sizeof *owned);
+}
+
+/* ---- plans ---- */
+
+static bool check_options(const struct as_record_options *options, const char *source, struct as_error *err)
+{
+    const char *other = as_record_model_option(options);
+    if (other)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's: the %s source has none", other, source);
+    if (!isnan(options->rate) && !(options->rate >= 0.01 && options->rate <= 1e6))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be 0.01 to 1000000 samples a second",
+                                   options->rate);
+    if (!isnan(options->rate) && options->period)
+        return as_error_set_status(err, AS_EXIT_USAGE, "either --rate or --period");
+    if (options->repeat > 1 && options->pid)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--repeat needs a program to start: not with --pid");
+    if (options->allocations && options->pid)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--allocations needs the agent in the program from its start: not with --pid");
+#ifndef __x86_64__
+    if (options->accesses)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--accesses: only the registers of x86-64 are understood");
+#endif
+    if (!isnan(options->duration) && !options->pid)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--duration is for --pid: a program is recorded to its end");
+    if (!isnan(options->duration) && !(options->duration > 0 && options->duration < 1e8))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--duration=%g: must be more than 0 seconds", options->duration);
+    return true;
+}
+
+static uint64_t chain_fields(const struct as_record_options *options)
+{
+    static const uint64_t fields[] = {[AS_RECORD_FP] = PERF_SAMPLE_CALLCHAIN,
+                                      [AS_RECORD_DWARF] = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                                      [AS_RECORD_NO_CALLS] = 0};
+    return fields[options->call_graph];
+}
+
+static void fill_options(struct as_native_plan *plan, const struct as_record_options *options, size_t events,
+                         uint64_t fields)
+{
+    plan->options = (struct as_native_options){.events = plan->events,
+                                               .n_events = events,
+                                               .rate = isnan(options->rate) ? 0 : options->rate,
+                                               .period = options->period,
+                                               .processors = options->processors,
+                                               .random = options->random,
+                                               .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
+                                               .fields = chain_fields(options) | fields |
+                                                         (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
+                                               .stack_bytes = STACK_BYTES,
+                                               .stdout_to_stderr = options->json};
+    if (!options->accesses)
+        return;
+    plan->options.fields |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    plan->options.data_maps = true;
+    plan->options.wait_ms = ACCESS_WAIT_MS; /* watchpoints are armed while the code is still warm */
+    if (options->call_graph != AS_RECORD_DWARF) {
+        plan->options.stack_bytes = ACCESS_STACK_BYTES;
+        plan->options.ring_bytes = ACCESS_RING;
+    }
+}
+
+bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_options *options, struct as_error *err)
+{
+    if (!check_options(options, "timer", err))
+        return false;
+    if (options->event.len)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--event is for --source=pmu: the timer source samples the task clock");
+    /* The kernel's clocks tick no faster, whatever is asked for; the samples would stand for less than the time. */
+    if (!isnan(options->rate) && options->rate > CLOCK_MOST)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--rate=%g: the kernel's clocks give %d samples a second at the most", options->rate,
+                                   CLOCK_MOST);
+    if (options->period && options->period < 1000000000 / CLOCK_MOST)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--period=%u: nanoseconds of the task clock, 10000 at the least",
+                                   (unsigned)options->period);
+    if (options->branches)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--branches is for --source=pmu: a clock has no branch stacks");
+    fill_options(plan, options, 1, 0);
+    snprintf(plan->how, sizeof plan->how, "%s",
+             options->processors ? "clocks of all processors" : "the kernel's task clock");
+    return as_native_event_parse("", options->processors ? "cpu-clock" : "task-clock", &plan->events[0], err);
+}
+
+/* Loads and stores come with their data's source and the latency, where the PMU tells. */
+static bool tells_data(const struct as_native_event *event)
+{
+    return event->unit == AS_NATIVE_UNIT_IBS_OP || strncmp(event->name, "loads", 5) == 0 ||
+           strncmp(event->name, "stores", 6) == 0 || strstr(event->name, "mem-loads") ||
+           strstr(event->name, "mem-stores");
+}
+
+/* The kernel knows where a page fault was. */
+static bool tells_fault(const struct as_native_event *event)
+{
+    uint64_t which = event->attr.config;
+    return event->attr.type == PERF_TYPE_SOFTWARE &&
+           (which == PERF_COUNT_SW_PAGE_FAULTS || which == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+            which == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+static bool plan_events(struct as_native_plan *plan, const struct as_record_options *options, struct as_error *err)
+{
+    bool data = true, faults = options->accesses;
+    if (options->event.len > AS_NATIVE_MAX_EVENTS)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--event: at most %d at a time", AS_NATIVE_MAX_EVENTS);
+    for (size_t i = 0; i < options->event.len; i++) {
+        if (!as_native_event_parse("", options->event.data[i], &plan->events[i], err))
+            return false;
+        data = data && tells_data(&plan->events[i]);
+        faults = faults && tells_fault(&plan->events[i]);
+    }
+    fill_options(plan, options, options->event.len,
+                 data     ? PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT
+                 : faults ? PERF_SAMPLE_ADDR
+                          : 0);
+    snprintf(plan->how, sizeof plan->how, "the events that were named");
+    return true;
+}
+
+bool as_native_plan_pmu(struct as_native_plan *plan, const struct as_record_options *options, struct as_error *err)
+{
+    struct as_probe probe = {.precise = -1};
+    struct as_native_choice choice;
+    if (!check_options(options, "pmu", err))
+        return false;
+    if (options->random && options->period < AS_NATIVE_LEAST_RANDOM)
+        return as_error_set_status(
+            err, AS_EXIT_USAGE, "--random needs a --period of at least %d events: by rate the kernel varies it itself",
+            AS_NATIVE_LEAST_RANDOM);
+    if (options->processors)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--processors is for --source=timer");
+    if (options->event.len)
+        return plan_events(plan, options, err);
+    as_probe_machine("", &probe);
+    if (!as_native_choose("", &probe, AS_NATIVE_PMU, AS_NATIVE_TIME, &choice, err))
+        return false;
+    memcpy(plan->events, choice.events, choice.n_events * sizeof *choice.events);
+    fill_options(plan, options, choice.n_events, choice.fields);
+    snprintf(plan->how, sizeof plan->how, "%s: %s", choice.how, choice.reason);
+    return true;
+}
+
+void as_native_look(struct as_native_outlook *outlook)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_native_choice choice;
+    struct as_probe probe = {.precise = -1};
+    *outlook = (struct as_native_outlook){0};
+    as_probe_processor("", &probe);
+    as_probe_perf("", &probe);
+    if (!as_native_choose("", &probe, AS_NATIVE_AUTO, AS_NATIVE_TIME, &choice, &err)) {
+        snprintf(outlook->why, sizeof outlook->why, "%.250s", err.message);
+        return;
+    }
+    bool pmu = choice.source == AS_NATIVE_PMU;
+    outlook->precise = pmu && (probe.precise >= 1 || probe.ibs_op.sampling.works || probe.spe.sampling.works);
+    outlook->skid = pmu && !outlook->precise;
+    if (pmu)
+        snprintf(outlook->why, sizeof outlook->why, "%s: %.180s", choice.how, choice.reason);
+    else
+        snprintf(outlook->why, sizeof outlook->why, "%s", choice.reason);
+}

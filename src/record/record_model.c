@@ -1,0 +1,279 @@
+/* The model as a source of profiles: one run on a modelled core, watched by the Oracle and samplers. See record.h.
+ *
+ * With --repeat the profile is of the first run; the others are watched by the samplers alone and give their cycles and
+ * samples. The model gives the same cycles for the same execution, so what spreads is the program's own doing:
+ * addresses, time, scheduling of threads. */
+#include "base/log.h"
+#include "cmd/compare_events.h"
+#include "record/input.h"
+#include "record/modelled.h"
+#include "record/record.h"
+#include "record/record_code.h"
+#include "record/record_series.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+struct model_run {
+    const struct as_record_options *options;
+    const struct as_sampler *samplers[AS_SAMPLER_COUNT];
+    size_t n_samplers;
+    uint32_t events;
+    struct as_schedule schedule;
+};
+
+/* ---- what is asked for ---- */
+
+static bool choose_samplers(struct model_run *run, struct as_error *err)
+{
+    return as_samplers_choose(run->options->samplers, run->samplers, &run->n_samplers, err);
+}
+
+static bool set_up(struct model_run *run, struct as_modelled *modelled, bool golden, struct as_error *err)
+{
+    const struct as_record_options *options = run->options;
+    run->schedule = (struct as_schedule){.random = options->random, .seed = options->seed};
+    if (!as_modelled_open(modelled, options->core, &options->set, err) ||
+        !as_modelled_schedule(modelled, options->period, options->rate, &run->schedule, err) ||
+        !as_modelled_events(modelled, options->events, &run->events, err) ||
+        (golden && !as_modelled_watch(modelled, err)) ||
+        !as_modelled_sample(modelled, &run->schedule, run->samplers, run->n_samplers, err))
+        return false;
+    as_modelled_set_events(modelled, run->events);
+    return true;
+}
+
+static bool execute(const struct as_record *record, struct as_modelled *modelled, struct as_error *err)
+{
+    struct as_engine_options engine = as_run_engine_options(&record->options->run, record->argv);
+    engine.stdout_to_stderr = record->options->json;
+    if (!as_modelled_run(modelled, engine, err))
+        return false;
+    if (modelled->result.engine.interrupted || modelled->result.engine.signal == SIGINT)
+        signal(SIGINT, SIG_IGN); /* one more must not cost what is being saved */
+    size_t crashed = as_fanout_report(modelled->fanout, stderr);
+    return crashed == 0 || as_error_set(err, "%zu of Assay's own observers crashed", crashed);
+}
+
+static void add_run(struct as_record *record, const struct as_modelled *modelled)
+{
+    const struct as_model_result *result = &modelled->result;
+    size_t n;
+    struct as_store_run run = {
+        .number = (uint32_t)record->runs.len + 1,
+        .cycles = result->cycles,
+        .instructions = result->instructions,
+        .samples = as_sampling_results(modelled->samplings.data[0], &n)[0].samples,
+        .seconds = (double)result->elapsed / modelled->machine.frequency,
+        .status = result->engine.exit_status,
+    };
+    *as_vec_push(&record->runs) = run;
+}
+
+/* ---- the profile ---- */
+
+static void add_counters(struct as_store_writer *writer, const struct as_model_result *result)
+{
+    const struct as_core_counters *core = &result->counters;
+    const struct as_memory_counters *memory = &core->memory;
+    const struct as_store_counter counters[] = {
+        {"instructions", result->instructions},
+        {"cycles", result->cycles},
+        {"elapsed_cycles", result->elapsed},
+        {"kernel_cycles", result->kernel_cycles},
+        {"uops", core->uops},
+        {"branches", core->branches},
+        {"branch_mispredictions", core->mispredictions},
+        {"btb_misses", core->btb_misses},
+        {"flushes", core->flushes},
+        {"memory_order_violations", core->order_violations},
+        {"wrong_path_instructions", core->wrong_path},
+        {"store_forwards", core->forwards},
+        {"l1i_accesses", memory->l1i_accesses},
+        {"l1i_misses", memory->l1i_misses},
+        {"l1d_accesses", memory->l1d_accesses},
+        {"l1d_misses", memory->l1d_misses},
+        {"l2_accesses", memory->l2_accesses},
+        {"l2_misses", memory->l2_misses},
+        {"llc_accesses", memory->llc_accesses},
+        {"llc_misses", memory->llc_misses},
+        {"itlb_misses", memory->itlb_misses},
+        {"dtlb_misses", memory->dtlb_misses},
+        {"l2tlb_misses", memory->l2tlb_misses},
+        {"page_walks", memory->walks},
+        {"page_faults", memory->faults},
+        {"prefetches", memory->prefetches},
+        {"dram_reads", memory->dram_reads},
+        {"dram_writes", memory->dram_writes},
+        {"dram_row_hits", memory->row_hits},
+        {"processes", result->engine.processes},
+        {"threads", result->engine.threads},
+    };
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        as_store_add_counter(writer, counters[i].name, counters[i].value);
+}
+
+/* The whole machine file as it was used, and each of its lines. */
+static void add_machine(struct as_store_writer *writer, const struct as_machine *machine)
+{
+    char *text = NULL, *rest = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return;
+    as_machine_print(machine, memory);
+    fclose(memory);
+    as_store_add_meta(writer, AS_META_MACHINE, text);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *equals = strstr(line, " = ");
+        if (!equals)
+            continue;
+        *equals = '\0';
+        as_store_add_machine(writer, line, equals + 3);
+    }
+    free(text);
+}
+
+static void add_meta(struct as_store_writer *writer, const struct model_run *run, const struct as_modelled *modelled)
+{
+    const struct as_model_result *result = &modelled->result;
+    const struct as_image *image = as_engine_image(as_model_engine(modelled->model), 1);
+    as_store_add_meta(writer, AS_META_SOURCE, "model");
+    as_store_add_meta(writer, AS_META_ARCH, image ? as_arch_name(image->arch) : NULL);
+    as_store_add_meta(writer, AS_META_CORE, modelled->machine.name);
+    as_store_add_meta(writer, AS_META_SERIES, modelled->oracle ? "golden" : run->samplers[0]->name);
+    if (modelled->oracle)
+        as_store_add_meta(writer, AS_META_GOLDEN, "golden");
+    as_store_add_meta_u64(writer, AS_META_PERIOD, run->schedule.period);
+    if (!isnan(run->options->rate))
+        as_store_add_meta_double(writer, AS_META_RATE, run->options->rate);
+    as_store_add_meta_u64(writer, AS_META_RANDOM, run->schedule.random);
+    if (run->schedule.random)
+        as_store_add_meta_u64(writer, "seed", run->schedule.seed);
+    as_store_add_meta_u64(writer, AS_META_CYCLES, result->cycles);
+    as_store_add_meta_u64(writer, AS_META_INSTRUCTIONS, result->instructions);
+    as_store_add_meta_double(writer, AS_META_SECONDS, (double)result->elapsed / modelled->machine.frequency);
+    as_store_add_meta_double(writer, "host_seconds", result->engine.seconds);
+    as_store_add_meta_double(writer, AS_META_FREQUENCY, modelled->machine.frequency);
+}
+
+static void add_symbol_quality(struct as_store_writer *writer, const struct as_engine *engine)
+{
+    struct as_space_quality sum = {0}, one;
+    const struct as_image *image;
+    for (uint32_t number = 1; (image = as_engine_image(engine, number)); number++) {
+        as_space_quality(image->space, &one);
+        sum.modules += one.modules;
+        sum.with_symbols += one.with_symbols;
+        sum.with_debug += one.with_debug;
+        sum.unreadable += one.unreadable;
+        sum.first_problem = sum.first_problem ? sum.first_problem : one.first_problem;
+    }
+    char *text = as_format("of %zu files %zu have symbols and %zu line numbers%s%s", sum.modules, sum.with_symbols,
+                           sum.with_debug, sum.first_problem ? "; " : "", sum.first_problem ? sum.first_problem : "");
+    as_store_add_quality(writer, "symbols", (double)sum.unreadable, text);
+    free(text);
+}
+
+static void add_quality(struct as_store_writer *writer, const struct as_modelled *modelled)
+{
+    const struct as_engine_result *engine = &modelled->result.engine;
+    as_store_add_quality(writer, "model", NAN,
+                         "times are those of a modelled core, not of this computer's processor; the kernel's own time "
+                         "is not among them");
+    if (!modelled->oracle)
+        as_store_add_quality(writer, "golden", NAN, "recorded without the golden reference: shares are estimates");
+    if (engine->untraced)
+        as_store_add_quality(writer, "untraced", engine->untraced, "programs that were executed outside the model");
+    if (engine->left_running)
+        as_store_add_quality(writer, "left_running", engine->left_running,
+                             "processes that went on when the program had ended");
+    if (engine->disagreements)
+        as_store_add_quality(writer, "disagreements", engine->disagreements,
+                             "blocks of code that accessed memory in another way than the decoder says");
+    add_symbol_quality(writer, as_model_engine(modelled->model));
+}
+
+static bool write_profile(struct as_record *record, const struct model_run *run, const struct as_modelled *modelled,
+                          struct as_error *err)
+{
+    struct as_store_writer *writer = record->writer;
+    struct as_groups groups = {0};
+    struct as_record_code code = {0};
+    struct as_record_series series = {
+        .code = &code, .modelled = modelled, .groups = &groups, .events = run->events, .rate = record->options->rate};
+    as_groups_make(&groups, modelled->model);
+    add_meta(writer, run, modelled);
+    add_machine(writer, &modelled->machine);
+    add_counters(writer, &modelled->result);
+    as_record_code_add(&code, modelled->model, &groups, writer);
+    bool ok = as_record_series_add(&series, err);
+    add_quality(writer, modelled);
+    as_record_code_free(&code);
+    as_groups_free(&groups);
+    return ok;
+}
+
+static bool record_first(struct as_record *record, struct model_run *run, struct as_modelled *modelled,
+                         struct as_error *err)
+{
+    if (!set_up(run, modelled, record->options->golden == 0, err) || !execute(record, modelled, err))
+        return false;
+    record->engine = modelled->result.engine;
+    if (modelled->result.instructions == 0)
+        return as_error_set(err, "%s: nothing was measured; %s was not written",
+                            record->engine.region_reached ? "the program executed no instruction"
+                                                          : "the program never reached the part asked for",
+                            record->options->output);
+    add_run(record, modelled);
+    return (!modelled->oracle || as_oracle_check(modelled->oracle, err)) && write_profile(record, run, modelled, err);
+}
+
+/* The other runs: a failure ends them, not the profile. */
+static void repeat(struct as_record *record, struct model_run *run, const struct as_input *input)
+{
+    struct as_error err = AS_ERROR_INIT;
+    for (uint64_t i = 1; i < record->options->repeat && !record->engine.interrupted; i++) {
+        struct as_modelled modelled = {0};
+        as_input_rewind(input);
+        bool ok = set_up(run, &modelled, false, &err) && execute(record, &modelled, &err);
+        if (ok && modelled.result.engine.interrupted)
+            ok = as_error_set(&err, "interrupted");
+        if (ok)
+            add_run(record, &modelled);
+        as_modelled_free(&modelled);
+        if (!ok) {
+            as_log_warn("run %" PRIu64 " of %" PRIu64 ": %s; the profile has the runs before it", i + 1,
+                        record->options->repeat, err.message);
+            return;
+        }
+    }
+}
+
+static bool run_model(struct as_record *record, struct as_error *err)
+{
+    struct model_run run = {.options = record->options};
+    struct as_modelled modelled = {0};
+    struct as_input input = {.start = -1};
+    bool ok = (record->options->repeat < 2 || as_input_keep(&input, err)) && choose_samplers(&run, err) &&
+              record_first(record, &run, &modelled, err);
+    as_modelled_free(&modelled);
+    if (ok)
+        repeat(record, &run, &input);
+    return ok;
+}
+
+/* What is wrong with the options is told before the file is touched. */
+static bool possible(const struct as_record_options *options, struct as_error *err)
+{
+    struct model_run run = {.options = options};
+    struct as_modelled modelled = {0};
+    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, options->golden == 0, err);
+    as_modelled_free(&modelled);
+    return ok;
+}
+
+const struct as_record_source as_record_model = {.name = "model", .possible = possible, .run = run_model};

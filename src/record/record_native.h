@@ -1,0 +1,90 @@
+/* The real machine as a source of profiles: the task clock (timer), or events of the PMU (pmu). See record.h.
+ *
+ * A session (native/session.h) delivers samples in the form in which a recording of perf has them, so what becomes of
+ * them is what `assay import` does (import.h). Nothing of Assay is in the program: no descriptor, no signal handler, no
+ * tracer; when Assay is killed, the program goes on.
+ */
+#ifndef AS_RECORD_NATIVE_H
+#define AS_RECORD_NATIVE_H
+
+#include "agent/agent_host.h"
+#include "import/import.h"
+#include "native/session.h"
+#include "record/record.h"
+
+/* ---- what is asked for: native_plan.c ---- */
+
+enum { AS_NATIVE_MAX_EVENTS = 16 };
+
+struct as_native_plan {
+    struct as_native_event events[AS_NATIVE_MAX_EVENTS];
+    struct as_native_options options;
+    char how[352]; /* what is sampled and why */
+};
+
+/* False with one line where an option is wrong or is none of a native source's, or an event is not known. */
+bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_options *options,
+                          struct as_error *err) AS_MUST_CHECK;
+bool as_native_plan_pmu(struct as_native_plan *plan, const struct as_record_options *options,
+                        struct as_error *err) AS_MUST_CHECK;
+
+/* What `auto` must know of this machine. */
+struct as_native_outlook {
+    bool precise; /* a PMU that samples precisely */
+    bool skid;    /* one that does not */
+    char why[256];
+};
+void as_native_look(struct as_native_outlook *outlook);
+
+/* Names the first option that was given and is the model's alone, or a native source's alone; NULL: none. */
+const char *as_record_model_option(const struct as_record_options *options);
+const char *as_record_native_option(const struct as_record_options *options);
+
+/* ---- the run: native_run.c ---- */
+
+struct as_native_result {
+    struct as_native_session *session;
+    struct as_import import;
+    bool interrupted;                    /* the user ended the recording before the program had ended */
+    bool running;                        /* the program goes on */
+    uint64_t execs;                      /* programs that were executed, the first among them */
+    struct as_agent *agent;              /* NULL: none */
+    struct as_native_accesses *accesses; /* NULL: not asked for */
+};
+
+/* Until the program has ended, the user or --duration ends it. False where there is nothing worth keeping. */
+bool as_native_execute(struct as_native_result *result, const struct as_record *record,
+                       const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
+void as_native_result_free(struct as_native_result *result);
+/* The program once more, sampled alike, for what it took: seconds, samples, status. False also where it was
+ * interrupted.
+ */
+bool as_native_repeat(const struct as_record *record, const struct as_native_plan *plan, struct as_store_run *run,
+                      struct as_error *err) AS_MUST_CHECK;
+
+/* ---- data accesses: native_accesses.c ---- */
+
+/* What the samples of a run accessed, into an import. Watchpoints are armed while it runs. */
+struct as_native_accesses *as_native_accesses_new(struct as_import *import, uint64_t seed);
+void as_native_accesses_process(struct as_native_accesses *accesses, const struct as_perf_process *process);
+void as_native_accesses_sample(struct as_native_accesses *accesses, const struct as_perf_sample *sample);
+/* After the last sample: what watchpoints found, before the samples are written; and what is known of all of it. */
+void as_native_accesses_finish(struct as_native_accesses *accesses);
+void as_native_accesses_quality(const struct as_native_accesses *accesses, struct as_store_writer *writer);
+void as_native_accesses_free(struct as_native_accesses *accesses);
+
+/* ---- the agent: record_agent.c ---- */
+
+/* False with one line where nothing can be preloaded into the program. */
+bool as_record_agent_open(struct as_native_result *result, const struct as_record *record,
+                          struct as_error *err) AS_MUST_CHECK;
+/* What it found: series and threads, before the samples are written; counters and notes. */
+void as_record_agent_add(struct as_native_result *result, struct as_store_writer *writer);
+
+/* ---- a process that runs already: native_run.c ---- */
+
+/* The running process that is asked for, as a command line. False: there is none. */
+bool as_native_describe_process(struct as_record *record, struct as_error *err) AS_MUST_CHECK;
+void as_native_add_process(const struct as_record *record); /* its path and directory, to the profile */
+
+#endif

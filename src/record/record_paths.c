@@ -1,0 +1,143 @@
+/* See record_paths.h. The root of each image's tree is left out: what it calls is where threads begin. */
+#include "record/record_paths.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct as_record_paths {
+    struct as_record_series *all;
+    const struct as_call_tracker *calls;
+    struct as_strings *known; /* "parent function address call signal" */
+    uint32_t **numbers;       /* by tree and node: the path's number */
+    size_t n;
+};
+
+static uint32_t call_site(const struct as_record_paths *trees, uint32_t image, uint64_t address)
+{
+    const struct as_record_code *code = trees->all->code;
+    const struct as_insn *insn =
+        address ? as_engine_insn_at(as_model_engine(trees->all->modelled->model), image, address) : NULL;
+    return insn && insn->id < code->n ? code->number_of[insn->id] : AS_STORE_NONE;
+}
+
+static uint32_t add_node(struct as_record_paths *trees, size_t tree, const struct as_call_node *node)
+{
+    const struct as_image *image = as_call_tracker_image(trees->calls, tree);
+    struct as_store_path path = {.parent = node->parent ? trees->numbers[tree][node->parent] : AS_STORE_NONE,
+                                 .call_site = call_site(trees, image->number, node->call_site),
+                                 .address = node->function,
+                                 .call_address = node->call_site,
+                                 .signal = node->signal};
+    char key[120];
+    path.function = as_record_code_function(trees->all->code, image, &path.address);
+    as_record_code_move(trees->all->code, image, &path.call_address);
+    snprintf(key, sizeof key, "%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIx64 " %d", path.parent, path.function,
+             path.address, path.call_address, path.signal);
+    size_t before = as_strings_count(trees->known);
+    uint32_t number = as_strings_intern(trees->known, key);
+    if (number == before)
+        as_store_add_path(trees->all->code->writer, &path);
+    return number;
+}
+
+static void add_tree(struct as_record_paths *trees, size_t tree)
+{
+    const struct as_call_tree *nodes = as_call_tracker_tree(trees->calls, tree);
+    size_t n = as_call_tree_count(nodes);
+    trees->numbers[tree] = as_alloc_array(n + 1, sizeof **trees->numbers);
+    for (size_t i = 1; i < n; i++) {
+        struct as_call_node node = *as_call_tree_node(nodes, (uint32_t)i);
+        trees->numbers[tree][i] = add_node(trees, tree, &node);
+    }
+}
+
+/* In the profile. Threads that share rows, and those that share paths, are the last one, which is for all others. */
+static uint32_t thread_number(const struct as_record_threads *threads, uint32_t thread)
+{
+    for (size_t i = 0; i < threads->numbers.len; i++)
+        if (threads->numbers.data[i] == thread)
+            return (uint32_t)i;
+    return (uint32_t)threads->numbers.len - 1;
+}
+
+/* Where a path is in the profile; false for time on no path (there were too many of them). */
+static bool find_path(const struct as_record_paths *trees, uint32_t id, struct as_store_path_component *part)
+{
+    size_t n;
+    const struct as_path_place *places = as_model_paths(trees->all->modelled->model, &n);
+    if (id == 0 || id > n || places[id - 1].node == 0)
+        return false;
+    part->series = trees->all->series;
+    part->thread = thread_number(&trees->all->threads, places[id - 1].thread);
+    part->path = trees->numbers[places[id - 1].tree][places[id - 1].node];
+    return true;
+}
+
+/* Of a sampler the counts are samples; of the golden reference they are executions. */
+static void add_part(const struct as_record_paths *trees, const struct as_store_path_component *part, bool components,
+                     bool samples)
+{
+    struct as_store_path_time time = {.series = part->series,
+                                      .thread = part->thread,
+                                      .path = part->path,
+                                      .instruction = AS_STORE_NONE,
+                                      .units = part->units,
+                                      .samples = samples ? part->samples : 0};
+    as_store_add_path_time(trees->all->code->writer, &time);
+    if (components)
+        as_store_add_path_component(trees->all->code->writer, part);
+}
+
+bool as_record_paths_times(const struct as_record_paths *trees, const struct as_pics *pics, bool samples,
+                           uint32_t events, uint64_t units, const char *name, struct as_error *err)
+{
+    uint64_t sum = 0, lost = 0;
+    for (size_t i = 0; i < pics->len; i++) {
+        const struct as_pics_entry *entry = &pics->data[i];
+        struct as_store_path_component part = {.events = entry->events, .units = entry->units, .samples = entry->count};
+        sum += entry->units;
+        if (!find_path(trees, entry->id, &part))
+            lost += entry->units;
+        else if (entry->units || samples)
+            add_part(trees, &part, events != 0, samples);
+    }
+    if (lost)
+        as_store_add_quality(trees->all->code->writer, "call_paths", (double)lost / (double)sum,
+                             "the part of the time that is on no call path: there were too many");
+    return sum == units || as_error_set(err, "%s: the cycles by call path do not add up to those of the run", name);
+}
+
+static void note_folded(const struct as_record_paths *trees)
+{
+    uint64_t folded = 0;
+    for (size_t i = 0; i < trees->n; i++)
+        folded += as_call_tree_folded(as_call_tracker_tree(trees->calls, i));
+    if (folded)
+        as_store_add_quality(trees->all->code->writer, "call_paths_folded", (double)folded,
+                             "calls that count as their caller's: paths were too deep, or too many");
+}
+
+struct as_record_paths *as_record_paths_add(struct as_record_series *all)
+{
+    struct as_record_paths *trees = as_alloc(sizeof *trees);
+    trees->all = all;
+    trees->calls = as_model_calls(all->modelled->model);
+    trees->known = as_strings_new();
+    trees->n = as_call_tracker_count_images(trees->calls);
+    trees->numbers = as_alloc_array(trees->n + 1, sizeof *trees->numbers);
+    for (size_t i = 0; i < trees->n; i++)
+        add_tree(trees, i);
+    note_folded(trees);
+    return trees;
+}
+
+void as_record_paths_free(struct as_record_paths *trees)
+{
+    for (size_t i = 0; trees && i < trees->n; i++)
+        free(trees->numbers[i]);
+    if (!trees)
+        return;
+    free(trees->numbers);
+    as_strings_free(trees->known);
+    free(trees);
+}

@@ -1,0 +1,373 @@
+/* See record_series.h. */
+#include "record/record_series.h"
+
+#include "cmd/compare_events.h"
+#include "cmd/sampling_error.h"
+#include "record/record_paths.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---- threads ---- */
+
+static bool has_rows(const struct as_record_series *all, uint32_t thread)
+{
+    const struct as_modelled *modelled = all->modelled;
+    struct as_pics pics = modelled->oracle ? as_oracle_thread_pics(modelled->oracle, thread)
+                                           : as_sampling_thread_pics(modelled->samplings.data[0], 0, thread);
+    size_t n = pics.len;
+    as_pics_free(&pics);
+    return n > 0;
+}
+
+static void find_threads(struct as_record_series *all)
+{
+    for (uint32_t number = 1; number <= all->modelled->result.engine.threads; number++)
+        if (has_rows(all, number))
+            *as_vec_push(&all->threads.numbers) = number;
+    if (has_rows(all, AS_NO_THREAD) || all->threads.numbers.len == 0 ||
+        all->modelled->result.engine.threads > AS_PATHS_THREADS)
+        *as_vec_push(&all->threads.numbers) = AS_NO_THREAD;
+}
+
+/* From its own rows, so that the threads add up to the profile whatever was merged. */
+static void sum_rows(const struct as_record_series *all, uint32_t number, struct as_store_thread *thread)
+{
+    const struct as_oracle *oracle = all->modelled->oracle;
+    uint64_t units = 0;
+    for (uint32_t id = 0; oracle && id < all->code->n; id++) {
+        const struct as_oracle_row *row = as_oracle_thread_row(oracle, number, id);
+        thread->instructions += row ? row->executions : 0;
+        units += row ? as_oracle_row_units(row) : 0;
+    }
+    if (all->modelled->samplings.len) {
+        struct as_pics pics = as_sampling_thread_pics(all->modelled->samplings.data[0], 0, number);
+        for (size_t i = 0; i < pics.len; i++)
+            thread->samples += pics.data[i].count;
+        units = oracle ? units : as_pics_total(&pics);
+        as_pics_free(&pics);
+    }
+    thread->cycles = (units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
+}
+
+static void add_threads(const struct as_record_series *all)
+{
+    for (size_t i = 0; i < all->threads.numbers.len; i++) {
+        uint32_t number = all->threads.numbers.data[i];
+        struct as_store_thread thread = {.number = number == AS_NO_THREAD ? 0 : number,
+                                         .process = as_model_process(all->modelled->model, number),
+                                         .name = number == AS_NO_THREAD ? "other threads" : NULL};
+        sum_rows(all, number, &thread);
+        as_store_add_thread(all->code->writer, &thread);
+    }
+}
+
+/* ---- times and components ---- */
+
+/* The stacks of each thread, read side by side: instruction by instruction. */
+struct cursors {
+    struct as_pics *pics; /* by thread */
+    size_t *next;
+    size_t n;
+};
+
+static struct cursors open_cursors(size_t n)
+{
+    return (struct cursors){
+        .pics = as_alloc_array(n, sizeof(struct as_pics)), .next = as_alloc_array(n, sizeof(size_t)), .n = n};
+}
+
+static void free_cursors(struct cursors *cursors)
+{
+    for (size_t i = 0; i < cursors->n; i++)
+        as_pics_free(&cursors->pics[i]);
+    free(cursors->pics);
+    free(cursors->next);
+}
+
+struct sums {
+    uint64_t units, parts, executions;
+};
+
+/* The components of one instruction in one thread. Returns their time, and samples in *samples. */
+static uint64_t add_components(const struct as_record_series *all, struct cursors *cursors, uint32_t thread,
+                               uint32_t id, bool keep, uint64_t *samples)
+{
+    const struct as_pics *pics = &cursors->pics[thread];
+    size_t *next = &cursors->next[thread];
+    uint64_t units = 0;
+    for (*samples = 0; *next < pics->len && pics->data[*next].id == id; (*next)++) {
+        const struct as_pics_entry *entry = &pics->data[*next];
+        struct as_store_component component = {.series = all->series,
+                                               .thread = thread,
+                                               .instruction = all->code->number_of[id],
+                                               .events = entry->events,
+                                               .units = entry->units,
+                                               .samples = entry->count};
+        units += entry->units;
+        *samples += entry->count;
+        if (keep && (entry->units || entry->count))
+            as_store_add_component(all->code->writer, &component);
+    }
+    return units;
+}
+
+static void add_states(const struct as_record_series *all, uint32_t thread, uint32_t id,
+                       const struct as_oracle_row *row)
+{
+    for (uint32_t state = 0; state < AS_STATE_COUNT; state++)
+        if (row->units[state])
+            as_store_add_state_time(all->code->writer,
+                                    &(struct as_store_state_time){.series = all->series,
+                                                                  .thread = thread,
+                                                                  .instruction = all->code->number_of[id],
+                                                                  .state = state,
+                                                                  .units = row->units[state]});
+}
+
+/* False: it has time, and is none of those that were executed. */
+static bool add_golden_row(const struct as_record_series *all, struct cursors *cursors, uint32_t thread, uint32_t id,
+                           struct sums *sums)
+{
+    uint32_t number = all->threads.numbers.data[thread];
+    const struct as_oracle_row *row = as_oracle_thread_row(all->modelled->oracle, number, id);
+    uint64_t met;
+    if (!row)
+        return true;
+    if (all->code->number_of[id] == AS_STORE_NONE)
+        return false;
+    struct as_store_time time = {.series = all->series,
+                                 .thread = thread,
+                                 .instruction = all->code->number_of[id],
+                                 .units = as_oracle_row_units(row),
+                                 .executions = row->executions};
+    sums->units += time.units;
+    sums->executions += row->executions;
+    as_store_add_time(all->code->writer, &time);
+    sums->parts += add_components(all, cursors, thread, id, true, &met);
+    add_states(all, thread, id, row);
+    return true;
+}
+
+static bool check_sums(const struct sums *sums, const char *name, uint64_t units, struct as_error *err)
+{
+    if (sums->units != units)
+        return as_error_set(err, "%s: %.6f cycles were to be written, %.6f were", name,
+                            (double)units / (double)AS_CYCLE_UNITS, (double)sums->units / (double)AS_CYCLE_UNITS);
+    return sums->parts == sums->units ||
+           as_error_set(err, "%s: the components do not add up to the time: %.6f of %.6f cycles", name,
+                        (double)sums->parts / (double)AS_CYCLE_UNITS, (double)sums->units / (double)AS_CYCLE_UNITS);
+}
+
+static bool add_golden_times(const struct as_record_series *all, struct as_error *err)
+{
+    const struct as_model_result *result = &all->modelled->result;
+    struct cursors cursors = open_cursors(all->threads.numbers.len);
+    struct sums sums = {0};
+    bool ok = true;
+    for (uint32_t thread = 0; thread < cursors.n; thread++)
+        cursors.pics[thread] = as_oracle_thread_pics(all->modelled->oracle, all->threads.numbers.data[thread]);
+    for (uint32_t id = 0; id < all->code->n && ok; id++)
+        for (uint32_t thread = 0; thread < cursors.n && ok; thread++)
+            ok = add_golden_row(all, &cursors, thread, id, &sums);
+    free_cursors(&cursors);
+    if (!ok)
+        return as_error_set(err, "golden: an instruction has time that was never executed");
+    if (sums.executions != result->instructions)
+        return as_error_set(err, "golden: %" PRIu64 " instructions were executed, %" PRIu64 " were written",
+                            result->instructions, sums.executions);
+    return check_sums(&sums, "golden", result->cycles * AS_CYCLE_UNITS, err);
+}
+
+static void add_stack(const struct as_record_series *all, const char *stack, const char *name, uint64_t units)
+{
+    struct as_store_stack part = {.series = all->series, .stack = stack, .name = name, .units = units};
+    as_store_add_stack(all->code->writer, &part);
+}
+
+static void add_stacks(const struct as_record_series *all)
+{
+    const struct as_oracle *oracle = all->modelled->oracle;
+    struct as_stack stack = as_stack_of(oracle, as_model_run_info(all->modelled->model));
+    struct as_oracle_thread total = as_oracle_total(oracle);
+    add_stack(all, "states", "computing", total.units[AS_STATE_COMPUTING]);
+    add_stack(all, "states", "stalled", total.units[AS_STATE_STALLED]);
+    add_stack(all, "states", "drained", total.units[AS_STATE_DRAINED]);
+    add_stack(all, "states", "flushed",
+              total.units[AS_STATE_MISPREDICT] + total.units[AS_STATE_FLUSH] + total.units[AS_STATE_EXCEPTION]);
+    for (enum as_stack_part part = 0; part < AS_STACK_COUNT; part++)
+        add_stack(all, "stack", as_stack_part_name(part), stack.units[part]);
+    as_store_add_meta(all->code->writer, "class", as_intensity_name(as_stack_intensity(&stack)));
+}
+
+static bool add_golden(struct as_record_series *all, struct as_error *err)
+{
+    struct as_store_series series = {.name = "golden",
+                                     .description = "every cycle, as the modelled commit stage exposed it",
+                                     .exact = true,
+                                     .unit = "cycles",
+                                     .scale = AS_CYCLE_UNITS,
+                                     .precise = -1,
+                                     .events = as_oracle_events(all->modelled->oracle)};
+    as_store_add_series(all->code->writer, &series);
+    struct as_pics paths = as_oracle_path_pics(all->modelled->oracle);
+    bool ok = add_golden_times(all, err) &&
+              as_record_paths_times(all->paths, &paths, false, series.events,
+                                    all->modelled->result.cycles * AS_CYCLE_UNITS, "golden", err);
+    as_pics_free(&paths);
+    if (!ok)
+        return false;
+    add_stacks(all);
+    all->series++;
+    return true;
+}
+
+/* ---- samplers ---- */
+
+static bool add_sample_times(const struct as_record_series *all, const struct as_sampling *sampling, size_t index,
+                             struct as_error *err)
+{
+    size_t count;
+    const struct as_sampling_result *result = &as_sampling_results(sampling, &count)[index];
+    struct cursors cursors = open_cursors(all->threads.numbers.len);
+    struct sums sums = {0};
+    for (uint32_t thread = 0; thread < cursors.n; thread++)
+        cursors.pics[thread] = as_sampling_thread_pics(sampling, index, all->threads.numbers.data[thread]);
+    for (uint32_t id = 0; id < all->code->n; id++)
+        for (uint32_t thread = 0; thread < cursors.n; thread++) {
+            struct as_store_time time = {
+                .series = all->series, .thread = thread, .instruction = all->code->number_of[id]};
+            time.units = add_components(all, &cursors, thread, id, result->events != 0, &time.samples);
+            sums.units += time.units;
+            if (time.units || time.samples)
+                as_store_add_time(all->code->writer, &time);
+        }
+    sums.parts = sums.units;
+    free_cursors(&cursors);
+    return check_sums(&sums, result->sampler->name, result->profile.total, err);
+}
+
+static void add_estimate(const struct as_record_series *all, const char *measure, const char *granularity, double value)
+{
+    struct as_store_estimate estimate = {
+        .series = all->series, .measure = measure, .granularity = granularity, .value = value};
+    if (!isnan(value))
+        as_store_add_estimate(all->code->writer, &estimate);
+}
+
+/* What is known of a sampler's error: against the golden reference where there is one, and what its number of samples
+ * alone lets expect. */
+static void add_errors(const struct as_record_series *all, const struct as_compare *compare,
+                       const struct as_sampling *sampling, size_t index)
+{
+    static const char *const names[] = {"instruction", "block", "function"};
+    const struct as_grouping *groupings[] = {NULL, &all->groups->blocks, &all->groups->functions};
+    size_t count;
+    const struct as_sampling_result *result = &as_sampling_results(sampling, &count)[index];
+    for (int i = 0; i < AS_GRANULARITIES; i++) {
+        uint64_t *sums = groupings[i] ? as_profile_group(&result->profile, groupings[i]) : result->profile.units;
+        size_t n = groupings[i] ? (size_t)groupings[i]->count + 1 : result->profile.n;
+        add_estimate(all, "estimate", names[i], as_record_sampling_error(sums, n, result->samples));
+        if (groupings[i])
+            free(sums);
+        add_estimate(all, "systematic", names[i], as_agreement_error(&result->agreement, groupings[i]));
+        if (all->modelled->oracle)
+            add_estimate(all, "error", names[i], as_profile_error(&result->profile, &compare->truth, groupings[i]));
+    }
+    if (!all->modelled->oracle || !result->events)
+        return;
+    double errors[AS_PICS_LEVELS];
+    as_compare_pics_errors(compare, sampling, index, errors);
+    for (int level = 0; level < AS_PICS_LEVELS; level++)
+        add_estimate(all, "pics", as_pics_level_names[level], errors[level]);
+}
+
+static bool add_sampler(struct as_record_series *all, const struct as_compare *compare,
+                        const struct as_sampling *sampling, size_t index, struct as_error *err)
+{
+    size_t count;
+    const struct as_sampling_result *result = &as_sampling_results(sampling, &count)[index];
+    struct as_store_series series = {.name = result->sampler->name,
+                                     .description = result->sampler->stands_for,
+                                     .unit = "cycles",
+                                     .scale = AS_CYCLE_UNITS,
+                                     .event = "cycles",
+                                     .precise = -1,
+                                     .period = as_sampling_schedule(sampling)->period,
+                                     .rate = all->rate,
+                                     .samples = result->samples,
+                                     .dropped = result->dropped,
+                                     .events = result->events};
+    as_store_add_series(all->code->writer, &series);
+    struct as_pics paths = as_sampling_path_pics(sampling, index);
+    bool ok = add_sample_times(all, sampling, index, err) &&
+              as_record_paths_times(all->paths, &paths, true, result->events, result->profile.total, series.name, err);
+    as_pics_free(&paths);
+    if (!ok)
+        return false;
+    add_errors(all, compare, sampling, index);
+    all->series++;
+    return true;
+}
+
+static bool add_samplers(struct as_record_series *all, struct as_error *err)
+{
+    const struct as_modelled *modelled = all->modelled;
+    struct as_compare compare = {.groups = *all->groups}; /* no more than what errors need */
+    bool ok = true;
+    if (modelled->oracle) {
+        compare.golden = as_oracle_pics(modelled->oracle);
+        as_oracle_profile(modelled->oracle, &compare.truth);
+    }
+    for (size_t i = 0; i < modelled->samplings.len && ok; i++) {
+        size_t n;
+        as_sampling_results(modelled->samplings.data[i], &n);
+        for (size_t k = 0; k < n && ok; k++)
+            ok = add_sampler(all, &compare, modelled->samplings.data[i], k, err);
+    }
+    as_pics_free(&compare.golden);
+    as_profile_free(&compare.truth);
+    return ok;
+}
+
+/* ---- events and states ---- */
+
+static void add_events(const struct as_record_series *all)
+{
+    for (int i = 0; i < AS_EVENT_COUNT; i++) {
+        const struct as_event_info *info = &as_events[i];
+        struct as_store_event event = {.bit = (uint32_t)i,
+                                       .name = info->name,
+                                       .description = info->description,
+                                       .parent = info->roots ? (uint32_t)__builtin_ctz(info->roots) : AS_STORE_NONE,
+                                       .state = as_explains_name(info->explains)};
+        as_store_add_event(all->code->writer, &event);
+    }
+}
+
+static void add_state_names(const struct as_record_series *all)
+{
+    static const char *const meanings[AS_STATE_COUNT] = {
+        [AS_STATE_COMPUTING] = "instructions commit",
+        [AS_STATE_STALLED] = "the oldest instruction is not done",
+        [AS_STATE_DRAINED] = "the front end is late",
+        [AS_STATE_MISPREDICT] = "flushed: behind a mispredicted branch",
+        [AS_STATE_FLUSH] = "flushed: behind an instruction that flushes when it commits",
+        [AS_STATE_EXCEPTION] = "flushed: behind an exception or a memory-order violation",
+    };
+    for (enum as_state state = 0; state < AS_STATE_COUNT; state++)
+        as_store_add_state(all->code->writer, &(struct as_store_state){as_state_name(state), meanings[state]});
+}
+
+bool as_record_series_add(struct as_record_series *all, struct as_error *err)
+{
+    add_events(all);
+    add_state_names(all);
+    find_threads(all);
+    add_threads(all);
+    all->paths = as_record_paths_add(all);
+    bool ok = (!all->modelled->oracle || add_golden(all, err)) && add_samplers(all, err);
+    as_record_paths_free(all->paths);
+    as_vec_free(&all->threads.numbers);
+    return ok;
+}

@@ -1,0 +1,113 @@
+/* The sources that there are, and which of them `auto` takes: a PMU that samples precisely; else the model, which
+ * accounts for every cycle; where that cannot run the program, a PMU with skid, then the task clock. What an option of
+ * one source alone asks for is that source. See record.h. */
+#include "engine/find_qemu.h"
+#include "engine/program.h"
+#include "record/record.h"
+#include "record/record_native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct as_record_source *const sources[] = {&as_record_pmu, &as_record_model, &as_record_timer, NULL};
+
+/* ---- auto ---- */
+
+static char why_text[512];
+
+static const struct as_record_source *take(struct as_record *record, const struct as_record_source *source,
+                                           const char *first, const char *second)
+{
+    snprintf(why_text, sizeof why_text, "auto: %s%s%s", first, second ? "; " : "", second ? second : "");
+    record->source_why = why_text;
+    return source;
+}
+
+/* A program that is no ELF file of the model's architectures may still be one of this machine's. */
+#if defined(__x86_64__) || defined(__riscv)
+static const bool others_run_here = false;
+#else
+static const bool others_run_here = true;
+#endif
+
+enum verdict { MODEL_RUNS, MODEL_CANNOT, NOBODY_CAN };
+
+static enum verdict ask_model(char **argv, struct as_error *err)
+{
+    struct as_program *program = as_alloc(sizeof *program);
+    struct as_qemu qemu;
+    bool known = as_program_find(argv[0], getenv("PATH"), program, err);
+    enum as_arch arch = program->arch;
+    free(program);
+    if (!known)
+        return others_run_here && err->status != AS_EXIT_NOT_FOUND ? MODEL_CANNOT : NOBODY_CAN;
+    return as_qemu_find(arch, NULL, &qemu, err) ? MODEL_RUNS : MODEL_CANNOT;
+}
+
+static const struct as_record_source *choose_native(struct as_record *record, const struct as_native_outlook *outlook,
+                                                    const char *reason, struct as_error *err)
+{
+    const struct as_record_options *options = record->options;
+    const struct as_record_source *source =
+        outlook->precise || outlook->skid || options->event.len ? &as_record_pmu : &as_record_timer;
+    return source->possible(options, err) ? take(record, source, outlook->why, reason) : NULL;
+}
+
+static const struct as_record_source *choose_any(struct as_record *record, struct as_error *err)
+{
+    const struct as_record_options *options = record->options;
+    struct as_native_outlook outlook;
+    const char *model = as_record_model_option(options), *native = as_record_native_option(options);
+    char reason[256];
+    if (model && native) {
+        as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's, --%s that of the other sources", model, native);
+        return NULL;
+    }
+    if (model) {
+        snprintf(reason, sizeof reason, "--%s is the model's", model);
+        return as_record_model.possible(options, err) ? take(record, &as_record_model, reason, NULL) : NULL;
+    }
+    as_native_look(&outlook);
+    if (outlook.precise || native) {
+        snprintf(reason, sizeof reason, "--%s is for the real machine", native ? native : "");
+        return choose_native(record, &outlook, native ? reason : NULL, err);
+    }
+    enum verdict verdict = as_record_model.possible(options, err) ? ask_model(record->argv, err) : NOBODY_CAN;
+    if (verdict == NOBODY_CAN)
+        return NULL;
+    if (verdict == MODEL_CANNOT) {
+        snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, err->message);
+        return choose_native(record, &outlook, reason, err);
+    }
+    snprintf(record->hint, sizeof record->hint,
+             "%s, so this is the model; --source=timer is the quick way to time this machine itself", outlook.why);
+    return take(record, &as_record_model, outlook.why, "the model accounts for every cycle");
+}
+
+/* ---- by name ---- */
+
+static const struct as_record_source *choose_named(const struct as_record_options *options, struct as_error *err)
+{
+    const char *native = as_record_native_option(options);
+    for (size_t i = 0; sources[i]; i++) {
+        if (strcmp(sources[i]->name, options->source) != 0)
+            continue;
+        if (sources[i] == &as_record_model && native) {
+            as_error_set_status(err, AS_EXIT_USAGE, "--%s is for the pmu and timer sources: the model has none",
+                                native);
+            return NULL;
+        }
+        return sources[i]->possible(options, err) ? sources[i] : NULL;
+    }
+    as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: unknown; there are auto, model, pmu and timer",
+                        options->source);
+    return NULL;
+}
+
+const struct as_record_source *as_record_choose(struct as_record *record, struct as_error *err)
+{
+    if (strcmp(record->options->source, "auto") == 0)
+        return choose_any(record, err);
+    record->source_why = "asked for";
+    return choose_named(record->options, err);
+}
