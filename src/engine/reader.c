@@ -6,6 +6,9 @@
  * waits until the lane it was forked from has been read up to the fork.
  *
  * No lane is waited for while another has words, so a writer that waits for room always gets it.
+ *
+ * The other side of every atomic here is src/plugin/lane.c, except for child->ended, which the reaper (launch.c) sets.
+ * `consumed` is this thread's alone to change, so loading it here synchronises with nothing.
  */
 #include "engine/reader.h"
 
@@ -47,7 +50,8 @@ static struct as_process *find_process(struct as_reader *reader, uint32_t number
     return NULL;
 }
 
-/* Marks a lane as written to its very end. Its writer must be gone. */
+/* Marks a lane as written to its very end. Its writer must be gone, so the plain members can be read: the kernel has
+ * said so (pidfd, reaper), or the process has announced its next program. turn_chunk (lane.c) keeps them consistent. */
 static void seal_lane(struct as_wire_lane *lane)
 {
     uint64_t in_chunk = (uint64_t)(lane->write - lane->chunk);
@@ -128,6 +132,8 @@ static bool on_message(struct as_reader *reader, uint64_t head, const uint64_t *
     return false;
 }
 
+/* Releases the words before `consumed` to has_room (lane.c). Its writer sets writer_waits and then looks at consumed
+ * again; here it is the other way round, so one of the two sees the other. */
 static void give_room(struct as_wire_lane *lane, uint64_t consumed)
 {
     atomic_store(&lane->consumed, consumed);
@@ -144,6 +150,7 @@ static bool read_code_lane(struct as_reader *reader, uint32_t number)
     struct as_wire_lane *lane = &reader->wire->lanes[number];
     const uint64_t *ring = as_wire_ring(reader->wire, number);
     for (;;) {
+        /* Acquires the words before `published` from as_lane_publish (lane.c). */
         uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
         if (position == end)
             return true;
@@ -166,7 +173,7 @@ static bool read_code_lanes(struct as_reader *reader, bool *progress)
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used; i++) {
         struct as_wire_lane *lane = &reader->wire->lanes[i];
-        uint32_t state = atomic_load(&lane->state);
+        uint32_t state = atomic_load(&lane->state); /* acquires the lane's other members from as_lane_claim (lane.c) */
         if ((state != AS_WIRE_LIVE && state != AS_WIRE_ENDED) || !lane->is_code)
             continue;
         uint64_t before = atomic_load(&lane->consumed);
@@ -174,7 +181,7 @@ static bool read_code_lanes(struct as_reader *reader, bool *progress)
             return false;
         *progress |= atomic_load(&lane->consumed) != before;
         if (state == AS_WIRE_ENDED && atomic_load(&lane->consumed) == atomic_load(&lane->published))
-            atomic_store(&lane->state, AS_WIRE_FREE);
+            atomic_store(&lane->state, AS_WIRE_FREE); /* to find_free_lane (lane.c) */
     }
     return true;
 }
@@ -273,13 +280,14 @@ static void end_stream(struct as_reader *reader, uint32_t number)
         free(stream);
         reader->streams[number] = NULL;
     }
-    atomic_store(&reader->wire->lanes[number].state, AS_WIRE_FREE);
+    atomic_store(&reader->wire->lanes[number].state, AS_WIRE_FREE); /* to find_free_lane (lane.c) */
 }
 
 /* Gives the stream up to READ_AT_ONCE published words, piecewise up to the ring's end. */
 static bool read_words(struct as_reader *reader, uint32_t number, bool *progress)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[number];
+    /* Acquires the words before `published` from as_lane_publish (lane.c). */
     uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
     size_t at = position % AS_WIRE_RING, n = (size_t)(end - position), done = 0;
     const uint64_t *words = as_wire_ring(reader->wire, number) + at;
@@ -315,6 +323,8 @@ static bool read_from(struct as_reader *reader, uint32_t number, size_t n, bool 
     return started != START_CORRUPT;
 }
 
+/* `state` was loaded before `published`. as_lane_end (lane.c) stores them the other way round, so ENDED means that
+ * nothing more is published, except by seal_lane in between: hence the second look. */
 static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t state, bool *progress)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[number];
@@ -347,6 +357,7 @@ static uint64_t clock_limit(const struct as_reader *reader)
         if (!reader->streams[i])
             continue;
         bool has_words = atomic_load(&lane->published) != atomic_load(&lane->consumed);
+        /* activity: as_lane_enter_syscall, as_lane_leave_syscall and throttle (lane.c); a hint that may be old. */
         bool runs = atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
         if (!has_words && !runs)
             continue;
@@ -452,6 +463,8 @@ static void wait_for_words(struct as_reader *reader)
             usleep(50); /* words that cannot be used yet: a fork's parent is behind */
         return;
     }
+    /* as_lane_publish (lane.c) stores published and then looks at reader_waits; here it is the other way round, so one
+     * of the two sees the other. The bell is read before both: a ring in between makes the wait return at once. */
     uint32_t bell = atomic_load(&reader->wire->doorbell);
     atomic_store(&reader->wire->reader_waits, 1);
     if (!has_words(reader, &threads))

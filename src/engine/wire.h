@@ -11,8 +11,8 @@
  * block. Words:
  *
  *   00 | 0 … | block id (32)                                          a translation block starts to execute
- *   01 load, 10 store, 11 both | size (3) | index (9) | address (48)  an access of the index-th instruction of that
- * block 00 | event (6) | … , then the event's operands                    everything else: enum as_wire_event
+ *   01 load, 10 store, 11 both | size (3) | index (9) | address (48)  its index-th instruction accesses memory
+ *   00 | event (6) | …, then the event's operands                     everything else: enum as_wire_event
  *
  * A block's accesses follow it in program order; a reader that needs none asks for those alone that the code does not
  * tell (rep, gather, store-conditional …). Blocks are all that is recorded of control flow: which instructions of

@@ -1,8 +1,9 @@
 /* Sampling a program that runs on this machine: the same for every event, the kernel's clocks included.
  *
- *     struct as_native_session *session = as_native_launch(&options, argv, &err);   or as_native_attach(&options, pid,
- * …) bool ok = session && as_native_run(session, &sink, context, &err); … as_native_info(session),
- * as_native_wait_status(session) … as_native_close(session);
+ *     struct as_native_session *session = as_native_launch(&options, argv, &err);   (or as_native_attach)
+ *     bool ok = session && as_native_run(session, &sink, context, &err);
+ *     … as_native_info(session), as_native_wait_status(session) …
+ *     as_native_close(session);
  *
  * Events are opened for each processor, with inheritance: threads and children that the program starts have theirs from
  * their first instruction on, however short they live. A launched program waits on a pipe until the events are there

@@ -8,6 +8,13 @@
  * whoever waits goes on for one block after a millisecond without progress, which lets QEMU have its way and changes
  * the order by one block. A ring that is full blocks its thread only until the reader has made room; the reader never
  * waits for one lane while another is full, so there is no cycle.
+ *
+ * The other side of every atomic here is src/engine/reader.c, except for throttle_* and live_threads, which the threads
+ * of one process share. All are sequentially consistent. Pairs that rely on that, because each side stores one word and
+ * then loads the other's (so that one of the two always sees the other):
+ *
+ *   published, reader_waits   as_lane_publish here, wait_for_words there
+ *   consumed, writer_waits    wait_for_room here, give_room there
  */
 #include "plugin/lane.h"
 
@@ -39,6 +46,7 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t expected, long milliseco
     syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
 }
 
+/* The new value makes a futex_wait that is just about to sleep return at once. */
 static void futex_wake(_Atomic uint32_t *word)
 {
     atomic_fetch_add(word, 1);
@@ -63,6 +71,7 @@ void as_lane_setup(void)
     atomic_store(&throttle_waiters, 0);
 }
 
+/* Acquires what give_room (reader.c) released: the reader is done with the words that are about to be overwritten. */
 static bool has_room(struct as_wire_lane *lane, uint64_t position)
 {
     return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= AS_WIRE_RING;
@@ -70,10 +79,10 @@ static bool has_room(struct as_wire_lane *lane, uint64_t position)
 
 static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
 {
-    uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_FULL);
+    uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_FULL); /* read by is_ahead (reader.c) */
     while (!has_room(lane, position) && !atomic_load(&as_plugin.wire->detached)) {
         uint32_t room = atomic_load(&lane->room);
-        atomic_store(&lane->writer_waits, 1);
+        atomic_store(&lane->writer_waits, 1); /* before the load of consumed: see give_room (reader.c) */
         if (!has_room(lane, position))
             futex_wait(&lane->room, room, 100);
     }
@@ -89,7 +98,8 @@ static void turn_chunk(struct as_wire_lane *lane)
     uint64_t *next = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes)) + position % AS_WIRE_RING;
     lane->chunk_end = next + AS_WIRE_CHUNK;
     /* The reader takes chunk_position + (write - chunk) from a killed writer: at no moment may that be beyond what was
-     * written. */
+     * written. That is seal_lane (reader.c), after this process has ended: the order of the stores in the code is
+     * enough. */
     lane->write = next;
     atomic_signal_fence(memory_order_seq_cst);
     lane->chunk = next;
@@ -105,6 +115,8 @@ void as_lane_push_slowly(struct as_wire_lane *lane, uint64_t word)
 
 void as_lane_publish(struct as_wire_lane *lane)
 {
+    /* Releases the words before it to read_words (reader.c). Then reader_waits, which wait_for_words sets before it
+     * looks at published for the last time. */
     atomic_store(&lane->published, lane->chunk_position + (uint64_t)(lane->write - lane->chunk));
     if (atomic_load(&as_plugin.wire->reader_waits))
         futex_wake(&as_plugin.wire->doorbell);
@@ -115,6 +127,7 @@ static struct as_wire_lane *find_free_lane(void)
     struct as_wire_header *wire = as_plugin.wire;
     for (uint32_t i = 0; i < AS_WIRE_LANES; i++) {
         uint32_t expected = AS_WIRE_FREE;
+        /* Acquires the lane from end_stream or read_code_lanes (reader.c), against other threads and processes. */
         if (!atomic_compare_exchange_strong(&wire->lanes[i].state, &expected, AS_WIRE_CLAIMED))
             continue;
         uint32_t used = atomic_load(&wire->lanes_used);
@@ -153,7 +166,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     atomic_store(&lane->published, 0);
     atomic_store(&lane->consumed, 0);
     atomic_store(&lane->writer_waits, 0);
-    atomic_store(&lane->state, AS_WIRE_LIVE);
+    atomic_store(&lane->state, AS_WIRE_LIVE); /* releases all of the above to read_all_lanes (reader.c) */
     return lane;
 }
 
@@ -162,6 +175,7 @@ static uint64_t clock_of(const struct as_wire_lane *lane)
     return *(const volatile uint64_t *)&lane->instructions + *(const volatile uint64_t *)&lane->clock_offset;
 }
 
+/* Acquires process and image from as_lane_claim, which stores state last. */
 static bool is_fellow(const struct as_wire_lane *other, const struct as_wire_lane *lane)
 {
     return other != lane && !other->is_code && other->process == lane->process && other->image == lane->image &&
@@ -180,6 +194,7 @@ static struct as_wire_lane *slowest_fellow(const struct as_wire_lane *lane)
     return slowest;
 }
 
+/* Pairs with throttle: its waiter adds itself and then looks at the clocks; one that is missed sleeps a millisecond. */
 static void wake_waiters(void)
 {
     if (atomic_load(&throttle_waiters))
@@ -228,7 +243,8 @@ void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
     lane->thread = atomic_fetch_add(&as_plugin.wire->next_thread, 1) + 1;
     uint64_t origin = 0;
     if (parent)
-        origin = (uint64_t)(parent - as_plugin.wire->lanes) << 48 | atomic_load(&parent->published);
+        origin =
+            (uint64_t)(parent - as_plugin.wire->lanes) << 48 | atomic_load(&parent->published); /* parent_is_read */
     as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_START << AS_WIRE_EVENT_SHIFT | as_plugin.process);
     as_lane_push(lane, lane->thread);
     as_lane_push(lane, (uint64_t)lane->tid);
@@ -256,7 +272,7 @@ void as_lane_end(struct as_wire_lane *lane)
 {
     as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_END << AS_WIRE_EVENT_SHIFT);
     as_lane_publish(lane);
-    atomic_store(&lane->state, AS_WIRE_ENDED);
+    atomic_store(&lane->state, AS_WIRE_ENDED); /* after the last published: read_thread_lane (reader.c) relies on it */
     mine = NULL;
     atomic_fetch_sub(&live_threads, 1);
     wake_waiters();
@@ -264,7 +280,7 @@ void as_lane_end(struct as_wire_lane *lane)
 
 void as_lane_enter_syscall(struct as_wire_lane *lane)
 {
-    atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL);
+    atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL); /* clock_limit (reader.c) and is_fellow leave it out now */
     as_lane_publish(lane);
     wake_waiters();
 }
