@@ -1,9 +1,10 @@
-/* The agent: the part of Assay that runs inside a program, preloaded by the dynamic linker. It counts what threads
- * start and end, where memory is allocated, and what of it is not freed.
+/* The agent: the part of Assay that runs inside a program, preloaded by the dynamic linker. It counts the threads that
+ * start and end, where memory is allocated, and which of that memory is never freed.
  *
- * It must not be noticed: no descriptor stays open, no signal is used, errno stays, nothing is allocated on the
- * program's account, no lock is taken. A forked child is none of its business: a page that the kernel wipes at fork
- * says so to the very next call, however the child was made. An exec starts anew, if the new program is dynamic too.
+ * The program must not notice it: the agent keeps no descriptor open, uses no signal, preserves errno, allocates
+ * nothing from the program's allocator and takes no lock. It does not follow forked children: a page that the kernel
+ * wipes at fork tells the next call that it runs in a child, however the child was made. After an exec the agent starts
+ * anew if the new program is dynamic too.
  */
 #ifndef AS_AGENT_AGENT_H
 #define AS_AGENT_AGENT_H

@@ -1,5 +1,5 @@
-/* The functions that the agent stands before: memory, and the start of threads. Each calls the one behind it (the C
- * library's, or that of another allocator) and counts. See agent.h. */
+/* The functions that the agent interposes: memory allocation and the start of threads. Each calls the next definition
+ * (the C library's, or that of another allocator) and counts. See agent.h. */
 #undef _FILE_OFFSET_BITS /* with it, mmap would be compiled under the name mmap64 */
 #include "agent/agent.h"
 

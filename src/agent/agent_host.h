@@ -1,5 +1,5 @@
-/* Assay's side of the agent: the shared memory, the environment that brings the agent into a program, and what it found
- * out. See agent_wire.h.
+/* Assay's side of the agent: the shared memory, the environment that brings the agent into a program, and the results.
+ * See agent_wire.h.
  *
  *     struct as_agent *agent = as_agent_open(depth, &err);
  *     … run the program with as_agent_environment(agent) …
@@ -7,8 +7,8 @@
  *     … as_agent_wire(agent), as_agent_threads(agent, &n) …
  *     as_agent_close(agent);
  *
- * A thread empties the ring while the program runs. Whatever the program does to the memory, what is read here is
- * within its bounds; sums may be anything.
+ * A thread empties the ring while the program runs. Whatever the program does to the shared memory, reads here stay
+ * within its bounds; the sums themselves may then be wrong.
  */
 #ifndef AS_AGENT_AGENT_HOST_H
 #define AS_AGENT_AGENT_HOST_H

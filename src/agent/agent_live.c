@@ -1,15 +1,16 @@
-/* What is allocated and not freed: a table from blocks to their size and site, in the process's own memory, from which
- * the sums in the shared memory are kept. See agent.h.
+/* Memory that is allocated and not freed: a table from blocks to their size and site, in the process's own memory. The
+ * sums in the shared memory are kept from it. See agent.h.
  *
- * A block is somebody's between the allocator's return and the free: nobody else adds or takes out the same one in that
- * time. So an entry needs no lock: it is claimed with one compare-and-swap and given back with one store, from any
- * thread, from signal handlers too, and whoever dies half-way blocks nobody. A block may be in one of a few places from
- * where it belongs; blocks that lie beside each other belong beside each other, so that the table takes pages only as
- * the heap does. Where all those places are taken another, larger table is added; where there is no room for one, the
- * block is counted and not kept: then live is too small by it.
+ * Between the allocator's return and the free, a block has one owner, so no two threads add or remove the same block at
+ * the same time. An entry therefore needs no lock: it is claimed with one compare-and-swap and released with one store,
+ * from any thread and from signal handlers, and a thread that dies half-way blocks no other. A block may lie in one of
+ * a few slots near its home slot. Neighbouring blocks have neighbouring home slots, so the table uses pages only as the
+ * heap does. If all of these slots are taken, a larger table is added. If there is no room for one, the block is
+ * counted but not tracked, and the live sum is too small by its size.
  *
- * Where the most was: before live falls, and when it is by more than a 128th above what it was the last time, all sites
- * note what they have. That is often enough for a detail that is at most so far off, and rare enough to cost nothing.
+ * The peak: before the live sum falls, and whenever it is more than 1/128 above its value at the last snapshot, all
+ * sites record their current sums. The detail is therefore off by at most 1/128, and snapshots are rare enough to cost
+ * nothing.
  */
 #include "agent/agent.h"
 

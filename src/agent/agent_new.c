@@ -1,13 +1,13 @@
-/* The operators new and delete of C++, under the names that they have in object files. See agent.h.
+/* C++'s operators new and delete, under the names that they have in object files. See agent.h.
  *
- * They end in malloc and free as a rule, but the C++ library has no frame pointers: seen from malloc the caller would
- * always be operator new, and nobody behind it. So the operator itself remembers its frame, and the malloc within takes
- * it from there, once: an operator that throws leaves nothing behind that way. Where there was no malloc within (an
- * allocator that has operators of its own) the operator counts.
+ * They usually end in malloc and free, but the C++ library has no frame pointers: seen from malloc, the caller would
+ * always be operator new, without any caller of its own. So the operator remembers its frame, and the malloc within
+ * consumes it; an operator that throws therefore leaves nothing behind. If there was no malloc within (an allocator
+ * with operators of its own), the operator itself counts.
  *
- * Behind each is the one that the program would have without the agent. Programs that have their own do not come here.
- * A library that was opened by dlopen may have its own, or bring the C++ library with it: RTLD_NEXT does not see that,
- * so it is looked for from the caller.
+ * Each operator calls the one that the program would use without the agent. Programs that define their own operators
+ * never reach these. A library opened by dlopen may have its own, or bring the C++ library with it. RTLD_NEXT does not
+ * see those, so the search starts from the caller.
  */
 #include "agent/agent.h"
 

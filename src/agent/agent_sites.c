@@ -1,8 +1,8 @@
 /* Where memory is allocated: the stack of callers by frame pointers, and the table of such stacks. See agent.h.
  *
- * The first return address is always right: it is the caller's. Those behind it need callers with frame pointers; the
- * walk never leaves the part of the thread's own stack that is in use, so that it reads no memory that is not there,
- * whatever the frames hold.
+ * The first return address is always right, because it is the caller's. The ones behind it need callers with frame
+ * pointers. The walk never leaves the used part of the thread's own stack, so it reads only mapped memory, whatever the
+ * frames hold.
  */
 #include "agent/agent.h"
 

@@ -1,4 +1,4 @@
-/* The agent's beginning: finds the shared memory, takes an image in it; the ring. See agent.h. */
+/* The agent's start: finds the shared memory and claims an image in it; and the ring. See agent.h. */
 #include "agent/agent.h"
 
 #include <errno.h>

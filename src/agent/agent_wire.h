@@ -1,13 +1,12 @@
-/* What Assay shares with the agent, the library that it preloads into programs: one memfd.
+/* The memory that Assay shares with the agent, the library that it preloads into programs: one memfd.
  *
- * A ring carries what happened to threads. Its slots have sequence numbers, so that many threads can write without
- * locks, also from signal handlers: a writer takes a position, fills the slot and publishes it; a full ring drops and
- * counts. Everything else is tables that writers add to with atomic operations: an *image* is a program from its exec
- * to its end; it has counters, the files that call sites are in, and the sites: a stack of return addresses with how
- * often memory was taken there, how much, how much of it was not given back, and how much that was when the program
- * had most.
+ * A ring carries thread events. Its slots have sequence numbers, so that many threads can write without locks, also
+ * from signal handlers: a writer takes a position, fills the slot and publishes it; a full ring drops and counts. The
+ * rest is tables that writers update with atomic operations. An *image* is a program from its exec to its end. It has
+ * counters, the files that call sites are in, and the sites: a stack of return addresses with the number of allocations
+ * there, their bytes, the bytes not freed, and the bytes live at the program's peak.
  *
- * The program can write whatever it likes into this memory: Assay checks every number that it reads.
+ * The program can write anything into this memory, so Assay checks every number that it reads.
  */
 #ifndef AS_AGENT_AGENT_WIRE_H
 #define AS_AGENT_AGENT_WIRE_H

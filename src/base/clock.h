@@ -1,4 +1,4 @@
-/* Seconds of a clock that only goes forward. */
+/* A monotonic clock, in seconds. */
 #ifndef AS_BASE_CLOCK_H
 #define AS_BASE_CLOCK_H
 

@@ -1,4 +1,4 @@
-/* Comma-separated values (RFC 4180) that may be opened in a spreadsheet. */
+/* Writes comma-separated values (RFC 4180) that are safe to open in a spreadsheet. */
 #ifndef AS_BASE_CSV_H
 #define AS_BASE_CSV_H
 

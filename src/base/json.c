@@ -1,5 +1,6 @@
-/* The JSON writer is a stack of open containers; each knows whether it is an object and how many members it has, which
- * is all that commas and indentation need. Write errors stay in the FILE and are asked for once, at the end. */
+/* The JSON writer keeps a stack of open containers. Each entry knows whether it is an object and how many members it
+ * has, which is all that commas and indentation need. Write errors stay in the FILE; the caller checks them once, at
+ * the end. */
 #include "base/json.h"
 
 #include "base/utf8.h"

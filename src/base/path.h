@@ -1,4 +1,4 @@
-/* Paths of files that are about to be written, and of programs. */
+/* Paths of output files, and the search for programs along PATH. */
 #ifndef AS_BASE_PATH_H
 #define AS_BASE_PATH_H
 

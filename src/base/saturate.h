@@ -1,4 +1,4 @@
-/* Sums of numbers from anywhere: one that leaves 64 bits stays at their end instead of starting anew. */
+/* Saturating sums of untrusted numbers: a sum that does not fit into 64 bits stays at the largest value. */
 #ifndef AS_BASE_SATURATE_H
 #define AS_BASE_SATURATE_H
 

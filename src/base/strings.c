@@ -1,5 +1,6 @@
-/* as_strings: the texts lie in a vector in order of their ids; beside it an open-addressed table of ids + 1 (0: free),
- * at most half full. The hash of each text is kept, so that growing and most mismatches touch no text. */
+/* as_strings keeps the texts in a vector, in order of their ids, and an open-addressed table of ids + 1 (0: free) that
+ * is at most half full. It stores the hash of each text, so that growing the table and most failed comparisons read no
+ * text. */
 #include "base/map.h"
 #include "base/vec.h"
 

@@ -1,4 +1,4 @@
-/* UTF-8 from anywhere: what is a character, and what of them terminals obey. */
+/* Reads UTF-8 from untrusted input: which bytes form a character, and which characters a terminal would act on. */
 #ifndef AS_BASE_UTF8_H
 #define AS_BASE_UTF8_H
 

@@ -1,13 +1,13 @@
 /* Global history of branch outcomes, and its folds: for each table of a predictor, a history of its own length XORed
- * down to a few bits, kept up to date with each outcome instead of being computed anew for each prediction.
+ * down to a few bits, updated with each outcome instead of being recomputed for each prediction.
  *
- * A fold is a register of `width` bits that rotates by one for each outcome: the new one comes in at bit 0, the one
- * that leaves the history is taken out where the rotations have brought it, at bit length % width. Histories that are
- * nearly constant (a long loop's) differ in the place of a bit alone, of which a fold keeps the remainder: the index
- * has one fold and the tag two, all of different widths, so that together they tell all places apart. Four tables are
- * done at a time, in vectors that the compiler maps to what the machine has; lanes without a table compute nothing of
- * use. Outcomes lie in a buffer that fills downwards, the newest at `head`; what is still needed moves to its end when
- * it is full. All of it is in the hot path of every branch, hence inline.
+ * A fold is a register of `width` bits that rotates by one for each outcome: the new outcome enters at bit 0, and the
+ * one that leaves the history is removed at bit length % width, where the rotations have moved it. Nearly constant
+ * histories (of a long loop) differ only in the position of one bit, of which a fold keeps the remainder. The index
+ * therefore has one fold and the tag two, all of different widths, which together distinguish all positions. Four
+ * tables are updated at a time, in vectors that the compiler maps to the host's; lanes without a table compute unused
+ * values. Outcomes lie in a buffer that fills downwards, the newest at `head`; when it is full, the part still needed
+ * moves to its end. All of this is on the hot path of every branch, hence inline.
  */
 #ifndef AS_CORE_BRANCH_HISTORY_H
 #define AS_CORE_BRANCH_HISTORY_H

@@ -1,7 +1,8 @@
-/* The back end for what is not the rule: micro-operations of all kinds, instructions of several, units that are not
- * pipelined, more registers than a recipe holds. See core_back.h.
+/* The back end for the less common cases: instructions of several micro-operations, units that are not pipelined, more
+ * registers than a recipe holds. See core_back.h.
  *
- * Not modelled: partial-register stalls, SMT. */
+ * Not modelled: partial-register stalls, SMT.
+ */
 #include "core/core_back.h"
 
 uint64_t as_core_wait_for_store_queue(struct as_core *core, uint64_t cycle, uint64_t in_turn, struct as_pipe *pipe)

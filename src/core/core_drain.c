@@ -1,5 +1,5 @@
-/* Draining: committed stores leave the store queue in order, `store_drain` a cycle. That is long after younger loads
- * have asked the cache, so it is put off until something asks for a later cycle, or needs to know when it happened. */
+/* Draining: committed stores leave the store queue in order, `store_drain` a cycle. That happens long after younger
+ * loads have asked the cache, so it is deferred until a later cycle is requested or the time of a drain is needed. */
 #include "core/core_internal.h"
 
 /* When the first pending store can start. */

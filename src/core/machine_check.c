@@ -1,4 +1,4 @@
-/* What cannot be built: combinations of values that are fine one by one. Ranges are the table's. */
+/* Rejects impossible machines: combinations of values that are each within their range. The ranges are in the table. */
 #include "core/machine_table.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Where machine files are: beside the program (the build tree), in the installation, or at a path that was given. */
+/* Finds machine files: beside the program (the build tree), in the installation, or at a given path. */
 #include "base/vec.h"
 #include "core/machine.h"
 

@@ -1,7 +1,7 @@
-/* The table of all keys of a machine file. doc/format/machine.md is its prose; a test holds the two against each other.
+/* The table of all keys of a machine file. doc/format/machine.md describes them; a test compares the two.
  *
- * Sizes that a real machine can lack (the L2, the second-level TLB, a prefetcher) have a default that means "none";
- * everything else must be in the file, so that no number of a machine goes unsaid.
+ * Parts that a real machine can lack (the L2, the second-level TLB, a prefetcher) have a default that means "none". All
+ * other keys are required, so that every number of a machine is stated.
  */
 #include "core/machine_table.h"
 

@@ -1,9 +1,9 @@
-/* What a machine makes of a static instruction, worked out once and read each time it is executed.
+/* What a machine makes of a static instruction: computed once, read at each execution.
  *
- * Everything that does not change from one execution to the next: where its packet is, which registers, queue, unit and
- * latency each micro-operation has, and which of the core's special cases it is. Where there is nothing to say, fields
- * name something that never holds up anybody (a register that is always ready, a register file without limit), so that
- * the common way has no questions.
+ * It holds everything that is the same for all executions: the place of its packet, the registers, queue, unit and
+ * latency of each micro-operation, and the special cases of the core that apply. A field without a meaning for the
+ * instruction names a resource that never delays (a register that is always ready, a register file without limit), so
+ * that the common path has no branches.
  */
 #ifndef AS_CORE_RECIPE_H
 #define AS_CORE_RECIPE_H

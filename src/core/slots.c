@@ -1,4 +1,4 @@
-/* Slots and the bus over time: what is not on the fast path of slots.h. */
+/* Slots and the bus over time: everything that is not on the fast path of slots.h. */
 #include "core/slots.h"
 
 #include "base/alloc.h"

@@ -1,15 +1,15 @@
-/* Things of which there are only so many, over time: slots (MSHRs, walkers, queue entries), banks, and a bus.
+/* Limited resources over time: slots (MSHRs, walkers, queue entries), banks, and a bus.
  *
- * Requests come in program order, so one can be for an earlier cycle than the one before it. Keeping only "free from
- * cycle X on" would make it wait for what has not happened yet. So all three remember when they are busy, and an
- * earlier request sees only what is busy at its own time:
+ * Requests come in program order, so a request can be for an earlier cycle than the one before it. If only "free from
+ * cycle X on" were kept, it would wait for something that has not happened yet. So all three remember when they are
+ * busy, and an earlier request sees only what is busy at its own time:
  *
- * as_slots: the busy intervals, by their ends. A request at t waits while `limit` of them cover t. What has already
- * been granted for later cycles is not looked at and not moved, so the limit can be exceeded for a while by requests
- * that arrive late in program order. as_banks: which banks are used in each of the most recent cycles, one access each.
- * as_bus: spans of time in which it is taken; a transfer goes into the first gap that is long enough.
+ * as_slots: the busy intervals, by their ends. A request at t waits while `limit` of them cover t. Intervals already
+ * granted for later cycles are ignored and not moved, so late requests in program order can exceed the limit for a
+ * while. as_banks: which banks are used in each of the most recent cycles, one access each. as_bus: the spans of time
+ * in which it is taken; a transfer goes into the first gap that is long enough.
  *
- * Each forgets what is long past. A request from before that finds everything free.
+ * Each forgets the distant past: a request from before that finds everything free.
  */
 #ifndef AS_CORE_SLOTS_H
 #define AS_CORE_SLOTS_H

@@ -1,4 +1,4 @@
-/* The array of tags.h: making it, and what a hint does not answer. */
+/* The array of tags.h: creation, and look-ups that the hint does not answer. */
 #include "core/tags.h"
 
 #include "base/alloc.h"

@@ -1,8 +1,8 @@
 /* Exact counts of what was executed, from block executions.
  *
- * A block's counts are fixed by its instructions, so what is kept for each thread and block is how often it ran, how
- * often its last branch was taken and how often it went on with a rep instruction; the sums are made when a thread
- * ends. Blocks whose accesses vary, and executions of a part of a block, are counted access by access.
+ * A block's counts are fixed by its instructions. So for each thread and block, we count only how often it ran, how
+ * often its last branch was taken and how often it continued a rep instruction; the sums are made when a thread ends.
+ * Blocks whose accesses vary, and executions of a part of a block, are counted access by access.
  */
 #ifndef AS_COUNT_COUNTS_H
 #define AS_COUNT_COUNTS_H

@@ -1,5 +1,5 @@
-/* Every executed instruction is given to the function whose symbol covers it. Code without symbols is cut into
- * functions at the addresses that were called. */
+/* Assigns every executed instruction to the function whose symbol covers it. Code without symbols is cut into functions
+ * at the addresses that were called. */
 #include "count/functions.h"
 
 #include "base/map.h"

@@ -1,4 +1,4 @@
-/* Where indirect jumps and calls went: a set of addresses, each with its image. */
+/* The targets of indirect jumps and calls: a set of addresses, each with its image. */
 #ifndef AS_COUNT_TARGETS_H
 #define AS_COUNT_TARGETS_H
 

@@ -1,6 +1,5 @@
-/* See tracker.h. Calls and returns go straight to the shadow stack. A jump or taken branch is looked at only if it
- * leaves the function that its block is in; functions' extents come from the symbols and are remembered for each block.
- */
+/* See tracker.h. Calls and returns go straight to the shadow stack. A jump or taken branch matters only if it leaves
+ * its block's function; the extents of functions come from the symbols and are cached for each block. */
 #include "count/tracker.h"
 
 #include "base/vec.h"

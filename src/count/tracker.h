@@ -1,7 +1,8 @@
 /* The call path of every thread, kept up to date from the stream of block executions.
  *
- * Not a sink itself: sinks that want paths pass their calls on. Before a block is told, as_call_tracker_begin gives the
- * node that its instructions belong to; after it, as_call_tracker_end follows where control went.
+ * It is not a sink itself: sinks that need paths forward their calls. as_call_tracker_begin, called before a block is
+ * processed, returns the node that its instructions belong to; as_call_tracker_end, called after it, follows the
+ * control transfer.
  */
 #ifndef AS_COUNT_TRACKER_H
 #define AS_COUNT_TRACKER_H

@@ -1,5 +1,5 @@
-/* Instructions are found by (image, address), blocks by (image, first address); each key has a chain, because code at
- * an address can change and a block can be cut differently. */
+/* Instructions are found by (image, address), blocks by (image, first address). Each key has a chain, because the code
+ * at an address can change and QEMU can cut a block differently. */
 #include "engine/code_table.h"
 
 #include "base/log.h"

@@ -1,5 +1,5 @@
-/* What is known of the program's code: images with their modules, static instructions, blocks. Filled from the messages
- * of the code lanes (wire.h); blocks and instructions that were translated again unchanged are the same object. */
+/* The program's code: images with their modules, static instructions, blocks. It is filled from the messages of the
+ * code lanes (wire.h). A block or instruction that is translated again unchanged stays the same object. */
 #ifndef AS_ENGINE_CODE_TABLE_H
 #define AS_ENGINE_CODE_TABLE_H
 

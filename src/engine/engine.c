@@ -1,4 +1,4 @@
-/* A run: start the child, read until it is over, say how it ended. */
+/* A run: starts the child, reads until it is over, reports how it ended. */
 #include "engine/engine.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Finding QEMU, our plugin and a guest's libraries. Also what `assay doctor` shows. */
+/* Finds QEMU, our plugin and a guest's libraries. `assay doctor` shows the result. */
 #ifndef AS_ENGINE_FIND_QEMU_H
 #define AS_ENGINE_FIND_QEMU_H
 

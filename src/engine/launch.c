@@ -1,10 +1,10 @@
-/* Starts QEMU as a child that dies with us, and waits for it on a thread of its own, which rings the reader's bell.
+/* Starts QEMU as a child that dies with us, and waits for it on a separate thread, which wakes the reader.
  *
- * The child gets our standard streams, environment and working directory as they are. Address-space randomisation is
- * off, so that a program gives the same records in every run. The shared memory is a memfd that the plugin opens
- * through /proc, so that the program inherits no descriptor, and nothing has to be cleaned up whatever happens.
+ * The child gets our standard streams, environment and working directory unchanged. Address-space randomisation is off,
+ * so that a program gives the same records in every run. The shared memory is a memfd that the plugin opens through
+ * /proc, so the program inherits no descriptor and there is nothing to clean up, whatever happens.
  *
- * Signals: Ctrl-C on the terminal reaches the program by itself, so we only count it; what is sent to us alone is
+ * Signals: Ctrl-C on the terminal reaches the program by itself, so we only count it; signals sent to us alone are
  * passed on to the program.
  */
 #include "engine/launch.h"

@@ -1,4 +1,4 @@
-/* The child: shared memory, QEMU's start, its end. */
+/* The child process: shared memory, the start of QEMU, its end. */
 #ifndef AS_ENGINE_LAUNCH_H
 #define AS_ENGINE_LAUNCH_H
 

@@ -1,9 +1,10 @@
-/* From a name to something that QEMU can run: look-up along PATH, then `#!` lines until an ELF file comes, then its
+/* From a name to something that QEMU can run: a search along PATH, then `#!` lines until an ELF file is found, then its
  * header and program headers.
  *
- * The rules are the kernel's (execve of Linux 6): 256 bytes of a `#!` line count, blanks around are dropped, everything
- * behind the interpreter is one argument, five scripts in a row are the most. Nothing is mapped (a file can shrink
- * while we look at it): every read is a pread with its length checked, and no byte of the file is trusted.
+ * The rules are the kernel's (execve of Linux 6): 256 bytes of a `#!` line count, surrounding blanks are dropped,
+ * everything after the interpreter is one argument, and at most five scripts follow each other. Nothing is mapped (a
+ * file can shrink while we look at it): every read is a pread with its length checked, and no byte of the file is
+ * trusted.
  */
 #include "engine/program.h"
 

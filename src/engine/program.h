@@ -1,7 +1,6 @@
-/* What a path on the command line really is: an ELF file of an architecture that we run, a script with its interpreter,
- * or something that cannot be run, said in one line. Also linked into the QEMU plugin (to follow execve), so it uses
- * nothing but libc and base/error.
- */
+/* Identifies a path on the command line: an ELF file of an architecture that we run, a script with its interpreter, or
+ * something that cannot be run, with the reason in one line. The QEMU plugin links it too (to follow execve), so it
+ * uses only libc and base/error. */
 #ifndef AS_ENGINE_PROGRAM_H
 #define AS_ENGINE_PROGRAM_H
 

@@ -1,8 +1,7 @@
-/* Two things need care. A comma in a path ends it in QEMU's option syntax unless doubled. And the environment is the
- * program's, but QEMU itself is a program that the dynamic loader starts: LD_* variables meant for the program must not
- * act on QEMU, nor must QEMU_* ones, so they are taken out and handed over with -E, which cannot carry a comma (then
- * they stay). QEMU turns the order of the environment round; so do we.
- */
+/* Two details need care. A comma in a path ends it in QEMU's option syntax unless it is doubled. And the environment is
+ * the program's, but the dynamic loader also starts QEMU with it: LD_* and QEMU_* variables meant for the program must
+ * not affect QEMU. They are removed and passed with -E, which cannot carry a comma (such variables stay). QEMU reverses
+ * the order of the environment; so do we. */
 #include "engine/qemu_command.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The command line that runs a program in QEMU with our plugin. Used by the engine for the first program and by the
- * plugin for the programs that it executes, so it needs nothing but libc. */
+/* The command line that runs a program in QEMU with our plugin. The engine uses it for the first program and the plugin
+ * for the programs that it executes, so it needs only libc. */
 #ifndef AS_ENGINE_QEMU_COMMAND_H
 #define AS_ENGINE_QEMU_COMMAND_H
 

@@ -1,8 +1,8 @@
-/* A profile in other tools' formats: one file a format, one line in the table of export.c. doc/format/export.md says
- * what of a profile each of them carries.
+/* Writes a profile in other tools' formats: one file a format, one line in the table of export.c. doc/format/export.md
+ * lists what each format carries.
  *
- * Names in a profile may be anything: each format makes of them what it can hold (invalid UTF-8 becomes U+FFFD, control
- * characters become '?', whatever separates fields is replaced or quoted), so that no name can break a file.
+ * Names in a profile are arbitrary. Each format converts them to what it can hold (invalid UTF-8 becomes U+FFFD,
+ * control characters become '?', field separators are replaced or quoted), so that no name can break a file.
  */
 #ifndef AS_EXPORT_EXPORT_H
 #define AS_EXPORT_EXPORT_H

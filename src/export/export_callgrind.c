@@ -1,9 +1,9 @@
-/* Callgrind's format, version 1 (valgrind.org, "Callgrind Format Specification"): for each function its own cost by
- * instruction, and for each of its calls the cost of what was called. Events are the time and its components, those
- * with most time by name, the rest in one.
+/* Callgrind's format, version 1 (valgrind.org, "Callgrind Format Specification"): the own cost of each function by
+ * instruction, and for each of its calls the cost of the callee. The events are the time and its components: the
+ * largest by name, the rest in one.
  *
- * How often a call happened is known where the series counts executions and the call has one target; otherwise the
- * number of its call paths is written. A call that happens again below itself counts once, with its outermost cost.
+ * The number of calls is known if the series counts executions and the call has one target; otherwise the number of its
+ * call paths is written. A call that recurs below itself counts once, with its outermost cost.
  */
 #include "export/export_frames.h"
 #include "export/export_internal.h"

@@ -1,5 +1,5 @@
-/* Folded stacks: `outermost;…;innermost COUNT` a line, as FlameGraph's scripts and their heirs read them. The count is
- * the stack's own time, in whole units of the series; lines add up to its total. */
+/* Folded stacks: one line `outermost;…;innermost COUNT` a stack, for FlameGraph's scripts and compatible tools. The
+ * count is the stack's own time, in whole units of the series; the lines add up to its total. */
 #include "export/export_internal.h"
 #include "export/export_text.h"
 #include "export/export_tree.h"

@@ -1,7 +1,6 @@
-/* Names for stacks. A *place* is where a stack stands in one real function: an instruction, or a function of which no
- * more is known. Its lines are the functions there, those that were inlined first, innermost to outermost; each is a
- * *frame* (name, file, module) at a line.
- */
+/* Names for stacks. A *place* is a position in one real function: an instruction, or a function without further detail.
+ * A place has one line for each function there, inlined ones first, innermost to outermost. Each line is a *frame*
+ * (name, file, module) with a line number. */
 #ifndef AS_EXPORT_FRAMES_H
 #define AS_EXPORT_FRAMES_H
 

@@ -1,4 +1,4 @@
-/* See export_mapping.h. Files are anyone's: every header is read by itself, at a place that may be wrong. */
+/* See export_mapping.h. Files are untrusted: every header is read separately and may be wrong. */
 #include "export/export_mapping.h"
 
 #include <elf.h>

@@ -1,4 +1,5 @@
-/* Where in its file a module's code lies, which a profile does not keep: from the file, where it is still the one. */
+/* The offset of a module's code in its file. A profile does not store it, so it is read from the file, if that is
+ * unchanged. */
 #ifndef AS_EXPORT_MAPPING_H
 #define AS_EXPORT_MAPPING_H
 

@@ -1,5 +1,5 @@
-/* pprof: the protocol buffer `perftools.profiles.Profile`, packed with gzip. Samples come first and name strings,
- * mappings, locations and functions by numbers; those follow when it is known which of them there are.
+/* pprof: the protocol buffer `perftools.profiles.Profile`, compressed with gzip. Samples come first and refer to
+ * strings, mappings, locations and functions by number; those follow once all of them are known.
  *
  * Field numbers: proto/profile.proto of github.com/google/pprof.
  */

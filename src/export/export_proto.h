@@ -1,5 +1,5 @@
-/* Protocol buffers as bytes: varints, fields of a message, messages in messages; and a file that is packed with gzip on
- * the way. The wire format: protobuf.dev, "Encoding". */
+/* Writes protocol buffers: varints, fields, nested messages; and a file that is compressed with gzip on the way. The
+ * wire format: protobuf.dev, "Encoding". */
 #ifndef AS_EXPORT_PROTO_H
 #define AS_EXPORT_PROTO_H
 

@@ -1,10 +1,10 @@
 /* The text of `perf script`: for each sample a line with thread, time, period and event, then a line for each frame,
- * then an empty one. A profile keeps no times: they count the samples here, a microsecond each.
+ * then an empty line. A profile keeps no times, so the time column counts the samples, a microsecond each.
  *
- * An exact series has no samples; each of its stacks is written as one, with all its time as the period. Where there
- * are more of them than the file may have, as many samples are taken as it may, at equal distances along all of the
- * time, stack by stack: each stands for the same time, a stack has what is due to it to within one of them, and their
- * periods still add up to the total.
+ * An exact series has no samples: each of its stacks is written as one sample whose period is all of its time. If there
+ * are more stacks than the file may hold, the allowed number of samples is spread at equal distances along the total
+ * time, stack by stack. Each then stands for the same time, a stack gets its due to within one sample, and the periods
+ * still add up to the total.
  */
 #include "export/export_frames.h"
 #include "export/export_internal.h"

@@ -1,4 +1,4 @@
-/* Time of paths out of the time of instructions: see export_view.h. */
+/* Divides the time of instructions among paths: see export_view.h. */
 #include "export/export_view.h"
 
 /* A path's time, with where it is to be taken from: one instruction, or all of a function (instruction NONE). */

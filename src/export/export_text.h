@@ -1,4 +1,4 @@
-/* Text and numbers as line-based formats can hold them. */
+/* Text and numbers for line-based formats. */
 #ifndef AS_EXPORT_TEXT_H
 #define AS_EXPORT_TEXT_H
 

@@ -1,5 +1,5 @@
-/* Stacks merged by the functions in them: what flame graphs are made of. Nodes are numbered from 1, parents before
- * their children; 0 is above all of them. */
+/* Stacks merged by their functions: the data of flame graphs. Nodes are numbered from 1, parents before their children;
+ * 0 is the root. */
 #ifndef AS_EXPORT_TREE_H
 #define AS_EXPORT_TREE_H
 

@@ -1,14 +1,14 @@
-/* What stack formats are written from: the time of one series in cells of (thread, call path, instruction, events).
+/* The input of all stack formats: the time of one series in cells of (thread, call path, instruction, events).
  *
- * A profile keeps time by instruction and events, and time by call path, each exact; which instruction had which events
- * on which path it does not keep, unless there is but one way to put them together. Elsewhere a path gets of each
- * instruction (of its function, or the one that it names) in proportion, in whole units, so that the time of every
- * instruction, of every component and of the whole stays exactly what it was. Time that no path accounts for is a cell
+ * A profile stores time by instruction and events, and time by call path, each exactly. It does not store which
+ * instruction had which events on which path, unless there is only one way to combine them. Otherwise each path gets a
+ * proportional part of each instruction (of its function, or the one that it names), in whole units, so that the time
+ * of every instruction, of every component and of the whole stays exact. Time that no path accounts for is a cell
  * without a path.
  *
- * A function with very many paths and instructions would have more cells than anyone can read: the paths with most time
- * are shared out in proportion (AS_EXPORT_FINE cells a function, AS_EXPORT_FINE_ALL in all), the others take what is
- * left one after the other.
+ * A function with very many paths and instructions would have too many cells. The paths with most time are divided in
+ * proportion (AS_EXPORT_FINE cells a function, AS_EXPORT_FINE_ALL in all); the others take what is left one after the
+ * other.
  */
 #ifndef AS_EXPORT_VIEW_H
 #define AS_EXPORT_VIEW_H

@@ -1,4 +1,4 @@
-/* The decoders' common door: picks the instruction set. */
+/* The decoders' common entry point: picks the instruction set. */
 #include "isa/arch.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* Addresses that no access tells: QEMU performs prefetches and cache-line flushes as nothing at all, so where they
- * point must be worked out from the registers.
+/* Addresses that no access record contains. QEMU does nothing for prefetches and cache-line flushes, so their addresses
+ * must be computed from the registers.
  *
- * Within a block, each integer register is followed as a linear form of the registers' values at the block's start, for
- * as long as the code adds, moves and scales; anything else makes it unknown. linear.c has what the architectures
- * share, x86_linear.c and rv64_linear.c what their instructions do (RISC-V's prefetches are Zicbop's).
+ * Within a block, each integer register is tracked as a linear form of the registers' values at the block's start, for
+ * as long as the code adds, moves and scales; any other operation makes it unknown. linear.c has what the architectures
+ * share, x86_linear.c and rv64_linear.c have the effect of their instructions (RISC-V's prefetches are Zicbop's).
  */
 #ifndef AS_ISA_LINEAR_H
 #define AS_ISA_LINEAR_H

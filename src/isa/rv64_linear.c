@@ -1,4 +1,5 @@
-/* What RISC-V instructions do to linear forms. x0 needs no care: its value at a block's start is 0. See linear.h. */
+/* The effect of RISC-V instructions on linear forms. x0 needs no special case: its value at a block's start is 0. See
+ * linear.h. */
 #include "isa/linear.h"
 #include "isa/rv64.h"
 

@@ -1,8 +1,8 @@
-/* What each x86-64 mnemonic is.
+/* The class of each x86-64 mnemonic.
  *
- * Most follow from Zydis' category or, failing that, from the registers: what touches a vector, MMX or mask register is
- * AS_CLASS_VECTOR, the rest is AS_CLASS_INT. The table below names the others, in families. A mnemonic that two
- * instructions share (movsd, cmpsd) is told apart by its category: the string instructions are decided before.
+ * Most classes follow from Zydis' category or, failing that, from the registers: an instruction that uses a vector, MMX
+ * or mask register is AS_CLASS_VECTOR, any other is AS_CLASS_INT. The table below names the exceptions, in families.
+ * String instructions are classified first, because they share mnemonics with vector instructions (movsd, cmpsd).
  */
 #include "isa/x86.h"
 

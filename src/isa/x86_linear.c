@@ -1,4 +1,4 @@
-/* What x86-64 instructions do to linear forms. See linear.h. */
+/* The effect of x86-64 instructions on linear forms. See linear.h. */
 #include "isa/linear.h"
 
 #include "isa/x86.h"

@@ -1,5 +1,5 @@
-/* Which basic block and which function each executed static instruction belongs to: the granularities at which profiles
- * are compared. */
+/* The basic block and the function of each executed static instruction: the granularities at which profiles are
+ * compared. */
 #ifndef AS_MODEL_GROUPS_H
 #define AS_MODEL_GROUPS_H
 

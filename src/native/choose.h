@@ -1,11 +1,11 @@
-/* Which source and events `auto` takes on this machine, and why: from what the probe found out.
+/* Chooses the source and events that `auto` uses on this machine, and gives the reason, from the probe's findings.
  *
- * Time: cycles at the highest precise level that opens (PEBS on Intel; the kernel gives IBS for it on AMD, with its
- * registers), else IBS op by itself, else cycles with skid, and SPE with them where there is one, else the task clock.
- * Data accesses: the PMU's loads and stores with address, source and latency (Intel), IBS op (AMD), SPE (Arm), else the
- * task clock with registers, from which addresses are worked out (reconstruct.h).
+ * Time: cycles at the highest precise level that opens (PEBS on Intel; on AMD the kernel substitutes IBS, with its
+ * registers), else IBS op by itself, else cycles with skid, plus SPE where there is one, else the task clock. Data
+ * accesses: the PMU's loads and stores with address, source and latency (Intel), IBS op (AMD), SPE (Arm), else the task
+ * clock with registers, from which addresses are reconstructed (reconstruct.h).
  *
- * What it says of hardware has not run on hardware: the machines that this was written on have no PMU.
+ * The choices for hardware have not been run on hardware: the machines used for development have no PMU.
  */
 #ifndef AS_NATIVE_CHOOSE_H
 #define AS_NATIVE_CHOOSE_H

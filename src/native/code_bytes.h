@@ -1,8 +1,8 @@
-/* The code of sampled processes: bytes at an address as they were mapped when the sample was taken. From the mapped
- * file where there is one, from the kernel's own page for the vdso, else from the memory of the process if it still
+/* The code of sampled processes: bytes at an address as they were mapped when the sample was taken. They come from the
+ * mapped file if there is one, from the kernel's own page for the vdso, else from the memory of the process if it still
  * runs.
  *
- * Fed with the process records of a session or a recording, in their order. Pages are kept (a bounded number).
+ * Pass it the process records of a session or a recording in order. It caches a bounded number of pages.
  */
 #ifndef AS_NATIVE_CODE_BYTES_H
 #define AS_NATIVE_CODE_BYTES_H

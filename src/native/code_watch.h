@@ -1,14 +1,14 @@
-/* Waiting for a thread of another process to come to an instruction, and taking its registers there: hardware
- * breakpoints of the kernel's (PERF_TYPE_BREAKPOINT), each for one hit.
+/* Waits for a thread of another process to reach an instruction, and takes its registers there: the kernel's hardware
+ * breakpoints (PERF_TYPE_BREAKPOINT), each for one hit.
  *
  *     struct as_code_watch *watch = as_code_watch_new(NULL);
  *     as_code_watch_arm(watch, &order);
  *     as_code_watch_poll(watch, take, context);      … now and then, and once at the end
  *
- * Nothing of this is in the watched program but the debug registers of the thread while one is armed. The kernel takes
- * a breakpoint away by itself after its hit, so a loop traps no more however late the hit is looked at; a trap takes
- * the thread some 26 us in the virtual machine this was written on. At most two are armed for a thread, and no more
- * than `rate` a second, so that the cost is bounded. One that is not met for a while expires.
+ * Nothing is added to the watched program except the thread's debug register while one is armed. The kernel disables a
+ * breakpoint after its hit, so a loop does not trap again, however late the hit is collected. A trap costs the thread
+ * about 26 us in the virtual machine used for development. At most two breakpoints are armed for a thread, and no more
+ * than `rate` a second, which bounds the cost. A breakpoint that is not reached for a while expires.
  */
 #ifndef AS_NATIVE_CODE_WATCH_H
 #define AS_NATIVE_CODE_WATCH_H

@@ -1,4 +1,4 @@
-/* Names of events. See event.h for the order in which they are tried. */
+/* Resolves names of events. See event.h for the order of the look-ups. */
 #include "native/event.h"
 
 #include <ctype.h>

@@ -1,17 +1,17 @@
-/* Events to sample: from a name to what perf_event_open wants. A name is looked up in this order:
+/* Events to sample: from a name to the attributes for perf_event_open. A name is looked up in this order:
  *
  *   task-clock, page-faults …        the kernel's software events
  *   cycles, instructions …           its generic hardware events
  *   r1a2b                            a raw code of the processor's PMU
- *   pmu/name/, pmu/term=value,…/     what /sys/bus/event_source/devices/pmu says: events/name, format/term
+ *   pmu/name/, pmu/term=value,…/     as /sys/bus/event_source/devices/pmu describes: events/name, format/term
  *   mem:0x1234[/length][:rw]         a watchpoint
- *   loads, stores                    what this machine has for them (the PMU's mem-loads, mem-stores, or libpfm4's)
+ *   loads, stores                    this machine's event for them (the PMU's mem-loads, mem-stores, or libpfm4's)
  *   anything else                    a name of libpfm4 ("MEM_INST_RETIRED:ALL_LOADS", "snb::INST_RETIRED")
  *
- * each with modifiers behind a last colon: u user mode, k kernel mode, p … ppp least precise level.
+ * each optionally followed by a colon and modifiers: u user mode, k kernel mode, p … ppp least precise level.
  *
- * Of the hardware's events nothing has run on the machines this was written on, which have no PMU: the attributes are
- * held against tables, with made-up trees in place of /sys.
+ * Hardware events have not been run on hardware: the machines used for development have no PMU. Tests compare the
+ * attributes with tables, using a made-up /sys.
  */
 #ifndef AS_NATIVE_EVENT_H
 #define AS_NATIVE_EVENT_H

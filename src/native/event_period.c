@@ -1,4 +1,4 @@
-/* Sampling periods: primes, so that no loop of a program has a length that divides them. */
+/* Sampling periods are primes, so that no loop's length divides them. */
 #include "native/event.h"
 
 #include <math.h>

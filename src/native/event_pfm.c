@@ -1,5 +1,5 @@
-/* Event names of libpfm4, which has the vendors' tables. It knows the processor that it runs on; names with another PMU
- * in front ("skl::INST_RETIRED") are refused there. */
+/* Event names of libpfm4, which has the vendors' tables. It knows the processor that it runs on and refuses names of
+ * another PMU ("skl::INST_RETIRED"). */
 #include "native/event.h"
 
 #include <perfmon/pfmlib.h>

@@ -1,6 +1,6 @@
 /* Events that the kernel describes in /sys/bus/event_source/devices: `type` is the PMU's number, events/NAME holds
- * terms ("event=0xcd,umask=0x1,ldlat=3"), format/TERM says where a term's bits go ("config1:0-15", or pieces of a
- * field, "config:0-7,32-35"). */
+ * terms ("event=0xcd,umask=0x1,ldlat=3"), and format/TERM gives the place of a term's bits ("config1:0-15", or pieces
+ * of a field, "config:0-7,32-35"). */
 #include "native/event.h"
 #include "native/probe_parts.h"
 

@@ -1,4 +1,4 @@
-/* The parts of the probe that are neither the processor nor perf events, and the order of all. */
+/* Probes everything but the processor and perf events, and runs all probes in order. */
 #include "native/probe_parts.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
-/* What this machine offers for measuring, found out by trying: events are opened, debug registers really fire, another
- * process is really traced. Facts only; what they mean and what to do about them is said by whoever shows them.
+/* Probes what this machine offers for measuring, by trying: it opens events, lets a debug register fire, traces another
+ * process. It reports facts only; the caller interprets them and gives advice.
  *
- * Everything tried is undone before as_probe_machine returns. It takes some tens of milliseconds.
+ * as_probe_machine undoes everything it tried before it returns. It takes some tens of milliseconds.
  */
 #ifndef AS_NATIVE_PROBE_H
 #define AS_NATIVE_PROBE_H

@@ -1,6 +1,6 @@
-/* What perf_event_open gives. Every event is for the own thread in user mode, which is what an unprivileged user may
- * have under the default settings of most distributions. That an event opens proves little in a virtual machine, so the
- * counters must count, a watchpoint must fire and a clock must sample. */
+/* Probes perf_event_open. Every event is for the calling thread in user mode, which an unprivileged user may open under
+ * the default settings of most distributions. In a virtual machine an event can open and never count, so the counters
+ * must count, a watchpoint must fire and a clock must sample. */
 #include "native/probe_parts.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* What the processor is: /proc/cpuinfo, whose fields differ by architecture, uname, and on x86 the hypervisor's own
+/* Identifies the processor: /proc/cpuinfo, whose fields differ by architecture, uname, and on x86 the hypervisor's
  * signature (cpuid leaf 0x40000000). */
 #include "native/probe_parts.h"
 

@@ -1,4 +1,4 @@
-/* What a running process has mapped now, in the form of a recording's records. */
+/* The current mappings of a running process, in the form of a recording's records. */
 #ifndef AS_NATIVE_PROCESS_MAPS_H
 #define AS_NATIVE_PROCESS_MAPS_H
 

@@ -1,4 +1,4 @@
-/* Data accesses from registers and code. See reconstruct.h. */
+/* Reconstructs data accesses from registers and code. See reconstruct.h. */
 #include "native/reconstruct.h"
 
 #include "native/x86_step.h"

@@ -1,20 +1,19 @@
-/* The data access of a sample that has none of its own: from the interrupted address, the code there and the saved
- * registers.
+/* Reconstructs the data access of a sample that has no address of its own: from the interrupted address, the code there
+ * and the saved registers.
  *
- * Where the interrupted instruction accesses memory, it is about to do so: exact. Where it does not, the code is
- * followed to the first one that does, with the registers' values carried along (x86_step.h), over jumps and over
- * conditional branches whose flags are known, returns whose address is in the copy of the stack, indirect jumps through
- * registers or tables: next. A branch on unknown flags, a system call, or an address that needs a value which is not
- * known (thread-local, from a vector register) end the search: none, with the reason and the place. `watch` says that
- * the registers at that place would tell: whoever can wait for the program to come there (code_watch.h) goes on from
- * it.
+ * If the interrupted instruction accesses memory, it is about to do so: exact. Otherwise the code is followed to the
+ * first instruction that does, carrying the registers' values along (x86_step.h), over jumps, over conditional branches
+ * whose flags are known, returns whose address is in the copy of the stack, and indirect jumps through registers or
+ * tables: next. The search ends at a branch on unknown flags, at a system call, or at an address that needs an unknown
+ * value (thread-local, from a vector register): none, with the reason and the place. `watch` is set if the registers at
+ * that place would be enough: code_watch.h can wait for the program to reach it and continue from there.
  *
- * A timer's interrupt arrives where the processor likes to stop: in a short loop always at the same instruction, so the
- * access that follows is always the same one too. `skip` lets so many accesses pass before one is taken; drawn at
- * random for each sample it spreads them over the loop (doc/design/native.md has the numbers). What a passed load
- * brings is not known: where the way or the address depends on it the answer is none. Each round
- * of a string instruction that repeats is an access. Nothing is passed over because it is unknown: that would prefer
- * some kinds of accesses to others.
+ * A timer's interrupt arrives where the processor prefers to stop. In a short loop that is always the same instruction,
+ * so the access that follows is always the same too. `skip` passes over that many accesses before one is taken; a
+ * random value for each sample spreads the samples over the loop (doc/design/native.md has the numbers). The value that
+ * a passed load returns is unknown; if the path or the address depends on it, the answer is none. Each iteration of a
+ * repeated string instruction is an access. An unknown access is never passed over, because that would favour some
+ * kinds of accesses.
  */
 #ifndef AS_NATIVE_RECONSTRUCT_H
 #define AS_NATIVE_RECONSTRUCT_H

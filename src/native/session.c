@@ -1,4 +1,4 @@
-/* A session from its making to its end, and the delivery of what its buffers gave. See session.h. */
+/* A session from creation to end, and the delivery of its records. See session.h. */
 #include "base/clock.h"
 #include "native/probe_parts.h"
 #include "native/session_internal.h"

@@ -1,8 +1,8 @@
 /* Threads that have an event twice: opened when their process was attached to, and inherited from the thread that
- * started them, which was opened before them (session_target.c). It shows in what comes from them: each of the two
- * writes samples, and FORK and EXIT records of its own. What was opened later is the copy, and its samples and count
- * are left out from then on, with those of all that inherited it. That is so for each processor's event by itself,
- * because a thread may be started while only some of them are there. */
+ * started them and was opened before them (session_target.c). Both copies write samples, FORK and EXIT records, which
+ * reveals the duplicate. The event that was opened later is the copy; its samples and count are dropped from then on,
+ * together with those of every event that inherited it. Each processor's event is treated separately, because a thread
+ * may start while only some of them are open. */
 #include "native/session_internal.h"
 
 #include <string.h>

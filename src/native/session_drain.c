@@ -1,5 +1,5 @@
-/* The thread that empties the kernel's buffers. It does nothing else: what the records mean is found out by whoever
- * runs the session. When the queue is full it waits, and the kernel counts what it loses. */
+/* The thread that empties the kernel's buffers. It does nothing else; the thread that runs the session interprets the
+ * records. If the queue is full it waits, and the kernel counts what it loses. */
 #include "base/clock.h"
 #include "native/session_internal.h"
 

@@ -1,8 +1,9 @@
-/* Sampling whole processors: what is the program's among what comes from everybody (as_native_options.processors).
+/* Sampling whole processors: picks the program's records out of everybody's (as_native_options.processors).
  *
- * The program's are its process, what that forks, and what those fork: FORK records tell, in order of time. A launched
- * program is followed from its exec on, so that nothing of Assay is in the profile. A number that a process had may
- * become another's, so one that ends is forgotten. */
+ * The program is its process, the processes that it forks, and their descendants, as FORK records report in order of
+ * time. A launched program is followed from its exec on, so that nothing of Assay is in the profile. A process number
+ * can be reused, so it is forgotten when its process ends.
+ */
 #include "native/session_internal.h"
 
 #include <linux/perf_event.h>

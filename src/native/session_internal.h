@@ -1,7 +1,6 @@
 /* The inside of a session: session.c (set-up and delivery), session_open.c (events and buffers), session_target.c (the
- * program), session_double.c (threads that have their events twice), session_family.c (whose a record is),
- * session_drain.c (the thread that empties buffers).
- */
+ * program), session_double.c (threads that have their events twice), session_family.c (which records are the
+ * program's), session_drain.c (the thread that empties the buffers). */
 #ifndef AS_NATIVE_SESSION_INTERNAL_H
 #define AS_NATIVE_SESSION_INTERNAL_H
 

@@ -1,5 +1,5 @@
-/* A session's events: what is opened, on which processors, with how much given up where the machine or its settings do
- * not allow it. */
+/* Opens a session's events: which ones, on which processors, and what to do without where the machine or its settings
+ * do not allow it. */
 #include "base/clock.h"
 #include "native/probe_parts.h"
 #include "native/session_internal.h"

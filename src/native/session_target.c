@@ -1,4 +1,4 @@
-/* The program: starting one that waits for its events, attaching to one that runs, noticing that it has ended. */
+/* The program: starts one that waits for its events, attaches to a running one, and notices its end. */
 #include "native/process_maps.h"
 #include "native/session_internal.h"
 

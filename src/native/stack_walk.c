@@ -1,5 +1,5 @@
-/* Unwinding copies of stacks with libdw. See stack_walk.h. One Dwfl for each process, with the modules that it has
- * mapped; which sample it looks at changes below it. */
+/* Unwinds copies of stacks with libdw. See stack_walk.h. There is one Dwfl for each process, with the modules that it
+ * has mapped; the sample that its callbacks read changes from call to call. */
 #include "native/stack_walk.h"
 
 #include "base/map.h"

@@ -1,8 +1,8 @@
-/* Call chains of programs without frame pointers: from samples that carry registers and a copy of the top of the stack
- * (PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER), unwound with the programs' own .eh_frame by libdw. x86-64.
+/* Call chains of programs without frame pointers: samples that carry registers and a copy of the top of the stack
+ * (PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER), unwound by libdw with the programs' own .eh_frame. x86-64.
  *
- * Fed with the process records of a session or a recording, in their order. A chain ends where the copy ends, where a
- * module has no unwind table (generated code, the vdso), or at AS_WALK_MAX frames.
+ * Pass it the process records of a session or a recording in order. A chain ends where the copy ends, at a module
+ * without an unwind table (generated code, the vdso), or after AS_WALK_MAX frames.
  */
 #ifndef AS_NATIVE_STACK_WALK_H
 #define AS_NATIVE_STACK_WALK_H

@@ -1,4 +1,4 @@
-/* A small interpreter for what stands between two accesses. See x86_step.h. */
+/* A small interpreter for the code between two accesses. See x86_step.h. */
 #include "native/x86_step.h"
 
 #include "isa/x86.h"

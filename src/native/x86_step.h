@@ -1,7 +1,6 @@
-/* Carrying x86-64 registers forward over instructions, as far as their values are known: moves, address arithmetic,
- * integer arithmetic and logic, the stack pointer, and the flags that conditional branches look at. Whatever is not
- * understood, or comes from memory, makes what it writes unknown.
- */
+/* Carries x86-64 registers forward over instructions, as far as their values are known: moves, address arithmetic,
+ * integer arithmetic and logic, the stack pointer, and the flags that conditional branches read. An instruction that is
+ * not supported, or that reads memory, makes its results unknown. */
 #ifndef AS_NATIVE_X86_STEP_H
 #define AS_NATIVE_X86_STEP_H
 

@@ -1,11 +1,12 @@
-/* Events and sets of them: what an instruction's performance signature vector (as_pipe.events) can say, as data.
+/* Events and sets of them: the possible contents of an instruction's performance signature vector (as_pipe.events), as
+ * data.
  *
- * An event explains one of the states in which the commit stage makes no progress, and stands in a hierarchy: a
- * dependent event occurs only where its root has (an LLC miss is an L1 miss first), independent ones occur by
- * themselves. A set that has a dependent event without its root cannot be interpreted: what is not marked may be a hit
- * or a miss of the level before. Such sets are refused.
+ * An event explains one of the states in which the commit stage makes no progress, and has a place in a hierarchy: a
+ * dependent event occurs only if its root has occurred (an LLC miss is an L1 miss first); independent events occur by
+ * themselves. A set with a dependent event but without its root cannot be interpreted, because an unmarked execution
+ * may be a hit or a miss of the level before. Such sets are refused.
  *
- * A set is a mask. What is not in it is cleared from the vectors, and costs that one AND. doc/design/events.md has the
+ * A set is a mask. Events outside it are cleared from the vectors, at the cost of one AND. doc/design/events.md has the
  * table and the sets.
  */
 #ifndef AS_OBSERVE_EVENTS_H

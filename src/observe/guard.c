@@ -1,5 +1,5 @@
-/* See guard.h. The handler jumps back to where the guarded call was made. Each thread that guards has a signal stack of
- * its own, so that a stack that overflowed is caught too. */
+/* See guard.h. The handler jumps back to the guarded call. Each thread that guards has its own signal stack, so that a
+ * stack overflow is caught too. */
 #include "observe/guard.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
-/* Calls into code that is not ours: a crash there ends the call, not the process.
+/* Calls into foreign code: a crash there ends the call, not the process.
  *
  * The code runs in our address space, so this is a safety net, not a wall: what it wrote into our memory before it
- * crashed, or a lock of the C library that it held, stays as it is. Whoever was caught must not be called again, not
+ * crashed, or a lock of the C library that it held, stays as it is. Code that has crashed must not be called again, not
  * even to free. Code that never returns is not caught, nor is exit().
  */
 #ifndef AS_OBSERVE_GUARD_H

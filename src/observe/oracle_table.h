@@ -1,7 +1,7 @@
-/* The Oracle's books: rows by number (static instruction or call path) with their components by events.
+/* The Oracle's tables: rows by number (static instruction or call path) with their components by events.
  *
- * Rows stand in pages that are made when they are first used, so that a thread costs what it executes, not what the
- * program has. Time without events is part of the row; components with events stand in a hash table.
+ * Rows stand in pages that are allocated at first use, so that a thread costs what it executes, not what the program
+ * contains. Time without events is part of the row; components with events stand in a hash table.
  */
 #ifndef AS_OBSERVE_ORACLE_TABLE_H
 #define AS_OBSERVE_ORACLE_TABLE_H

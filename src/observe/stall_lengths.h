@@ -1,5 +1,5 @@
 /* How long single executions of instructions held up the commit stage: an exact histogram of lengths in cycles. The
- * Oracle keeps one of the stalls that no event explains, which says whether a set of events is good enough. */
+ * Oracle keeps one for the stalls that no event explains, which shows whether a set of events is sufficient. */
 #ifndef AS_OBSERVE_STALL_LENGTHS_H
 #define AS_OBSERVE_STALL_LENGTHS_H
 

@@ -1,7 +1,8 @@
-/* How many threads that have ended keep books of their own: those that ran longest. The books of the others are added
- * to one for all of them, so that a program that starts threads without end does not fill the memory.
+/* Limits how many ended threads keep tables of their own to those that ran longest. The tables of the others are added
+ * to a common one, so that a program that keeps starting threads does not fill the memory.
  *
- * The Oracle and the samplers of a run hear of the same ends in the same order, and keep the same threads. */
+ * The Oracle and the samplers of a run see the same ends in the same order, and so keep the same threads.
+ */
 #ifndef AS_OBSERVE_THREAD_LIMIT_H
 #define AS_OBSERVE_THREAD_LIMIT_H
 

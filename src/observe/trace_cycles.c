@@ -1,11 +1,12 @@
 /* Cycle tokens: the commit stage, 64 bytes for each cycle in which it changes (doc/format/traces.md has the layout).
  *
- * Records wait in a queue from the one at the head of the ROB to the first that is not dispatched yet: only then all
- * that stands in the ROB in a cycle is known. Cycles are looked at in order, but only those in which something can
- * change: commits, the cycle behind each, and dispatches close behind the head.
+ * Records wait in a queue from the one at the head of the ROB to the first that is not dispatched yet, because only
+ * then is the content of the ROB in a cycle known. Cycles are visited in order, but only those in which something can
+ * change: commits, the cycle after each, and dispatches close to the head.
  *
- * Entries are instructions. A cycle in which more commit than a token has entries for takes several tokens.
- * Not in the records and so not here: wrong-path instructions, and what stood behind the first try of an instruction.
+ * Entries are instructions. If more instructions commit in a cycle than a token has entries for, the cycle takes
+ * several tokens. Records do not contain wrong-path instructions or what stood behind the first try of an instruction,
+ * so neither does this.
  */
 #include "observe/trace_format.h"
 

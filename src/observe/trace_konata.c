@@ -1,11 +1,11 @@
 /* Kanata 0004, the Konata viewer's format: a log of events in time order, whereas records come in program order.
  *
- * What happens to an instruction waits in a heap until no record to come can have anything earlier to say: records are
- * in order of their fetch, and nothing happens to an instruction before that. So the heap holds what is in flight.
- * Stages: F from fetch to dispatch, Ds the dispatch, Is in the issue queue, X from issue to result, Cm until commit.
+ * The events of an instruction wait in a heap until no later record can have an earlier event: records are in order of
+ * their fetch, and nothing happens to an instruction before its fetch. So the heap holds what is in flight. Stages: F
+ * from fetch to dispatch, Ds the dispatch, Is in the issue queue, X from issue to result, Cm until commit.
  *
- * An instruction that was tried twice (exception, memory order) is there twice, the first time as flushed; when that
- * one was fetched and issued is not in the records. Nor are wrong-path instructions.
+ * An instruction that was tried twice (exception, memory order) appears twice, the first time as flushed; the records
+ * do not contain the fetch and issue of the first try, nor wrong-path instructions.
  */
 #include "observe/trace_format.h"
 

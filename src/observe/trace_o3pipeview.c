@@ -1,5 +1,6 @@
-/* gem5's O3PipeView: seven lines an instruction, in program order. The model does not tell decode and rename from
- * dispatch, and not when a store leaves the store queue: the former have the time of the dispatch, the latter is 0. */
+/* gem5's O3PipeView: seven lines an instruction, in program order. The model does not separate decode and rename from
+ * dispatch, so those have the time of the dispatch. It does not record when a store leaves the store queue; that time
+ * is 0. */
 #include "observe/trace_format.h"
 
 #include "base/alloc.h"

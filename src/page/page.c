@@ -1,5 +1,5 @@
-/* The document's text goes through a stream of our own, which hides it from the HTML around it: as JSON whose '<' are
- * \u003c, so that no "</script>" can be in it, or deflated and in base64. Errors stay until the end. */
+/* The document's text passes through a stream of our own that makes it safe inside HTML: JSON whose '<' are \u003c, so
+ * that it cannot contain "</script>", or deflated and in base64. Errors are kept until the end. */
 #include "page/page.h"
 
 #include "page/page_template.h"

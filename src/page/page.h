@@ -1,4 +1,4 @@
-/* The HTML page: a template with one JSON document in it (doc/format/page.md), a file that needs nothing else. */
+/* The HTML page: a template with one JSON document in it (doc/format/page.md), one self-contained file. */
 #ifndef AS_PAGE_PAGE_H
 #define AS_PAGE_PAGE_H
 

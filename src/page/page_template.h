@@ -1,5 +1,5 @@
-/* The page without a profile, as web/build.py made it from web/src. Where the document goes stands the comment
- * AS_PAGE_MARKER, once. */
+/* The page without a profile, as web/build.py made it from web/src. The comment AS_PAGE_MARKER, which occurs once,
+ * marks the place of the document. */
 #ifndef AS_PAGE_PAGE_TEMPLATE_H
 #define AS_PAGE_PAGE_TEMPLATE_H
 

@@ -1,4 +1,4 @@
-/* Registers into fields. Bytes are little-endian, as the processors are. */
+/* Splits register values into fields. Bytes are little-endian, as on the processors themselves. */
 #include "perfdata/ibs_raw.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Bit positions are those of union perf_mem_data_src; newer levels than the headers that we may be built with are given
- * by number. */
+/* Bit positions are those of union perf_mem_data_src. Levels that are newer than the build machine's headers may be are
+ * given by number. */
 #include "perfdata/mem_source.h"
 
 #include <linux/perf_event.h>

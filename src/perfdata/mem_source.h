@@ -1,5 +1,6 @@
-/* What samples say of memory accesses, branches and transactions, in words: PERF_SAMPLE_DATA_SRC as the kernel encodes
- * it for Intel PEBS, AMD IBS, Arm SPE and others (linux/perf_event.h), branch entries (LBR), transaction aborts. */
+/* Puts into words what samples say about memory accesses, branches and transactions: PERF_SAMPLE_DATA_SRC as the kernel
+ * encodes it for Intel PEBS, AMD IBS, Arm SPE and others (linux/perf_event.h), branch entries (LBR), transaction
+ * aborts. */
 #ifndef AS_PERFDATA_MEM_SOURCE_H
 #define AS_PERFDATA_MEM_SOURCE_H
 

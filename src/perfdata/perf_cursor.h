@@ -1,5 +1,5 @@
-/* Reading numbers from untrusted bytes in either byte order. A cursor that runs over its end gives zeros and is `bad`
- * from then on: callers check once, at the end. Nothing needs to be aligned. */
+/* Reads numbers from untrusted bytes in either byte order. A cursor that runs past its end returns zeros and stays
+ * `bad` from then on, so callers check once, at the end. No alignment is required. */
 #ifndef AS_PERFDATA_PERF_CURSOR_H
 #define AS_PERFDATA_PERF_CURSOR_H
 

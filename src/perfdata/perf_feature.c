@@ -1,5 +1,5 @@
-/* Feature sections: what perf knew of the machine, the command and the files. The same bytes stand behind the data of a
- * file and in FEATURE records of a pipe. Nothing in them is needed to read the records; damage costs what they say. */
+/* Feature sections: what perf knew about the machine, the command and the files. The same bytes follow the data of a
+ * file and stand in FEATURE records of a pipe. Records can be read without them; damage costs only what they say. */
 #include "perfdata/perf_session.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* One zstd stream through a fixed buffer. Bounded: a stream that unpacks to far more than recordings do is refused,
- * or a few kilobytes could keep us busy for hours. */
+/* Unpacks one zstd stream through a fixed buffer. A stream that unpacks to far more than recordings do is refused,
+ * because otherwise a few kilobytes could keep us busy for hours. */
 #include "perfdata/perf_inflate.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
-/* COMPRESSED records: pieces of one zstd stream whose contents are records again, cut anywhere. What is unpacked is
- * handed on record by record; the rest waits for the next piece. */
+/* COMPRESSED records: pieces of one zstd stream that contains records again, cut anywhere. Unpacked records are passed
+ * on one by one; an incomplete one waits for the next piece. */
 #ifndef AS_PERFDATA_PERF_INFLATE_H
 #define AS_PERFDATA_PERF_INFLATE_H
 

@@ -1,5 +1,5 @@
-/* A buffer over read() and pread(). Files are not mapped: one that is cut short while it is read would kill the
- * process. */
+/* A buffer over read() and pread(). Files are not mapped, because a file that is truncated while it is read would kill
+ * the process. */
 #include "perfdata/perf_input.h"
 
 #include "base/alloc.h"

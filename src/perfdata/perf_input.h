@@ -1,4 +1,4 @@
-/* Where a recording comes from: a file, a pipe or memory, read front to back, a file also from any place. */
+/* The source of a recording: a file, a pipe or memory. All are read front to back; a file also from any offset. */
 #ifndef AS_PERFDATA_PERF_INPUT_H
 #define AS_PERFDATA_PERF_INPUT_H
 

@@ -1,5 +1,5 @@
-/* The functions of the running kernel, as /proc/kallsyms names them. They fit a recording only if the kernel is the one
- * that was recorded, loaded at the same address: see as_perf_kallsyms_fits. */
+/* The functions of the running kernel, as /proc/kallsyms names them. They fit a recording only if the recorded kernel
+ * is the running one, loaded at the same address: see as_perf_kallsyms_fits. */
 #ifndef AS_PERFDATA_PERF_KALLSYMS_H
 #define AS_PERFDATA_PERF_KALLSYMS_H
 

@@ -1,4 +1,4 @@
-/* A binary heap by (time, order of arrival). */
+/* A binary heap, ordered by time and then by arrival. */
 #include "perfdata/perf_order.h"
 
 static bool before(const struct as_perf_queued *a, const struct as_perf_queued *b)

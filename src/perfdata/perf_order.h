@@ -1,7 +1,6 @@
-/* Records in the order of time. perf drains the buffers of the processors one after the other, so a file is sorted only
- * roughly; a FINISHED_ROUND record promises that nothing older than the newest record of the round before will come.
- * A heap keeps what is not yet known to be next.
- */
+/* Sorts records by time. perf drains the processors' buffers one after the other, so a file is only roughly sorted. A
+ * FINISHED_ROUND record promises that nothing older than the newest record of the previous round will follow. A heap
+ * holds the records whose turn is not certain yet. */
 #ifndef AS_PERFDATA_PERF_ORDER_H
 #define AS_PERFDATA_PERF_ORDER_H
 

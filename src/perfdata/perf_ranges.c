@@ -1,5 +1,5 @@
-/* A treap by start address with counted references. Functions that take a node own one reference to it and give one
- * back. Priorities are random, so no file can be made that makes the tree deep. */
+/* A treap by start address with counted references. A function that takes a node owns one reference to it and returns
+ * one. Priorities are random, so no file can force a deep tree. */
 #include "perfdata/perf_ranges.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
-/* What an address space holds: disjoint ranges, of which a new one replaces what it covers. A treap whose nodes are
- * shared: a copy (fork) takes no time, a change copies the path to it. So neither many mappings nor many processes nor
- * both make a hostile recording expensive. */
+/* The contents of an address space: disjoint ranges, where a new range replaces the parts that it covers. The nodes of
+ * the treap are shared: a copy (fork) takes no time, and a change copies the path to it. So a hostile recording cannot
+ * become expensive by many mappings, many processes or both. */
 #ifndef AS_PERFDATA_PERF_RANGES_H
 #define AS_PERFDATA_PERF_RANGES_H
 

@@ -1,4 +1,4 @@
-/* The reader: what kind of file it is, its header, and the loop over its records. */
+/* The reader: recognises the kind of file, reads its header, and loops over its records. */
 #include "perfdata/perf_session.h"
 
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 /* One sample: the fields that the event's sample_type names, in the order in which the kernel writes them. Arrays are
- * copied into our byte order; bytes (raw data, stack, AUX) are pointed at. */
+ * copied in our byte order; raw data, stacks and AUX data are referenced in place. */
 #include "perfdata/perf_session.h"
 
 #include <linux/perf_event.h>

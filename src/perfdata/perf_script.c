@@ -1,11 +1,11 @@
-/* The text of `perf script`: a line for each sample, then its frames, then an empty line:
+/* The text of `perf script`: a line for each sample, then its frames, each after a tab, then an empty line:
  *
- *     comm  pid/tid [cpu] seconds.fraction:  period event:  [addr] [data source] [weight] ip symbol+0xoff (module)
- * [branches] <tab> ip symbol+0xoff (module)
+ *     comm  pid/tid [cpu] seconds.fraction:  period event:  [addr] [data source] [weight]  FRAME  [branches]
+ *     FRAME: ip symbol+0xoff (module)
  *
- * All columns but the event are optional (perf script -F). A thread's name may hold spaces and digits, so a line is
- * read from the event backwards: the time, the processor and the ids are recognised by their form, what is left of them
- * is the name.
+ * All columns but the event are optional (perf script -F). A thread's name may contain spaces and digits, so a line is
+ * parsed from the event backwards: the time, the processor and the ids are recognised by their form, and the rest is
+ * the name.
  */
 #include "base/str.h"
 #include "perfdata/perf_session.h"

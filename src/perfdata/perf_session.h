@@ -1,8 +1,6 @@
-/* The inside of a reader, shared by the files that make it up. A record goes this way: perf_reader.c cuts it from the
- * input (or perf_inflate.c from what it unpacks), perf_reader.c acts on the records of perf itself and queues those of
- * the kernel, perf_order.c gives them back in the order of time, perf_record.c and perf_sample.c decode them for the
- * sink.
- */
+/* The inside of a reader, shared by its source files. perf_reader.c cuts a record from the input (or perf_inflate.c
+ * from the data that it unpacks), handles perf's own records and queues the kernel's. perf_order.c returns those in
+ * order of time, and perf_record.c and perf_sample.c decode them for the sink. */
 #ifndef AS_PERFDATA_PERF_SESSION_H
 #define AS_PERFDATA_PERF_SESSION_H
 

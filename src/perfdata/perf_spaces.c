@@ -1,5 +1,5 @@
-/* Processes, each with its ranges; files (a path with a build-id), each with the module of the symbol library that
- * reads it. Files that are the same on disk share a module: a recording can name one in any number of ways. */
+/* Processes, each with its ranges; files (a path with a build-id), each with the symbol library's module that reads it.
+ * Files that are the same on disk share a module, because a recording can name one file in any number of ways. */
 #include "perfdata/perf_spaces.h"
 
 #include "base/map.h"

@@ -1,12 +1,12 @@
-/* From addresses in a recording to files and functions: for each process what it had mapped at the time, from the
- * reader's events. Feed it with the sink's events in their order; ask in between, while a sample is at hand.
+/* From addresses in a recording to files and functions: tracks what each process had mapped at each time, from the
+ * reader's events. Pass it the sink's events in order, and look addresses up in between, while the sample is at hand.
  *
- * A file on this machine gives names only if it is the one that was recorded: its build-id is the recorded one; or,
- * where the recording has none, its inode is. Everything else is named by module and offset. Kernel addresses have the
- * names of KSYMBOL records (BPF programs, trampolines), or of the running kernel where that is the recorded one (by
- * build-id, else by release), at the same address; otherwise "[kernel]" or the kernel module's name.
+ * A file on this machine provides names only if it is the recorded file: its build-id matches or, if the recording has
+ * none, its inode does. Any other address is named by module and offset. Kernel addresses take their names from KSYMBOL
+ * records (BPF programs, trampolines), or from the running kernel if that is the recorded one (by build-id, else by
+ * release) at the same address; otherwise "[kernel]" or the kernel module's name.
  *
- * Return addresses: ask for address - 1, which is in the call.
+ * For a return address, look up address - 1, which is inside the call.
  */
 #ifndef AS_PERFDATA_PERF_SPACES_H
 #define AS_PERFDATA_PERF_SPACES_H

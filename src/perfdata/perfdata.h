@@ -1,15 +1,15 @@
-/* Recordings of Linux perf: perf.data in file and pipe mode, in both byte orders, packed with zstd or not, and the text
- * of `perf script`. One reader for all of them: it finds out what a file is, puts the records into the order of time
- * as perf does, decodes them and hands them to a sink.
+/* Recordings of Linux perf: perf.data in file and pipe mode, in both byte orders, with and without zstd compression,
+ * and the text of `perf script`. One reader handles all of them: it recognises the format, puts the records in order of
+ * time as perf does, decodes them and passes them to a sink.
  *
  *     struct as_perf_reader *reader = as_perf_reader_open(path, NULL, &err);
  *     bool ok = reader != NULL && as_perf_reader_run(reader, &sink, context, &err);
  *     … as_perf_reader_info(reader), as_perf_reader_summary(reader) …
  *     as_perf_reader_close(reader);
  *
- * Files are untrusted. A header that makes no sense is an error; a stream of records that breaks off or becomes
- * nonsense ends there: what came before is delivered, and the summary says so (`problem`). Memory is bounded by the
- * limits below and by a small multiple of the file's size, time by its size.
+ * Files are untrusted. A header that makes no sense is an error. If the stream of records breaks off or becomes
+ * nonsense, reading ends there: everything before that point is delivered, and the summary reports the `problem`.
+ * Memory is bounded by the limits below and by a small multiple of the file's size, time by its size.
  *
  * Numbers follow linux/perf_event.h: PERF_SAMPLE_* bits, PERF_TYPE_*, register masks.
  */

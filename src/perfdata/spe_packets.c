@@ -1,5 +1,5 @@
-/* One packet at a time: a header of one or two bytes, then 1, 2, 4 or 8 bytes of payload. What cannot be a packet is
- * skipped byte by byte, as the buffer may have been cut anywhere. */
+/* Decodes one packet at a time: a header of one or two bytes, then 1, 2, 4 or 8 bytes of payload. Bytes that cannot
+ * start a packet are skipped one by one, because the buffer may have been cut anywhere. */
 #include "perfdata/spe_packets.h"
 
 #include <string.h>

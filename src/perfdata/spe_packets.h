@@ -1,9 +1,10 @@
-/* Arm's Statistical Profiling Extension: packets of the AUX buffer into records. A record is what the processor noted
- * of one sampled operation: addresses, latencies, events, type, context, data source, ended by END or a timestamp.
+/* Arm's Statistical Profiling Extension: packets of the AUX buffer into records. A record holds what the processor
+ * noted about one sampled operation: addresses, latencies, events, type, context, data source. END or a timestamp ends
+ * it.
  *
  * Packets: Arm Architecture Reference Manual (DDI 0487), chapter "Statistical Profiling Extension Sample Record
- * Specification". Decoded from bytes here; this has not run on a processor with SPE. Data sources are the
- * implementation's own; the names here are those of Arm's Neoverse cores.
+ * Specification". Tested on bytes only, not run on a processor with SPE. Data sources are implementation-defined; the
+ * names here are those of Arm's Neoverse cores.
  */
 #ifndef AS_PERFDATA_SPE_PACKETS_H
 #define AS_PERFDATA_SPE_PACKETS_H

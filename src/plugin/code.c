@@ -1,8 +1,8 @@
-/* Messages in the process's code lane. One lock orders them: translation, mapping changes and QEMU's own messages can
- * come from any thread. A block is announced before QEMU can execute it, so the reader always finds it.
+/* Messages in the process's code lane. One lock orders them, because translation, mapping changes and QEMU's own
+ * messages can come from any thread. A block is announced before QEMU can execute it, so the reader always finds it.
  *
- * Which file an address belongs to is read from /proc/self/maps when code is first translated there, and again after
- * the program has mapped or unmapped anything; that covers the loader, dlopen and dlclose without interpreting them.
+ * The file of an address is read from /proc/self/maps when code is first translated there, and again after the program
+ * has mapped or unmapped anything. That covers the loader, dlopen and dlclose without interpreting them.
  */
 #include "plugin/code.h"
 

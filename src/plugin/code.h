@@ -1,4 +1,4 @@
-/* Telling the reader about code: processes, modules, translated blocks; and passing on what QEMU has to say. */
+/* Reports code to the reader: processes, modules, translated blocks; and forwards QEMU's messages. */
 #ifndef AS_PLUGIN_CODE_H
 #define AS_PLUGIN_CODE_H
 

@@ -1,9 +1,9 @@
-/* What the plugin interface of QEMU 7 does not offer: the guest's registers.
+/* Reads the guest's registers, which the plugin interface of QEMU 7 does not offer.
  *
- * Translated code keeps a pointer to the vcpu's state in a fixed host register (rbp on x86-64, x19 on AArch64) and that
- * state starts with the integer registers, up to date whenever a block starts. Callbacks for blocks are entered through
- * a stub that hands that register over. Nothing is believed without a check: a signal frame must lie where the guest's
- * stack pointer and argument registers all say it does.
+ * Translated code keeps a pointer to the vcpu's state in a fixed host register (rbp on x86-64, x19 on AArch64). That
+ * state starts with the integer registers, which are up to date whenever a block starts. Callbacks for blocks are
+ * entered through a stub that passes that register on. Every value is checked: a signal frame must lie where the
+ * guest's stack pointer and argument registers all say it does.
  */
 #ifndef AS_PLUGIN_CPU_STATE_H
 #define AS_PLUGIN_CPU_STATE_H

@@ -1,7 +1,7 @@
-/* assay-engine.so: tells the engine what a program in QEMU's user mode executes. See engine/wire.h for what is written.
+/* assay-engine.so: reports to the engine what a program in QEMU's user mode executes. engine/wire.h has the format.
  *
- * The plugin is thin on purpose: for each translated block one callback when it starts, for each access one callback;
- * no decoding, no counting. The work behind it is done by the reader, on another core.
+ * The plugin does as little as possible: one callback for each block that starts, one for each access; no decoding, no
+ * counting. The reader does the rest, on another core.
  */
 #include "engine/wire.h"
 #include "plugin/code.h"

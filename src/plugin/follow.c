@@ -1,9 +1,8 @@
 /* A forked child takes lanes of its own before it executes anything, under a new process number; it never touches its
- * parent's. An execve is turned into an execve of QEMU with this plugin and the same memory, so that the new program is
+ * parent's lanes. An execve becomes an execve of QEMU with this plugin and the same memory, so that the new program is
  * traced too, under the same process number and a new image number. What cannot be followed (another architecture, a
- * set-user-id program, a file descriptor path) is left to QEMU, which hands it to the kernel: it runs natively and
- * untraced, and the reader is told.
- */
+ * set-user-id program, a file descriptor path) is left to QEMU, which passes it to the kernel: it runs natively and
+ * untraced, and the plugin reports that to the reader. */
 #include "plugin/follow.h"
 
 #include "engine/qemu_command.h"

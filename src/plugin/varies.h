@@ -1,4 +1,4 @@
-/* Whether an instruction can access memory in a way that its bytes do not tell: not at all, or several times. */
+/* Recognises instructions whose bytes do not determine their memory accesses: there may be none, or several. */
 #ifndef AS_PLUGIN_VARIES_H
 #define AS_PLUGIN_VARIES_H
 

@@ -1,6 +1,6 @@
-/* Dispatch: what AMD IBS and Arm SPE do, as the TIP paper has it. The first instruction that is dispatched after the
- * sampled cycle is tagged and recorded when it commits. Time that the ROB is full goes to whoever waits to enter it.
- * Any number of tags can be on their way; tag_ibs.c and tag_spe.c have one. */
+/* Dispatch: the policy of AMD IBS and Arm SPE, as the TIP paper describes it. The first instruction that is dispatched
+ * after the sampled cycle is tagged, and recorded when it commits. While the ROB is full, time goes to the instruction
+ * that waits to enter it. Any number of tags can be in flight; tag_ibs.c and tag_spe.c allow one. */
 #include "sampler/tag.h"
 
 static enum as_verdict take(const struct as_query *query, struct as_attribution *sample)

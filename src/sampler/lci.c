@@ -1,6 +1,6 @@
-/* LCI: the last committed instruction. What an external monitor sees that reads the retired program counter through a
- * debug interface: the youngest instruction of the last group that committed, in the sampled cycle or before it. Time
- * spent waiting for an instruction goes to the one before. */
+/* LCI: the last committed instruction. An external monitor that reads the retired program counter through a debug
+ * interface sees this: the youngest instruction of the last group that committed, in the sampled cycle or before it.
+ * Time spent waiting for an instruction goes to the one before it. */
 #include "sampler/sampler.h"
 
 static enum as_verdict take(const struct as_query *query, struct as_attribution *sample)

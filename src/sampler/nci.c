@@ -1,5 +1,5 @@
-/* NCI: the next committing instruction. What Intel PEBS records: the oldest instruction of the group that commits in
- * the sampled cycle, or of the next that does. Time behind a flush goes to the one that comes after it. */
+/* NCI: the next committing instruction, which Intel PEBS records: the oldest instruction of the group that commits in
+ * the sampled cycle, or of the next group. Time after a flush goes to the instruction that follows the flush. */
 #include "sampler/sampler.h"
 
 enum as_verdict as_nci_take(const struct as_query *query, struct as_attribution *sample)

@@ -1,5 +1,6 @@
-/* See sampling.h. Samples of a thread stand in a queue, with what is true for their cycles, until every sampler has
- * answered: LCI, NCI and TIP know at once or in the next batch, the others when the front end has come as far. */
+/* See sampling.h. The samples of a thread wait in a queue, with the truth for their cycles, until every sampler has
+ * answered: LCI, NCI and TIP answer at once or in the next batch, the others when the front end has progressed far
+ * enough. */
 #include "sampler/sampling.h"
 
 #include "base/vec.h"

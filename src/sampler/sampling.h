@@ -1,8 +1,8 @@
-/* Samplers at work: one observer that asks any number of them about the same cycles, charges the samples to profiles,
- * and holds each one against the Oracle at that very cycle.
+/* Samplers at work: one observer that asks any number of samplers about the same cycles, charges the samples to
+ * profiles, and compares each with the Oracle at that very cycle.
  *
- * Between samples a batch costs a comparison and a copy of its end, so that several of these with different schedules
- * can watch one run.
+ * Between samples a batch costs a comparison and a copy of its end, so several of these with different schedules can
+ * watch one run.
  */
 #ifndef AS_SAMPLER_SAMPLING_H
 #define AS_SAMPLER_SAMPLING_H

@@ -1,4 +1,4 @@
-/* See schedule.h. Random numbers are a hash of (seed, thread, k): no state, so that whoever asks gets the same cycles.
+/* See schedule.h. Random numbers are a hash of (seed, thread, k), without state, so every caller gets the same cycles.
  */
 #include "sampler/schedule.h"
 

@@ -1,9 +1,9 @@
-/* In which cycles samples are taken: the same for all samplers of a run.
+/* The cycles in which samples are taken: the same for all samplers of a run.
  *
- * Number k = 1, 2, … of a thread lies in cycles (k-1) * period + 1 … k * period of its core: at the last of them, or
- * anywhere if random. A sample stands for its period. At regular cycles that is the time since the sample before it; at
- * random ones that time would be longer for a sample late in its period, and a loop as long as the period would have
- * its end charged more than its beginning.
+ * Sample k = 1, 2, … of a thread lies in cycles (k-1) * period + 1 … k * period of its core: in the last of them or, if
+ * random, in any of them. A sample stands for its period. At regular cycles that is the time since the sample before.
+ * At random cycles that time would be longer for a sample late in its period, and a loop as long as the period would
+ * have its end charged more than its beginning.
  */
 #ifndef AS_SAMPLER_SCHEDULE_H
 #define AS_SAMPLER_SCHEDULE_H

@@ -1,6 +1,6 @@
-/* Software: what a profiler sees that is called by an interrupt (perf without PEBS, IBS or SPE). The core stops
- * fetching and drains; the interrupt returns to the first instruction that it had not fetched yet, and the sample is
- * charged to that one. The drain itself is not modelled: the program's own timing is the one without samples. */
+/* Software: a profiler that is called by an interrupt (perf without PEBS, IBS or SPE). The core stops fetching and
+ * drains; the interrupt returns to the first instruction that was not fetched yet, and the sample is charged to that
+ * one. The drain itself is not modelled: the program's timing is that without samples. */
 #include "sampler/sampler.h"
 
 static enum as_verdict take(const struct as_query *query, struct as_attribution *sample)

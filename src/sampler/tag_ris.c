@@ -1,5 +1,6 @@
-/* RIS: IBM's random instruction sampling. One instruction at a time is tagged when it is fetched. What is fetched while
- * the pipeline is stalled, or after a mispredicted branch, is even further from what the time is spent on. */
+/* RIS: IBM's random instruction sampling. One instruction at a time is tagged when it is fetched. Instructions fetched
+ * while the pipeline is stalled, or after a mispredicted branch, are even further from the ones that the time is spent
+ * on. */
 #include "sampler/tag.h"
 
 static enum as_verdict take(const struct as_query *query, struct as_attribution *sample)

@@ -1,8 +1,8 @@
-/* What a sampler can see of a thread's records: the batch at hand and the end of what came before it.
+/* The part of a thread's records that a sampler can see: the current batch and the end of the ones before it.
  *
  * Records have positions, counted from 0 at the thread's start. Fetch, dispatch and commit cycles never decrease with
- * the position, so that the record that answers a question about a cycle is found by search: samplers cost nothing for
- * records between samples.
+ * the position, so the record that answers a question about a cycle is found by binary search, and samplers cost
+ * nothing for records between samples.
  */
 #ifndef AS_SAMPLER_WINDOW_H
 #define AS_SAMPLER_WINDOW_H

@@ -1,7 +1,6 @@
 /* The shadow stack of a thread. Most returns match the top frame. For the others, `filter` counts the frames on the
- * stack by a hash of their return address: a return to an address that no frame has is seen at once, and a search that
- * is made nearly always ends in popping what it passed, which the pushes have paid for.
- */
+ * stack by a hash of their return address, so a return to an address that no frame has is recognised at once. A search
+ * nearly always ends by popping the frames that it passed, so the pushes have already paid for it. */
 #include "symbol/callpath.h"
 
 #include "base/vec.h"

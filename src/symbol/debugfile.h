@@ -1,7 +1,6 @@
-/* Where the DWARF of a module is: in the file itself, or in a separate debug file that is found by build-id
- * (ROOT/.build-id/ab/cdef….debug) or by .gnu_debuglink (beside the file, in .debug beside it, in ROOT/its directory).
- * Only the local file system is asked, never a debuginfod server.
- */
+/* Finds the DWARF of a module: in the file itself, or in a separate debug file named by build-id (ROOT/.build-
+ * id/ab/cdef….debug) or by .gnu_debuglink (beside the file, in .debug beside it, in ROOT/its directory). Searches only
+ * the local file system, never a debuginfod server. */
 #ifndef AS_SYMBOL_DEBUGFILE_H
 #define AS_SYMBOL_DEBUGFILE_H
 

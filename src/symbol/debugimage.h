@@ -1,9 +1,9 @@
-/* A copy of a file's DWARF in memory, made so that libdw can be let loose on it.
+/* A copy of a file's DWARF in memory that is safe to hand to libdw.
  *
  * libdw trusts its input in places: strings without an end, tables that end in the middle of an entry. So it never sees
- * the file: it gets an ELF image of our own that holds only the sections that we use, unpacked, each with zeros behind
- * it. What runs over the end of a section meets zeros. Sections that make libdw open other files (.gnu_debugaltlink)
- * are left out. The image also frees us from the file, which may change or go away.
+ * the file. It gets an ELF image of our own that holds only the sections we use, unpacked, each followed by zeros: a
+ * read past the end of a section meets zeros. Sections that make libdw open other files (.gnu_debugaltlink) are left
+ * out. The image also makes us independent of the file, which may change or disappear.
  */
 #ifndef AS_SYMBOL_DEBUGIMAGE_H
 #define AS_SYMBOL_DEBUGIMAGE_H

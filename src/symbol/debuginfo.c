@@ -1,5 +1,5 @@
-/* Units by address, and what is asked of them. DWARF of split units (.dwo files) is not followed: lines work, inlined
- * frames do not. */
+/* Compilation units by address, and look-ups in them. DWARF of split units (.dwo files) is not followed: lines work,
+ * inlined frames do not. */
 #include "symbol/debuginfo.h"
 
 #include "symbol/debugfile.h"

@@ -1,6 +1,5 @@
-/* The DWARF of one module: lines and inlined functions by address (the addresses of the file). Units are found by one
- * index over all of them; the lines and scopes of a unit are read when an address in it is first asked for.
- */
+/* The DWARF of one module: lines and inlined functions by address (the addresses of the file). One index over all units
+ * finds the unit of an address; a unit's lines and scopes are read at the first look-up in it. */
 #ifndef AS_SYMBOL_DEBUGINFO_H
 #define AS_SYMBOL_DEBUGINFO_H
 

@@ -1,5 +1,5 @@
-/* Opening and reading ELF files that nobody vouches for. What libelf is given has passed check_header: the tables lie
- * inside the file, their entries have the right size, their number is bounded. */
+/* Opens and reads untrusted ELF files. libelf only sees files that have passed check_header: the tables lie inside the
+ * file, their entries have the right size, their number is bounded. */
 #include "symbol/elffile.h"
 
 #include "base/alloc.h"

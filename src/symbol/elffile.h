@@ -1,9 +1,9 @@
 /* An ELF file as the symbol reader sees it: segments and sections with every length checked against the file, and a way
- * to read a section into memory of our own.
+ * to read a section into our own memory.
  *
  * Only 64-bit little-endian files (both architectures that we run). The file is never mapped: it may be truncated or
- * replaced under us at any time, and a mapping would then kill the process. libelf walks the section headers, behind
- * checks of its own input; it also unpacks compressed sections.
+ * replaced at any time, and a mapping would then kill the process. libelf walks the section headers after our checks of
+ * its input; it also unpacks compressed sections.
  */
 #ifndef AS_SYMBOL_ELFFILE_H
 #define AS_SYMBOL_ELFFILE_H

@@ -1,7 +1,6 @@
-/* The index of intervals: a sweep over the starts with a heap of those that are open. The winner changes only where an
+/* The index of intervals: a sweep over the starts with a heap of the open intervals. The winner changes only where an
  * interval starts or where the winner ends, so n intervals give at most 2n pieces. Intervals that have ended stay in
- * the heap until they come to its top.
- */
+ * the heap until they reach its top. */
 #include "symbol/interval.h"
 
 #include "base/alloc.h"

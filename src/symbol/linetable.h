@@ -1,7 +1,6 @@
-/* The line table of one compilation unit: which source line each address came from. Read by ourselves, because libdw
- * joins every directory with every file name up front, without a bound, and ends the process when memory runs out; a
- * few hundred bytes of a corrupt table are enough. DWARF 2 to 5.
- */
+/* The line table of one compilation unit: the source line of each address. We read it ourselves, because libdw joins
+ * every directory with every file name up front, without a bound, and ends the process when memory runs out; a few
+ * hundred bytes of a corrupt table are enough. DWARF 2 to 5. */
 #ifndef AS_SYMBOL_LINETABLE_H
 #define AS_SYMBOL_LINETABLE_H
 

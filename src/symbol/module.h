@@ -1,6 +1,5 @@
-/* One file that is mapped into a process: read when it is first needed, kept as long as the space. Addresses here are
- * those of the file; the space adds the load bias.
- */
+/* One file that is mapped into a process. It is read when it is first needed and kept as long as the space. Addresses
+ * here are those of the file; the space adds the load bias. */
 #ifndef AS_SYMBOL_MODULE_H
 #define AS_SYMBOL_MODULE_H
 

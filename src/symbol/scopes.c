@@ -1,7 +1,6 @@
-/* Walking the DIEs of a unit. In sound DWARF a walk from parent to children to siblings only moves forward in the
- * section; that is checked at each step, so that corrupt links between siblings cannot make the walk repeat itself.
- * Scopes nest: a deeper one wins (its rank is lower) where both cover an address.
- */
+/* Walks the DIEs of a unit. In sound DWARF a walk from parent to children to siblings only moves forward in the
+ * section. Each step checks that, so that corrupt sibling links cannot make the walk repeat itself. Scopes nest: where
+ * two cover an address, the deeper one wins (its rank is lower). */
 #include "symbol/scopes.h"
 
 #include <dwarf.h>

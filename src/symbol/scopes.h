@@ -1,6 +1,5 @@
-/* The functions of one compilation unit and what was inlined into them: a tree of scopes, each with its address ranges,
- * and an index that gives the innermost scope of an address.
- */
+/* The functions of one compilation unit and the functions inlined into them: a tree of scopes, each with its address
+ * ranges, and an index that finds the innermost scope of an address. */
 #ifndef AS_SYMBOL_SCOPES_H
 #define AS_SYMBOL_SCOPES_H
 

@@ -1,8 +1,8 @@
-/* The address space: mappings sorted by address, none overlapping, each leading to its module. A look-up finds the
- * mapping (mostly the one of the look-up before), then asks the module with the address of the file.
+/* The address space: mappings sorted by address, without overlaps, each with its module. A look-up finds the mapping
+ * (usually the same as in the look-up before), then asks the module with the address of the file.
  *
- * Modules are kept for ever, because names point into them. Several mappings of one file share a module; a file that
- * was replaced between two mappings is two modules, once code of the first was looked up.
+ * Modules are never freed before the space, because names point into them. Several mappings of one file share a module.
+ * A file that was replaced between two mappings becomes two modules if code of the first was looked up.
  */
 #include "symbol/space.h"
 

@@ -1,8 +1,8 @@
 /* Names for addresses: an address space is the set of modules (ELF files and anonymous code) that a process has mapped,
  * each at its load address, with their symbols and DWARF read lazily through elfutils.
  *
- * A space can gain mappings at any time (dlopen) and a later mapping replaces what it covers (dlclose, then dlopen of
- * another file). Look-ups are not thread-safe; one thread owns a space. Files are untrusted: whatever is wrong in them
+ * A space can gain mappings at any time (dlopen), and a later mapping replaces the ones that it covers (dlclose, then
+ * dlopen of another file). Look-ups are not thread-safe; one thread owns a space. Files are untrusted: a damaged file
  * costs names, never the run.
  */
 #ifndef AS_SYMBOL_SPACE_H

@@ -1,5 +1,5 @@
-/* Reading symbol tables and deciding which symbol an address belongs to. Labels that assemblers and linkers leave
- * behind for themselves (RISC-V mapping symbols, ".L…") are no functions. */
+/* Reads symbol tables and decides which symbol an address belongs to. Labels that assemblers and linkers leave for
+ * their own use (RISC-V mapping symbols, ".L…") are not functions. */
 #include "symbol/symtab.h"
 
 #include "base/alloc.h"

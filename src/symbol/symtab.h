@@ -1,10 +1,10 @@
 /* The functions of one module by address, in the addresses of the file: from .symtab and .dynsym (of the file and of
- * its debug file), PLT stubs, and, for code that no symbol names, the extents that the unwind tables tell.
+ * its debug file), PLT stubs, and, for code without a symbol, the extents in the unwind tables.
  *
- * Who wins an address: a symbol that says "function" and has a size; one without a size (it reaches to the next
- * function, global label, unwind entry or the end of the section); a global label; a local label; an unwind entry
- * without a name. Inside one class the innermost wins. Of several names for the same range: not local, fewest leading
- * underscores, global before weak, shorter, first in the alphabet.
+ * Priority at an address: a symbol of type "function" with a size; one without a size (it extends to the next function,
+ * global label, unwind entry or the end of the section); a global label; a local label; an unwind entry without a name.
+ * Inside one class the innermost wins. Of several names for the same range: not local, fewest leading underscores,
+ * global before weak, shorter, first in the alphabet.
  */
 #ifndef AS_SYMBOL_SYMTAB_H
 #define AS_SYMBOL_SYMTAB_H

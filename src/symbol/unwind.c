@@ -1,7 +1,6 @@
-/* Extents of functions from .eh_frame: compilers emit an entry for every function, and stripping keeps it, so that even
- * a program without symbols can be counted by function. Only start and length are read; entries in encodings that
- * linked programs do not use (relative to data or text, indirect) are left out.
- */
+/* Extents of functions from .eh_frame. Compilers emit an entry for every function, and stripping keeps it, so even a
+ * program without symbols can be counted by function. Only start and length are read; entries in encodings that linked
+ * programs do not use (relative to data or text, indirect) are skipped. */
 #include "symbol/symtab.h"
 
 #include <dwarf.h>

@@ -1,8 +1,8 @@
-/* Data addresses from saved registers: what a decoded instruction is about to access, or what it has accessed when it
- * is the one that just completed.
+/* Data addresses from saved registers: the addresses that a decoded instruction is about to access, or the addresses
+ * that it has accessed if it has just completed.
  *
- * Forwards that is plain arithmetic. Backwards the instruction may have overwritten its own address registers; where
- * the change is known (stack and string instructions) it is undone, where it is not, there is no address.
+ * Forwards this is plain arithmetic. Backwards, the instruction may have overwritten its own address registers. If the
+ * change is known (stack and string instructions), it is undone; otherwise there is no address.
  */
 #ifndef AS_WATCH_OPERAND_H
 #define AS_WATCH_OPERAND_H

@@ -1,19 +1,19 @@
-/* Hardware watchpoints of the threads of this process, over the kernel's breakpoint events: four debug registers a
+/* Hardware watchpoints of the threads of this process, built on the kernel's breakpoint events: four debug registers a
  * thread on x86, which trap the thread that touches the watched bytes.
  *
- * A watch has a table of threads, each with AS_WATCH_SLOTS slots; a slot is one kernel event and thereby one debug
- * register, taken when the slot is first armed and given back when the thread leaves. Any thread may arm, move and
- * disarm the slots of any other. A trap runs `on_trap` in a signal handler on the thread that trapped, on a separate
- * stack if the thread entered itself.
+ * A watch has a table of threads, each with AS_WATCH_SLOTS slots. A slot is one kernel event and so one debug register;
+ * it is taken when the slot is first armed and returned when the thread leaves. Any thread may arm, move and disarm the
+ * slots of any other. A trap runs `on_trap` in a signal handler on the thread that trapped, on a separate stack if the
+ * thread entered itself.
  *
- * Each arming has a generation. What an event has counted is compared with what was counted when it was armed, so a
- * trap that was under way while its slot was moved or disarmed is counted (`stray`) and not delivered; after
- * as_watch_disarm or as_watch_move has returned AS_WATCH_OK no call for that generation comes or is running any more
- * (save for the caller's own, when it is on_trap that disarms).
+ * Each arming has a generation. A trap compares the event's count with the count at arming, so a trap that was in
+ * flight while its slot was moved or disarmed is counted as `stray` and not delivered. Once as_watch_disarm or
+ * as_watch_move has returned AS_WATCH_OK, no call for the old generation is running or will come (except the caller's
+ * own, if on_trap itself disarms).
  *
- * Nothing waits: whoever comes while a slot is being changed or its trap is being handled gets AS_WATCH_BUSY. All but
- * new and free may be called in signal handlers, on_trap included. What the kernel does not deliver: accesses that it
- * makes itself on behalf of the program (read(2) into the watched bytes).
+ * No function waits: if a slot is being changed or its trap is being handled, the caller gets AS_WATCH_BUSY. All
+ * functions but new and free may be called in signal handlers, including on_trap. The kernel does not report accesses
+ * that it makes itself on behalf of the program (read(2) into the watched bytes).
  */
 #ifndef AS_WATCH_WATCH_H
 #define AS_WATCH_WATCH_H

@@ -1,6 +1,6 @@
-/* From a signal to on_trap. The handler trusts no signal: it looks at the counters of all slots of its thread, because
- * two watchpoints that one instruction hits give one SIGTRAP (the second finds it pending), and because a signal may be
- * left over from an arming that is past. */
+/* From a signal to on_trap. The handler does not rely on the signal's contents: it checks the counters of all slots of
+ * its thread, because one instruction that hits two watchpoints raises one SIGTRAP (the second finds it pending), and
+ * because a signal may be left over from an earlier arming. */
 #include "watch/watch_internal.h"
 
 #include <asm/prctl.h>

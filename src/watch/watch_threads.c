@@ -1,5 +1,6 @@
 /* The table of threads: open addressing by thread number, read without locks. Only one thread at a time adds or
- * removes; who may not wait (a signal handler could have interrupted that very thread) is told to come again. */
+ * removes. A caller that may not wait (a signal handler that could have interrupted that very thread) is asked to try
+ * again. */
 #include "watch/watch_internal.h"
 
 #include <errno.h>
