@@ -220,35 +220,11 @@ static void json_stack(struct as_json *json, const struct as_compare *compare)
     as_json_end(json);
 }
 
-static void json_counters(struct as_json *json, const struct as_core_counters *counters)
+static void json_counters(struct as_json *json, const struct as_counters *counters)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } fields[] = {
-        {"uops", counters->uops},
-        {"branches", counters->branches},
-        {"mispredictions", counters->mispredictions},
-        {"btb_misses", counters->btb_misses},
-        {"flushes", counters->flushes},
-        {"order_violations", counters->order_violations},
-        {"wrong_path", counters->wrong_path},
-        {"forwards", counters->forwards},
-        {"l1i_misses", counters->memory.l1i_misses},
-        {"l1d_accesses", counters->memory.l1d_accesses},
-        {"l1d_misses", counters->memory.l1d_misses},
-        {"l2_misses", counters->memory.l2_misses},
-        {"llc_misses", counters->memory.llc_misses},
-        {"itlb_misses", counters->memory.itlb_misses},
-        {"dtlb_misses", counters->memory.dtlb_misses},
-        {"page_walks", counters->memory.walks},
-        {"page_faults", counters->memory.faults},
-        {"dram_reads", counters->memory.dram_reads},
-        {"dram_writes", counters->memory.dram_writes},
-    };
     as_json_object(json, "counters");
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        as_json_u64(json, fields[i].name, fields[i].value);
+    for (size_t i = 0; i < as_counter_count; i++)
+        as_json_u64(json, as_counter_table[i].name, as_counter_value(counters, &as_counter_table[i]));
     as_json_end(json);
 }
 

@@ -141,7 +141,7 @@ static __attribute__((noinline)) void try_again(const struct passage *first, uin
     pipe->events |= (first->trouble.fault ? AS_EVENT_FL_EX : 0) | (first->trouble.violated ? AS_EVENT_FL_MO : 0);
     pipe->exception = pipe->dispatch > head ? (uint32_t)(pipe->dispatch - head) : 0;
     pipe->first_try = head - dispatched < UINT16_MAX ? (uint16_t)(head - dispatched) : UINT16_MAX;
-    core->counters.order_violations += first->trouble.violated != 0;
+    core->counters.memory_order_violations += first->trouble.violated != 0;
     core->n_again += first->recipe->n;
 }
 
@@ -314,10 +314,13 @@ uint64_t as_core_kernel_cycles(const struct as_core *core)
     return core->kernel_cycles;
 }
 
-void as_core_count(const struct as_core *core, struct as_core_counters *counters)
+void as_core_count(const struct as_core *core, struct as_counters *counters)
 {
     *counters = core->counters;
     counters->instructions = core->n_insns - core->n_continued;
     counters->uops = core->n_uops - core->n_again;
-    as_memory_count(core->memory, &counters->memory);
+    counters->cycles = as_core_cycles(core);
+    counters->elapsed_cycles = as_core_time(core);
+    counters->kernel_cycles = as_core_kernel_cycles(core);
+    as_memory_count(core->memory, counters);
 }

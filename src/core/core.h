@@ -60,10 +60,7 @@ uint64_t as_core_time(const struct as_core *core);
 void as_core_wait_until(struct as_core *core, uint64_t time); /* it did not run until then; never backwards */
 uint64_t as_core_kernel_cycles(const struct as_core *core);   /* system calls and page faults, not part of the above */
 
-struct as_core_counters {
-    uint64_t instructions, uops, branches, mispredictions, btb_misses, flushes, order_violations, wrong_path, forwards;
-    struct as_memory_counters memory;
-};
-void as_core_count(const struct as_core *core, struct as_core_counters *counters);
+/* All that the core and its memory count; processes and threads are not theirs to know. */
+void as_core_count(const struct as_core *core, struct as_counters *counters);
 
 #endif

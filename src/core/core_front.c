@@ -57,7 +57,7 @@ static void follow_wrong_path(struct as_core *core, const struct as_insn *branch
     }
     pipe->wrong_path = (uint16_t)n;
     pipe->wrong_delay = (uint8_t)delay;
-    core->counters.wrong_path += n;
+    core->counters.wrong_path_instructions += n;
 }
 
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
@@ -71,7 +71,7 @@ void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pip
     core->counters.branches++;
     pipe->flags |= op->taken ? AS_PIPE_TAKEN : 0;
     if (prediction.mispredicted) {
-        core->counters.mispredictions++;
+        core->counters.branch_mispredictions++;
         pipe->flags |= AS_PIPE_MISPREDICTED;
         pipe->events |= AS_EVENT_FL_MB;
         follow_wrong_path(core, op->insn, prediction.target, pipe);

@@ -104,7 +104,7 @@ struct as_core {
     const struct as_insn *previous;
     uint64_t previous_dispatch, previous_issue, previous_done, previous_commit;
     uint64_t n_continued, n_again; /* further iterations of rep; micro-operations that came a second time */
-    struct as_core_counters counters;
+    struct as_counters counters;
     union as_recipe_room own; /* of an instruction that came without one */
 };
 

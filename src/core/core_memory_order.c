@@ -47,7 +47,7 @@ static uint64_t forward(struct as_core *core, const struct store *store, const s
     bool covers = store->address <= access->address && access->address + access->size <= store->end;
     if (covers) {
         pipe->events |= AS_EVENT_FORWARDED;
-        core->counters.forwards++;
+        core->counters.store_forwards++;
         return later(cycle, store->data_known) + core->machine->back.forward_latency;
     }
     pipe->events |= AS_EVENT_ORDER;

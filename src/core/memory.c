@@ -406,36 +406,29 @@ struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle
     return (struct as_memory_answer){.done = cycle};
 }
 
-void as_memory_count(const struct as_memory *memory, struct as_memory_counters *counters)
+#define COUNT_CACHE(level, cache)                                                                                      \
+    do {                                                                                                               \
+        counters->level##_accesses = (cache)->accesses;                                                                \
+        counters->level##_misses = (cache)->misses;                                                                    \
+        counters->level##_merges = (cache)->merges;                                                                    \
+        counters->level##_prefetches = (cache)->prefetches;                                                            \
+    } while (0)
+
+void as_memory_count(const struct as_memory *memory, struct as_counters *counters)
 {
-    const struct as_cache *l1i = &memory->l1i, *l1d = &memory->l1d, *l2 = &memory->l2, *llc = &memory->uncore->llc;
-    const struct as_dram *dram = &memory->uncore->dram;
-    *counters = (struct as_memory_counters){
-        .l1i_accesses = l1i->accesses,
-        .l1i_misses = l1i->misses,
-        .l1d_accesses = l1d->accesses,
-        .l1d_misses = l1d->misses,
-        .l2_accesses = l2->accesses,
-        .l2_misses = l2->misses,
-        .llc_accesses = llc->accesses,
-        .llc_misses = llc->misses,
-        .l1i_merges = l1i->merges,
-        .l1d_merges = l1d->merges,
-        .l2_merges = l2->merges,
-        .llc_merges = llc->merges,
-        .l1i_prefetches = l1i->prefetches,
-        .l1d_prefetches = l1d->prefetches,
-        .l2_prefetches = l2->prefetches,
-        .llc_prefetches = llc->prefetches,
-        .prefetches = l1i->prefetches + l1d->prefetches + l2->prefetches + llc->prefetches,
-        .itlb_misses = memory->itlb.misses,
-        .dtlb_misses = memory->dtlb.misses,
-        .l2tlb_misses = memory->walker.second.misses,
-        .walks = memory->walker.walks,
-        .walk_accesses = memory->walker.accesses,
-        .faults = memory->walker.faults,
-        .dram_reads = dram->reads,
-        .dram_writes = dram->writes,
-        .row_hits = dram->row_hits,
-    };
+    const struct as_uncore *uncore = memory->uncore;
+    COUNT_CACHE(l1i, &memory->l1i);
+    COUNT_CACHE(l1d, &memory->l1d);
+    COUNT_CACHE(l2, &memory->l2);
+    COUNT_CACHE(llc, &uncore->llc);
+    counters->itlb_misses = memory->itlb.misses;
+    counters->dtlb_misses = memory->dtlb.misses;
+    counters->l2tlb_misses = memory->walker.second.misses;
+    counters->page_walks = memory->walker.walks;
+    counters->walk_accesses = memory->walker.accesses;
+    counters->page_faults = memory->walker.faults;
+    counters->dram_reads = uncore->dram.reads;
+    counters->dram_writes = uncore->dram.writes;
+    counters->dram_row_hits = uncore->dram.row_hits;
+    as_counters_derive(counters);
 }

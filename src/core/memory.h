@@ -12,6 +12,7 @@
 #define AS_CORE_MEMORY_H
 
 #include "assay/pipe.h"
+#include "base/counters.h"
 #include "core/machine.h"
 
 struct as_uncore;
@@ -55,18 +56,7 @@ struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t c
  * otherwise done is when the line has arrived and can be fetched. Never faults. */
 struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle, uint64_t address);
 
-/* Accesses are single lines. A miss asks the level below; an access that finds its line on its way is a merge, not a
- * miss. So: accesses of L2 = misses + prefetches of L1I and L1D + walk_accesses (of LLC where there is no L2), accesses
- * of LLC = misses + prefetches of L2, dram_reads = misses + prefetches of LLC. */
-struct as_memory_counters {
-    uint64_t l1i_accesses, l1i_misses, l1d_accesses, l1d_misses, l2_accesses, l2_misses, llc_accesses, llc_misses;
-    uint64_t l1i_merges, l1d_merges, l2_merges, llc_merges;
-    uint64_t l1i_prefetches, l1d_prefetches, l2_prefetches, llc_prefetches; /* sent, software's included */
-    uint64_t prefetches;                                                    /* all of these */
-    uint64_t itlb_misses, dtlb_misses, l2tlb_misses, walks, walk_accesses, faults;
-    uint64_t dram_reads, dram_writes, row_hits;
-};
-void as_memory_count(const struct as_memory *memory,
-                     struct as_memory_counters *counters); /* the shared part included */
+/* Sets what memory counts of the table of counters (base/counters.h), the shared part included. */
+void as_memory_count(const struct as_memory *memory, struct as_counters *counters);
 
 #endif

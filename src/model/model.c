@@ -206,46 +206,12 @@ static void stop(struct as_model *model, struct model_thread *thread)
     thread->runs = false;
 }
 
-static void add_counters(struct as_core_counters *to, const struct as_core_counters *from)
-{
-    /* All members are 64-bit counts; the memory's shared part is the same in every core and is taken from the last. */
-    const struct as_memory_counters before = to->memory;
-    to->instructions += from->instructions;
-    to->uops += from->uops;
-    to->branches += from->branches;
-    to->mispredictions += from->mispredictions;
-    to->btb_misses += from->btb_misses;
-    to->flushes += from->flushes;
-    to->order_violations += from->order_violations;
-    to->wrong_path += from->wrong_path;
-    to->forwards += from->forwards;
-    to->memory = from->memory;
-    to->memory.l1i_accesses += before.l1i_accesses;
-    to->memory.l1i_misses += before.l1i_misses;
-    to->memory.l1d_accesses += before.l1d_accesses;
-    to->memory.l1d_misses += before.l1d_misses;
-    to->memory.l2_accesses += before.l2_accesses;
-    to->memory.l2_misses += before.l2_misses;
-    to->memory.itlb_misses += before.itlb_misses;
-    to->memory.dtlb_misses += before.dtlb_misses;
-    to->memory.l2tlb_misses += before.l2tlb_misses;
-    to->memory.walks += before.walks;
-    to->memory.prefetches += before.prefetches;
-    to->memory.faults += before.faults;
-}
-
 /* The thread is over: adds up what its core did. */
 static void retire(struct as_model *model, struct model_thread *thread)
 {
-    struct as_model_result *total = &model->total;
-    struct as_core_counters counters;
+    struct as_counters counters;
     as_core_count(thread->core, &counters);
-    add_counters(&total->counters, &counters);
-    total->instructions = total->counters.instructions;
-    total->cycles += as_core_cycles(thread->core);
-    total->kernel_cycles += as_core_kernel_cycles(thread->core);
-    if (as_core_time(thread->core) > total->elapsed)
-        total->elapsed = as_core_time(thread->core);
+    as_counters_add(&model->total.counters, &counters);
     stop(model, thread);
     as_core_free(thread->core);
     thread->core = NULL;
@@ -390,6 +356,17 @@ static const struct as_sink sink = {
     .clock = clock_of,
 };
 
+static void sum_up(struct as_model_result *total)
+{
+    struct as_counters *counters = &total->counters;
+    counters->processes = total->engine.processes;
+    counters->threads = total->engine.threads;
+    total->instructions = counters->instructions;
+    total->cycles = counters->cycles;
+    total->elapsed = counters->elapsed_cycles;
+    total->kernel_cycles = counters->kernel_cycles;
+}
+
 bool as_model_run(struct as_model *model, const struct as_engine_options *options, struct as_fanout *fanout,
                   struct as_model_result *result, struct as_error *err)
 {
@@ -401,6 +378,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     bool ok = as_engine_run(model->engine, &sink, model, &result->engine, err);
     as_fanout_finish(fanout);
     model->total.engine = result->engine;
+    sum_up(&model->total);
     *result = model->total;
     return ok;
 }

@@ -32,11 +32,11 @@ void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *con
 
 struct as_model_result {
     struct as_engine_result engine;
-    uint64_t instructions;  /* iterations of rep instructions are none */
-    uint64_t cycles;        /* of all cores together */
-    uint64_t elapsed;       /* simulated time from the start to the last commit */
-    uint64_t kernel_cycles; /* modelled cost of system calls and page faults, not among the cycles */
-    struct as_core_counters counters;
+    uint64_t instructions;       /* iterations of rep instructions are none */
+    uint64_t cycles;             /* of all cores together */
+    uint64_t elapsed;            /* simulated time from the start to the last commit */
+    uint64_t kernel_cycles;      /* modelled cost of system calls and page faults, not among the cycles */
+    struct as_counters counters; /* the same, and all others */
 };
 
 /* Starts the fan-out, runs the program to its end or the region's, and waits for the observers. */

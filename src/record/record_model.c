@@ -75,45 +75,10 @@ static void add_run(struct as_record *record, const struct as_modelled *modelled
 
 /* ---- the profile ---- */
 
-static void add_counters(struct as_store_writer *writer, const struct as_model_result *result)
+static void add_counters(struct as_store_writer *writer, const struct as_counters *counters)
 {
-    const struct as_core_counters *core = &result->counters;
-    const struct as_memory_counters *memory = &core->memory;
-    const struct as_store_counter counters[] = {
-        {"instructions", result->instructions},
-        {"cycles", result->cycles},
-        {"elapsed_cycles", result->elapsed},
-        {"kernel_cycles", result->kernel_cycles},
-        {"uops", core->uops},
-        {"branches", core->branches},
-        {"branch_mispredictions", core->mispredictions},
-        {"btb_misses", core->btb_misses},
-        {"flushes", core->flushes},
-        {"memory_order_violations", core->order_violations},
-        {"wrong_path_instructions", core->wrong_path},
-        {"store_forwards", core->forwards},
-        {"l1i_accesses", memory->l1i_accesses},
-        {"l1i_misses", memory->l1i_misses},
-        {"l1d_accesses", memory->l1d_accesses},
-        {"l1d_misses", memory->l1d_misses},
-        {"l2_accesses", memory->l2_accesses},
-        {"l2_misses", memory->l2_misses},
-        {"llc_accesses", memory->llc_accesses},
-        {"llc_misses", memory->llc_misses},
-        {"itlb_misses", memory->itlb_misses},
-        {"dtlb_misses", memory->dtlb_misses},
-        {"l2tlb_misses", memory->l2tlb_misses},
-        {"page_walks", memory->walks},
-        {"page_faults", memory->faults},
-        {"prefetches", memory->prefetches},
-        {"dram_reads", memory->dram_reads},
-        {"dram_writes", memory->dram_writes},
-        {"dram_row_hits", memory->row_hits},
-        {"processes", result->engine.processes},
-        {"threads", result->engine.threads},
-    };
-    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-        as_store_add_counter(writer, counters[i].name, counters[i].value);
+    for (size_t i = 0; i < as_counter_count; i++)
+        as_store_add_counter(writer, as_counter_table[i].name, as_counter_value(counters, &as_counter_table[i]));
 }
 
 /* The whole machine file as it was used, and each of its lines. */
@@ -208,7 +173,7 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
     as_groups_make(&groups, modelled->model);
     add_meta(writer, run, modelled);
     add_machine(writer, &modelled->machine);
-    add_counters(writer, &modelled->result);
+    add_counters(writer, &modelled->result.counters);
     as_record_code_add(&code, modelled->model, &groups, writer);
     bool ok = as_record_series_add(&series, err);
     add_quality(writer, modelled);

@@ -176,6 +176,16 @@ check "a machine file by its path" compare --core ./copy.machine --json -o copy.
 holds "… is the same machine" 'timeless(d[0]) == timeless(d[1])' first.json copy.json
 check "values changed" compare --set back.rob=16 --set memory.l1d.latency=9 --json -o small.json --max 600k -- "$demo" 2
 holds "a smaller machine is slower" 'd[0]["cycles"] * 1.1 < d[1]["cycles"]' first.json small.json
+# What each level is asked for is what the levels above it miss and prefetch: only if all cores' counters are added up.
+check "two threads, all levels prefetch" compare --json -o two.json --core zen4-like --samplers none -- "$WORKLOADS/threads" -t 2 -w 200 -r 3
+holds "the counters of all cores add up, and those of what they share count once" '
+    all(c["threads"] == 3 and c["l1d_prefetches"] > 0 and c["walk_accesses"] > 0
+        and c["l2_accesses"] == sum(c[k] for k in ("l1i_misses", "l1d_misses", "l1i_prefetches", "l1d_prefetches", "walk_accesses"))
+        and c["llc_accesses"] == c["l2_misses"] + c["l2_prefetches"] and c["dram_reads"] == c["llc_misses"] + c["llc_prefetches"]
+        and c["prefetches"] == sum(c[k + "_prefetches"] for k in ("l1i", "l1d", "l2", "llc"))
+        for c in [d["counters"]])' two.json
+holds "the profile's format names all counters" '
+    [c for c in d["counters"] if f"`{c}`" not in open("'"$SOURCE"'/doc/format/profile.md").read()] == []' two.json
 check "threads" compare --json -o threads.json -- "$WORKLOADS/threads" -t 4 -w 200 -r 3
 holds "four and the main one, each with a core of its own" '
     d["threads"] == 5 and d["elapsed_cycles"] < d["cycles"]' threads.json

@@ -37,8 +37,8 @@ holds "an event has the time of its components, and its executions" '
         for name, e in d["events"]["by_event"].items()) and list(d["events"]["by_event"]) == TEA' all.json
 holds "executions are all instructions" 'sum(r["executions"] for r in d["rows"]) == d["instructions"]' all.json
 holds "events are what the core counted" '
-    d["events"]["by_event"]["FL-MB"]["count"] == d["counters"]["mispredictions"]
-    and d["events"]["by_event"]["FL-MO"]["count"] == d["counters"]["order_violations"]' all.json
+    d["events"]["by_event"]["FL-MB"]["count"] == d["counters"]["branch_mispredictions"]
+    and d["events"]["by_event"]["FL-MO"]["count"] == d["counters"]["memory_order_violations"]' all.json
 holds "combined" '
     (lambda c: c["met"] <= d["instructions"] and 0 <= c["independent_executions"] <= c["executions"] <= 1
         and 0 <= c["independent_cycles"] <= c["cycles"] <= 1

@@ -61,7 +61,7 @@ static void run(const char *name, uint64_t bytes, uint64_t stride, bool shuffled
     uint64_t cycle = 1, accesses = 0, sum = 0, done[WINDOW] = {0};
     for (uint32_t i = 0; i < n; i++)
         cycle = as_memory_access(memory, kind, cycle, order[i] * stride, 8).done + 1;
-    struct as_memory_counters before, after;
+    struct as_counters before = {0}, after = {0};
     as_memory_count(memory, &before);
     double start = now(), spent;
     do {

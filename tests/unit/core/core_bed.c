@@ -194,7 +194,7 @@ void core_bed_run(struct core_bed *bed)
     struct as_uncore *uncore = as_uncore_new(&bed->machine);
     struct as_core *core = as_core_new(&bed->machine, uncore, 0, NULL, NULL);
     struct warming warming = {.core = core};
-    struct as_core_counters before;
+    struct as_counters before;
     core_bed_each_warm(bed, warm_line, &warming);
     make_system_call(&warming);
     as_core_count(core, &before);

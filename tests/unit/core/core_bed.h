@@ -35,7 +35,7 @@ struct core_bed {
     AS_VEC(struct bed_range) warm;
     /* after core_bed_run */
     struct as_pipe *pipes;
-    struct as_core_counters counters;
+    struct as_counters counters;
     uint64_t kernel_cycles, start; /* `start`: the cycle that the records call 0 */
 };
 

@@ -82,9 +82,9 @@ static inline uint64_t bed_load(struct bed *bed, uint64_t cycle, uint64_t addres
     return bed_ask(bed, AS_MEMORY_LOAD, cycle, address).done;
 }
 
-static inline struct as_memory_counters bed_count(const struct bed *bed)
+static inline struct as_counters bed_count(const struct bed *bed)
 {
-    struct as_memory_counters counters;
+    struct as_counters counters = {0};
     as_memory_count(bed->memory, &counters);
     return counters;
 }

@@ -129,7 +129,7 @@ static double ring_of_jumps(const char *changes, uint32_t n, int rounds)
         for (uint32_t i = 0; i < n; i++)
             core_bed_jump(&bed, i, true, BED_CODE + (i + 1) % n * 16);
     core_bed_run(&bed);
-    assert_int_equal(bed.counters.mispredictions, 0);
+    assert_int_equal(bed.counters.branch_mispredictions, 0);
     double cycles = core_bed_rate(&bed, -1 - (long)n, -1);
     core_bed_close(&bed);
     return cycles;
@@ -237,7 +237,7 @@ static void t12_mispredicted_branches(void **state)
         assert_int_equal(bed.pipes[i + 1].fetch - bed.pipes[i].fetch, 6 + 1 + 1 + 4);
     }
     assert_true(wrong > N / 4 && wrong < 3 * N / 4);
-    assert_int_equal(wrong, bed.counters.mispredictions);
+    assert_int_equal(wrong, bed.counters.branch_mispredictions);
     core_bed_close(&bed);
 }
 

@@ -224,8 +224,8 @@ static void t40_forwarding(void **state)
         }
         core_bed_run(&bed);
         assert_close(core_bed_rate(&bed, -1 - 100 * (2 + adds), -1) * (2 + adds), 4 + adds, 0);
-        assert_int_equal(bed.counters.forwards, 200);
-        assert_int_equal(bed.counters.order_violations, 0);
+        assert_int_equal(bed.counters.store_forwards, 200);
+        assert_int_equal(bed.counters.memory_order_violations, 0);
         core_bed_close(&bed);
     }
 }
@@ -247,7 +247,7 @@ static void t41_memory_order(void **state)
         const struct as_pipe *divide = &bed.pipes[0], *store = &bed.pipes[1], *load = &bed.pipes[2];
         assert_int_equal(store->issue, divide->done);
         assert_int_equal(store->done, store->issue + 1);
-        assert_int_equal(bed.counters.order_violations, speculates);
+        assert_int_equal(bed.counters.memory_order_violations, speculates);
         if (speculates) {
             uint64_t head = store->commit + 1;
             assert_int_equal(load->fetch, head + 2);

@@ -74,7 +74,7 @@ static void holds_as_many_of_a_set_as_ways(void **state)
         uint64_t cycle = 1;
         for (uint64_t i = 0; i < 10 * lines; i++)
             cycle = bed_load(&bed, cycle, BASE + i % lines * L1_STRIDE);
-        struct as_memory_counters counters = bed_count(&bed);
+        struct as_counters counters = bed_count(&bed);
         assert_int_equal(counters.l1d_misses, lines == L1_WAYS ? lines : 10 * lines);
         bed_close(&bed);
     }
@@ -109,7 +109,7 @@ static void merges_misses_of_a_line(void **state)
 {
     struct bed bed = bed_open(bed_machine());
     uint64_t t = bed_warm_page(&bed, BASE);
-    struct as_memory_counters before = bed_count(&bed);
+    struct as_counters before = bed_count(&bed);
     struct as_memory_answer first = bed_ask(&bed, AS_MEMORY_LOAD, t, BASE);
     struct as_memory_answer second = bed_ask(&bed, AS_MEMORY_LOAD, t + 5, BASE + 8);
     struct as_memory_answer late = bed_ask(&bed, AS_MEMORY_LOAD, first.done - BED_L1 - 1, BASE + 16);
@@ -120,7 +120,7 @@ static void merges_misses_of_a_line(void **state)
     assert_int_equal(late.done, first.done);
     assert_int_equal(after.done, first.done);
     assert_int_equal(after.events, 0);
-    struct as_memory_counters counters = bed_count(&bed);
+    struct as_counters counters = bed_count(&bed);
     assert_int_equal(counters.l1d_misses - before.l1d_misses, 1);
     assert_int_equal(counters.l1d_merges - before.l1d_merges, 2);
     assert_int_equal(counters.l1d_accesses - before.l1d_accesses, 4);
@@ -171,7 +171,7 @@ static void turns_a_stream_into_hits(void **state)
         if (answer.events & AS_EVENT_PREFETCHED)
             assert_int_equal(answer.done, cycle + BED_L1);
     }
-    struct as_memory_counters counters = bed_count(&bed);
+    struct as_counters counters = bed_count(&bed);
     assert_int_equal(missed, PAGES);
     assert_int_equal(announced, lines - PAGES);
     assert_int_equal(counters.l1d_prefetches, lines - PAGES);
@@ -214,7 +214,7 @@ static void prefetches_into_the_level_that_says_so(void **state)
     struct as_memory_answer next = bed_ask(&bed, AS_MEMORY_LOAD, t + 1000, BASE + BED_LINE);
     assert_int_equal(next.done, t + 1000 + BED_TO_DRAM);
     assert_int_equal(next.events, MISS | AS_EVENT_LLC_HIT | AS_EVENT_PREFETCHED);
-    struct as_memory_counters counters = bed_count(&bed);
+    struct as_counters counters = bed_count(&bed);
     assert_int_equal(counters.llc_prefetches, 2); /* behind the miss, and behind the first use */
     assert_int_equal(counters.prefetches, 2);
     bed_close(&bed);

@@ -91,7 +91,7 @@ static double toss(uint32_t ideal, uint32_t *events, uint64_t *mispredictions)
     }
     core_bed_run(&bed);
     *events = met(&bed);
-    *mispredictions = bed.counters.mispredictions;
+    *mispredictions = bed.counters.branch_mispredictions;
     double cycles = core_bed_rate(&bed, 100, -1);
     core_bed_close(&bed);
     return cycles;
@@ -173,7 +173,7 @@ static void i08_loads_wait(void **state)
         core_bed_store(&bed, R1, BED_NONE, BED_DATA);
         core_bed_load(&bed, R1 + 1, BED_NONE, BED_DATA);
         core_bed_run(&bed);
-        assert_int_equal(bed.counters.order_violations, !ideal);
+        assert_int_equal(bed.counters.memory_order_violations, !ideal);
         assert_int_equal(met(&bed) & AS_EVENT_FL_MO, ideal ? 0 : AS_EVENT_FL_MO);
         core_bed_close(&bed);
     }

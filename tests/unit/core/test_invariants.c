@@ -167,8 +167,8 @@ static uint64_t check_machine(const char *machine, const char *changes)
         stream_generate(&bed, &mix, seed, 400, STEPS);
         core_bed_run(&bed);
         check(&bed);
-        violations += bed.counters.order_violations;
-        faults += bed.counters.memory.faults;
+        violations += bed.counters.memory_order_violations;
+        faults += bed.counters.page_faults;
         flushes += bed.counters.flushes;
         struct as_pipe *first = bed.pipes;
         bed.pipes = NULL;

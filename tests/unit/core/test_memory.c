@@ -205,14 +205,14 @@ static void accesses_every_line_that_it_touches(void **state)
     struct bed bed = bed_open(bed_machine());
     uint64_t t = bed_warm_page(&bed, BASE);
     bed_load(&bed, t, BASE);
-    struct as_memory_counters before = bed_count(&bed);
+    struct as_counters before = bed_count(&bed);
     struct as_memory_answer answer = as_memory_access(bed.memory, AS_MEMORY_LOAD, t + 1000, BASE + 60, 4);
     assert_int_equal(answer.done, t + 1000 + BED_L1); /* ends with the line */
     answer = as_memory_access(bed.memory, AS_MEMORY_LOAD, t + 1000, BASE + 60, 8);
     assert_int_equal(answer.done, t + 1000 + BED_TO_DRAM + BED_ROW_HIT);
     assert_int_equal(answer.events, AS_EVENT_ST_L1 | AS_EVENT_ST_LLC);
     answer = as_memory_access(bed.memory, AS_MEMORY_LOAD, t + 2000, BASE + 32, 512); /* lines 0 to 8 */
-    struct as_memory_counters after = bed_count(&bed);
+    struct as_counters after = bed_count(&bed);
     assert_int_equal(after.l1d_accesses - before.l1d_accesses, 1 + 2 + 9);
     assert_int_equal(after.l1d_misses - before.l1d_misses, 1 + 7);
     /* the end of the address space and sizes beyond reason do no harm */
@@ -357,7 +357,7 @@ static struct as_machine random_machine(uint64_t *seed)
 
 static void check_counters(const struct bed *bed, const struct as_memory *memory, bool has_l2)
 {
-    struct as_memory_counters c;
+    struct as_counters c = {0};
     as_memory_count(memory, &c);
     assert_true(c.l1d_misses + c.l1d_merges <= c.l1d_accesses);
     assert_true(c.l1i_misses + c.l1i_merges <= c.l1i_accesses);
@@ -368,14 +368,14 @@ static void check_counters(const struct bed *bed, const struct as_memory *memory
     if (has_l2)
         assert_int_equal(c.llc_accesses, c.l2_misses + c.l2_prefetches);
     assert_int_equal(c.dram_reads, c.llc_misses + c.llc_prefetches);
-    assert_true(c.row_hits <= c.dram_reads);
+    assert_true(c.dram_row_hits <= c.dram_reads);
     assert_int_equal(c.prefetches, c.l1i_prefetches + c.l1d_prefetches + c.l2_prefetches + c.llc_prefetches);
     uint32_t levels = bed->machine.memory.walk_levels;
-    assert_int_equal(c.walk_accesses, c.walks * levels);
+    assert_int_equal(c.walk_accesses, c.page_walks * levels);
     if (bed->machine.memory.l2tlb.entries)
-        assert_int_equal(c.walks, c.l2tlb_misses);
-    assert_true(c.walks <= c.itlb_misses + c.dtlb_misses);
-    assert_true(c.faults <= c.walks && (bed->machine.memory.fault_cycles || c.faults == 0));
+        assert_int_equal(c.page_walks, c.l2tlb_misses);
+    assert_true(c.page_walks <= c.itlb_misses + c.dtlb_misses);
+    assert_true(c.page_faults <= c.page_walks && (bed->machine.memory.fault_cycles || c.page_faults == 0));
 }
 
 /* Random accesses, a little out of the order of time. Returns a sum over all answers. */

@@ -125,7 +125,7 @@ static uint64_t assert_machine_is_exact(const char *machine, const char *changes
             open_bed(&bed, machine, changes, &exact_mixes[mix], seed, 3000);
             struct reference_result reference = reference_run(&bed, true);
             assert_same(&bed, reference.pipes, changes, seed);
-            assert_int_equal(bed.counters.order_violations, reference.retries);
+            assert_int_equal(bed.counters.memory_order_violations, reference.retries);
             assert_int_equal(bed.kernel_cycles, reference.kernel_cycles);
             retries += reference.retries;
             free(reference.pipes);

@@ -35,7 +35,7 @@ static void knows_as_many_pages_as_entries(void **state)
         for (uint64_t i = 0; i < 10 * pages; i++)
             cycle = translate(&bed, cycle + 1, i % pages).done;
         assert_int_equal(bed_count(&bed).dtlb_misses, pages == 4 ? 4 : 50);
-        assert_int_equal(bed_count(&bed).walks, pages);
+        assert_int_equal(bed_count(&bed).page_walks, pages);
         assert_int_equal(bed_count(&bed).l2tlb_misses, pages);
         bed_close(&bed);
     }
@@ -110,14 +110,14 @@ static void finds_old_pages_in_the_second_level(void **state)
 static void waits_for_a_walk_under_way(void **state)
 {
     struct bed bed = bed_open(small_tlbs());
-    uint64_t t = walk_one(&bed), walks = bed_count(&bed).walks;
+    uint64_t t = walk_one(&bed), walks = bed_count(&bed).page_walks;
     uint64_t done = translate(&bed, t, 1).done;
     struct as_memory_answer second = translate(&bed, t + 3, 1);
     assert_int_equal(second.done, done);
     assert_int_equal(second.events, AS_EVENT_ST_TLB);
     /* a later instruction, an earlier cycle: its own walk, as long as that one */
     assert_int_equal(translate(&bed, t - 500, 1).done, t - 500 + SECOND + LEVELS * BED_L2);
-    assert_int_equal(bed_count(&bed).walks - walks, 1);
+    assert_int_equal(bed_count(&bed).page_walks - walks, 1);
     bed_close(&bed);
 }
 
@@ -168,10 +168,10 @@ static void is_shared_by_code_in_the_second_level(void **state)
     struct bed bed = bed_open(small_tlbs());
     uint64_t t = walk_one(&bed);
     translate(&bed, t, 1);
-    uint64_t walks = bed_count(&bed).walks;
+    uint64_t walks = bed_count(&bed).page_walks;
     struct as_memory_answer fetch = as_memory_fetch(bed.memory, t + 1000, BASE + BED_PAGE);
     assert_true(fetch.events & AS_EVENT_DR_TLB);
-    assert_int_equal(bed_count(&bed).walks, walks);
+    assert_int_equal(bed_count(&bed).page_walks, walks);
     assert_int_equal(bed_count(&bed).itlb_misses, 1);
     bed_close(&bed);
 }
@@ -200,7 +200,7 @@ static void faults_once_a_page(void **state)
         }
         cycle = answer.done;
     }
-    assert_int_equal(bed_count(&bed).faults, 20);
+    assert_int_equal(bed_count(&bed).page_faults, 20);
     assert_true(translate(&bed, cycle, 30).fault); /* stores too, when they are translated */
     assert_false(translate(&bed, cycle, 30).fault);
     bed_close(&bed);
@@ -213,7 +213,7 @@ static void does_not_fault_for_code_and_prefetches(void **state)
     assert_false(bed_ask(&bed, AS_MEMORY_PREFETCH, 5000, BASE + BED_PAGE).fault);
     assert_int_equal(bed_count(&bed).l1d_prefetches, 0); /* … which is dropped */
     assert_true(bed_ask(&bed, AS_MEMORY_LOAD, 10000, BASE + BED_PAGE).fault);
-    assert_int_equal(bed_count(&bed).faults, 1);
+    assert_int_equal(bed_count(&bed).page_faults, 1);
     bed_close(&bed);
 }
 
@@ -238,7 +238,7 @@ static void translates_both_pages_of_an_access(void **state)
     assert_true(bed_ask(&bed, AS_MEMORY_LOAD, 1000, address).fault);
     assert_true(bed_ask(&bed, AS_MEMORY_LOAD, 2000, address).fault);
     assert_false(bed_ask(&bed, AS_MEMORY_LOAD, 3000, address).fault);
-    assert_int_equal(bed_count(&bed).faults, 2);
+    assert_int_equal(bed_count(&bed).page_faults, 2);
     assert_int_equal(bed_count(&bed).l1d_misses, 2);
     bed_close(&bed);
 }
