@@ -25,19 +25,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct as_store_writer *writer = as_store_writer_open(place(), &err);
     if (!writer)
         abort();
-    struct as_perf_spaces_options how = {.no_debug = true};
-    struct as_import import = {
-        .info = as_perf_reader_info(reader), .writer = writer, .spaces = as_perf_spaces_new(&how), .unwinds = true};
-    as_import_code_open(&import.code, writer, import.spaces);
-    as_import_data_open(&import);
-    bool ran = as_perf_reader_run(reader, &as_import_sink, &import, &err);
-    as_import_finish(&import);
-    as_import_write(&import, reader, "fuzz");
+    struct as_import *import = as_import_open(&(struct as_import_options){
+        .info = as_perf_reader_info(reader), .writer = writer, .spaces.no_debug = true, .unwind = true});
+    bool ran = as_perf_reader_run(reader, &as_import_sink, import, &err);
+    as_import_finish(import);
+    as_import_describe(import, reader, "fuzz");
+    as_import_write(import, reader);
     if (as_store_writer_failed(writer) || (!ran && err.message[0] == '\0'))
         abort(); /* whatever the recording, a profile can be written */
     as_store_writer_abort(writer);
-    as_import_free(&import);
-    as_perf_spaces_free(import.spaces);
+    as_import_free(import);
     as_perf_reader_close(reader);
     return 0;
 }

@@ -1,9 +1,11 @@
 /* assay import: a recording of Linux perf becomes a profile. */
+#include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "import/import.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct import_options {
@@ -30,25 +32,16 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-static size_t events_with_samples(const struct as_import *import)
+static void report(const struct as_import_counts *counts, const struct as_perf_summary *summary, const char *output)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < import->series.len; i++)
-        n += !import->series.data[i].own && import->series.data[i].samples > 0;
-    return n;
-}
-
-static void tell(const struct as_import *import, const struct as_perf_summary *summary, const char *output)
-{
-    size_t events = events_with_samples(import);
     if (summary->incomplete)
         as_log_warn("the recording is not whole (%s): what could be read is imported and marked partial",
                     summary->problem[0] ? summary->problem : "it ends early");
-    if (as_import_samples(import) == 0)
+    if (counts->samples == 0)
         as_log_warn("there are no samples in it");
     as_log_note("wrote %s: %" PRIu64 " samples of %zu event%s in %zu thread%s; next: assay report %s", output,
-                as_import_samples(import), events, events == 1 ? "" : "s", import->threads.len,
-                import->threads.len == 1 ? "" : "s", output);
+                counts->samples, counts->events_with_samples, counts->events_with_samples == 1 ? "" : "s",
+                counts->threads, counts->threads == 1 ? "" : "s", output);
 }
 
 /* Puts the file's name before what is wrong with it. Returns false. */
@@ -63,15 +56,16 @@ static bool name_file(struct as_error *err, const char *file)
 }
 
 /* The writer is the caller's again where this fails. */
-static bool read_recording(struct as_import *import, struct as_perf_reader *reader, const char *file,
-                           struct as_error *err)
+static bool read_recording(struct as_import *import, struct as_perf_reader *reader, struct as_store_writer *writer,
+                           const char *file, struct as_error *err)
 {
-    if (!as_perf_reader_run(reader, &as_import_sink, import, err) && !as_store_writer_failed(import->writer))
+    if (!as_perf_reader_run(reader, &as_import_sink, import, err) && !as_store_writer_failed(writer))
         return name_file(err, file);
     as_import_finish(import);
-    if (import->series.len == 0)
+    if (as_import_count(import).events == 0)
         return as_error_set(err, "%s: there is no event in it", file);
-    as_import_write(import, reader, file);
+    as_import_describe(import, reader, file);
+    as_import_write(import, reader);
     return true;
 }
 
@@ -85,22 +79,23 @@ static bool import_file(const struct import_options *options, const char *file, 
         as_perf_reader_close(reader);
         return false;
     }
-    struct as_perf_spaces_options how = {.debug_path = options->debug_path,
-                                         .trust_paths = options->trust_paths,
-                                         .recorded = as_perf_reader_info(reader)};
-    struct as_import import = {
-        .info = as_perf_reader_info(reader), .writer = writer, .spaces = as_perf_spaces_new(&how), .unwinds = true};
-    as_import_code_open(&import.code, writer, import.spaces);
-    as_import_data_open(&import);
-    bool ok = read_recording(&import, reader, file, err);
+    const struct as_perf_info *info = as_perf_reader_info(reader);
+    struct as_import *import = as_import_open(&(struct as_import_options){
+        .writer = writer,
+        .info = info,
+        .spaces = {.debug_path = options->debug_path, .trust_paths = options->trust_paths, .recorded = info},
+        .unwind = true,
+        .notices = as_notices_to_log});
+    bool ok = read_recording(import, reader, writer, file, err);
     if (!ok)
         as_store_writer_abort(writer);
     else
         ok = as_store_writer_commit(writer, err);
-    if (ok)
-        tell(&import, as_perf_reader_summary(reader), options->output);
-    as_import_free(&import);
-    as_perf_spaces_free(import.spaces);
+    if (ok) {
+        struct as_import_counts counts = as_import_count(import);
+        report(&counts, as_perf_reader_summary(reader), options->output);
+    }
+    as_import_free(import);
     as_perf_reader_close(reader);
     return ok;
 }

@@ -2,7 +2,7 @@
  * they are and where they go. See import.h.
  */
 #include "base/saturate.h"
-#include "import/import.h"
+#include "import/import_internal.h"
 
 /* A stack may hold branches into and out of the kernel, whatever was sampled: its addresses are in the upper half. */
 static uint32_t instruction_at(struct as_import *import, const struct as_perf_sample *sample, uint64_t address)

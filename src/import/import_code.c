@@ -3,7 +3,7 @@
  * Instructions get their numbers when a sample first meets them, and their source lines when all samples are there:
  * debug information takes seconds and many megabytes to read, and while a program is recorded the recorder shall be
  * quick and small. It is read for one file after the other. */
-#include "import/import.h"
+#include "import/import_internal.h"
 
 #include <elf.h>
 #include <fcntl.h>

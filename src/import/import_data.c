@@ -4,7 +4,7 @@
  * a stack; or a mapping without a name, each of which is an object of its own: a large allocation is one.
  */
 #include "base/saturate.h"
-#include "import/import.h"
+#include "import/import_internal.h"
 
 #include <inttypes.h>
 
@@ -139,6 +139,24 @@ uint32_t as_import_add_touch(struct as_import *import, const struct as_import_to
     return (uint32_t)(sum - import->data.accesses.data);
 }
 
+void as_import_add_to_access(struct as_import *import, uint32_t number, uint64_t units, uint64_t samples)
+{
+    struct as_import_access *access = &import->data.accesses.data[number];
+    as_add_to(&access->units, units);
+    as_add_to(&access->samples, samples);
+}
+
+void as_import_expect_access(struct as_import *import, uint8_t kind, uint32_t size)
+{
+    import->data.kind = kind;
+    import->data.size = size;
+}
+
+void as_import_count_found(struct as_import *import, uint8_t how, uint64_t samples)
+{
+    import->data.how[how] += samples;
+}
+
 void as_import_sample_address(struct as_import *import, const struct as_perf_sample *sample,
                               const struct as_import_facts *facts)
 {
@@ -232,7 +250,7 @@ void as_import_write_data_quality(const struct as_import *import)
     for (size_t i = 0; i < AS_STORE_HOW_COUNT; i++)
         if (data->how[i])
             as_store_add_quality(import->writer, rows[i].key, (double)data->how[i], rows[i].text);
-    if (data->without && data->how[AS_STORE_HOW_HARDWARE])
+    if (data->without && !import->options.addresses && data->how[AS_STORE_HOW_HARDWARE])
         as_store_add_quality(import->writer, "data_none", (double)data->without,
                              "samples of events with data addresses that have none");
 }

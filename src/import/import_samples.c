@@ -1,6 +1,6 @@
 /* Samples of a recording, added up. See import.h. */
 #include "base/saturate.h"
-#include "import/import.h"
+#include "import/import_internal.h"
 
 #include <linux/perf_event.h>
 
@@ -27,8 +27,27 @@ static void free_table(struct as_import_table *table)
     free_sums(&table->path_times);
 }
 
+struct as_import *as_import_open(const struct as_import_options *options)
+{
+    struct as_import *import = as_alloc(sizeof *import);
+    import->options = *options;
+    import->info = options->info;
+    import->writer = options->writer;
+    import->spaces = as_perf_spaces_new(&options->spaces);
+    as_import_code_open(&import->code, import->writer, import->spaces);
+    as_import_data_open(import);
+    return import;
+}
+
+struct as_perf_spaces *as_import_spaces(const struct as_import *import)
+{
+    return import->spaces;
+}
+
 void as_import_free(struct as_import *import)
 {
+    if (!import)
+        return;
     for (size_t i = 0; i < import->threads.len; i++)
         free(import->threads.data[i].name);
     as_vec_free(&import->threads);
@@ -49,6 +68,8 @@ void as_import_free(struct as_import *import)
     as_import_spe_free(import);
     as_stack_walker_free(import->walker);
     as_import_code_free(&import->code);
+    as_perf_spaces_free(import->spaces);
+    free(import);
 }
 
 static void add(struct as_import_sum *sum, uint64_t units, uint64_t samples)
@@ -310,7 +331,7 @@ static bool use_event(void *context, const struct as_perf_event *event, struct a
         *as_vec_push(&import->series) = (struct as_import_series){0};
     import->series.data[event->index].tagging = as_import_unit_of(event, import->info);
     as_import_spe_event(import, event);
-    if (import->unwinds && event->sample_type & PERF_SAMPLE_STACK_USER)
+    if (import->options.unwind && event->sample_type & PERF_SAMPLE_STACK_USER)
         as_import_walk_stacks(import);
     return true;
 }
@@ -350,12 +371,28 @@ void as_import_finish(struct as_import *import)
     as_import_spe_finish(import);
 }
 
-uint64_t as_import_samples(const struct as_import *import)
+static size_t count_processes(const struct as_import *import)
 {
-    uint64_t samples = 0;
-    for (size_t i = 0; i < import->series.len; i++)
-        samples += import->series.data[i].own ? 0 : import->series.data[i].samples;
-    return samples;
+    struct as_map processes = {0};
+    for (size_t i = 0; i < import->threads.len; i++)
+        as_map_put(&processes, import->threads.data[i].pid);
+    size_t n = processes.len;
+    as_map_free(&processes);
+    return n;
+}
+
+struct as_import_counts as_import_count(const struct as_import *import)
+{
+    struct as_import_counts counts = {.threads = import->threads.len, .processes = count_processes(import)};
+    for (size_t i = 0; i < import->series.len; i++) {
+        const struct as_import_series *series = &import->series.data[i];
+        if (series->own)
+            continue;
+        counts.samples += series->samples;
+        counts.units += counts.events++ == 0 ? series->units : 0;
+        counts.events_with_samples += series->samples > 0;
+    }
+    return counts;
 }
 
 const struct as_perf_sink as_import_sink = {

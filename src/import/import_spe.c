@@ -13,7 +13,7 @@
  * What becomes of no fact: physical addresses, tags of data addresses, the target of the branch before, the context's
  * exception level, secure state, and data sources of processors whose codes are not known.
  */
-#include "import/import.h"
+#include "import/import_internal.h"
 #include "perfdata/mem_source.h"
 
 #include <linux/perf_event.h>
@@ -260,7 +260,7 @@ static bool take_record(void *context, const struct as_spe_record *record)
         buffer->time = as_perf_ticks_time(buffer->import->info, record->time);
     struct waiting waiting = {.time = buffer->time, .tid = buffer->tid, .cpu = buffer->cpu, .record = *record};
     as_perf_order_push(&spe->waiting, waiting.time, (const uint8_t *)&waiting, sizeof waiting);
-    uint64_t most = spe->most_waiting ? spe->most_waiting : MOST_WAITING;
+    uint64_t wanted = buffer->import->options.most_waiting, most = wanted ? wanted : MOST_WAITING;
     while (spe->waiting.bytes > most && use_next(buffer->import, UINT64_MAX))
         ;
     return true;

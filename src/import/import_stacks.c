@@ -3,9 +3,8 @@
  * What the kernel did inside is in no copy: the sample's own chain has it, or its address alone. Behind it comes what
  * the copy gives. Where that is nothing but the interrupted place, the sample's own chain is kept, if it has callers.
  */
-#include "base/log.h"
 #include "base/str.h"
-#include "import/import.h"
+#include "import/import_internal.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -92,7 +91,9 @@ static bool is_cut_by_kernel(struct as_import *import, const struct as_perf_samp
 void as_import_count_cut(struct as_import *import, const struct as_perf_sample *sample, bool walked)
 {
     struct as_import_chains *chains = &import->whole;
-    uint32_t most = sample->event->max_stack ? sample->event->max_stack : chains->most ? chains->most : DEFAULT_MOST;
+    uint32_t most = sample->event->max_stack    ? sample->event->max_stack
+                    : import->options.max_stack ? import->options.max_stack
+                                                : DEFAULT_MOST;
     enum as_walk_end end = walked ? as_stack_walker_end(import->walker) : AS_WALK_ENDED;
     if (!(sample->has & PERF_SAMPLE_CALLCHAIN))
         return;
@@ -135,9 +136,10 @@ void as_import_write_cuts(const struct as_import *import)
                            as_str_get(&why));
     if (cut)
         as_store_add_quality(import->writer, "cut_chains", part, text);
-    if (part >= LEAST_TOLD && !import->live)
-        as_log_note("%.0f %% of the call chains were cut %s: totals of outer functions are too small", 100 * part,
-                    as_str_get(&why));
+    if (part >= LEAST_TOLD && !import->options.spaces.live)
+        as_notice(&import->options.notices, AS_LOG_NOTE,
+                  "%.0f %% of the call chains were cut %s: totals of outer functions are too small", 100 * part,
+                  as_str_get(&why));
     free(text);
     as_str_free(&why);
 }

@@ -1,7 +1,6 @@
 /* What was added up, and what is known of the recording, as a profile has it. See import.h. */
-#include "base/log.h"
 #include "cmd/sampling_error.h"
-#include "import/import.h"
+#include "import/import_internal.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -328,7 +327,7 @@ static void add_same_events(const struct as_import *import, const struct as_perf
             char *text = as_format("%s and %s are the same event: the kernel may give samples of both to one of them",
                                    a->name, b->name);
             as_store_add_quality(import->writer, "same_event", NAN, text);
-            as_log_note("%s", text);
+            as_notice(&import->options.notices, AS_LOG_NOTE, "%s", text);
             free(text);
             return; /* once is enough */
         }
@@ -378,7 +377,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
 static void add_counters(const struct as_import *import, const struct as_perf_reader *reader)
 {
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
-    as_store_add_counter(import->writer, "samples", as_import_samples(import));
+    as_store_add_counter(import->writer, "samples", as_import_count(import).samples);
     as_import_count_branches(import);
     if (import->raw.decoded)
         as_store_add_counter(import->writer, "ibs_samples", import->raw.decoded);
@@ -441,7 +440,7 @@ static void add_seconds(const struct as_import *import, const struct as_perf_sum
         as_store_add_meta_double(import->writer, AS_META_SECONDS, (double)(last - first) * 1e-9);
 }
 
-static void add_meta(const struct as_import *import, const struct as_perf_reader *reader, const char *path)
+void as_import_describe(const struct as_import *import, const struct as_perf_reader *reader, const char *path)
 {
     static const char *const formats[] = {[AS_PERF_FILE] = "perf.data",
                                           [AS_PERF_PIPE] = "perf.data in pipe mode",
@@ -462,7 +461,7 @@ static void add_meta(const struct as_import *import, const struct as_perf_reader
     free(why);
 }
 
-void as_import_write_samples(struct as_import *import, const struct as_perf_reader *reader)
+void as_import_write(struct as_import *import, const struct as_perf_reader *reader)
 {
     as_import_code_write(&import->code);
     for (size_t i = 0; i < import->paths.len; i++)
@@ -472,10 +471,4 @@ void as_import_write_samples(struct as_import *import, const struct as_perf_read
     add_series(import, reader);
     add_counters(import, reader);
     add_quality(import, reader);
-}
-
-void as_import_write(struct as_import *import, const struct as_perf_reader *reader, const char *path)
-{
-    add_meta(import, reader, path);
-    as_import_write_samples(import, reader);
 }

@@ -15,6 +15,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "native/code_watch.h"
 #include "native/process_maps.h"
 #include "native/reconstruct.h"
@@ -115,13 +116,13 @@ static void know_region(struct as_native_accesses *accesses, uint32_t pid, uint6
 {
     struct as_perf_data data;
     double now = as_clock_seconds();
-    as_perf_spaces_data(accesses->import->spaces, pid, address, &data);
+    as_perf_spaces_data(as_import_spaces(accesses->import), pid, address, &data);
     bool anonymous = strcmp(data.file.module, "[anon]") == 0;
     uint64_t words[] = {pid, data.region_start}, key = as_hash_bytes(words, sizeof words);
     if ((data.region_end && !anonymous) || (anonymous && as_map_get(&accesses->nameless, key)) ||
         (accesses->maps_pid == pid && now - accesses->maps_time < MAPS_SECONDS))
         return;
-    struct lookup lookup = {accesses->import->spaces, address};
+    struct lookup lookup = {as_import_spaces(accesses->import), address};
     accesses->maps_pid = pid;
     accesses->maps_time = now;
     as_process_maps((pid_t)pid, true, use_map, &lookup);
@@ -292,8 +293,8 @@ static void know_access(struct as_native_accesses *accesses, const struct as_per
     for (unsigned i = 0; found.how == AS_RECONSTRUCT_EXACT && i < found.n; i++) {
         if (sample->addr - found.accesses[i].address >= found.accesses[i].size)
             continue;
-        accesses->import->data.kind = found.accesses[i].access & (AS_STORE_LOAD | AS_STORE_STORE);
-        accesses->import->data.size = found.accesses[i].size;
+        as_import_expect_access(accesses->import, found.accesses[i].access & (AS_STORE_LOAD | AS_STORE_STORE),
+                                found.accesses[i].size);
     }
 }
 
@@ -302,8 +303,7 @@ void as_native_accesses_sample(struct as_native_accesses *accesses, const struct
     struct as_reconstruction found;
     uint32_t numbers[AS_INSN_MAX_MEM];
     as_code_watch_poll(accesses->watch, take_hit, accesses);
-    accesses->import->data.kind = 0;
-    accesses->import->data.size = 0;
+    as_import_expect_access(accesses->import, 0, 0);
     if (sample->has & PERF_SAMPLE_ADDR && sample->addr) {
         know_access(accesses, sample);
         return; /* the import takes that one */
@@ -325,7 +325,7 @@ void as_native_accesses_sample(struct as_native_accesses *accesses, const struct
                                     .how = how,
                                     .units = sample->period,
                                     .samples = 1};
-    accesses->import->data.how[how]++;
+    as_import_count_found(accesses->import, how, 1);
     add_found(accesses, &found, &touch, numbers);
 }
 
@@ -338,17 +338,15 @@ static uint64_t part(uint64_t whole, size_t number, size_t n)
 
 static void settle(struct as_native_accesses *accesses, const struct place *place)
 {
-    struct as_import_data *data = &accesses->import->data;
     size_t n = place->found.len;
     if (n == 0) {
         accesses->none[place->reason] += place->samples;
         return;
     }
-    data->how[AS_STORE_HOW_WATCHED] += place->samples;
-    for (size_t i = 0; i < n; i++) {
-        data->accesses.data[place->found.data[i]].units += part(place->units, i, n);
-        data->accesses.data[place->found.data[i]].samples += part(place->samples, i, n);
-    }
+    as_import_count_found(accesses->import, AS_STORE_HOW_WATCHED, place->samples);
+    for (size_t i = 0; i < n; i++)
+        as_import_add_to_access(accesses->import, place->found.data[i], part(place->units, i, n),
+                                part(place->samples, i, n));
 }
 
 void as_native_accesses_finish(struct as_native_accesses *accesses)
@@ -357,7 +355,6 @@ void as_native_accesses_finish(struct as_native_accesses *accesses)
     as_code_watch_poll(accesses->watch, take_hit, accesses);
     for (size_t i = 0; i < accesses->places.len; i++)
         settle(accesses, &accesses->places.data[i]);
-    accesses->import->data.without = 0; /* those are among the others */
     if (note[0])
         as_log_note("execution watchpoints were refused: %s; more samples than usual have no data address", note);
 }

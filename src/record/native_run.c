@@ -106,7 +106,7 @@ static void start_alarm(double seconds)
 
 static bool take_event(void *context, const struct as_perf_event *event, struct as_error *err)
 {
-    return as_import_sink.event(&((struct as_native_result *)context)->import, event, err);
+    return as_import_sink.event(((struct as_native_result *)context)->import, event, err);
 }
 
 static bool take_process(void *context, const struct as_perf_process *process, struct as_error *err)
@@ -115,12 +115,12 @@ static bool take_process(void *context, const struct as_perf_process *process, s
     result->execs += process->kind == AS_PERF_COMM && process->exec;
     if (result->accesses)
         as_native_accesses_process(result->accesses, process);
-    return as_import_sink.process(&result->import, process, err);
+    return as_import_sink.process(result->import, process, err);
 }
 
 static bool take_ksymbol(void *context, const struct as_perf_ksymbol *symbol, struct as_error *err)
 {
-    return as_import_sink.ksymbol(&((struct as_native_result *)context)->import, symbol, err);
+    return as_import_sink.ksymbol(((struct as_native_result *)context)->import, symbol, err);
 }
 
 static bool take_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
@@ -128,17 +128,17 @@ static bool take_sample(void *context, const struct as_perf_sample *sample, stru
     struct as_native_result *result = context;
     if (result->accesses)
         as_native_accesses_sample(result->accesses, sample);
-    return as_import_sink.sample(&result->import, sample, err);
+    return as_import_sink.sample(result->import, sample, err);
 }
 
 static bool take_switch(void *context, const struct as_perf_switch *change, struct as_error *err)
 {
-    return as_import_sink.context_switch(&((struct as_native_result *)context)->import, change, err);
+    return as_import_sink.context_switch(((struct as_native_result *)context)->import, change, err);
 }
 
 static bool take_aux(void *context, const struct as_perf_aux *aux, struct as_error *err)
 {
-    return as_import_sink.aux(&((struct as_native_result *)context)->import, aux, err);
+    return as_import_sink.aux(((struct as_native_result *)context)->import, aux, err);
 }
 
 static const struct as_perf_sink native_sink = {.event = take_event,
@@ -150,21 +150,20 @@ static const struct as_perf_sink native_sink = {.event = take_event,
 
 /* ---- running ---- */
 
-static void set_up(struct as_native_result *result, const struct as_record *record)
+static void open_import(struct as_native_result *result, const struct as_record *record)
 {
-    struct as_perf_spaces_options how = {.live = true};
+    struct as_import_options options = {.writer = record->writer,
+                                        .info = as_perf_reader_info(as_native_reader(result->session)),
+                                        .spaces.live = true,
+                                        .unwind = record->options->call_graph == AS_RECORD_DWARF,
+                                        .addresses = record->options->accesses,
+                                        .notices = as_notices_to_log};
     char most[32];
     if (as_probe_read("", "/proc/sys/kernel/perf_event_max_stack", most, sizeof most))
-        result->import.whole.most = (uint32_t)strtoul(most, NULL, 10);
-    result->import.writer = record->writer;
-    result->import.live = true;
-    result->import.spaces = as_perf_spaces_new(&how);
-    as_import_code_open(&result->import.code, record->writer, result->import.spaces);
-    as_import_data_open(&result->import);
-    if (record->options->call_graph == AS_RECORD_DWARF)
-        as_import_walk_stacks(&result->import);
+        options.max_stack = (uint32_t)strtoul(most, NULL, 10);
+    result->import = as_import_open(&options);
     if (record->options->accesses)
-        result->accesses = as_native_accesses_new(&result->import, record->options->seed);
+        result->accesses = as_native_accesses_new(result->import, record->options->seed);
 }
 
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
@@ -172,7 +171,6 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
 {
     pid_t pid = (pid_t)record->options->pid;
     struct as_native_options options = plan->options;
-    set_up(result, record);
     if (record->options->allocations && !as_record_agent_open(result, record, err))
         return false;
     if (result->agent)
@@ -183,12 +181,12 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
         restore_signals();
         return false;
     }
-    result->import.info = as_perf_reader_info(as_native_reader(result->session));
+    open_import(result, record);
     watch_session(result->session);
     start_alarm(record->options->duration);
     bool ok = as_native_run(result->session, &native_sink, result, err);
     restore_signals_to_save();
-    as_import_finish(&result->import);
+    as_import_finish(result->import);
     if (result->accesses)
         as_native_accesses_finish(result->accesses);
     result->running = !pid && as_native_wait_status(result->session) == -1;
@@ -221,9 +219,8 @@ bool as_native_repeat(const struct as_record *record, const struct as_native_pla
 
 void as_native_result_free(struct as_native_result *result)
 {
-    as_import_free(&result->import);
-    as_perf_spaces_free(result->import.spaces);
     as_native_accesses_free(result->accesses);
+    as_import_free(result->import);
     as_native_close(result->session);
     as_agent_close(result->agent);
 }

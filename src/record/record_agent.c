@@ -95,7 +95,7 @@ static void add_file(struct as_import *import, uint32_t number, const struct as_
                                   .major = major(info.st_dev),
                                   .minor = minor(info.st_dev),
                                   .inode = info.st_ino};
-    (void)!as_perf_spaces_process(import->spaces, &map, &ignored);
+    (void)!as_perf_spaces_process(as_import_spaces(import), &map, &ignored);
 }
 
 /* What one image adds to: the first of our series, and its thread. */
@@ -280,15 +280,15 @@ static void add_notes(struct as_store_writer *writer, const struct totals *total
 /* The number of the first of our series, for which it makes room. */
 static uint32_t add_series(struct as_import *import)
 {
-    uint32_t first = (uint32_t)import->series.len;
-    for (size_t i = 0; i < OWN_SERIES; i++)
+    uint32_t first = as_import_add_own(import, &own_series[0]);
+    for (size_t i = 1; i < OWN_SERIES; i++)
         as_import_add_own(import, &own_series[i]);
     return first;
 }
 
 void as_record_agent_add(struct as_native_result *result, struct as_store_writer *writer)
 {
-    struct as_import *import = &result->import;
+    struct as_import *import = result->import;
     struct totals totals = {0};
     uint32_t first = add_series(import);
     const struct as_agent_image *image;

@@ -82,7 +82,7 @@ static void add_session_quality(struct as_store_writer *writer, const struct as_
 static void add_unsampled(struct as_store_writer *writer, const struct as_native_result *result)
 {
     const struct as_native_info *info = as_native_info(result->session);
-    double sampled = result->import.series.len ? 1e-9 * (double)result->import.series.data[0].units : 0;
+    double sampled = 1e-9 * (double)as_import_count(result->import).units;
     as_store_add_counter(writer, "threads", info->threads);
     if (info->counted <= 0)
         return;
@@ -108,21 +108,18 @@ static void describe_end(struct as_record *record, const struct as_native_result
 {
     struct as_engine_result *end = &record->engine;
     int status = as_native_wait_status(result->session);
-    struct as_map processes = {0};
-    for (size_t i = 0; i < result->import.threads.len; i++)
-        as_map_put(&processes, result->import.threads.data[i].pid);
+    struct as_import_counts counts = as_import_count(result->import);
     *end = (struct as_engine_result){.started = true,
                                      .region_reached = true,
                                      .interrupted = result->interrupted,
                                      .seconds = as_native_info(result->session)->seconds,
-                                     .processes = (uint32_t)processes.len,
-                                     .threads = (uint32_t)result->import.threads.len,
+                                     .processes = (uint32_t)counts.processes,
+                                     .threads = (uint32_t)counts.threads,
                                      .left_running = (uint32_t)as_native_info(result->session)->processes_left};
     if (status != -1 && WIFSIGNALED(status))
         end->signal = WTERMSIG(status);
     if (status != -1)
         end->exit_status = end->signal ? 128 + end->signal : WEXITSTATUS(status);
-    as_map_free(&processes);
 }
 
 static bool is_set_id(const char *program)
@@ -136,9 +133,7 @@ static bool is_set_id(const char *program)
 
 static void add_run(struct as_record *record, const struct as_native_result *result)
 {
-    uint64_t samples = 0;
-    for (size_t i = 0; i < result->import.series.len; i++)
-        samples += result->import.series.data[i].samples;
+    uint64_t samples = as_import_count(result->import).samples;
     *as_vec_push(&record->runs) = (struct as_store_run){.number = 1,
                                                         .samples = samples,
                                                         .seconds = as_native_info(result->session)->seconds,
@@ -182,7 +177,7 @@ static bool record_natively(struct as_record *record, const struct as_native_pla
             as_native_add_process(record);
         if (result.agent)
             as_record_agent_add(&result, record->writer);
-        as_import_write_samples(&result.import, as_native_reader(result.session));
+        as_import_write(result.import, as_native_reader(result.session));
         add_quality(record->writer, &result, pmu);
     }
     as_native_result_free(&result);

@@ -44,7 +44,7 @@ const char *as_record_native_option(const struct as_record_options *options);
 
 struct as_native_result {
     struct as_native_session *session;
-    struct as_import import;
+    struct as_import *import;
     bool interrupted;                    /* the user ended the recording before the program had ended */
     bool running;                        /* the program goes on */
     uint64_t execs;                      /* programs that were executed, the first among them */

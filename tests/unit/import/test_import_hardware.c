@@ -28,26 +28,26 @@ static int remove_place(void **state)
     return 0;
 }
 
-static struct as_import import_begin(const struct as_perf_info *info)
+static struct as_store_writer *writer;
+
+static struct as_import *import_begin(const struct as_perf_info *info, uint64_t most_waiting)
 {
     struct as_error err = AS_ERROR_INIT;
-    struct as_store_writer *writer = as_store_writer_open(profile, &err);
+    writer = as_store_writer_open(profile, &err);
     assert_non_null(writer);
-    struct as_import import = {.info = info, .writer = writer, .spaces = as_perf_spaces_new(NULL), .unwinds = true};
-    as_import_code_open(&import.code, writer, import.spaces);
-    as_import_data_open(&import);
-    return import;
+    return as_import_open(
+        &(struct as_import_options){.info = info, .writer = writer, .unwind = true, .most_waiting = most_waiting});
 }
 
 static void import_end(struct as_import *import, const struct as_perf_reader *reader)
 {
     struct as_error err = AS_ERROR_INIT;
     as_import_finish(import);
-    as_import_write(import, reader, "test");
-    if (!as_store_writer_commit(import->writer, &err))
+    as_import_describe(import, reader, "test");
+    as_import_write(import, reader);
+    if (!as_store_writer_commit(writer, &err))
         fail_msg("%s", err.message);
     as_import_free(import);
-    as_perf_spaces_free(import->spaces);
 }
 
 /* Records of SPE may wait in `most` bytes (0: as usual). False: the bytes are no recording. */
@@ -57,10 +57,9 @@ static bool import_waiting(const void *bytes, size_t size, uint64_t most)
     struct as_perf_reader *reader = as_perf_reader_memory(bytes, size, NULL, &err);
     if (!reader)
         return false;
-    struct as_import import = import_begin(as_perf_reader_info(reader));
-    import.spe.most_waiting = most;
-    bool ok = as_perf_reader_run(reader, &as_import_sink, &import, &err);
-    import_end(&import, reader);
+    struct as_import *import = import_begin(as_perf_reader_info(reader), most);
+    bool ok = as_perf_reader_run(reader, &as_import_sink, import, &err);
+    import_end(import, reader);
     as_perf_reader_close(reader);
     return ok;
 }
@@ -463,9 +462,9 @@ static void test_spe_live(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_native_session *session = make_session();
-    struct as_import import = import_begin(as_perf_reader_info(as_native_reader(session)));
-    assert_true(as_native_run(session, &as_import_sink, &import, &err));
-    import_end(&import, as_native_reader(session));
+    struct as_import *import = import_begin(as_perf_reader_info(as_native_reader(session)), 0);
+    assert_true(as_native_run(session, &as_import_sink, import, &err));
+    import_end(import, as_native_reader(session));
     as_native_close(session);
     struct as_str text = profile_text();
     static const char *const lines[] = {
