@@ -18,7 +18,7 @@ typedef AS_VEC(uint32_t) numbers;
 static bool is_name(const char *full, const char *name)
 {
     size_t length = strlen(name);
-    return full && (strcmp(as_show(full), name) == 0 ||
+    return full && (strcmp(AS_SHOW(full), name) == 0 ||
                     (strncmp(full, name, length) == 0 && (full[length] == '\0' || full[length] == '(')));
 }
 
@@ -119,8 +119,8 @@ static bool say_several(const struct as_view *view, const char *symbol, const nu
     struct as_str text = {0};
     for (size_t i = 0; i < found->len && i < LISTED; i++) {
         const struct as_store_function *function = &view->function[found->data[i]];
-        as_str_addf(&text, "%s%.*s at 0x%" PRIx64 " (%.40s)", i ? ", " : "", NAME_SHOWN, as_show(function->name),
-                    function->address, as_show(as_view_module(view, function->module)));
+        as_str_addf(&text, "%s%.*s at 0x%" PRIx64 " (%.40s)", i ? ", " : "", NAME_SHOWN, AS_SHOW(function->name),
+                    function->address, AS_SHOW(as_view_module(view, function->module)));
     }
     if (found->len > LISTED)
         as_str_addf(&text, " and %zu more", found->len - LISTED);
@@ -171,7 +171,7 @@ static bool say_inlined(const struct as_view *view, const char *symbol, const nu
 {
     struct as_str text = {0};
     for (size_t i = 0; i < hosts->len && i < LISTED; i++)
-        as_str_addf(&text, "%s%.*s", i ? ", " : "", NAME_SHOWN, as_show(view->function[hosts->data[i]].name));
+        as_str_addf(&text, "%s%.*s", i ? ", " : "", NAME_SHOWN, AS_SHOW(view->function[hosts->data[i]].name));
     if (hosts->len > LISTED)
         as_str_addf(&text, " and %zu more", hosts->len - LISTED);
     as_error_set_status(err, AS_EXIT_USAGE,
@@ -200,8 +200,8 @@ static bool say_none(const struct as_view *view, const char *symbol, struct as_e
         near[at] = name;
     }
     return as_error_set_status(err, AS_EXIT_USAGE, "no function '%.200s' in the profile%s%s%s%s%s%s%s", symbol,
-                               near[0] ? "; did you mean " : "", near[0] ? as_show(near[0]) : "", near[1] ? " or " : "",
-                               near[1] ? as_show(near[1]) : "", near[2] ? " or " : "", near[2] ? as_show(near[2]) : "",
+                               near[0] ? "; did you mean " : "", near[0] ? AS_SHOW(near[0]) : "", near[1] ? " or " : "",
+                               near[1] ? AS_SHOW(near[1]) : "", near[2] ? " or " : "", near[2] ? AS_SHOW(near[2]) : "",
                                near[0] ? "?" : "");
 }
 

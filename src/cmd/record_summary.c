@@ -44,7 +44,7 @@ static void text_functions(FILE *out, const struct as_store *store, const struct
     const struct as_store_function *functions = as_store_functions(store, &n);
     for (size_t i = 0; i < rows->n && i < TOP; i++)
         fprintf(out, "%s%s %.1f %%", i ? ", " : "most time: ",
-                as_show(rows->rows[i].id < n ? functions[rows->rows[i].id].name : "(no function)"),
+                AS_SHOW(rows->rows[i].id < n ? functions[rows->rows[i].id].name : "(no function)"),
                 rows->total ? 100 * (double)rows->rows[i].units / (double)rows->total : 0);
     if (rows->n)
         fputc('\n', out);
@@ -60,8 +60,8 @@ static void text_samplers(FILE *out, const struct as_summary *summary)
         double by_function = as_store_estimate_of(summary->store, i, "error", "function");
         if (i == summary->series || isnan(error))
             continue;
-        fprintf(out, "%s: %s samples, %.2f %% off by instruction", as_show(series[i].name),
-                as_summary_count(series[i].samples), 100 * error);
+        fprintf(out, "%s: %s samples, %.2f %% off by instruction", AS_SHOW(series[i].name), AS_COUNT(series[i].samples),
+                100 * error);
         if (!isnan(by_function))
             fprintf(out, ", %.2f %% by function", 100 * by_function);
         fputc('\n', out);
@@ -72,7 +72,7 @@ static void text_samplers(FILE *out, const struct as_summary *summary)
 static void put_word(FILE *out, const char *word)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@,=%";
-    const char *shown = as_show(word);
+    const char *shown = AS_SHOW(word);
     if (*shown && strspn(shown, safe) == strlen(shown)) {
         fputs(shown, out);
         return;
@@ -119,7 +119,7 @@ static void print_text(FILE *out, const struct as_summary *summary, const struct
     as_summary_text(summary, out, &term);
     text_samplers(out, summary);
     text_functions(out, summary->store, rows);
-    fprintf(out, "wrote %s", as_show(path));
+    fprintf(out, "wrote %s", AS_SHOW(path));
     if (stat(path, &status) == 0)
         fprintf(out, " (%.1f MB)", (double)status.st_size / 1e6);
     fputc('\n', out);

@@ -3,8 +3,8 @@
 #include "record/record_native.h"
 
 #include "base/log.h"
+#include "base/show.h"
 #include "engine/program.h"
-#include "report/term.h"
 #include "symbol/elffile.h"
 
 #include <inttypes.h>
@@ -244,7 +244,7 @@ static void add_absent_notes(struct as_store_writer *writer, const struct totals
     if (totals->other) {
         char path[AS_AGENT_PATH] = "";
         memcpy(path, totals->other->program, sizeof path - 1);
-        char *text = as_format("program(s) with their own malloc, which the agent cannot count (%s)", as_show(path));
+        char *text = as_format("program(s) with their own malloc, which the agent cannot count (%s)", AS_SHOW(path));
         warn(writer, "agent_own_malloc", totals->others, text);
         free(text);
     }

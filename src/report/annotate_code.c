@@ -249,15 +249,15 @@ const char *as_annotation_target(const struct as_annotation *annotation, const s
                              : insn->target >= here->address && annotation->insns.len &&
                                    insn->target <= annotation->insns.data[annotation->insns.len - 1].address;
     if (inside && insn->target == here->address && !insn->jumps && here->name) /* it calls itself */
-        return plus(text, as_show(here->name), 0);
+        return plus(text, AS_SHOW(here->name), 0);
     if (inside)
         return plus(text, "", insn->target - here->address);
     there = function_at(view, insn->target);
     if (annotation->code && (!there || there->address != insn->target))
         as_space_find(annotation->code->space, insn->target, &location);
     if (there && (!location.function || location.function_start <= there->address)) /* else the file knows better */
-        return plus(text, as_show(there->name), insn->target - there->address);
+        return plus(text, AS_SHOW(there->name), insn->target - there->address);
     if (location.function && location.function_start)
-        return plus(text, as_show(location.function), insn->target - location.function_start);
+        return plus(text, AS_SHOW(location.function), insn->target - location.function_start);
     return NULL;
 }

@@ -51,22 +51,25 @@ static void put_source(FILE *out, const struct as_term *term, const char *text, 
 
 /* A name of C++ in so many columns, if that is possible without the arguments of its templates; what uses it cuts the
  * rest. The '<' of an operator begins none. */
-static const char *short_function(const char *name, const struct as_term *term, unsigned columns, struct as_str *text)
+static const char *short_function(const char *name, const struct as_term *term, unsigned columns,
+                                  char shown[AS_SHOW_MAX])
 {
+    struct as_str text = {0};
     unsigned depth = 0;
-    as_str_clear(text);
-    if (as_show_columns(as_show(name)) <= columns)
-        return as_show(name);
+    if (as_show_columns(as_show(name, shown)) <= columns)
+        return shown;
     for (const char *at = name; *at; at++) {
         bool symbol = (at - name >= 8 && memcmp(at - 8, "operator", 8) == 0) ||
                       (at - name >= 9 && memcmp(at - 9, "operator", 8) == 0 && strchr("<>-", at[-1]));
         if (*at == '>' && !symbol && depth && !--depth)
-            as_str_add(text, term->utf8 ? "…" : "..");
+            as_str_add(&text, term->utf8 ? "…" : "..");
         if (!depth)
-            as_str_add_bytes(text, at, 1);
+            as_str_add_bytes(&text, at, 1);
         depth += *at == '<' && !symbol;
     }
-    return as_show(as_str_get(text));
+    as_show(as_str_get(&text), shown);
+    as_str_free(&text);
+    return shown;
 }
 
 static void put_share(const struct as_annotation *annotation, FILE *out, const struct as_term *term, uint64_t units)
@@ -86,7 +89,7 @@ static unsigned put_where(const struct as_annotation *annotation, FILE *out, con
                           uint32_t line, unsigned columns)
 {
     struct as_str where = {0};
-    as_str_addf(&where, "%s:%" PRIu32, as_show(short_name(as_annotation_file(annotation, file))), line);
+    as_str_addf(&where, "%s:%" PRIu32, AS_SHOW(short_name(as_annotation_file(annotation, file))), line);
     size_t used = as_show_columns(as_str_get(&where));
     as_show_in(out, term, as_str_get(&where), columns, false);
     as_str_free(&where);
@@ -129,7 +132,7 @@ static void put_notes(const struct as_annotation *annotation, FILE *out, const s
     uint32_t module = annotation->what.module;
     if (annotation->module_note)
         put_note(out, term, "%s: %s; the code shown is that of the recording, its source may have moved",
-                 as_show(view->module[module].path), annotation->module_note);
+                 AS_SHOW(view->module[module].path), annotation->module_note);
     if (annotation->hole_note)
         put_note(out, term, "instructions %s are not shown: %s",
                  view->summary.exact ? "that were not executed" : "that no sample names", annotation->hole_note);
@@ -142,10 +145,10 @@ static void put_notes(const struct as_annotation *annotation, FILE *out, const s
             continue;
         const struct as_source *source = as_sources_get(annotation->sources, path);
         if (source->problem)
-            put_note(out, term, "no source for %s: %s (--source-path may help)", as_show(path), source->problem);
+            put_note(out, term, "no source for %s: %s (--source-path may help)", AS_SHOW(path), source->problem);
         else if (module < view->n_modules && view->module[module].file_time &&
                  source->time > view->module[module].file_time)
-            put_note(out, term, "%s is newer than the program: its lines may have moved", as_show(source->found));
+            put_note(out, term, "%s is newer than the program: its lines may have moved", AS_SHOW(source->found));
     }
     bool any = false;
     for (size_t i = 0; i < annotation->insns.len && !any; i++)
@@ -210,7 +213,7 @@ static struct layout lay_out(const struct as_annotation *annotation, const struc
     unsigned longest = TEXT_MIN;
     struct layout layout = {.count = annotation->view->summary.exact ? 10 : 7, .bar = wide ? BAR : BAR_NARROW};
     for (size_t i = 0; i < annotation->insns.len; i++) {
-        size_t count = strlen(as_summary_count(count_of(annotation, &annotation->insns.data[i])));
+        size_t count = strlen(AS_COUNT(count_of(annotation, &annotation->insns.data[i])));
         layout.count = count > layout.count ? (unsigned)count : layout.count;
         longest = longest_text(annotation, &annotation->insns.data[i], longest);
     }
@@ -236,13 +239,13 @@ static void put_stack(const struct as_annotation *annotation, FILE *out, const s
                       const struct layout *layout, const struct as_store_row *row)
 {
     const struct as_store_row_part *event = layout->events ? main_event(row) : NULL;
-    char text[AS_SHOW_MAX + 32];
+    char text[AS_SHOW_MAX + 32], component[AS_COMPONENT_MAX];
     fputc(' ', out);
     as_legend_bar(&annotation->legend, out, term, row, annotation->most, layout->bar, event != NULL);
     if (!event || term->width < layout->events + 8)
         return;
     snprintf(text, sizeof text, "%3.0f %% %s", 100 * as_part_of(event->units, row->units),
-             as_show(as_view_component(annotation->view, event->key)));
+             AS_SHOW(as_view_component(annotation->view, event->key, component)));
     fputc(' ', out);
     as_show_in(out, term, text, term->width - layout->events, false);
 }
@@ -257,7 +260,7 @@ static void put_insn(const struct as_annotation *annotation, FILE *out, const st
     char offset[24];
     add_text(annotation, &text, insn);
     put_share(annotation, out, term, insn->row.units);
-    fprintf(out, "%*s ", (int)layout->count, count ? as_summary_count(count) : "");
+    fprintf(out, "%*s ", (int)layout->count, count ? AS_COUNT(count) : "");
     as_arrows_put(layout->arrows, out, term, index, false);
     snprintf(offset, sizeof offset, insn->address >= start ? "+0x%" PRIx64 : "-0x%" PRIx64,
              insn->address >= start ? insn->address - start : start - insn->address);
@@ -318,16 +321,15 @@ static void find_indents(const struct as_annotation *annotation, struct layout *
 static unsigned put_inlined(FILE *out, const struct as_term *term, const char *name, unsigned columns)
 {
     enum { AROUND = sizeof " (inlined )" - 1 };
-    struct as_str text = {0};
+    char text[AS_SHOW_MAX];
     unsigned third = term->width / 3, most = columns > AROUND + third ? third : columns > AROUND ? columns - AROUND : 0;
     if (most < NAME_MIN)
         return columns;
-    const char *shown = short_function(name, term, most, &text);
+    const char *shown = short_function(name, term, most, text);
     size_t used = as_show_columns(shown);
     fputs(" (inlined ", out);
     as_show_in(out, term, shown, most, false);
     fputc(')', out);
-    as_str_free(&text);
     return columns - AROUND - (used < most ? (unsigned)used : most);
 }
 
@@ -373,11 +375,11 @@ static void put_body(const struct as_annotation *annotation, FILE *out, const st
 static void put_title(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
     const struct as_store_function *function = &annotation->what;
-    struct as_str text = {0}, name = {0};
-    char range[64];
+    struct as_str text = {0};
+    char range[64], name[AS_SHOW_MAX];
     snprintf(range, sizeof range, "code in no function, 0x%" PRIx64 " to 0x%" PRIx64, function->address,
              function->address + function->size);
-    const char *shown = function->name ? short_function(function->name, term, term->width, &name) : range;
+    const char *shown = function->name ? short_function(function->name, term, term->width, name) : range;
     bool fits = as_show_columns(shown) <= term->width;
     fputc('\n', out);
     if (!fits) {
@@ -385,12 +387,11 @@ static void put_title(const struct as_annotation *annotation, FILE *out, const s
         fputc('\n', out);
     }
     as_str_addf(&text, "%s%s(%s): %.2f %% of the time, of which these are shares", fits ? shown : "", fits ? " " : "",
-                as_show(as_view_module(annotation->view, function->module)),
+                AS_SHOW(as_view_module(annotation->view, function->module)),
                 100 * as_part_of(annotation->units, annotation->rows.total));
     as_show_wrapped(out, term, as_str_get(&text), 0, 2);
     fputc('\n', out);
     as_str_free(&text);
-    as_str_free(&name);
 }
 
 void as_annotation_text(const struct as_annotation *annotation, FILE *out, const struct as_term *term)

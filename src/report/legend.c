@@ -107,14 +107,15 @@ static const char *meaning_of(const struct as_view *view, uint64_t mask)
 void as_legend_text(const struct as_legend *legend, const struct as_view *view, FILE *out, const struct as_term *term)
 {
     for (size_t i = 0; i < legend->n; i++) {
+        char component[AS_COMPONENT_MAX];
         const char *meaning = meaning_of(view, legend->masks[i]);
         if (!legend->units[i])
             continue;
         fputs("  ", out);
         as_term_key(out, term, i, 1);
         fprintf(out, " %6.2f %%  ", 100 * as_part_of(legend->units[i], legend->total));
-        fprintf(out, meaning ? "%-20s " : "%s", as_show(as_view_component(view, legend->masks[i])));
-        as_show_wrapped(out, term, meaning ? as_show(meaning) : "", MEANING, MEANING);
+        fprintf(out, meaning ? "%-20s " : "%s", AS_SHOW(as_view_component(view, legend->masks[i], component)));
+        as_show_wrapped(out, term, meaning ? AS_SHOW(meaning) : "", MEANING, MEANING);
         fputc('\n', out);
     }
     if (legend->others)

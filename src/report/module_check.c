@@ -48,7 +48,7 @@ void as_module_notes_text(const struct as_view *view, FILE *out, const struct as
     for (size_t i = 0; i < view->n_modules && i < MAX_CHECKED; i++) {
         const char *note = as_module_check(&view->module[i]);
         if (note && !text.len)
-            as_str_addf(&text, "note: %s: %s", as_show(view->module[i].path), note);
+            as_str_addf(&text, "note: %s: %s", AS_SHOW(view->module[i].path), note);
         else
             more += note != NULL;
     }

@@ -158,14 +158,14 @@ bool as_page_code_make(struct as_page_document *document, struct as_error *err)
 
 /* ---- JSON ---- */
 
-static const char *function_name(const struct as_page_document *document, const struct as_page_function *function)
+static const char *function_name(const struct as_page_document *document, const struct as_page_function *function,
+                                 char text[AS_ROW_NAME_MAX])
 {
-    static char text[AS_SHOW_MAX + 32];
     const char *name = as_view_function(document->view, function->function);
     if (function->function != AS_STORE_NONE)
         return name ? name : "?";
     const char *module = as_view_module(document->view, function->module);
-    snprintf(text, sizeof text, "(no function) %s", module ? as_show(module) : "");
+    snprintf(text, AS_ROW_NAME_MAX, "(no function) %s", module ? AS_SHOW(module) : "");
     return text;
 }
 
@@ -228,8 +228,11 @@ static void functions_json(const struct as_page_document *document, struct as_js
     const struct as_view *view = document->view;
     as_json_object(json, "functions");
     as_json_array(json, "name");
-    for (size_t i = 0; i < document->n_functions; i++)
-        as_json_u64(json, NULL, as_strings_intern(document->strings, function_name(document, &document->functions[i])));
+    for (size_t i = 0; i < document->n_functions; i++) {
+        char name[AS_ROW_NAME_MAX];
+        const char *shown = function_name(document, &document->functions[i], name);
+        as_json_u64(json, NULL, as_strings_intern(document->strings, shown));
+    }
     as_json_end(json);
     as_json_array(json, "count");
     for (size_t i = 0; i < document->n_functions; i++)

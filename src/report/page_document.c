@@ -186,7 +186,7 @@ static void sampling_json(const struct as_store_series *series, struct as_json *
     as_json_u64(json, "throttled", series->throttled);
     if (!series->period)
         return;
-    char *period = as_format("%s %s", as_summary_count(series->period), as_show(series->unit));
+    char *period = as_format("%s %s", AS_COUNT(series->period), AS_SHOW(series->unit));
     as_page_string(json, "period", period);
     free(period);
 }

@@ -116,8 +116,7 @@ static void summary_json(const struct as_page_document *document, struct as_json
     as_json_u64(json, "samples", summary->samples);
     as_json_u64(json, "lost", summary->lost);
     as_json_u64(json, "throttled", summary->throttled);
-    char *period =
-        summary->period ? as_format("%s %s", as_summary_count(summary->period), as_show(summary->unit)) : NULL;
+    char *period = summary->period ? as_format("%s %s", AS_COUNT(summary->period), AS_SHOW(summary->unit)) : NULL;
     as_page_string(json, "period", period);
     free(period);
     as_json_double(json, "error_estimate", summary->error);

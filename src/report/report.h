@@ -88,8 +88,11 @@ bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_er
 /* … where a function that calls itself is one node, whatever it calls below that. */
 bool as_tree_make_folded(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 void as_tree_free(struct as_tree *tree);
-/* With the module of roots, and where another function has the name. Until the next call. */
-const char *as_tree_name(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node);
+/* A node's name, fit to be shown; roots, and functions whose name another module has too, with their module. Returns
+ * `name`. */
+enum { AS_TREE_NAME_MAX = 2 * AS_SHOW_MAX + 32 };
+const char *as_tree_name(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node,
+                         char name[AS_TREE_NAME_MAX]);
 /* The node after this one in the order of a listing, without what is below it if `skip`. NONE: that was the last. */
 uint32_t as_tree_next(const struct as_tree *tree, uint32_t node, bool skip);
 

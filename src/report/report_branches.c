@@ -63,33 +63,29 @@ static size_t shown(const struct as_branches *branches)
     return branches->limit && branches->limit < branches->n ? branches->limit : branches->n;
 }
 
-/* Valid until the eighth call. */
-static const char *place_name(const struct as_view *view, uint32_t instruction)
-{
-    return as_show(as_view_place_name(view, instruction));
-}
-
 /* ---- text ---- */
 
 static void put_row(const struct as_branches *branches, const struct as_store_branch *row, FILE *out,
                     const struct as_term *term, unsigned name)
 {
+    char place[AS_ROW_NAME_MAX];
     double share = as_part_of(row->taken, branches->taken);
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
     as_term_plain(out, term);
-    fprintf(out, "%11s  %7.2f %%  ", as_summary_count(row->taken), 100 * as_part_of(row->mispredicted, row->taken));
+    fprintf(out, "%11s  %7.2f %%  ", AS_COUNT(row->taken), 100 * as_part_of(row->mispredicted, row->taken));
     if (branches->has_cycles)
         fprintf(out, "%8.1f  ", as_part_of(row->cycles, row->taken));
-    as_show_in(out, term, place_name(branches->view, row->source), name, true);
-    fprintf(out, "  %s\n", place_name(branches->view, row->target));
+    as_show_in(out, term, as_view_place_name(branches->view, row->source, place), name, true);
+    fprintf(out, "  %s\n", AS_SHOW(as_view_place_name(branches->view, row->target, place)));
 }
 
 static unsigned longest_name(const struct as_branches *branches)
 {
+    char place[AS_ROW_NAME_MAX];
     size_t longest = sizeof "from" - 1;
     for (size_t i = 0; i < shown(branches); i++) {
-        size_t columns = as_show_columns(place_name(branches->view, branches->rows[i].source));
+        size_t columns = as_show_columns(as_view_place_name(branches->view, branches->rows[i].source, place));
         longest = columns > longest ? columns : longest;
     }
     return longest < 40 ? (unsigned)longest : 40;
@@ -102,7 +98,7 @@ void as_branches_text(const struct as_branches *branches, FILE *out, const struc
     as_summary_text(&branches->view->summary, out, term);
     if (as_view_filters_text(branches->view, out, false))
         fputc('\n', out);
-    fprintf(out, "%s taken branches were recorded, %.2f %% of them mispredicted\n\n", as_summary_count(branches->taken),
+    fprintf(out, "%s taken branches were recorded, %.2f %% of them mispredicted\n\n", AS_COUNT(branches->taken),
             100 * as_part_of(branches->mispredicted, branches->taken));
     as_term_bold(out, term, true);
     fprintf(out, "  share           taken  mispredict  %s%-*s  to\n", branches->has_cycles ? "  cycles  " : "",

@@ -45,9 +45,8 @@ bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data
                   struct as_error *err) AS_MUST_CHECK;
 void as_data_free(struct as_data *data);
 
-/* A row's object, "table", "[anon] 0x7f…"; a function with an offset. Valid until the eighth call. */
-const char *as_data_object_name(const struct as_data *data, uint32_t object);
-const char *as_data_place(const struct as_data *data, const struct as_data_row *row, uint32_t instruction);
+/* A row's object, "table", "[anon] 0x7f…", fit to be shown. Returns `name` or a constant. */
+const char *as_data_object_name(const struct as_data *data, uint32_t object, char name[AS_SHOW_MAX]);
 
 void as_data_text(const struct as_data *data, FILE *out, const struct as_term *term);
 bool as_data_json(const struct as_data *data, struct as_json *json, struct as_error *err) AS_MUST_CHECK;

@@ -7,16 +7,16 @@
 
 /* ---- names ---- */
 
-const char *as_data_object_name(const struct as_data *data, uint32_t object)
+const char *as_data_object_name(const struct as_data *data, uint32_t object, char name[AS_SHOW_MAX])
 {
     char text[AS_SHOW_MAX];
     if (object >= data->n_objects)
         return "[unknown]";
     const struct as_store_object *known = &data->objects[object];
     if (known->module != AS_STORE_NONE || !known->address)
-        return as_show(known->name);
+        return as_show(known->name, name);
     snprintf(text, sizeof text, "%.200s 0x%" PRIx64, known->name ? known->name : "", known->address);
-    return as_show(text);
+    return as_show(text, name);
 }
 
 static const char *module_name(const struct as_data *data, uint32_t object)
@@ -27,7 +27,9 @@ static const char *module_name(const struct as_data *data, uint32_t object)
     return name ? name : "";
 }
 
-const char *as_data_place(const struct as_data *data, const struct as_data_row *row, uint32_t instruction)
+/* "main+0x1c", or the source line of a row that is one. Returns `name` or a constant. */
+static const char *place_name(const struct as_data *data, const struct as_data_row *row, uint32_t instruction,
+                              char name[AS_ROW_NAME_MAX])
 {
     const struct as_store_place *place = &data->view->place[instruction];
     const char *file = as_view_file(data->view, place->file);
@@ -35,9 +37,9 @@ const char *as_data_place(const struct as_data *data, const struct as_data_row *
     if (data->level == AS_DATA_BY_LINE && row && file) {
         const char *slash = strrchr(file, '/');
         snprintf(text, sizeof text, "%.400s:%" PRIu32, slash ? slash + 1 : file, place->line);
-        return as_show(text);
+        return as_show(text, name);
     }
-    return as_show(as_view_place_name(data->view, instruction));
+    return as_view_place_name(data->view, instruction, name);
 }
 
 /* ---- how the addresses were obtained ---- */
@@ -70,7 +72,7 @@ static void put_reasons(const struct as_data *data, FILE *out)
     const char *before = " (";
     for (size_t i = 0; i < n; i++)
         if (quality[i].key && strncmp(quality[i].key, reason_prefix, size) == 0) {
-            fprintf(out, "%s%s %.0f", before, as_show(quality[i].key + size), quality[i].value);
+            fprintf(out, "%s%s %.0f", before, AS_SHOW(quality[i].key + size), quality[i].value);
             before = ", ";
         }
     if (*before == ',')
@@ -91,12 +93,12 @@ static void put_origins(const struct as_data *data, FILE *out)
         fprintf(out, "%s%.1f %% %s", before, 100 * part / all, origins[i].text);
         before = ", ";
         if (strcmp(origins[i].key, "data_watched") == 0) /* few of them stand for many samples */
-            fprintf(out, " (by %s hits)", as_summary_count((uint64_t)quality_of(data, "watch_hit")));
+            fprintf(out, " (by %s hits)", AS_COUNT((uint64_t)quality_of(data, "watch_hit")));
         if (i == ORIGINS - 1)
             put_reasons(data, out);
     }
     if (*before == ',')
-        fprintf(out, " of %s samples\n", as_summary_count((uint64_t)all));
+        fprintf(out, " of %s samples\n", AS_COUNT((uint64_t)all));
 }
 
 /* ---- text ---- */
@@ -108,9 +110,10 @@ static size_t shown(const struct as_data *data)
 
 static unsigned longest_name(const struct as_data *data)
 {
+    char name[AS_SHOW_MAX];
     size_t longest = sizeof "object" - 1;
     for (size_t i = 0; i < shown(data); i++) {
-        size_t columns = as_show_columns(as_data_object_name(data, data->rows[i].object));
+        size_t columns = as_show_columns(as_data_object_name(data, data->rows[i].object, name));
         longest = columns > longest ? columns : longest;
     }
     return longest < 32 ? (unsigned)longest : 32;
@@ -118,12 +121,13 @@ static unsigned longest_name(const struct as_data *data)
 
 static void put_top(const struct as_data *data, const struct as_data_row *row, FILE *out)
 {
+    char name[AS_ROW_NAME_MAX];
     if (data->level != AS_DATA_BY_OBJECT) {
-        fputs(as_data_place(data, row, row->instruction), out);
+        fputs(AS_SHOW(place_name(data, row, row->instruction, name)), out);
         return;
     }
     for (size_t i = 0; i < row->n_top; i++)
-        fprintf(out, "%s%s %.0f %%", i ? ", " : "", as_data_place(data, NULL, row->top[i].instruction),
+        fprintf(out, "%s%s %.0f %%", i ? ", " : "", AS_SHOW(place_name(data, NULL, row->top[i].instruction, name)),
                 100 * as_part_of(row->top[i].units, row->units));
     if (row->n_instructions > row->n_top)
         fprintf(out, ", %zu more", row->n_instructions - row->n_top);
@@ -132,14 +136,15 @@ static void put_top(const struct as_data *data, const struct as_data_row *row, F
 static void put_row(const struct as_data *data, const struct as_data_row *row, FILE *out, const struct as_term *term,
                     unsigned name)
 {
+    char object[AS_SHOW_MAX];
     double share = as_part_of(row->units, data->units);
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
     as_term_plain(out, term);
-    fprintf(out, "%9s  %5.0f %%  %5.0f %%  %9s  %9s  ", as_summary_count(row->samples),
+    fprintf(out, "%9s  %5.0f %%  %5.0f %%  %9s  %9s  ", AS_COUNT(row->samples),
             100 * as_part_of(row->load_units, row->units), 100 * as_part_of(row->store_units, row->units),
-            as_summary_count(row->lines), as_summary_count(row->bytes));
-    as_show_in(out, term, as_data_object_name(data, row->object), name, true);
+            AS_COUNT(row->lines), AS_COUNT(row->bytes));
+    as_show_in(out, term, as_data_object_name(data, row->object, object), name, true);
     fputs("  ", out);
     as_show_in(out, term, module_name(data, row->object), 16, true);
     fputs("  ", out);

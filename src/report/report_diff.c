@@ -75,9 +75,10 @@ static struct diff_row *row_of(struct as_diff *diff, const struct as_view *view,
     char *key = key_of(view, diff->level, row);
     size_t before = as_strings_count(diff->keys);
     uint32_t number = as_strings_intern(diff->keys, key);
+    char name[AS_ROW_NAME_MAX];
     free(key);
     if (number == before)
-        *as_vec_push(&diff->rows) = (struct diff_row){.name = as_strdup(as_view_row_name(view, diff->level, row)),
+        *as_vec_push(&diff->rows) = (struct diff_row){.name = as_strdup(as_view_row_name(view, diff->level, row, name)),
                                                       .module = copy(as_view_module(view, row->module)),
                                                       .function = copy(as_view_function(view, row->function)),
                                                       .file = copy(as_view_file(view, row->file)),
@@ -107,8 +108,9 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
         struct diff_row *row = row_of(diff, view, &rows.rows[i]);
         row->cycles[side] += as_view_cycles(view, rows.rows[i].units);
         row->executions[side] += (double)rows.rows[i].executions;
+        char name[AS_COMPONENT_MAX];
         for (size_t k = 0; k < rows.rows[i].n_parts; k++)
-            part_of(diff, row, as_view_component(view, rows.rows[i].parts[k].key))->cycles[side] +=
+            part_of(diff, row, as_view_component(view, rows.rows[i].parts[k].key, name))->cycles[side] +=
                 as_view_cycles(view, rows.rows[i].parts[k].units);
     }
     diff->cycles[side] = as_view_cycles(view, rows.units);
@@ -273,7 +275,7 @@ static void add_reasons(const struct as_diff *diff, struct as_str *text, const s
         double change = change_of(row->parts.data[i].cycles);
         if (fabs(change) < 0.05 * fabs(change_of(row->cycles)) || change == 0)
             break;
-        as_str_addf(text, "%s%s %s", told++ ? ", " : "", as_show(as_strings_get(diff->names, row->parts.data[i].name)),
+        as_str_addf(text, "%s%s %s", told++ ? ", " : "", AS_SHOW(as_strings_get(diff->names, row->parts.data[i].name)),
                     amount_of(change, "%+.4g", amount));
     }
     double more = row->executions[BEFORE] > 0 ? row->executions[AFTER] / row->executions[BEFORE] - 1 : 0;
@@ -286,7 +288,7 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
     char verdict[40];
     for (int side = 0; side < SIDES; side++) {
         fprintf(out, "%s %s:\n", side == BEFORE ? "before" : "after ",
-                as_show(as_store_file_name(diff->views[side]->store)));
+                AS_SHOW(as_store_file_name(diff->views[side]->store)));
         as_summary_text(&diff->views[side]->summary, out, term);
         as_module_notes_text(diff->views[side], out, term);
     }
@@ -295,7 +297,7 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
     if (as_view_filters_text(diff->views[AFTER], out, false))
         fputc('\n', out);
     fprintf(out, "\n%.0f %s before, %.0f after: %s\n\n", diff->cycles[BEFORE],
-            as_show(diff->views[AFTER]->summary.unit), diff->cycles[AFTER],
+            AS_SHOW(diff->views[AFTER]->summary.unit), diff->cycles[AFTER],
             verdict_of(diff->cycles, verdict, sizeof verdict));
 }
 

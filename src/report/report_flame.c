@@ -66,6 +66,7 @@ static void put_frame(FILE *out, const struct as_term *term, const char *name, i
 static void put_level(const struct as_view *view, const struct as_tree *tree, FILE *out, const struct as_term *term,
                       const struct frame *frames, size_t n)
 {
+    char name[AS_TREE_NAME_MAX];
     unsigned column = 0;
     for (size_t i = 0; i < n; i++) {
         const struct as_tree_node *node = &tree->nodes[frames[i].node];
@@ -75,7 +76,7 @@ static void put_level(const struct as_view *view, const struct as_tree *tree, FI
         start = start < column ? column : start;
         for (; column < start; column++)
             fputc(' ', out);
-        put_frame(out, term, as_tree_name(tree, view, node), key_of(tree, node), end - start);
+        put_frame(out, term, as_tree_name(tree, view, node, name), key_of(tree, node), end - start);
         column = end;
     }
     fputc('\n', out);

@@ -55,9 +55,9 @@ static int in_order(const void *a, const void *b, void *context)
     const struct as_store_row *x = a, *y = b;
     const struct as_report *report = context;
     if (report->order.key == AS_SORT_NAME) {
-        char first[AS_SHOW_MAX + 64];
-        snprintf(first, sizeof first, "%s", as_view_row_name(report->view, report->level, x));
-        int names = strcmp(first, as_view_row_name(report->view, report->level, y));
+        char first[AS_ROW_NAME_MAX], second[AS_ROW_NAME_MAX];
+        int names = strcmp(as_view_row_name(report->view, report->level, x, first),
+                           as_view_row_name(report->view, report->level, y, second));
         if (names)
             return names;
     } else if (report->order.key != AS_SORT_ADDRESS) {
@@ -173,12 +173,14 @@ static void json_place(const struct as_view *view, enum as_store_level level, co
 void as_report_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
                                const char *name)
 {
+    char component[AS_COMPONENT_MAX];
     if (!view->has_events)
         return;
     as_json_object(json, name);
     for (size_t i = 0; i < row->n_parts; i++)
         if (row->parts[i].units)
-            as_json_double(json, as_view_component(view, row->parts[i].key), as_view_cycles(view, row->parts[i].units));
+            as_json_double(json, as_view_component(view, row->parts[i].key, component),
+                           as_view_cycles(view, row->parts[i].units));
     as_json_end(json);
 }
 
@@ -245,7 +247,8 @@ void as_report_csv_field(FILE *out, const char *text)
 void as_report_csv_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out)
 {
     for (size_t key = 0; key < legend->n; key++) {
-        char *name = as_format("%s%s", prefix, as_view_component(view, legend->masks[key]));
+        char component[AS_COMPONENT_MAX];
+        char *name = as_format("%s%s", prefix, as_view_component(view, legend->masks[key], component));
         fputc(',', out);
         as_report_csv_field(out, name);
         free(name);

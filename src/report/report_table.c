@@ -17,9 +17,10 @@ struct layout {
 
 static unsigned longest_name(const struct as_report *report, size_t n)
 {
+    char name[AS_ROW_NAME_MAX];
     unsigned longest = NAME_MIN;
     for (size_t i = 0; i < n; i++) {
-        size_t columns = as_show_columns(as_view_row_name(report->view, report->level, &report->rows.rows[i]));
+        size_t columns = as_show_columns(as_view_row_name(report->view, report->level, &report->rows.rows[i], name));
         longest = columns > longest ? (unsigned)(columns < 60 ? columns : 60) : longest;
     }
     return longest;
@@ -54,7 +55,7 @@ static void put_header(const struct as_report *report, FILE *out, const struct a
         fprintf(out, "   samples  ");
     if (layout->sorted)
         fprintf(out, "%*.*s  ", SORTED, SORTED,
-                report->order.key == AS_SORT_EVENT ? as_show(report->order.event_name) : "executions");
+                report->order.key == AS_SORT_EVENT ? AS_SHOW(report->order.event_name) : "executions");
     for (size_t i = 0; i < layout->columns; i++)
         fprintf(out, "    %c   ", as_term_letter(layout->keys[i]));
     as_show_in(out, term, as_view_level_name(report->level), layout->name, true);
@@ -67,7 +68,7 @@ static void put_header(const struct as_report *report, FILE *out, const struct a
 static void put_sorted(const struct as_report *report, FILE *out, const struct as_store_row *row)
 {
     if (report->order.key == AS_SORT_EXECUTIONS)
-        fprintf(out, "%*s  ", SORTED, as_summary_count(row->executions));
+        fprintf(out, "%*s  ", SORTED, AS_COUNT(row->executions));
     else
         fprintf(out, "%*.2f %%  ", SORTED - 2,
                 100 * as_part_of(as_report_event_units(row, report->order.event), report->rows.total));
@@ -77,6 +78,7 @@ static void put_row(const struct as_report *report, FILE *out, const struct as_t
                     const struct as_store_row *row, uint64_t most)
 {
     const struct as_view *view = report->view;
+    char name[AS_ROW_NAME_MAX];
     double share = as_part_of(row->units, report->rows.total);
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
@@ -84,13 +86,13 @@ static void put_row(const struct as_report *report, FILE *out, const struct as_t
     if (layout->total)
         fprintf(out, "%6.2f %%  ", 100 * as_part_of(as_report_total(report, row), report->rows.total));
     if (layout->samples)
-        fprintf(out, "%10s  ", as_summary_count(row->samples));
+        fprintf(out, "%10s  ", AS_COUNT(row->samples));
     if (layout->sorted)
         put_sorted(report, out, row);
     for (size_t i = 0; i < layout->columns; i++)
         fprintf(out, "%6.2f  ",
                 100 * as_part_of(as_legend_part(row, report->legend.masks[layout->keys[i]]), report->rows.total));
-    as_show_in(out, term, as_view_row_name(view, report->level, row), layout->name, true);
+    as_show_in(out, term, as_view_row_name(view, report->level, row, name), layout->name, true);
     bool bar = layout->bar * as_part_of(row->units, most) >= 0.5;
     if (layout->module) {
         const char *module = as_view_module(view, row->module);

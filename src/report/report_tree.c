@@ -186,18 +186,18 @@ void as_tree_free(struct as_tree *tree)
     free(tree->needs_modules);
 }
 
-const char *as_tree_name(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node)
+const char *as_tree_name(const struct as_tree *tree, const struct as_view *view, const struct as_tree_node *node,
+                         char name[AS_TREE_NAME_MAX])
 {
-    static char text[2 * AS_SHOW_MAX + 32];
-    const char *name = as_view_function(view, node->function), *signal = node->signal ? "(signal) " : "";
-    bool whose = name && (node->parent == AS_STORE_NONE || tree->needs_modules[node->function]);
+    const char *function = as_view_function(view, node->function), *signal = node->signal ? "(signal) " : "";
+    bool whose = function && (node->parent == AS_STORE_NONE || tree->needs_modules[node->function]);
     const char *module = whose ? as_view_module(view, view->function[node->function].module) : NULL;
-    if (name)
-        snprintf(text, sizeof text, "%s%s%s%s%s", signal, as_show(name), module ? " (" : "",
-                 module ? as_show(module) : "", module ? ")" : "");
+    if (function)
+        snprintf(name, AS_TREE_NAME_MAX, "%s%s%s%s%s", signal, AS_SHOW(function), module ? " (" : "",
+                 module ? AS_SHOW(module) : "", module ? ")" : "");
     else
-        snprintf(text, sizeof text, "%s0x%" PRIx64, signal, node->address);
-    return text;
+        snprintf(name, AS_TREE_NAME_MAX, "%s0x%" PRIx64, signal, node->address);
+    return name;
 }
 
 /* ---- in the order of a listing ---- */
@@ -312,7 +312,7 @@ static void put_node(const struct as_tree *tree, const struct as_view *view, FIL
 {
     unsigned used = 21 + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0);
     unsigned most = term->width > used + NAME_MIN ? (term->width - used - NAME_MIN) / 2 : 1;
-    char depth[16] = "", deep[32] = "";
+    char depth[16] = "", deep[32] = "", name[AS_TREE_NAME_MAX];
     unsigned indent = node->depth < most ? node->depth : most;
     as_term_heat(out, term, as_part_of(node->total, tree->total));
     fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
@@ -327,7 +327,7 @@ static void put_node(const struct as_tree *tree, const struct as_view *view, FIL
         snprintf(deep, sizeof deep, " (%s%" PRIu32 " deep)", term->utf8 ? "×" : "x", node->levels);
     used += 2 * indent + (unsigned)strlen(depth) + (unsigned)as_show_columns(deep);
     fputs(depth, out);
-    as_show_in(out, term, as_tree_name(tree, view, node), term->width > used ? term->width - used : 1, false);
+    as_show_in(out, term, as_tree_name(tree, view, node, name), term->width > used ? term->width - used : 1, false);
     fprintf(out, "%s\n", deep);
 }
 

@@ -248,7 +248,7 @@ static void add_stack(const struct as_summary *summary, struct as_str *line, con
         total += strcmp(parts[i].stack, stack) == 0 ? parts[i].units : 0;
     for (size_t i = 0; i < n && total; i++)
         if (strcmp(parts[i].stack, stack) == 0)
-            as_str_addf(line, "%s%s %.1f %%", shown++ ? ", " : label, as_show(parts[i].name),
+            as_str_addf(line, "%s%s %.1f %%", shown++ ? ", " : label, AS_SHOW(parts[i].name),
                         100 * (double)parts[i].units / (double)total);
 }
 
@@ -276,9 +276,9 @@ static struct spread spread_of(const struct as_store *store, const char *what)
                            .most = values[3]};
 }
 
-static const char *count_of(double number)
+static uint64_t count_of(double number)
 {
-    return as_summary_count(number < 1e18 ? (uint64_t)(number + 0.5) : UINT64_MAX);
+    return number < 1e18 ? (uint64_t)(number + 0.5) : UINT64_MAX;
 }
 
 static void add_runs(const struct as_summary *summary, struct as_str *line)
@@ -292,8 +292,9 @@ static void add_runs(const struct as_summary *summary, struct as_str *line)
         return;
     as_str_addf(line, "%zu runs: ", n);
     if (cycles.known)
-        as_str_addf(line, "%s cycles on average, standard deviation %.2f %%, %s to %s; ", count_of(cycles.mean),
-                    cycles.percent, count_of(cycles.least), count_of(cycles.most));
+        as_str_addf(line, "%s cycles on average, standard deviation %.2f %%, %s to %s; ",
+                    AS_COUNT(count_of(cycles.mean)), cycles.percent, AS_COUNT(count_of(cycles.least)),
+                    AS_COUNT(count_of(cycles.most)));
     if (seconds.known)
         as_str_addf(line, "%.4g s on average, standard deviation %.2f %%, %.4g to %.4g; ", seconds.mean,
                     seconds.percent, seconds.least, seconds.most);
@@ -302,33 +303,33 @@ static void add_runs(const struct as_summary *summary, struct as_str *line)
 
 static void add_program(const struct as_summary *summary, struct as_str *line)
 {
-    as_str_addf(line, "%s on %s: ", as_show(summary->program), as_show(summary->core));
+    as_str_addf(line, "%s on %s: ", AS_SHOW(summary->program), AS_SHOW(summary->core));
     if (summary->instructions)
-        as_str_addf(line, "%s instructions, ", as_summary_count(summary->instructions));
+        as_str_addf(line, "%s instructions, ", AS_COUNT(summary->instructions));
     if (summary->cycles || isnan(summary->seconds)) /* clocks count none */
-        as_str_addf(line, "%s cycles", as_summary_count(summary->cycles));
+        as_str_addf(line, "%s cycles", AS_COUNT(summary->cycles));
     if (summary->cycles && summary->instructions)
         as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
     if (!isnan(summary->seconds))
         as_str_addf(line, "%s%.4g s", summary->cycles ? ", " : "", summary->seconds);
     if (summary->region)
-        as_str_addf(line, " (%s)", as_show(summary->region));
+        as_str_addf(line, " (%s)", AS_SHOW(summary->region));
 }
 
 static void add_samples(const struct as_summary *summary, struct as_str *line)
 {
-    as_str_addf(line, "source %s, series %s", as_show(summary->source), as_show(summary->sampler));
+    as_str_addf(line, "source %s, series %s", AS_SHOW(summary->source), AS_SHOW(summary->sampler));
     if (summary->precise >= 0)
         as_str_addf(line, " (precise level %d)", summary->precise);
     if (summary->exact)
         as_str_add(line, ": every cycle");
     else if (!summary->contradicts)
-        as_str_addf(line, ": %s samples", as_summary_count(summary->samples));
+        as_str_addf(line, ": %s samples", AS_COUNT(summary->samples));
     if (summary->period)
-        as_str_addf(line, ", one in %s %s", as_summary_count(summary->period), as_show(summary->unit));
-    as_str_addf(line, ", %s lost, %s throttled", as_summary_count(summary->lost), as_summary_count(summary->throttled));
+        as_str_addf(line, ", one in %s %s", AS_COUNT(summary->period), AS_SHOW(summary->unit));
+    as_str_addf(line, ", %s lost, %s throttled", AS_COUNT(summary->lost), AS_COUNT(summary->throttled));
     if (summary->dropped)
-        as_str_addf(line, ", %s dropped", as_summary_count(summary->dropped));
+        as_str_addf(line, ", %s dropped", AS_COUNT(summary->dropped));
 }
 
 static void add_error(const struct as_summary *summary, struct as_str *line)
@@ -346,7 +347,7 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)
         if (rows[i].key && rows[i].text && strncmp(rows[i].key, "agent_", 6) == 0 && rows[i].value >= 1)
-            as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, as_show(rows[i].text));
+            as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, AS_SHOW(rows[i].text));
 }
 
 /* Parts that are missing, where they are large enough to mislead whoever reads the rows. */
@@ -367,7 +368,7 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
             if (rows[i].key && rows[i].text && strcmp(rows[i].key, parts[k].key) == 0 &&
                 rows[i].value >= parts[k].least) {
                 struct as_str line = {0};
-                as_str_addf(&line, "note: %s (%.0f %%)", as_show(rows[i].text), 100 * rows[i].value);
+                as_str_addf(&line, "note: %s (%.0f %%)", AS_SHOW(rows[i].text), 100 * rows[i].value);
                 put_line(&line, out, term);
                 as_str_free(&line);
             }
@@ -379,7 +380,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     add_program(summary, &line);
     put_line(&line, out, term);
     if (summary->partial)
-        as_str_addf(&line, "PARTIAL: %s", as_show(summary->partial));
+        as_str_addf(&line, "PARTIAL: %s", AS_SHOW(summary->partial));
     put_line(&line, out, term);
     add_samples(summary, &line);
     put_line(&line, out, term);
@@ -388,7 +389,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     if (is_counted(summary))
         add_agent_notes(summary, &line);
     else if (!has_events(summary))
-        as_str_addf(&line, "no cycle stacks: %s sees no events%s", as_show(summary->sampler),
+        as_str_addf(&line, "no cycle stacks: %s sees no events%s", AS_SHOW(summary->sampler),
                     summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
     put_line(&line, out, term);
     put_missing(summary, out, term);
@@ -397,19 +398,4 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     add_runs(summary, &line);
     put_line(&line, out, term);
     as_str_free(&line);
-}
-
-const char *as_summary_count(uint64_t number)
-{
-    static char texts[8][32];
-    static unsigned next;
-    char *text = texts[next++ % 8], digits[24];
-    int n = snprintf(digits, sizeof digits, "%" PRIu64, number), to = 0;
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            text[to++] = ',';
-        text[to++] = digits[i];
-    }
-    text[to] = '\0';
-    return text;
 }

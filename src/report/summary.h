@@ -34,7 +34,4 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json);
 /* A few lines for people, wrapped to the terminal's width. */
 void as_summary_text(const struct as_summary *summary, FILE *out, const struct as_term *term);
 
-/* "12,345,678": valid until the eighth call from here. Not for threads. */
-const char *as_summary_count(uint64_t number);
-
 #endif

@@ -1,47 +1,7 @@
 /* See term.h. */
 #include "report/term.h"
 
-#include "base/utf8.h"
-
 #include <string.h>
-
-/* Control characters, line and paragraph separators, and what turns the direction of writing. */
-static bool is_harmful(const char *text, size_t n)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    if (n == 3 && at[0] == 0xe2 && at[1] == 0x80)
-        return at[2] >= 0xa8 && at[2] <= 0xae;
-    if (n == 3 && at[0] == 0xe2 && at[1] == 0x81)
-        return at[2] >= 0xa6 && at[2] <= 0xa9;
-    return as_utf8_is_control(text, n);
-}
-
-const char *as_show(const char *text)
-{
-    static char shown[8][AS_SHOW_MAX];
-    static unsigned next;
-    char *to = shown[next++ % 8];
-    size_t at = 0;
-    if (!text)
-        return "?";
-    for (const char *from = text; *from;) {
-        size_t n = as_utf8_length(from);
-        if (at + 8 > AS_SHOW_MAX) {
-            memcpy(to + at, "...", 4);
-            return to;
-        }
-        if (n == 0 || is_harmful(from, n)) {
-            to[at++] = '?';
-            from += n ? n : 1;
-            continue;
-        }
-        memcpy(to + at, from, n);
-        at += n;
-        from += n;
-    }
-    to[at] = '\0';
-    return to;
-}
 
 size_t as_show_columns(const char *text)
 {
@@ -53,7 +13,7 @@ size_t as_show_columns(const char *text)
 
 void as_show_in(FILE *out, const struct as_term *term, const char *text, unsigned columns, bool pad)
 {
-    const char *shown = as_show(text);
+    const char *shown = AS_SHOW(text);
     size_t all = as_show_columns(shown), cut = term->utf8 ? 1 : 2, keep = all <= columns ? all : 0;
     if (all > columns && columns > cut)
         keep = columns - cut;

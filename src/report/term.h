@@ -2,6 +2,8 @@
 #ifndef AS_REPORT_TERM_H
 #define AS_REPORT_TERM_H
 
+#include "base/show.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +14,8 @@ struct as_term {
     bool colour, utf8;
 };
 
-/* Text from a profile as one line that harms no terminal: control characters and invalid UTF-8 become '?', what is long
- * is cut. Valid until the eighth call from here; "?" for NULL. Not for threads. */
-enum { AS_SHOW_MAX = 512 }; /* bytes */
-const char *as_show(const char *text);
-/* … of at most `columns` columns, "…" (or "..") where it was cut. Padded with spaces to that width if `pad`. */
+/* Prints a name (as_show) in at most `columns` columns, "…" (or "..") where it was cut. Padded with spaces to that width
+ * if `pad`. */
 void as_show_in(FILE *out, const struct as_term *term, const char *text, unsigned columns, bool pad);
 
 /* Text that may be longer than a line, as it is: broken at spaces where it would pass the terminal's width. It starts

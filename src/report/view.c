@@ -87,7 +87,7 @@ static bool say_no_event(const struct as_view *view, const char *word, struct as
     size_t n;
     const struct as_store_event *events = as_store_events(view->store, &n);
     for (size_t i = 0; i < n; i++)
-        as_str_add_word(&names, events[i].name != NULL, as_show(events[i].name));
+        as_str_add_word(&names, events[i].name != NULL, AS_SHOW(events[i].name));
     as_error_set_status(err, AS_EXIT_USAGE, "--event=%s: the profile has no such event; it has %s", word,
                         as_str_get(&names));
     as_str_free(&names);
@@ -209,7 +209,7 @@ bool as_view_filters_text(const struct as_view *view, FILE *out, bool shares)
                 fputs(" or ", out);
             else
                 fprintf(out, "%s %s ", any ? "," : "only", filters[i].name);
-            fputs(as_show(filters[i].words->data[k]), out);
+            fputs(AS_SHOW(filters[i].words->data[k]), out);
             any = true;
         }
     if (any && shares)
@@ -266,7 +266,7 @@ static void name_address(const struct as_view *view, const struct as_store_row *
     const char *function = as_view_function(view, row->function);
     uint64_t start = as_view_function_address(view, row->function);
     if (function && row->address >= start)
-        snprintf(text, size, "%.480s+0x%" PRIx64, as_show(function), row->address - start);
+        snprintf(text, size, "%.480s+0x%" PRIx64, AS_SHOW(function), row->address - start);
     else
         snprintf(text, size, "0x%" PRIx64, row->address);
 }
@@ -278,46 +278,46 @@ static void name_thread(const struct as_view *view, uint32_t id, char *text, siz
     for (size_t i = 1; i < view->n_threads; i++)
         several |= view->thread[i].process != view->thread[0].process;
     const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
-    const char *name = thread && thread->name ? as_show(thread->name) : "";
+    const char *name = thread && thread->name ? AS_SHOW(thread->name) : "";
     int n = snprintf(text, size, "%" PRIu32 "%s%.480s", thread ? thread->number : 0, *name ? " " : "", name);
     if (several && thread && thread->process && n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, ", process %" PRId64, thread->process);
 }
 
-const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row)
+const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                             char name[AS_ROW_NAME_MAX])
 {
-    static char text[AS_SHOW_MAX + 64];
-    const char *name = NULL;
+    const char *own = NULL;
     switch (level) {
     case AS_STORE_BY_THREAD:
-        name_thread(view, row->id, text, sizeof text);
-        return text;
+        name_thread(view, row->id, name, AS_ROW_NAME_MAX);
+        return name;
     case AS_STORE_BY_MODULE:
-        name = as_view_module(view, row->id);
-        return name ? as_show(name) : "(no module)";
+        own = as_view_module(view, row->id);
+        return own ? as_show(own, name) : "(no module)";
     case AS_STORE_BY_FUNCTION:
-        name = as_view_function(view, row->id);
-        return name ? as_show(name) : "(no function)";
+        own = as_view_function(view, row->id);
+        return own ? as_show(own, name) : "(no function)";
     case AS_STORE_BY_FILE:
-        name = last_component(as_view_file(view, row->id));
-        return name ? as_show(name) : "(no source file)";
+        own = last_component(as_view_file(view, row->id));
+        return own ? as_show(own, name) : "(no source file)";
     case AS_STORE_BY_LINE:
-        name = last_component(as_view_file(view, row->id));
-        if (!name)
+        own = last_component(as_view_file(view, row->id));
+        if (!own)
             return "(no source file)";
-        snprintf(text, sizeof text, "%s:%" PRIu32, as_show(name), row->line);
-        return text;
+        snprintf(name, AS_ROW_NAME_MAX, "%s:%" PRIu32, AS_SHOW(own), row->line);
+        return name;
     case AS_STORE_BY_BLOCK:
     case AS_STORE_BY_INSTRUCTION:
-        name_address(view, row, text, sizeof text);
-        return text;
+        name_address(view, row, name, AS_ROW_NAME_MAX);
+        return name;
     case AS_STORE_BY_PROGRAM:
     default:
-        return as_show(view->summary.program);
+        return as_show(view->summary.program, name);
     }
 }
 
-const char *as_view_place_name(const struct as_view *view, uint32_t instruction)
+const char *as_view_place_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX])
 {
     const struct as_store_place *place = &view->place[instruction];
     struct as_store_row row = {.id = instruction,
@@ -326,13 +326,12 @@ const char *as_view_place_name(const struct as_view *view, uint32_t instruction)
                                .file = place->file,
                                .line = place->line,
                                .address = place->address};
-    return as_view_row_name(view, AS_STORE_BY_INSTRUCTION, &row);
+    return as_view_row_name(view, AS_STORE_BY_INSTRUCTION, &row, name);
 }
 
-const char *as_view_component(const struct as_view *view, uint64_t events)
+const char *as_view_component(const struct as_view *view, uint64_t events, char name[AS_COMPONENT_MAX])
 {
-    static char text[512];
-    return events ? as_store_events_name(view->store, events, text, sizeof text) : "Base";
+    return events ? as_store_events_name(view->store, events, name, AS_COMPONENT_MAX) : "Base";
 }
 
 double as_view_cycles(const struct as_view *view, uint64_t units)

@@ -46,12 +46,15 @@ const char *as_view_level_name(enum as_store_level level); /* "function" … */
 const char *as_view_module(const struct as_view *view, uint32_t module); /* last component of its path */
 const char *as_view_function(const struct as_view *view, uint32_t function);
 const char *as_view_file(const struct as_view *view, uint32_t file);
-/* A row in one line, "main", "demo.c:12", "main+0x1c": valid until the next call. */
-const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row);
+/* A row in one line, fit to be shown: "main", "demo.c:12", "main+0x1c". Returns `name` or a constant. */
+enum { AS_ROW_NAME_MAX = AS_SHOW_MAX + 64 };
+const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                             char name[AS_ROW_NAME_MAX]);
 /* An instruction likewise, by its number. */
-const char *as_view_place_name(const struct as_view *view, uint32_t instruction);
-/* "ST-L1+ST-LLC", "Base" for 0: valid until the next call. */
-const char *as_view_component(const struct as_view *view, uint64_t events);
+const char *as_view_place_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
+/* "ST-L1+ST-LLC", as in the profile; "Base" for 0. Returns `name` or a constant. */
+enum { AS_COMPONENT_MAX = 512 };
+const char *as_view_component(const struct as_view *view, uint64_t events, char name[AS_COMPONENT_MAX]);
 
 /* Which filters are on, and what shares are of where there are any: the start of a line (nothing where there are no
  * filters), and a member "filters" of an object that is open. */
