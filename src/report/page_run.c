@@ -1,5 +1,6 @@
 /* What the page says of the run: summary, threads, counters, machine. See page_document.h. */
 #include "base/alloc.h"
+#include "base/counters.h"
 #include "base/str.h"
 #include "page/page.h"
 #include "report/page_document.h"
@@ -215,20 +216,45 @@ static void run_json(const struct as_store *store, struct as_json *json)
     as_json_end(json);
 }
 
-void as_page_run_json(const struct as_page_document *document, struct as_json *json)
+/* One that the table of counters knows says how people read it. */
+static void counter_json(struct as_json *json, const struct as_store_counter *counter)
 {
-    size_t n;
-    const struct as_store_counter *counters = as_store_counters(document->view->store, &n);
-    summary_json(document, json);
-    threads_json(document->view, json);
-    as_json_array(json, "counters");
-    for (size_t i = 0; i < n; i++) {
-        as_json_object(json, NULL);
-        as_page_string(json, "name", counters[i].name);
-        as_json_u64(json, "value", counters[i].value);
-        as_json_end(json);
+    const struct as_counter *known = as_counter_find(counter->name);
+    as_json_object(json, NULL);
+    as_page_string(json, "name", counter->name);
+    as_json_u64(json, "value", counter->value);
+    if (known) {
+        as_json_string(json, "group", known->group);
+        as_json_string(json, "label", known->label);
+    }
+    if (known && known->whole) {
+        as_json_string(json, "whole", known->whole);
+        as_json_string(json, "of", known->of);
     }
     as_json_end(json);
+}
+
+/* In the table's order; behind them those that the table does not know, by name. */
+static void counters_json(const struct as_store *store, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_counter *counters = as_store_counters(store, &n);
+    as_json_array(json, "counters");
+    for (size_t row = 0; row < as_counter_count; row++)
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(counters[i].name, as_counter_table[row].name) == 0)
+                counter_json(json, &counters[i]);
+    for (size_t i = 0; i < n; i++)
+        if (!as_counter_find(counters[i].name))
+            counter_json(json, &counters[i]);
+    as_json_end(json);
+}
+
+void as_page_run_json(const struct as_page_document *document, struct as_json *json)
+{
+    summary_json(document, json);
+    threads_json(document->view, json);
+    counters_json(document->view->store, json);
     machine_json(document, json);
     run_json(document->view->store, json);
 }

@@ -35,6 +35,9 @@ diff = d["diff"]
 assert any(r.get("executions") for r in diff["rows"]) and sum(r.get("executions", 0) for r in diff["rows"]) == diff["summary"]["instructions"]
 assert diff["rows"] and all(abs(r["cycles"] - r["before"] - r["change"]) < 1 for r in diff["rows"])
 assert diff["differ_in"] == "arguments", diff["differ_in"]
+counters = {c["name"]: c for c in t["counters"]}
+assert all("group" in c and "label" in c for c in t["counters"]), t["counters"]
+assert [c["name"] for c in t["counters"]][:2] == ["instructions", "uops"] and counters["l1d_misses"]["whole"] in counters
 for series in d["series"]:
     total = sum(series["instructions"]["cycles"])
     assert total > 0 and abs(sum(series["paths"]["cycles"]) - total) < 1 + total * 1e-5, series["name"]

@@ -165,8 +165,11 @@ await test("a source without events says so and shows no stacks", async () => {
 
 await test("the run says what was run, on what, how it was measured, and rates beside counts", async () => {
     const data = small();
-    data.counters = [{ name: "instructions", value: 1500 }, { name: "branches", value: 300 }, { name: "branch_mispredictions", value: 15 }, { name: "l1d_accesses", value: 200 }, { name: "l1d_misses", value: 50 },
-        { name: "l2_accesses", value: 0 }, { name: "l2_misses", value: 0 }, { name: "teapots", value: 7, meaning: "in the cupboard" }];
+    data.counters = [{ name: "instructions", value: 1500, group: "Work", label: "Instructions" }, { name: "branches", value: 300, group: "Branches", label: "Branches" },
+        { name: "branch_mispredictions", value: 15, group: "Branches", label: "Mispredicted", whole: "branches", of: "of the branches" },
+        { name: "l1d_accesses", value: 200, group: "Data", label: "L1 data cache accesses" }, { name: "l1d_misses", value: 50, group: "Data", label: "L1 data cache misses", whole: "l1d_accesses", of: "of the accesses" },
+        { name: "l2_accesses", value: 0, group: "Data", label: "L2 accesses" }, { name: "l2_misses", value: 0, group: "Data", label: "L2 misses", whole: "l2_accesses", of: "of the accesses" },
+        { name: "teapots", value: 7, meaning: "in the cupboard" }];
     data.run = [["assay", "0.1.0"], ["frequency", "3200000000"], ["host_seconds", "2.5"], ["source_why", "asked for"], ["status", "139"], ["directory", "there"], ["period", "10"], ["oddity", "kept"], ["environment", "LANG=C"]].map(([name, value]) => ({ name, value }));
     const page = await openPage(pageFile("run", data), "#tab=run");
     const facts = await page.$$eval("#panel-run .card", (cards) => cards.map((card) => [card.querySelector("h2").textContent, [...card.querySelectorAll("dt")].map((dt) => `${dt.textContent}: ${dt.nextSibling.textContent}`)]));
@@ -177,6 +180,7 @@ await test("the run says what was run, on what, how it was measured, and rates b
     const rows = await page.$$eval(".counters tbody tr:not(.group-head)", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
     assert.deepEqual(rows, [["Instructions", "1,500", "", ""], ["Branches", "300", "200", ""], ["Mispredicted", "15", "10.0", "5.00 % of the branches"], ["L1 data cache accesses", "200", "133", ""],
         ["L1 data cache misses", "50", "33.3", "25.0 % of the accesses"], ["teapots", "7", "", "in the cupboard"]]);
+    assert.deepEqual(await page.$$eval(".counters .group-head", (list) => list.map((one) => one.textContent)), ["Work", "Branches", "Data", "Others"]);
     await page.close();
 });
 

@@ -165,7 +165,7 @@ export interface PageData {
     addresses?: { how: string; samples: number; meaning?: string }[];
     diff?: DiffData;
     threads?: { name: string; instructions?: number | null; cycles?: number | null }[];
-    counters?: { name: string; value: number; meaning?: string }[];
+    counters?: { name: string; value: number; group?: string; label?: string; whole?: string; of?: string; meaning?: string }[];
     machine?: { name: string; rows: { name: string; value: string; note?: string }[] }[];
     run?: { name: string; value: string }[];
 }
