@@ -25,14 +25,18 @@ int main(int argc, char **argv)
     struct as_engine_options options = AS_ENGINE_OPTIONS_DEFAULT;
     struct as_fanout_options alone = AS_FANOUT_DEFAULTS;
     struct as_model_result result;
+    struct as_regions regions = {0};
     if (argc < 5) {
         fprintf(stderr, "usage: bare MACHINE FROM MAX PROGRAM [ARGS…]\n");
         return 2;
     }
     if (!as_machine_load(argv[1], &machine, &err))
         return fail(&err);
-    options.from = argv[2];
-    options.max = strtoull(argv[3], NULL, 10);
+    struct as_region *region = as_regions_add(&regions);
+    region->start = as_regions_symbol(&regions, argv[2]);
+    uint64_t max = strtoull(argv[3], NULL, 10);
+    region->max = max ? max : AS_REGION_ALL;
+    options.regions = &regions;
     options.argv = argv + 4;
     options.discard_stdout = true;
     alone.batch = AS_MODEL_BATCH;
@@ -46,5 +50,6 @@ int main(int argc, char **argv)
                (double)result.instructions / result.engine.seconds / 1e6);
     as_fanout_free(fanout);
     as_model_free(model);
+    as_regions_free(&regions);
     return ok ? 0 : fail(&err);
 }

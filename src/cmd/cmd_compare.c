@@ -407,7 +407,10 @@ static int run_compare(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     struct comparison all = {.options = &options};
-    int status = rest < argc ? run_all(&all, argv + rest) : as_cli_usage(&as_command_compare, "no program given");
+    struct as_error err = AS_ERROR_INIT;
+    int status = rest >= argc                                ? as_cli_usage(&as_command_compare, "no program given")
+                 : as_run_options_settle(&options.run, &err) ? run_all(&all, argv + rest)
+                                                             : as_cli_fail(&as_command_compare, &err);
     size_t crashed = 0;
     for (size_t i = 0; i < all.n_cores; i++)
         crashed += end_run(&all.runs[i]);
@@ -417,6 +420,7 @@ static int run_compare(int argc, char **argv)
     as_split_free(all.cores);
     as_place_free(&all.place);
     as_strlist_free(&options.set);
+    as_run_options_free(&options.run);
     as_strlist_free(&options.observers);
     return status;
 }

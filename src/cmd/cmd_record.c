@@ -209,14 +209,18 @@ static int run_record(int argc, char **argv)
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     struct as_record record = {.options = &options, .argv = argv + rest};
+    struct as_error err = AS_ERROR_INIT;
     int status;
-    if (options.pid)
+    if (!as_run_options_settle(&options.run, &err))
+        status = as_cli_fail(&as_command_record, &err);
+    else if (options.pid)
         status = rest < argc ? as_cli_usage(&as_command_record, "either --pid or a program") : record_process(&record);
     else
         status = rest < argc ? record_program(&record) : as_cli_usage(&as_command_record, "no program given");
     as_vec_free(&record.runs);
     as_strlist_free(&options.set);
     as_strlist_free(&options.event);
+    as_run_options_free(&options.run);
     return status;
 }
 

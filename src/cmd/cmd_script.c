@@ -362,7 +362,10 @@ static int run_script(int argc, char **argv)
         return as_cli_usage(&as_command_script, "no program given");
     if (!parse_classes(options.classes, &script.class_mask, &err))
         return as_cli_usage(&as_command_script, "%s", err.message);
-    return run_program(&script, argv + rest);
+    int status = as_run_options_settle(&options.run, &err) ? run_program(&script, argv + rest)
+                                                           : as_cli_fail(&as_command_script, &err);
+    as_run_options_free(&options.run);
+    return status;
 }
 
 const struct as_command as_command_script = {

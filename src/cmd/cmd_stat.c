@@ -457,6 +457,7 @@ static int run_program(const struct stat_options *options, char **argv)
 static int run_stat(int argc, char **argv)
 {
     struct stat_options options = {.run = AS_RUN_OPTIONS_DEFAULT, .functions = 10, .calls = -1};
+    struct as_error err = AS_ERROR_INIT;
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_stat, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
@@ -466,7 +467,10 @@ static int run_stat(int argc, char **argv)
         return as_cli_usage(&as_command_stat, "--calls takes a percentage, 0 to 100");
     if (rest >= argc)
         return as_cli_usage(&as_command_stat, "no program given");
-    return run_program(&options, argv + rest);
+    int status = as_run_options_settle(&options.run, &err) ? run_program(&options, argv + rest)
+                                                           : as_cli_fail(&as_command_stat, &err);
+    as_run_options_free(&options.run);
+    return status;
 }
 
 const struct as_command as_command_stat = {

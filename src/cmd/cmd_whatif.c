@@ -424,12 +424,16 @@ static int run_whatif(int argc, char **argv)
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     struct session session = {.options = &options, .argv = argv + rest};
-    int status = rest < argc ? run_session(&session) : as_cli_usage(&as_command_whatif, "no program given");
+    struct as_error err = AS_ERROR_INIT;
+    int status = rest >= argc                                ? as_cli_usage(&as_command_whatif, "no program given")
+                 : as_run_options_settle(&options.run, &err) ? run_session(&session)
+                                                             : as_cli_fail(&as_command_whatif, &err);
     clean_up(&session);
     as_strlist_free(&options.set);
     as_strlist_free(&options.ideal);
     as_strlist_free(&options.remove);
     as_strlist_free(&options.change);
+    as_run_options_free(&options.run);
     return status;
 }
 

@@ -6,16 +6,32 @@
 #include <signal.h>
 #include <string.h>
 
+bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
+{
+    if (!options->skip && !options->max && !options->from && !options->to)
+        return true;
+    struct as_region *region = as_regions_add(&options->regions);
+    region->offset = options->skip;
+    region->max = options->max ? options->max : AS_REGION_ALL;
+    if (options->from)
+        region->start = as_regions_symbol(&options->regions, options->from);
+    if (options->to)
+        region->stop = as_regions_symbol(&options->regions, options->to);
+    return true;
+}
+
+void as_run_options_free(struct as_run_options *options)
+{
+    as_regions_free(&options->regions);
+}
+
 struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv)
 {
     return (struct as_engine_options){
         .argv = argv,
         .qemu = options->qemu,
         .window = options->window,
-        .skip = options->skip,
-        .max = options->max,
-        .from = options->from,
-        .to = options->to,
+        .regions = &options->regions,
         .no_follow = options->no_follow,
     };
 }

@@ -9,6 +9,7 @@ struct as_run_options {
     const char *qemu, *from, *to;
     uint64_t window, skip, max;
     bool no_follow;
+    struct as_regions regions; /* what the options above ask for: as_run_options_settle */
 };
 #define AS_RUN_OPTIONS_DEFAULT                                                                                         \
     {                                                                                                                  \
@@ -54,6 +55,11 @@ struct as_run_options {
         .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
     }
 
+/* After parsing: makes the list of regions. The command frees the options in any case. */
+bool as_run_options_settle(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
+void as_run_options_free(struct as_run_options *options);
+
+/* `options` must live as long as the engine. */
 struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv);
 
 /* After a run: notes about what the user should know (killed, interrupted, untraced programs, processes left), and the

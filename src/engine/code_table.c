@@ -9,6 +9,8 @@ void as_code_table_free(struct as_code_table *table)
 {
     for (size_t i = 0; i < table->images.len; i++) {
         as_space_free(table->images.data[i]->space);
+        as_vec_free(&table->images.data[i]->sites.list);
+        as_map_free(&table->images.data[i]->sites.by_address);
         free(table->images.data[i]);
     }
     for (size_t i = 0; i < table->blocks.len; i++) {
@@ -160,9 +162,8 @@ static void sum_up(struct as_block *block)
 
 static bool holds_landmark(const struct as_image *image, const struct as_block *block)
 {
-    for (uint32_t i = 0; (image->from.n || image->to.n) && i < block->n; i++)
-        if (as_landmarks_have(&image->from, block->insns[i]->address) ||
-            as_landmarks_have(&image->to, block->insns[i]->address))
+    for (uint32_t i = 0; image->sites.list.len && i < block->n; i++)
+        if (as_map_get(&image->sites.by_address, block->insns[i]->address))
             return true;
     return false;
 }
@@ -220,6 +221,7 @@ static struct as_block_gist gist_of(const struct as_block *block)
         .address = block->address,
         .end = block->end,
         .target = block->target,
+        .n = (uint16_t)block->n,
         .outcome = block->outcome,
         .plain = block->flags == 0 && block->last_class != AS_CLASS_CALL_INDIRECT,
         .second_try = as_block_may_be_second_try(block),
@@ -249,19 +251,37 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
     return true;
 }
 
+void as_sites_add(struct as_sites *sites, uint64_t address, uint32_t landmark)
+{
+    uint64_t *first = as_map_put(&sites->by_address, address);
+    for (uint64_t at = *first; at; at = sites->list.data[at - 1].next)
+        if (sites->list.data[at - 1].landmark == landmark)
+            return;
+    *as_vec_push(&sites->list) = (struct as_site){.address = address, .landmark = landmark, .next = (uint32_t)*first};
+    *first = sites->list.len;
+}
+
 /* Each module can have a function of that name (the loader has its own _exit): all of them count, unless the name is
  * limited to a module. */
-static void find_landmark(struct as_image *image, struct as_landmarks *landmarks, const char *name, const char *module)
+static uint64_t find_symbol(const struct as_image *image, const char *name, const char *module)
 {
-    if (!name || landmarks->n == sizeof landmarks->at / sizeof *landmarks->at)
-        return;
     char *qualified = strchr(name, ':') ? as_strdup(name) : as_format("%s:%s", module, name);
     uint64_t entry = as_space_resolve(image->space, qualified);
     if (!entry) /* C++ names have colons of their own */
         entry = as_space_resolve(image->space, name);
     free(qualified);
-    if (entry && !as_landmarks_have(landmarks, entry))
-        landmarks->at[landmarks->n++] = entry;
+    return entry;
+}
+
+/* Looks for the landmarks of the regions in a module that has just been mapped. */
+static void find_landmarks(const struct as_code_table *table, struct as_image *image, const char *module)
+{
+    for (size_t i = 0; table->regions && i < table->regions->landmarks.len; i++) {
+        const struct as_landmark *landmark = &table->regions->landmarks.data[i];
+        uint64_t address = landmark->kind == AS_LANDMARK_SYMBOL ? find_symbol(image, landmark->symbol, module) : 0;
+        if (address)
+            as_sites_add(&image->sites, address, (uint32_t)i);
+    }
 }
 
 bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words, size_t n)
@@ -272,7 +292,6 @@ bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words
     if (!image)
         return false;
     as_space_map(image->space, words[1], words[2], words[3], (const char *)&words[4]);
-    find_landmark(image, &image->from, table->from, (const char *)&words[4]);
-    find_landmark(image, &image->to, table->to, (const char *)&words[4]);
+    find_landmarks(table, image, (const char *)&words[4]);
     return true;
 }

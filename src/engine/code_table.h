@@ -19,7 +19,8 @@ enum { AS_CODE_PAGES = 4096, AS_CODE_PAGE = 4096 };
 /* What counting whole blocks needs to know of one, by the plugin's block id. */
 struct as_block_gist {
     uint64_t address, end, target; /* as in as_block */
-    uint32_t outcome;              /* enum as_outcome */
+    uint16_t n;                    /* instructions */
+    uint8_t outcome;               /* enum as_outcome */
     bool plain;                    /* it may be tallied: always the same accesses, nobody wants to see it */
     bool second_try;               /* it could be QEMU's second try of a single instruction: look closely */
 };
@@ -34,7 +35,8 @@ struct as_code_table {
     size_t n_insns;
     struct as_map insn_chains, block_chains; /* by what they are: place and bytes, place and instructions */
     struct as_map latest;                    /* instruction by place: the one translated last */
-    const char *from, *to, *debug_path;
+    const struct as_regions *regions;        /* NULL: none */
+    const char *debug_path;
 };
 
 void as_code_table_free(struct as_code_table *table);
@@ -59,6 +61,9 @@ const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, u
 /* QEMU tries an instruction again with a block of that instruction alone; any other block that short ends in a control
  * transfer, a rep instruction or at the end of a page. */
 bool as_block_may_be_second_try(const struct as_block *block);
+
+/* A landmark lies at an address of an image. Blocks that are added afterwards know it. */
+void as_sites_add(struct as_sites *sites, uint64_t address, uint32_t landmark);
 
 /* The image of that number, or NULL. */
 struct as_image *as_code_table_find_image(const struct as_code_table *table, uint32_t number);

@@ -11,7 +11,7 @@
 static void fill_result(struct as_engine_result *result, const struct as_reader *reader, const struct as_child *child)
 {
     result->started = reader->threads > 0;
-    result->region_reached = reader->region.reached;
+    result->region_reached = as_region_run_reached(&reader->regions);
     result->processes = (uint32_t)reader->processes.len;
     result->threads = reader->threads;
     result->untraced = reader->untraced;
@@ -55,7 +55,7 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     reader->sink = sink;
     reader->context = context;
     bool ok = as_reader_run(reader, err);
-    result->stopped = reader->region.over;
+    result->stopped = reader->regions.over;
     result->interrupted = !result->stopped && !atomic_load(&engine->child.ended);
     if (result->stopped || result->interrupted || !ok ||
         as_child_interrupts()) /* whoever ends us wants all of it ended */

@@ -12,29 +12,29 @@
 
 #include "assay/insn.h"
 #include "base/error.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "isa/linear.h"
+#include "region/regions.h"
 #include "symbol/space.h"
 
-/* Where a function of some name begins: each mapped module can have one. */
-struct as_landmarks {
-    uint64_t at[16];
-    size_t n;
+/* Where the landmarks of the regions lie in an image: a function can have an entry in each module. */
+struct as_site {
+    uint64_t address;
+    uint32_t landmark; /* its number in the list of regions */
+    uint32_t next;     /* + 1: another landmark at the same address; 0: none */
 };
-
-static inline bool as_landmarks_have(const struct as_landmarks *landmarks, uint64_t address)
-{
-    for (size_t i = 0; i < landmarks->n; i++)
-        if (landmarks->at[i] == address)
-            return true;
-    return false;
-}
+struct as_sites {
+    AS_VEC(struct as_site) list;
+    struct as_map by_address; /* index into the list + 1 */
+};
 
 /* A program image: what one execve brought into memory. Forked children share their parent's. */
 struct as_image {
     uint32_t number; /* 1, 2 … */
     enum as_arch arch;
     struct as_space *space;
-    struct as_landmarks from, to; /* entries of the options' functions */
+    struct as_sites sites;
 };
 
 /* Whether the bytes of an instruction do not tell what it accesses: nothing, once, or many times. */
@@ -45,7 +45,7 @@ enum as_block_flag {
     AS_BLOCK_REP_FIRST = 1 << 1, /* its first instruction has a rep prefix */
     AS_BLOCK_REP_LAST = 1 << 2,  /* its last one has */
     AS_BLOCK_CHECKED = 1 << 3,   /* the accesses of one execution were compared with the decoder's word */
-    AS_BLOCK_LANDMARK = 1 << 4,  /* holds the entry of --from or --to */
+    AS_BLOCK_LANDMARK = 1 << 4,  /* holds a landmark of the regions */
     AS_BLOCK_DISAGREES = 1 << 5, /* … and that is not what the decoder says */
     AS_BLOCK_HINTS = 1 << 6,     /* has prefetches or cache-line flushes */
 };
@@ -151,14 +151,13 @@ struct as_sink {
 };
 
 struct as_engine_options {
-    char *const *argv;      /* the program and its arguments */
-    const char *qemu;       /* NULL: found on PATH by architecture */
-    uint64_t window;        /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
-    uint64_t skip, max;     /* instructions: leave out the first, stop after (0: no limit) */
-    const char *from, *to;  /* functions: start when reached, stop when reached */
-    bool stdout_to_stderr;  /* the program's standard output goes to standard error */
-    bool discard_stdout;    /* … goes nowhere */
-    bool no_follow;         /* programs that the program executes run untraced */
+    char *const *argv; /* the program and its arguments */
+    const char *qemu;  /* NULL: found on PATH by architecture */
+    uint64_t window;   /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
+    const struct as_regions *regions; /* the parts of the run that the sink sees; NULL: all of it */
+    bool stdout_to_stderr;            /* the program's standard output goes to standard error */
+    bool discard_stdout;              /* … goes nowhere */
+    bool no_follow;                   /* programs that the program executes run untraced */
     bool blocks_only;       /* leave out the accesses that the code tells: much faster, as_accesses then sees few */
     const char *debug_path; /* see struct as_space_options */
     void (*tick)(void *tick_context); /* called now and then, for progress; may be NULL */
@@ -173,7 +172,7 @@ struct as_engine_result {
     bool started;        /* the program executed at least one instruction */
     bool stopped;        /* Assay ended the program because the region was over */
     bool interrupted;    /* … or because the user asked twice */
-    bool region_reached; /* false: --from was never reached, or the program ended within --skip */
+    bool region_reached; /* false: nothing of any region was executed */
     int exit_status;     /* the program's: 0-255, or 128 + signal */
     int signal;          /* that killed it; 0 if none */
     double seconds;      /* wall-clock, from the start of QEMU to the last record */

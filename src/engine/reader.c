@@ -32,13 +32,9 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
     reader->wire = child->wire;
     reader->options = options;
     reader->cores = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-    reader->code.from = options->from;
-    reader->code.to = options->to;
+    reader->code.regions = options->regions;
     reader->code.debug_path = options->debug_path;
-    reader->region = (struct as_region){.skip = options->skip,
-                                        .max = options->max ? options->max : UINT64_MAX,
-                                        .waits_for_from = options->from != NULL,
-                                        .has_to = options->to != NULL};
+    as_region_run_init(&reader->regions, options->regions);
     reader->streams = as_alloc_array(AS_WIRE_LANES, sizeof *reader->streams);
 }
 
@@ -246,7 +242,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     if (words[3] && parent)
         stream->thread.parent = parent->thread.number;
     stream->code = &reader->code;
-    stream->region = &reader->region;
+    stream->regions = &reader->regions;
     stream->sink = reader->sink;
     stream->context = reader->context;
     stream->disagreements = &reader->disagreements;
@@ -296,7 +292,7 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
     if (n > AS_WIRE_RING - at)
         n = AS_WIRE_RING - at;
     enum as_stream_status status = as_stream_consume(reader->streams[number], words, n, &done);
-    if (status == AS_STREAM_OK && done == 0 && n < end - position && !reader->region.over) {
+    if (status == AS_STREAM_OK && done == 0 && n < end - position && !reader->regions.over) {
         /* An event whose operands lie on the other side of the ring's end. */
         size_t whole = end - position < sizeof wrapped / sizeof *wrapped ? (size_t)(end - position)
                                                                          : sizeof wrapped / sizeof *wrapped;
@@ -333,7 +329,7 @@ static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t
     if (position < end && !read_from(reader, number, (size_t)(end - position), &moved))
         return false;
     bool waits = !reader->streams[number] && end - position >= START_WORDS; /* for its process, or to be forked */
-    if (position < end && !moved && !waits && state == AS_WIRE_ENDED && !reader->region.over) {
+    if (position < end && !moved && !waits && state == AS_WIRE_ENDED && !reader->regions.over) {
         give_room(lane, end); /* a killed thread left half a record */
         moved = true;
     }
@@ -384,7 +380,7 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
     uint64_t limit = reader->sink->clock ? clock_limit(reader) : UINT64_MAX;
     reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : READ_BY_CLOCK;
     uint32_t used = atomic_load(&reader->wire->lanes_used);
-    for (uint32_t i = 0; i < used && !reader->region.over; i++) {
+    for (uint32_t i = 0; i < used && !reader->regions.over; i++) {
         uint32_t state = atomic_load(&reader->wire->lanes[i].state);
         if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && !reader->wire->lanes[i].is_code &&
             !is_ahead(reader, i, limit) && !read_thread_lane(reader, i, state, progress))
@@ -490,7 +486,7 @@ static bool all_read(const struct as_reader *reader)
 bool as_reader_run(struct as_reader *reader, struct as_error *err)
 {
     unsigned rounds = 0;
-    while (!reader->region.over && as_child_interrupts() < 2) {
+    while (!reader->regions.over && as_child_interrupts() < 2) {
         bool progress = false;
         bool child_ended = atomic_load(&reader->child->ended);
         if (!read_all_lanes(reader, &progress))
@@ -549,5 +545,6 @@ void as_reader_free(struct as_reader *reader)
         free(reader->processes.data[i]);
     }
     as_vec_free(&reader->processes);
+    as_region_run_free(&reader->regions);
     as_code_table_free(&reader->code);
 }

@@ -14,7 +14,7 @@ struct as_reader {
     const struct as_sink *sink;
     void *context;
     struct as_code_table code;
-    struct as_region region;
+    struct as_region_run regions;
     struct as_stream **streams; /* by lane; NULL: no thread there */
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;

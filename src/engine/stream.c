@@ -136,92 +136,97 @@ static void check_accesses(struct as_stream *stream, struct as_block *block, con
                  stores, block->load_accesses, block->store_accesses);
 }
 
-/* Cuts an execution at the function that begins the region. */
-static void start_at_from(struct as_stream *stream, struct as_block_exec *exec)
+/* Whether the sink is told of what is executed now. */
+static bool is_told(const struct as_stream *stream)
 {
-    struct as_region *region = stream->region;
-    for (uint32_t i = exec->first; i < exec->end && region->waits_for_from; i++)
-        if (as_landmarks_have(&stream->thread.image->from, exec->block->insns[i]->address)) {
-            region->waits_for_from = false;
-            exec->first = i;
-            exec->continues = false;
-        }
+    return stream->regions->stretch.mode == AS_MODE_DETAIL;
 }
 
-/* Cuts an execution to what --skip leaves of it. */
-static void leave_out(struct as_region *region, struct as_block_exec *exec)
+/* The instruction at `address` is about to be executed and may be a landmark. */
+static void pass_landmarks(struct as_stream *stream, uint64_t address)
 {
-    uint64_t count = as_block_exec_count(exec);
-    uint64_t left_out = count < region->skip ? count : region->skip;
-    region->skip -= left_out;
-    if (left_out) {
-        exec->first += (uint32_t)left_out + exec->continues;
-        exec->continues = false;
+    const struct as_sites *sites = &stream->thread.image->sites;
+    const uint64_t *first = as_map_get(&sites->by_address, address);
+    for (uint64_t at = first ? *first : 0; at; at = sites->list.data[at - 1].next)
+        as_region_run_pass(stream->regions, sites->list.data[at - 1].landmark);
+}
+
+static bool heeds_landmarks(const struct as_stream *stream, uint64_t address)
+{
+    const struct as_sites *sites = &stream->thread.image->sites;
+    const uint64_t *first = as_map_get(&sites->by_address, address);
+    for (uint64_t at = first ? *first : 0; at; at = sites->list.data[at - 1].next)
+        if (as_region_run_heeds(stream->regions, sites->list.data[at - 1].landmark))
+            return true;
+    return false;
+}
+
+/* Where the piece of an execution ends that starts at exec->first: at a border that is known by count, or before the
+ * next landmark that matters. */
+static uint32_t end_of_piece(const struct as_stream *stream, const struct as_block_exec *exec)
+{
+    uint32_t end = exec->end;
+    uint64_t left = stream->regions->left;
+    if (as_block_exec_count(exec) > left)
+        end = exec->first + exec->continues + (uint32_t)left;
+    for (uint32_t i = exec->first + 1; exec->block->flags & AS_BLOCK_LANDMARK && i < end; i++)
+        if (heeds_landmarks(stream, exec->block->insns[i]->address))
+            end = i;
+    return end;
+}
+
+/* What comes before an instruction is executed: borders. An iteration of a rep instruction belongs to its first. */
+static void cross_borders(struct as_stream *stream, const struct as_block_exec *exec)
+{
+    if (exec->continues)
+        return;
+    as_region_run_cross(stream->regions);
+    if (exec->block->flags & AS_BLOCK_LANDMARK && !stream->regions->over) {
+        pass_landmarks(stream, exec->block->insns[exec->first]->address);
+        as_region_run_cross(stream->regions);
     }
 }
 
-/* Cuts an execution at the function that ends the region, as far as that is at `after` or behind it. */
-static void stop_at_to(struct as_stream *stream, struct as_block_exec *exec, uint32_t after)
+/* Tells the sink of a piece of an execution that lies in one stretch, if it is to know. */
+static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uint32_t whole)
 {
-    struct as_region *region = stream->region;
-    for (uint32_t i = after; i < exec->end && region->has_to; i++)
-        if (as_landmarks_have(&stream->thread.image->to, exec->block->insns[i]->address)) {
-            exec->end = i;
-            region->over = true;
-        }
-}
-
-/* Cuts an execution to what --max leaves of it. A rep instruction is over when another one follows. */
-static void stop_at_max(struct as_stream *stream, struct as_block_exec *exec)
-{
-    struct as_region *region = stream->region;
-    uint64_t count = as_block_exec_count(exec);
-    if (count > region->max) {
-        exec->end -= (uint32_t)(count - region->max);
-        count = region->max;
+    const struct as_block *block = piece.block;
+    stream->told = is_told(stream) && piece.end == block->n;
+    if (piece.end < whole) {
+        piece.taken = false;
+        piece.next = block->insns[piece.end]->address;
     }
-    region->max -= count;
-    bool goes_on = exec->block->flags & AS_BLOCK_REP_LAST && exec->end == exec->block->n;
-    region->over |= region->max == 0 && (exec->first >= exec->end || !goes_on);
+    if (is_told(stream))
+        stream->sink->block(stream->context, &stream->thread, &piece);
+    for (uint32_t i = piece.first + 1; block->flags & AS_BLOCK_LANDMARK && i < piece.end; i++)
+        pass_landmarks(stream, block->insns[i]->address);
+    as_region_run_count(stream->regions, as_block_exec_count(&piece));
+    /* Other borders are crossed by the instruction that comes next, but nothing comes after the last one. A rep
+     * instruction is over when another one follows. */
+    bool goes_on = block->flags & AS_BLOCK_REP_LAST && piece.end == block->n;
+    if (stream->regions->left == 0 && !goes_on && as_region_run_ends_next(stream->regions))
+        as_region_run_cross(stream->regions);
 }
 
-/* Cuts an execution to what is in the region. */
-static void cut_to_region(struct as_stream *stream, struct as_block_exec *exec)
-{
-    struct as_region *region = stream->region;
-    bool landmark = exec->block->flags & AS_BLOCK_LANDMARK, waited = region->waits_for_from;
-    uint32_t after;
-    if (landmark)
-        start_at_from(stream, exec);
-    if (region->waits_for_from)
-        exec->first = exec->end;
-    after = exec->first + waited; /* what begins the region does not end it */
-    leave_out(region, exec);
-    if (landmark && region->skip == 0)
-        stop_at_to(stream, exec, after > exec->first ? after : exec->first);
-    if (region->max != UINT64_MAX && exec->first < exec->end)
-        stop_at_max(stream, exec);
-}
-
-/* Tells the sink of an execution, as far as it is in the region. */
+/* Tells the sink of an execution, as far as it is to know, cut at the borders of stretches. */
 static void tell(struct as_stream *stream, struct as_block_exec *exec)
 {
-    const struct as_block *block = exec->block;
+    uint32_t whole = exec->end;
     if (exec->continues && !stream->told) { /* its first iteration was before the region */
         exec->first++;
         exec->continues = false;
     }
-    uint32_t whole = exec->end;
-    cut_to_region(stream, exec);
-    stream->told = exec->first < exec->end && exec->end == block->n;
-    if (exec->first >= exec->end)
-        return;
-    stream->region->reached = true;
-    if (exec->end < whole) {
-        exec->taken = false;
-        exec->next = block->insns[exec->end]->address;
+    stream->told = false;
+    while (exec->first < whole) {
+        cross_borders(stream, exec);
+        if (stream->regions->over)
+            return;
+        exec->end = whole;
+        exec->end = end_of_piece(stream, exec);
+        tell_piece(stream, *exec, whole);
+        exec->first = exec->end;
+        exec->continues = false;
     }
-    stream->sink->block(stream->context, &stream->thread, exec);
 }
 
 /* QEMU 7 can leave a block's callbacks armed, and then reports what it does itself to deliver signals as accesses of
@@ -288,11 +293,6 @@ static void start_block(struct as_stream *stream, struct as_block *block)
     stream->block = block;
 }
 
-static bool in_region(const struct as_stream *stream)
-{
-    return stream->region->reached && !stream->region->over;
-}
-
 static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t *args)
 {
     if (stream->sink->syscall && stream->told) /* it belongs to the instruction before it */
@@ -300,7 +300,7 @@ static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t
     if (number != sigreturn_numbers[stream->thread.image->arch])
         return;
     stream->in_sigreturn = true;
-    if (stream->sink->signal_return && in_region(stream))
+    if (stream->sink->signal_return && is_told(stream))
         stream->sink->signal_return(stream->context, &stream->thread);
 }
 
@@ -310,7 +310,7 @@ static void on_signal(struct as_stream *stream, uint32_t number, uint64_t interr
     if (stream->interrupted_reps.len < DEEPEST)
         *as_vec_push(&stream->interrupted_reps) = stream->rep_address;
     stream->rep_address = 0;
-    if (stream->sink->signal && in_region(stream))
+    if (stream->sink->signal && is_told(stream))
         stream->sink->signal(stream->context, &stream->thread, number, interrupted);
 }
 
@@ -322,7 +322,7 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
         on_syscall(stream, number, operands);
         break;
     case AS_WIRE_SYSCALL_RETURN:
-        if (stream->sink->syscall_return && in_region(stream))
+        if (stream->sink->syscall_return && is_told(stream))
             stream->sink->syscall_return(stream->context, &stream->thread, number, (int64_t)operands[0]);
         break;
     case AS_WIRE_SIGNAL:
@@ -349,12 +349,14 @@ static struct ending ending_by(uint64_t word, const uint64_t *operands)
 }
 
 /* The common case of finish_block, which it must agree with: the block always accesses the same, all of it completed,
- * and the region has no limits. */
+ * and no border lies in it or at its end. */
 static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *words, size_t n,
                                       const struct as_block *next_block)
 {
     const struct as_block *block = stream->block;
     uint64_t next = next_block->address;
+    if (block->n >= stream->regions->left)
+        return false;
     if (stream->blocks_only ? block->flags != 0 : block->flags != AS_BLOCK_CHECKED || !looks_complete(block, words, n))
         return false;
     bool falls = next == block->end;
@@ -370,36 +372,37 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
         .n_words = n,
     };
     stream->rep_address = 0;
-    stream->sink->block(stream->context, &stream->thread, &exec);
+    if (is_told(stream))
+        stream->sink->block(stream->context, &stream->thread, &exec);
+    as_region_run_count(stream->regions, block->n);
     return true;
 }
 
-/* Whether nothing cuts executions. */
-static bool is_plain(const struct as_stream *stream)
-{
-    const struct as_region *region = stream->region;
-    return region->reached && region->skip == 0 && region->max == UINT64_MAX;
-}
-
-/* Counts whole blocks from words[i] on for as long as there is nothing but plain ones, and returns where that ends. The
- * block that is being executed then is the stream's. */
-static size_t tally_blocks(struct as_stream *stream, const uint64_t *words, size_t i, size_t n)
+/* Counts whole blocks from words[i] on for as long as there is nothing but plain ones and no border, and returns where
+ * that ends. The block that is being executed then is the stream's. `tallies`: by block id; NULL: the sink is not told.
+ */
+static size_t count_blocks(struct as_stream *stream, const uint64_t *words, size_t i, size_t n,
+                           struct as_tally *tallies)
 {
     const struct as_code_table *code = stream->code;
     const struct as_block_gist *gists = code->gists.data;
     uint32_t current = stream->block_id;
+    uint64_t counted = 0, left = stream->regions->left;
     while (i < n && words[i] < code->gists.len) {
         const struct as_block_gist *block = &gists[current], *next = &gists[words[i]];
         uint64_t address = next->address;
         bool falls = address == block->end;
         bool leads = (falls && block->outcome != AS_OUTCOME_LEAVES) || address == block->target || block->target == 0;
-        if (!block->plain || !leads || next->second_try || !code->by_id.data[words[i]])
+        if (!block->plain || !leads || next->second_try || !code->by_id.data[words[i]] || counted + block->n >= left)
             break;
-        struct as_tally *tally = &stream->tallies.data[current];
-        tally->runs++;
-        tally->taken += !falls || block->outcome == AS_OUTCOME_LEAVES;
+        counted += block->n;
+        if (tallies) {
+            tallies[current].runs++;
+            tallies[current].taken += !falls || block->outcome == AS_OUTCOME_LEAVES;
+        }
         current = (uint32_t)words[i++];
     }
+    as_region_run_count(stream->regions, counted);
     if (current != stream->block_id) {
         stream->block_id = current;
         stream->block = code->by_id.data[current];
@@ -409,9 +412,14 @@ static size_t tally_blocks(struct as_stream *stream, const uint64_t *words, size
     return i;
 }
 
-static bool can_tally(struct as_stream *stream)
+/* Whether blocks can be counted without a look at each execution: nobody is told, or tallies are enough. */
+static bool can_count(struct as_stream *stream)
 {
-    if (!stream->sink->tally || !stream->blocks_only)
+    if (!stream->blocks_only)
+        return false;
+    if (!is_told(stream))
+        return true;
+    if (!stream->sink->tally)
         return false;
     while (stream->tallies.len < stream->code->gists.len)
         *as_vec_push(&stream->tallies) = (struct as_tally){0};
@@ -435,9 +443,8 @@ static void end_block(struct as_stream *stream, const uint64_t *words, size_t fr
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done)
 {
     size_t from = 0, i = 0; /* words[from..i) are accesses of the current block */
-    bool plain = is_plain(stream), tallies = can_tally(stream);
     enum as_stream_status status = AS_STREAM_OK;
-    while (i < n && !stream->region->over) {
+    while (i < n && !stream->regions->over) {
         uint64_t word = words[i];
         if (word & AS_WIRE_ACCESS_MASK) {
             i++;
@@ -445,8 +452,8 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
         }
         uint64_t event = word >> AS_WIRE_EVENT_SHIFT;
         if (event == AS_WIRE_BLOCK) {
-            if (plain && tallies && stream->block && from == i && stream->carry.len == 0 && !stream->continues) {
-                i = tally_blocks(stream, words, i, n);
+            if (stream->block && from == i && stream->carry.len == 0 && !stream->continues && can_count(stream)) {
+                i = count_blocks(stream, words, i, n, is_told(stream) ? stream->tallies.data : NULL);
                 if (i > from) {
                     from = i;
                     continue;
@@ -457,8 +464,7 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
                 status = AS_STREAM_NEEDS_CODE;
                 break;
             }
-            if (plain && stream->block && stream->carry.len == 0 &&
-                finish_plain_block(stream, words + from, i - from, block)) {
+            if (stream->block && stream->carry.len == 0 && finish_plain_block(stream, words + from, i - from, block)) {
                 stream->continues = false;
                 stream->block = block;
             } else {
@@ -486,7 +492,6 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
         struct ending ending = ending_by(word, words + i + 1);
         end_block(stream, words, from, i, &ending);
         on_event(stream, word, words + i + 1);
-        plain = is_plain(stream);
         i += 1 + operands;
         from = i;
     }
@@ -508,7 +513,7 @@ static void tell_tallies(struct as_stream *stream)
 void as_stream_finish(struct as_stream *stream)
 {
     tell_tallies(stream);
-    if (!stream->region->over)
+    if (!stream->regions->over)
         finish_block(stream, stream->carry.data, stream->carry.len, &(struct ending){0});
     as_vec_clear(&stream->carry);
 }

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "engine/code_table.h"
 #include "engine/engine.h"
+#include "region/region_run.h"
 
 /* A process, as far as its threads' streams need it. */
 struct as_process {
@@ -16,17 +17,10 @@ struct as_process {
     uint32_t thread, thread_image; /* its first thread's number, and the image that it ran last */
 };
 
-/* The part of the run that the sink sees: counted over all threads in the order in which the reader sees them. */
-struct as_region {
-    uint64_t skip, max; /* instructions still to leave out, still to tell; max UINT64_MAX: no limit */
-    bool waits_for_from, has_to;
-    bool over, reached;
-};
-
 struct as_stream {
     struct as_thread thread;
     struct as_code_table *code;
-    struct as_region *region;
+    struct as_region_run *regions; /* of all streams together */
     const struct as_sink *sink;
     void *context;
     uint32_t *disagreements;

@@ -98,7 +98,7 @@ bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engi
 {
     engine.tick = tick;
     engine.tick_context = modelled;
-    as_progress_start(&modelled->progress, engine.max);
+    as_progress_start(&modelled->progress, as_regions_length(engine.regions));
     bool ok = as_model_run(modelled->model, &engine, modelled->fanout, &modelled->result, err);
     as_progress_end(&modelled->progress);
     return ok;

@@ -12,13 +12,14 @@ void bed_init(struct bed *bed)
     as_code_table_image(&bed->code, 1, AS_ARCH_X86_64);
     as_code_table_image(&bed->code, 2, AS_ARCH_RISCV64);
     bed->image = 1;
-    bed->region = (struct as_region){.max = UINT64_MAX};
+    as_regions_add(&bed->regions);
 }
 
 void bed_free(struct bed *bed)
 {
     as_code_table_free(&bed->code);
     as_vec_free(&bed->words);
+    as_regions_free(&bed->regions);
 }
 
 /* One instruction of "48 8b 07, c3" into two words; returns what is behind its comma, NULL behind the last one. */
@@ -73,10 +74,16 @@ void bed_set_landmarks(struct bed *bed, uint64_t from, uint64_t to)
 {
     bed_free(bed);
     bed_init(bed);
-    bed->code.images.data[0]->from = (struct as_landmarks){.at = {from}, .n = from != 0};
-    bed->code.images.data[0]->to = (struct as_landmarks){.at = {to}, .n = to != 0};
-    bed->region.waits_for_from = from != 0;
-    bed->region.has_to = to != 0;
+    struct as_sites *sites = &bed->code.images.data[0]->sites;
+    struct as_region *region = &bed->regions.list.data[0];
+    if (from) {
+        region->start = as_regions_symbol(&bed->regions, "from");
+        as_sites_add(sites, from, region->start.landmark);
+    }
+    if (to) {
+        region->stop = as_regions_symbol(&bed->regions, "to");
+        as_sites_add(sites, to, region->stop.landmark);
+    }
     bed_add_code(bed);
 }
 
@@ -214,20 +221,21 @@ static void consume(struct as_stream *stream, const uint64_t *words, size_t n, s
         if (end == n)
             break;
     }
-    assert_true(at == n || stream->region->over);
+    assert_true(at == n || stream->regions->over);
 }
 
 char *bed_tell(struct bed *bed, const struct bed_run *run)
 {
     struct bed_record record = {.count_words = run->count_words};
-    struct as_region region = bed->region;
+    struct as_region_run regions;
     struct as_stream stream = {.code = &bed->code,
-                               .region = &region,
+                               .regions = &regions,
                                .sink = &bed_sink,
                                .context = &record,
                                .disagreements = &bed->disagreements,
                                .blocks_only = run->blocks_only};
     size_t n = bed->words.len;
+    as_region_run_init(&regions, &bed->regions);
     uint64_t *fewer = run->blocks_only ? bed_words_of_blocks_only(bed, &n) : NULL;
     bed->disagreements = 0;
     for (size_t i = 0; i < bed->code.blocks.len && run->blocks_only; i++) /* nothing checks them in such a run */
@@ -237,6 +245,7 @@ char *bed_tell(struct bed *bed, const struct bed_run *run)
     if (run->finish)
         as_stream_finish(&stream);
     as_stream_free(&stream);
+    as_region_run_free(&regions);
     free(fewer);
     as_str_add(&record.text, "");
     return as_str_take(&record.text);

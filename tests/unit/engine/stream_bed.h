@@ -39,7 +39,7 @@ struct bed {
     struct as_code_table code;
     AS_VEC(uint64_t) words; /* what the thread writes */
     uint32_t image;         /* of the blocks that are added: 1 x86-64, 2 RISC-V */
-    struct as_region region;
+    struct as_regions regions;
     uint32_t disagreements; /* of the last run */
 };
 

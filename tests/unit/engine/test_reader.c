@@ -409,16 +409,19 @@ static void test_region_ends(void **state)
     struct crew crew = {.n = 1};
     struct as_error err = AS_ERROR_INIT;
     pthread_t thread;
-    options.max = 1000;
+    struct as_regions regions = {0};
+    as_regions_add(&regions)->max = 1000;
+    options.regions = &regions;
     crew.writers[0] = (struct writer){.seed = 1};
     crew.writers[0].words = walk_of_its_own(3 * AS_WIRE_RING, 1, &crew.writers[0].n);
     assert_int_equal(pthread_create(&thread, NULL, run_crew, &crew), 0);
     assert_true(read_all(&err));
-    assert_true(reader.region.over);
+    assert_true(reader.regions.over);
     pthread_join(thread, NULL);
-    bed.region.max = 1000;
+    bed.regions.list.data[0].max = 1000;
     check_told(crew.writers, 1);
     free((void *)crew.writers[0].words);
+    as_regions_free(&regions);
 }
 
 /* ---- what no plugin writes ---- */

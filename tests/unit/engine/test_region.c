@@ -16,8 +16,8 @@ static void seven(void)
 
 static void expect_region(uint64_t skip, uint64_t max, const char *want)
 {
-    bed.region.skip = skip;
-    bed.region.max = max ? max : UINT64_MAX;
+    bed.regions.list.data[0].offset = skip;
+    bed.regions.list.data[0].max = max ? max : UINT64_MAX;
     expect(want);
 }
 
@@ -65,8 +65,8 @@ static void test_regions_add_up(void **state)
     for (uint64_t cut = 1; cut < ALL; cut++) {
         uint64_t told = 0, iterations = 0, calls_told = 0;
         for (int part = 0; part < 2; part++) {
-            bed.region.skip = part ? cut : 0;
-            bed.region.max = part ? UINT64_MAX : cut;
+            bed.regions.list.data[0].offset = part ? cut : 0;
+            bed.regions.list.data[0].max = part ? UINT64_MAX : cut;
             char *record = bed_tell(&bed, &(struct bed_run){.split = SIZE_MAX, .finish = true});
             told += count_told(record);
             for (const char *at = record; (at = strstr(at, " c ")); at++)
@@ -171,24 +171,27 @@ static void test_landmarks_and_counts(void **state)
 static void test_nothing_is_read_behind_the_region(void **state)
 {
     struct bed_record record = {0};
-    struct as_region region = {.max = 2};
+    struct as_region_run regions;
     uint32_t disagreements = 0;
     struct as_stream stream = {.code = &bed.code,
-                               .region = &region,
+                               .regions = &regions,
                                .sink = &bed_sink,
                                .context = &record,
                                .disagreements = &disagreements,
                                .thread.image = bed.code.images.data[0]};
     size_t done;
+    bed.regions.list.data[0].max = 2;
+    as_region_run_init(&regions, &bed.regions);
     bed_run_block(&bed, BACK);
     bed_mix(&bed, 0x5000);
     bed_run_block(&bed, BACK);
     assert_int_equal(as_stream_consume(&stream, bed.words.data, bed.words.len, &done), AS_STREAM_OK);
-    assert_true(region.over);
+    assert_true(regions.over);
     assert_true(done <= 2);
     as_stream_finish(&stream);
     assert_string_equal(as_str_get(&record.text), "1018[0,2) t >1000\n");
     as_stream_free(&stream);
+    as_region_run_free(&regions);
     as_str_free(&record.text);
 }
 
@@ -196,17 +199,21 @@ static void test_nothing_is_read_behind_the_region(void **state)
 
 struct fed {
     struct as_stream stream;
-    struct as_region region;
+    struct as_regions list;
+    struct as_region_run regions;
     struct bed_record record;
     uint32_t disagreements;
 };
 
-static void feed_init(struct fed *fed)
+static void feed_init(struct fed *fed, uint64_t skip, uint64_t max)
 {
     memset(fed, 0, sizeof *fed);
-    fed->region.max = UINT64_MAX;
+    struct as_region *region = as_regions_add(&fed->list);
+    region->offset = skip;
+    region->max = max;
+    as_region_run_init(&fed->regions, &fed->list);
     fed->stream = (struct as_stream){.code = &bed.code,
-                                     .region = &fed->region,
+                                     .regions = &fed->regions,
                                      .sink = &bed_sink,
                                      .context = &fed->record,
                                      .disagreements = &fed->disagreements,
@@ -216,6 +223,8 @@ static void feed_init(struct fed *fed)
 static void feed_free(struct fed *fed)
 {
     as_stream_free(&fed->stream);
+    as_region_run_free(&fed->regions);
+    as_regions_free(&fed->list);
     as_str_free(&fed->record.text);
 }
 
@@ -224,7 +233,7 @@ static void test_unknown_block(void **state)
     enum { LATER = 0x2100 };
     struct fed fed;
     size_t done;
-    feed_init(&fed);
+    feed_init(&fed, 0, UINT64_MAX);
     bed_run_block(&bed, BACK);
     bed_mix(&bed, 0x5000);
     size_t before = bed.words.len;
@@ -247,7 +256,7 @@ static void test_unknown_block_of_huge_number(void **state)
 {
     struct fed fed;
     size_t done;
-    feed_init(&fed);
+    feed_init(&fed, 0, UINT64_MAX);
     assert_int_equal(as_stream_consume(&fed.stream, (const uint64_t[]){UINT32_MAX}, 1, &done), AS_STREAM_NEEDS_CODE);
     assert_int_equal(done, 0);
     feed_free(&fed);
@@ -258,7 +267,7 @@ static void test_corrupt_event(void **state)
     for (uint64_t event = AS_WIRE_EVENTS; event < 64; event++) {
         struct fed fed;
         size_t done;
-        feed_init(&fed);
+        feed_init(&fed, 0, UINT64_MAX);
         uint64_t words[] = {BACK, BACK, event << AS_WIRE_EVENT_SHIFT, BACK};
         assert_int_equal(as_stream_consume(&fed.stream, words, 4, &done), AS_STREAM_CORRUPT);
         feed_free(&fed);
@@ -274,10 +283,8 @@ static void test_nonsense(void **state)
     for (int round = 0; round < 3000; round++) {
         struct fed fed;
         uint64_t words[40];
-        feed_init(&fed);
+        feed_init(&fed, round & 2 ? seed % 7 : 0, round & 4 ? 1 + seed % 9 : UINT64_MAX);
         fed.stream.blocks_only = round & 1;
-        fed.region.skip = round & 2 ? seed % 7 : 0;
-        fed.region.max = round & 4 ? 1 + seed % 9 : UINT64_MAX;
         for (size_t i = 0; i < 40; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             uint64_t random = seed >> 33, event = 1 + random % (AS_WIRE_EVENTS - 1);
