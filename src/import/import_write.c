@@ -17,12 +17,15 @@ static bool is_clock(const struct as_perf_event *event)
            strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
 }
 
-/* What a period counts: "cycles", "nanoseconds" for clocks, else the event without its modifiers. The caller frees. */
+/* The unit of a period: "cycles", "nanoseconds" for clocks, else the event without its modifiers; "samples" where the
+ * samples have no periods. The caller frees. */
 static char *unit_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
 {
     const char *name = event->name, *counts = as_import_unit_counts(tagging);
     if (counts)
         return as_strdup(counts);
+    if (event->samples > 0 && event->without_period == event->samples)
+        return as_strdup("samples");
     if (is_clock(event))
         return as_strdup("nanoseconds");
     return as_strndup(name, strchr(name, '/') ? strlen(name) : strcspn(name, ":"));

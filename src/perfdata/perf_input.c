@@ -3,6 +3,7 @@
 #include "perfdata/perf_input.h"
 
 #include "base/alloc.h"
+#include "perfdata/perf_unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,30 @@
 #include <unistd.h>
 
 enum { BUFFER = 2 * AS_PERF_INPUT_MAX };
+_Static_assert((int)BUFFER <= (int)AS_PERF_UNPACK_HEAD, "what was read of a compressed file fits its head");
+
+/* Puts what a compressed file holds in its place. */
+static bool unpack(struct as_perf_input *input, const char *path, struct as_error *err)
+{
+    size_t size;
+    const uint8_t *head = as_perf_input_peek(input, 4, &size);
+    enum as_perf_packing packing = head != NULL ? as_perf_packing_of(head, size) : AS_PERF_NOT_PACKED;
+    if (packing == AS_PERF_NOT_PACKED)
+        return true;
+    size_t n_head = input->end - input->start; /* a regular file is read with pread: its own position is still 0 */
+    if (input->seekable && lseek(input->fd, (off_t)n_head, SEEK_SET) < 0)
+        return as_error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    struct as_error cause = {0};
+    int fd = as_perf_unpack(packing, input->fd, input->buffer + input->start, n_head, &input->broken, &cause);
+    if (fd < 0)
+        return as_error_set(err, "'%s': %s", path, cause.message);
+    close(input->fd);
+    input->fd = fd;
+    input->start = input->end = 0;
+    input->seekable = true;
+    input->size = (uint64_t)lseek(fd, 0, SEEK_END);
+    return true;
+}
 
 bool as_perf_input_open(struct as_perf_input *input, const char *path, struct as_error *err)
 {
@@ -30,7 +55,10 @@ bool as_perf_input_open(struct as_perf_input *input, const char *path, struct as
     input->seekable = S_ISREG(stat.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;
     input->size = S_ISREG(stat.st_mode) && stat.st_size >= 0 ? (uint64_t)stat.st_size : UINT64_MAX;
     input->buffer = as_alloc(BUFFER);
-    return true;
+    if (unpack(input, path, err))
+        return true;
+    as_perf_input_close(input);
+    return false;
 }
 
 void as_perf_input_memory(struct as_perf_input *input, const void *bytes, size_t size)

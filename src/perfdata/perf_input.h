@@ -1,4 +1,5 @@
-/* The source of a recording: a file, a pipe or memory. All are read front to back; a file also from any offset. */
+/* The source of a recording: a file, a pipe or memory. All are read front to back; a file also from any offset. What
+ * is compressed as a whole with gzip or zstd is unpacked first, whatever its name. */
 #ifndef AS_PERFDATA_PERF_INPUT_H
 #define AS_PERFDATA_PERF_INPUT_H
 
@@ -12,6 +13,7 @@ enum { AS_PERF_INPUT_MAX = 1 << 17 }; /* the most that one call gives */
 struct as_perf_input {
     int fd; /* -1: memory */
     bool seekable, failed;
+    bool broken;   /* it was compressed, and only a part of it could be unpacked */
     uint64_t size; /* UINT64_MAX: unknown */
     uint64_t position;
     const uint8_t *memory;

@@ -462,8 +462,11 @@ static struct as_perf_reader *reader_new(const struct as_perf_options *options)
 
 static struct as_perf_reader *reader_ready(struct as_perf_reader *reader, bool opened, struct as_error *err)
 {
-    if (opened && find_format(reader, err))
+    if (opened && find_format(reader, err)) {
+        if (reader->input.broken)
+            as_perf_problem(reader, "the compressed file is damaged or ends early");
         return reader;
+    }
     as_perf_reader_close(reader);
     return NULL;
 }

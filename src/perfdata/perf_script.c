@@ -1,4 +1,4 @@
-/* The text of `perf script`: a line for each sample, then its frames, each after a tab, then an empty line:
+/* The text of `perf script`: a line for each sample, then a line for each frame, then an empty line:
  *
  *     comm  pid/tid [cpu] seconds.fraction:  period event:  [addr] [data source] [weight]  FRAME  [branches]
  *     FRAME: ip symbol+0xoff (module)
@@ -6,6 +6,9 @@
  * All columns but the event are optional (perf script -F). A thread's name may contain spaces and digits, so a line is
  * parsed from the event backwards: the time, the processor and the ids are recognised by their form, and the rest is
  * the name.
+ *
+ * perf indents frames by a tab. Copies of its text have spaces instead, or no indentation, so without a tab a frame is
+ * recognised by its form too. -F +srcline adds a line with the source position under each frame.
  */
 #include "base/str.h"
 #include "perfdata/perf_session.h"
@@ -465,6 +468,7 @@ static void finish_sample(struct script *script)
     reader->summary.records[PERF_RECORD_SAMPLE]++;
     sample->event->samples++;
     sample->event->total_period += sample->period;
+    sample->event->without_period += !(sample->has & PERF_SAMPLE_PERIOD);
     if (sample->has & PERF_SAMPLE_TIME) {
         struct as_perf_summary *summary = &reader->summary;
         if (summary->first_time == AS_PERF_NO_TIME || sample->time < summary->first_time)
@@ -505,6 +509,46 @@ static void read_comment(struct as_perf_reader *reader, const char *line)
             *keys[i].to = as_perf_keep(reader, line + strlen(keys[i].key), strlen(line));
 }
 
+/* Whether a line under a sample is a frame of it: an address comes first, and what follows is not another sample of a
+ * thread whose name looks like one. */
+static bool is_frame(const char *line)
+{
+    if (line[0] == '\t')
+        return true;
+    const char *at = line, *event, *rest;
+    struct columns columns = {0};
+    uint32_t pid, tid;
+    if (!is_hex(next_word(&at)) || find_anchor(line) != IDS)
+        return false;
+    return !is_ids(next_word(&at), &pid, &tid) || !split_line(line, &columns, &event, &rest);
+}
+
+/* "  file.c:12" under a frame; where the line is unknown perf prints the module or the symbol with an offset. */
+static bool is_source_line(const char *line)
+{
+    const char *at = line;
+    if (line[0] != ' ' && line[0] != '\t')
+        return false;
+    struct word word = next_word(&at);
+    struct word behind = next_word(&at);
+    return word.length > 0 && (behind.length == 0 || behind.start[0] == '(');
+}
+
+/* False: the line does not belong to the sample. */
+static bool take_under_sample(struct script *script, char *line)
+{
+    if (is_frame(line) && add_frame(script, line)) {
+        script->chained = true;
+        return true;
+    }
+    if (script->frames.len > 0 && is_source_line(line))
+        return true;
+    if (line[0] != '\t')
+        return false;
+    script->reader->summary.skipped_lines++;
+    return true;
+}
+
 static void take_line(struct script *script, char *line)
 {
     size_t length = strlen(line);
@@ -518,13 +562,8 @@ static void take_line(struct script *script, char *line)
         read_comment(script->reader, line);
         return;
     }
-    if (script->open && line[0] == '\t') {
-        if (add_frame(script, line))
-            script->chained = true;
-        else
-            script->reader->summary.skipped_lines++;
+    if (script->open && take_under_sample(script, line))
         return;
-    }
     finish_sample(script);
     start_sample(script);
     script->open = read_header_line(script, line);

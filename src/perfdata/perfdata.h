@@ -72,6 +72,7 @@ struct as_perf_event {
     int32_t clock;      /* clockid; -1: perf's own */
     /* Counted while reading. */
     uint64_t samples, total_period, lost, throttled;
+    uint64_t without_period; /* samples of a text that has no column for it: each counts as 1 */
 };
 
 /* ---- what happened ---- */

@@ -96,6 +96,36 @@ END
     functions() { "$ASSAY" report --json "$1" | python3 -c 'import json, sys
 for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.stdin)["rows"] if r["function"] in ("one", "three")): print(*r)'; }
     check_same "perf script text: the same functions with the same shares" "$(functions run.db)" "$(functions text.db)"
+    for how in 's/^\t/        /' 's/^\t *//'; do
+        sed "$how" run.txt >indented.txt
+        "$ASSAY" import -q -o indented.db indented.txt
+        check_same "… with other indentation ($how)" "$(functions text.db)" "$(functions indented.db)"
+        check_same "… and the same call tree" "$("$ASSAY" report --calls --csv text.db)" "$("$ASSAY" report --calls --csv indented.db)"
+    done
+    perf script -i run.data -F +srcline >lines.txt 2>/dev/null
+    "$ASSAY" import -q -o lines.db lines.txt
+    check_same "… with source lines" "$("$ASSAY" report --calls --csv text.db)" "$("$ASSAY" report --calls --csv lines.db)"
+    perf script -i run.data -F comm,tid,time,event,ip,sym,dso >periodless.txt 2>/dev/null
+    "$ASSAY" import -q -o periodless.db periodless.txt
+    check_json "… without periods: times are samples" \
+        'd["series"][0]["unit"] == "samples" and sum(t["units"] for t in d["series"][0]["times"]) == d["series"][0]["samples"]' \
+        "$ASSAY" export --to=json periodless.db
+    for pack in gzip zstd; do
+        for file in run.txt run.data; do
+            "$pack" -qc "$file" >packed
+            "$ASSAY" import -q -o packed.db packed
+            check_same "$pack: $file" "$("$ASSAY" report --csv "$([ $file = run.txt ] && echo text || echo run).db")" "$("$ASSAY" report --csv packed.db)"
+        done
+        through_pipe() { "$pack" -qc run.txt | "$ASSAY" import -q -o packed.db -; }
+        check "$pack: from a pipe" through_pipe
+        "$pack" -qc run.txt >packed
+        truncate -s $(($(stat -c %s packed) * 3 / 4)) packed
+        "$ASSAY" import -o packed.db packed 2>packed.err
+        check "$pack: cut short, which is said" grep -q 'the compressed file is damaged or ends early' packed.err
+    done
+    printf '\x1f\x8b\x08garbage' >packed
+    refused() { ! "$ASSAY" import -q -o none.db packed 2>packed.err && [ ! -e none.db ] && [ "$(wc -l <packed.err)" = 1 ]; }
+    check "gzip: garbage is refused in one line" refused
     piped() { perf record -q -e cpu-clock -o - -- ./known 2>/dev/null | "$ASSAY" import -o pipe.db -; }
     check "through a pipe" piped
     check_json "through a pipe: functions have names" 'any(r["function"] == "three" and r["share"] > 0.5 for r in d["rows"])' \

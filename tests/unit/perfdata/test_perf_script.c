@@ -106,6 +106,49 @@ static void test_branches(void **state)
                               " branch 1>2 1011 cycles 0 type 0 spec 0 new 0 priv 0\n  401234 f+1 (m)\n");
 }
 
+/* Frames stay with their sample whatever their indentation; a thread whose name looks like an address is no frame. */
+static void test_indentation(void **state)
+{
+#define SAMPLE(number, period, frames)                                                                                 \
+    "sample " #number " mode 2 ip 7f12 42/42 time 1500000000 cpu -1 period " #period " comm 'cafe'" NOTHING "\n" frames
+    const char *wanted = EVENT(0, "cycles") SAMPLE(0, 5, "  7f12 f+1 (m)\n  401000 main+2 (/bin/a b)\n")
+        SAMPLE(0, 6, "  7f12 f+1 (m)\n");
+    expect("cafe 42 1.5: 5 cycles: \n\t 7f12 f+0x1 (m)\n\t 401000 main+0x2 (/bin/a b)\n\n"
+           "cafe 42 1.5: 6 cycles: \n\t 7f12 f+0x1 (m)\n\n",
+           wanted);
+    expect("cafe 42 1.5: 5 cycles: \n    7f12 f+0x1 (m)\n    401000 main+0x2 (/bin/a b)\n\n"
+           "    cafe 42 1.5: 6 cycles: \n   7f12 f+0x1 (m)\n",
+           wanted);
+    expect("cafe 42 1.5: 5 cycles: \n7f12 f+0x1 (m)\n401000 main+0x2 (/bin/a b)\n"
+           "cafe 42 1.5: 6 cycles: \n7f12 f+0x1 (m)\n",
+           wanted);
+#undef SAMPLE
+    expect("cafe 42 cycles: \n\t7f12 f+0x1 (m)\ncafe 42 cycles: \n\t7f12 f+0x1 (m)\n",
+           EVENT(0, "cycles") "sample 0 mode 2 ip 7f12 42/42 time -1 cpu -1 period 1 comm 'cafe'" NOTHING
+                              "\n  7f12 f+1 (m)\n"
+                              "sample 0 mode 2 ip 7f12 42/42 time -1 cpu -1 period 1 comm 'cafe'" NOTHING
+                              "\n  7f12 f+1 (m)\n");
+}
+
+/* -F +srcline: a line under each frame, which is neither a frame nor the end of the sample. */
+static void test_source_lines(void **state)
+{
+    const char *script = "prog 42 1.5: cycles: \n"
+                         "\t7f12 f+0x1 (m)\n"
+                         "  f.c:12\n"
+                         "\t401000 main+0x2 (a)\n"
+                         "  main.c:7 (inlined)\n"
+                         "\t402000 [unknown] (libc.so.6)\n"
+                         "  libc.so.6[2a1ca]\n";
+    struct as_perf_summary summary;
+    struct as_str text = read_as_text(script, strlen(script), NULL, &summary, NULL);
+    assert_int_equal(summary.samples, 1);
+    assert_int_equal(summary.skipped_lines, 0);
+    assert_non_null(
+        strstr(text.data, "  7f12 f+1 (m)\n  401000 main+2 (a)\n  402000 ?+ffffffffffffffff (libc.so.6)\n"));
+    as_str_free(&text);
+}
+
 static void test_other_lines(void **state)
 {
     const char *script = "prog 42 1.5: PERF_RECORD_MMAP2 42/42: [0x1(0x2) @ 0 8:1 5 1]: r-xp /bin/prog\n"
@@ -154,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_names),          cmocka_unit_test(test_columns_left_out),
         cmocka_unit_test(test_memory_columns), cmocka_unit_test(test_branches),
         cmocka_unit_test(test_other_lines),    cmocka_unit_test(test_long_and_cut),
+        cmocka_unit_test(test_indentation),    cmocka_unit_test(test_source_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
