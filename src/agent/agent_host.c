@@ -2,6 +2,7 @@
 #include "agent/agent_host.h"
 
 #include "base/alloc.h"
+#include "base/install.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 #ifndef AS_AGENT_DIR
-#define AS_AGENT_DIR "/usr/local/lib/assay"
+#define AS_AGENT_DIR "lib/assay"
 #endif
 
 struct as_agent {
@@ -40,21 +41,10 @@ struct as_agent {
 
 static bool find_library(char path[PATH_MAX], struct as_error *err)
 {
-    static const char *const places[] = {"assay-agent.so", "../lib/assay/assay-agent.so",
-                                         "../lib/x86_64-linux-gnu/assay/assay-agent.so",
-                                         "../lib/aarch64-linux-gnu/assay/assay-agent.so"};
-    char self[PATH_MAX], *slash;
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[length > 0 ? length : 0] = '\0';
-    if ((slash = strrchr(self, '/')))
-        *slash = '\0';
-    for (size_t i = 0; length > 0 && i < sizeof places / sizeof *places; i++)
-        if (snprintf(path, PATH_MAX, "%s/%s", self, places[i]) < PATH_MAX && access(path, R_OK) == 0)
-            return true;
-    snprintf(path, PATH_MAX, "%s/assay-agent.so", AS_AGENT_DIR);
-    return access(path, R_OK) == 0 ||
-           as_error_set(err, "assay-agent.so was not found beside 'assay' nor in %s; build or install it again",
-                        AS_AGENT_DIR);
+    return as_install_find("assay-agent.so", "", AS_AGENT_DIR, path) ||
+           as_error_set(
+               err, "assay-agent.so was not found beside 'assay' nor in %s of its prefix; build or install it again",
+               AS_AGENT_DIR);
 }
 
 static bool make_memory(struct as_agent *agent, struct as_error *err)

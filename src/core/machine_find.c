@@ -1,4 +1,5 @@
 /* Finds machine files: beside the program (the build tree), in the installation, or at a given path. */
+#include "base/install.h"
 #include "base/vec.h"
 #include "core/machine.h"
 
@@ -12,43 +13,17 @@
 #include <unistd.h>
 
 #ifndef AS_MACHINE_DIR
-#define AS_MACHINE_DIR "/usr/local/share/assay/machines"
+#define AS_MACHINE_DIR "share/assay/machines"
 #endif
 
 static const char suffix[] = ".machine";
-enum { SUFFIX = sizeof suffix - 1, PLACES = 3, READ_LIMIT = (1 << 20) + 1 };
-
-/* The directories that are searched, in order; entries that do not apply are empty. Tests and benchmarks lie deeper in
- * the build tree than the program. */
-static void find_places(char places[PLACES][PATH_MAX])
-{
-    char self[PATH_MAX];
-    memset(places, 0, PLACES * sizeof *places);
-    snprintf(places[2], PATH_MAX, "%s", AS_MACHINE_DIR);
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return;
-    self[length] = '\0';
-    char *cut = strstr(self, "/tests/");
-    if (!cut && !(cut = strstr(self, "/bench/")))
-        cut = strrchr(self, '/');
-    if (cut)
-        *cut = '\0';
-    if (snprintf(places[0], PATH_MAX, "%s/machines", self) >= PATH_MAX ||
-        snprintf(places[1], PATH_MAX, "%s/../share/assay/machines", self) >= PATH_MAX)
-        places[0][0] = places[1][0] = '\0';
-}
+enum { SUFFIX = sizeof suffix - 1, READ_LIMIT = (1 << 20) + 1 };
 
 static bool find_by_name(const char *name, char path[PATH_MAX])
 {
-    char(*places)[PATH_MAX] = as_alloc_array(PLACES, sizeof *places);
-    bool found = false;
-    find_places(places);
-    for (int i = 0; i < PLACES && !found; i++)
-        found = places[i][0] && snprintf(path, PATH_MAX, "%s/%s%s", places[i], name, suffix) < PATH_MAX &&
-                access(path, F_OK) == 0;
-    free(places);
-    return found;
+    char file[NAME_MAX + 1];
+    return snprintf(file, sizeof file, "%s%s", name, suffix) < (int)sizeof file &&
+           as_install_find(file, "machines", AS_MACHINE_DIR, path);
 }
 
 typedef AS_VEC(char *) name_list;
@@ -71,11 +46,11 @@ static int by_name(const void *a, const void *b)
 
 void as_machine_list(void (*found)(void *context, const char *name), void *context)
 {
-    char(*places)[PATH_MAX] = as_alloc_array(PLACES, sizeof *places);
+    struct as_install_places *places = as_alloc(sizeof *places);
     name_list names = {0};
-    find_places(places);
-    for (int i = 0; i < PLACES; i++) {
-        DIR *dir = places[i][0] ? opendir(places[i]) : NULL;
+    as_install_places(places, "machines", AS_MACHINE_DIR);
+    for (int i = 0; i < AS_INSTALL_PLACES; i++) {
+        DIR *dir = places->path[i][0] ? opendir(places->path[i]) : NULL;
         for (struct dirent *entry; dir && (entry = readdir(dir));)
             add_name(&names, entry->d_name);
         if (dir)

@@ -1,8 +1,9 @@
 /* See find_qemu.h. */
 #include "engine/find_qemu.h"
-#include "base/path.h"
 
 #include "base/alloc.h"
+#include "base/install.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #ifndef AS_PLUGIN_DIR
-#define AS_PLUGIN_DIR "/usr/local/lib/assay"
+#define AS_PLUGIN_DIR "lib/assay"
 #endif
 
 /* Reads what the command prints within five seconds; more than fits is left unread. */
@@ -96,24 +97,10 @@ bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, st
 
 bool as_qemu_find_plugin(char path[PATH_MAX], struct as_error *err)
 {
-    static const char *const places[] = {"assay-engine.so", "../lib/assay/assay-engine.so",
-                                         "../lib/x86_64-linux-gnu/assay/assay-engine.so",
-                                         "../lib/aarch64-linux-gnu/assay/assay-engine.so"};
-    char self[PATH_MAX], *slash;
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length > 0) {
-        self[length] = 0;
-        if ((slash = strrchr(self, '/')))
-            *slash = 0;
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-            if (snprintf(path, PATH_MAX, "%s/%s", self, places[i]) < PATH_MAX && access(path, R_OK) == 0)
-                return true;
-    }
-    snprintf(path, PATH_MAX, "%s/assay-engine.so", AS_PLUGIN_DIR);
-    if (access(path, R_OK) == 0)
-        return true;
-    return as_error_set(err, "assay-engine.so was not found beside 'assay' nor in %s; build or install it again",
-                        AS_PLUGIN_DIR);
+    return as_install_find("assay-engine.so", "", AS_PLUGIN_DIR, path) ||
+           as_error_set(
+               err, "assay-engine.so was not found beside 'assay' nor in %s of its prefix; build or install it again",
+               AS_PLUGIN_DIR);
 }
 
 const char *as_qemu_sysroot(enum as_arch arch)

@@ -1,0 +1,84 @@
+/* Finding what belongs to the program by the program's own path. Test and benchmark programs lie deeper in the build
+ * tree than the program that they stand for: for them the tree's top counts as well. */
+#include "base/install.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef AS_PREFIX
+#define AS_PREFIX "/usr/local"
+#endif
+#ifndef AS_BIN_DIR
+#define AS_BIN_DIR "bin"
+#endif
+
+/* DIRECTORY/NAME into `place`; a path that is too long leaves the place empty, so that no half of it is searched. */
+static void join(char place[PATH_MAX], const char *directory, size_t length, const char *name)
+{
+    const char *slash = name[0] ? "/" : "";
+    if (snprintf(place, PATH_MAX, "%.*s%s%s", (int)length, directory, slash, name) >= PATH_MAX)
+        place[0] = '\0';
+}
+
+/* The length of the prefix of a program in PREFIX/bin; false where the program is not installed that way. */
+static bool prefix_length(const char *directory, size_t length, size_t *prefix)
+{
+    size_t tail = strlen("/" AS_BIN_DIR);
+    if (AS_BIN_DIR[0] == '/' || length < tail || strncmp(directory + length - tail, "/" AS_BIN_DIR, tail) != 0)
+        return false;
+    *prefix = length - tail;
+    return true;
+}
+
+/* The last "/tests/" or "/bench/" in the path: earlier ones belong to the place where the build tree lies. */
+static const char *build_top(const char *program)
+{
+    const char *top = NULL;
+    for (const char *at = program; (at = strchr(at, '/')); at++)
+        if (strncmp(at, "/tests/", 7) == 0 || strncmp(at, "/bench/", 7) == 0)
+            top = at;
+    return top;
+}
+
+void as_install_places_of(struct as_install_places *places, const char *program, const char *beside,
+                          const char *installed)
+{
+    memset(places, 0, sizeof *places);
+    const char *slash = strrchr(program, '/'), *top = build_top(program);
+    size_t directory = slash ? (size_t)(slash - program) : 0, prefix;
+    if (slash)
+        join(places->path[0], program, directory, beside);
+    if (top)
+        join(places->path[1], program, (size_t)(top - program), beside);
+    if (installed[0] == '/') {
+        join(places->path[3], installed, strlen(installed), "");
+        return;
+    }
+    if (slash && prefix_length(program, directory, &prefix))
+        join(places->path[2], program, prefix, installed);
+    join(places->path[3], AS_PREFIX, strlen(AS_PREFIX), installed);
+}
+
+void as_install_places(struct as_install_places *places, const char *beside, const char *installed)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    as_install_places_of(places, self, beside, installed);
+}
+
+bool as_install_find(const char *name, const char *beside, const char *installed, char path[PATH_MAX])
+{
+    struct as_install_places *places = as_alloc(sizeof *places);
+    bool found = false;
+    as_install_places(places, beside, installed);
+    for (int i = 0; i < AS_INSTALL_PLACES && !found; i++)
+        found = places->path[i][0] && snprintf(path, PATH_MAX, "%s/%s", places->path[i], name) < PATH_MAX &&
+                access(path, R_OK) == 0;
+    free(places);
+    return found;
+}
