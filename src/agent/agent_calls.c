@@ -178,8 +178,15 @@ AS_EXPORT int munmap(void *address, size_t size)
     return result;
 }
 
+/* GCC wants an alias to have the attributes of what it stands for; clang has no such attribute and does not ask. */
+#if __has_attribute(copy)
+#define LIKE_MALLOC copy(malloc),
+#else
+#define LIKE_MALLOC
+#endif
+
 /* A program may have a malloc of its own, which comes before ours: then nobody calls this one. */
-extern __typeof__(malloc) own_malloc __attribute__((copy(malloc), alias("malloc"), visibility("hidden")));
+extern __typeof__(malloc) own_malloc __attribute__((LIKE_MALLOC alias("malloc"), visibility("hidden")));
 
 __attribute__((constructor(102))) static void note_other(void)
 {

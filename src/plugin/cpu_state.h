@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Defines the callback `entry`, which calls `handler(vcpu, userdata, cpu)`. */
+/* A function that only assembly calls by its name: link-time optimisation must neither drop nor rename it. */
+#define AS_CALLED_BY_ASSEMBLY __attribute__((used))
+
+/* Defines the callback `entry`, which calls `handler(vcpu, userdata, cpu)`. The handler is AS_CALLED_BY_ASSEMBLY. */
 #if defined(__x86_64__)
 #define AS_CPU_ENTRY(entry, handler)                                                                                   \
     static __attribute__((naked)) void entry(unsigned vcpu, void *userdata)                                            \

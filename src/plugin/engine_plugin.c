@@ -32,9 +32,9 @@ static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
 /* A block's userdata is its id and its number of instructions, so that the callback need not load anything. */
 enum { COUNT_BITS = 16 };
 
-void as_on_block(unsigned vcpu, void *userdata, void *cpu);
-void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
-void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_block(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
 AS_CPU_ENTRY(on_block, as_on_block)
 AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)

@@ -97,7 +97,8 @@ static void bounds_of_a_site(void **state)
     bed.wire->images = 1;
     bed.wire->image[0].pid = 1;
     struct as_agent_site *site = &bed.wire->image[0].site[5];
-    site->count = site->ready = 1;
+    site->count = 1;
+    site->ready = 1;
     static const struct {
         uint32_t call, frames;
         bool good;

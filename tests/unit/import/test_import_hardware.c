@@ -449,7 +449,8 @@ static struct as_native_session *make_session(void)
         (struct as_native_options){.events = session->events.data, .n_events = 1, .period = 1024, .root = "/nowhere"};
     session->pid = session->go = session->refusal = session->pid_fd = -1;
     session->wake = eventfd(0, EFD_CLOEXEC);
-    session->child = session->stopping = true;
+    session->child = true;
+    session->stopping = true;
     assert_true(as_native_make_kinds(session, &err));
     struct as_native_ring *ring = as_vec_push(&session->rings);
     *ring = (struct as_native_ring){.group = session->kinds.data[0].group};

@@ -9,6 +9,8 @@
  *
  * Each works in a function of its name. N 1 is some 50,000 accesses.
  */
+#include "apart.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,14 +28,14 @@ uint64_t a[2 * SIZE], b[SIZE], c[SIZE];
 struct node nodes[SIZE];
 uint32_t tally[SIZE], odd[SIZE], even[SIZE];
 
-__attribute__((noipa)) static void stream(long n)
+UNIT_APART static void stream(long n)
 {
     while (n--)
         for (size_t i = 0; i < SIZE; i++)
             c[i] = a[2 * i] + a[2 * i + 1] + b[i];
 }
 
-__attribute__((noipa)) static void regions(long n, const uint64_t *heap)
+UNIT_APART static void regions(long n, const uint64_t *heap)
 {
     uint64_t local[SIZE];
     while (n--)
@@ -60,7 +62,7 @@ static void link_nodes(void)
         nodes[order[i]] = (struct node){order[(i + 1) % SIZE], order[SIZE - 1 - i]};
 }
 
-__attribute__((noipa)) static uint32_t chase(long n)
+UNIT_APART static uint32_t chase(long n)
 {
     uint32_t at = 0;
     for (n *= SIZE; n--;) {
@@ -70,7 +72,7 @@ __attribute__((noipa)) static uint32_t chase(long n)
     return at;
 }
 
-__attribute__((noipa)) static uint32_t ways(long n)
+UNIT_APART static uint32_t ways(long n)
 {
     uint32_t at = 0;
     for (n *= SIZE; n--;) {

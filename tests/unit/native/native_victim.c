@@ -17,6 +17,8 @@
  *   accesses N           loads from and stores to a table whose address it prints first; waits for a byte
  *   mix N                the same with two loads and a store in one loop, each on a third of the table
  */
+#include "apart.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -43,13 +45,13 @@ static uint64_t spin(uint64_t count)
     return x;
 }
 
-__attribute__((noipa)) static uint64_t seven_tenths(void)
+UNIT_APART static uint64_t seven_tenths(void)
 {
     __asm__ volatile("");
     return spin(7 * ROUND);
 }
 
-__attribute__((noipa)) static uint64_t three_tenths(void)
+UNIT_APART static uint64_t three_tenths(void)
 {
     __asm__ volatile("nop");
     return spin(3 * ROUND);
@@ -147,21 +149,19 @@ static int run_forks(int children, long n)
     return 0;
 }
 
-#define NO_FRAME __attribute__((noipa, optimize("omit-frame-pointer"))) static
-
-NO_FRAME uint64_t inner_call(uint64_t n)
+UNIT_NO_FRAME static uint64_t inner_call(uint64_t n)
 {
     return spin(n) + 1;
 }
 
-NO_FRAME uint64_t middle_call(uint64_t n)
+UNIT_NO_FRAME static uint64_t middle_call(uint64_t n)
 {
     volatile uint64_t room[40]; /* a frame that nobody could guess */
     room[n % 40] = inner_call(n);
     return room[n % 40] + 1;
 }
 
-NO_FRAME uint64_t outer_call(uint64_t n)
+UNIT_NO_FRAME static uint64_t outer_call(uint64_t n)
 {
     return middle_call(n) + 1;
 }
@@ -232,7 +232,7 @@ static int run_faults(long n)
 enum { TABLE = 1023 };
 static uint64_t table[TABLE];
 
-__attribute__((noipa)) static void store_table(uint64_t value)
+UNIT_APART static void store_table(uint64_t value)
 {
     for (size_t i = 0; i < TABLE; i++) {
         table[i] = value;
@@ -240,7 +240,7 @@ __attribute__((noipa)) static void store_table(uint64_t value)
     }
 }
 
-__attribute__((noipa)) static uint64_t load_table(void)
+UNIT_APART static uint64_t load_table(void)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < TABLE; i++) {
@@ -250,7 +250,7 @@ __attribute__((noipa)) static uint64_t load_table(void)
     return sum;
 }
 
-__attribute__((noipa)) static void mix_table(void)
+UNIT_APART static void mix_table(void)
 {
     const volatile uint64_t *a = table, *b = table + TABLE / 3;
     volatile uint64_t *c = table + 2 * (TABLE / 3);

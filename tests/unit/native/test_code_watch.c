@@ -3,6 +3,7 @@
 #include "native/code_watch.h"
 #include "native/reconstruct.h"
 
+#include "apart.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -19,12 +20,13 @@
 #ifdef __x86_64__
 enum { RSP = 4, RSI = 6, RDI = 7, MAGIC = 0x5a5a };
 
-__attribute__((noipa)) static uint64_t often(uint64_t count, uint64_t magic)
+UNIT_APART static uint64_t often(uint64_t count, uint64_t magic)
 {
+    __asm__ volatile("" : "+r"(count)); /* an effect: a compiler may leave calls out whose result is not used */
     return count ^ magic;
 }
 
-__attribute__((noipa)) static uint64_t never(uint64_t count)
+UNIT_APART static uint64_t never(uint64_t count)
 {
     return count + 1;
 }
@@ -32,11 +34,11 @@ __attribute__((noipa)) static uint64_t never(uint64_t count)
 static pid_t start_child(void)
 {
     pid_t pid = fork();
-    if (pid == 0)
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* where a test fails nobody else ends it */
-    for (uint64_t count = 1; pid == 0; count++)
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* where a test fails nobody else ends it */
+    for (uint64_t count = 1;; count++)
         often(count, MAGIC);
-    return pid;
 }
 
 static void end_child(pid_t pid)

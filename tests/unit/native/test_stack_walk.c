@@ -51,7 +51,7 @@ static void map_self(void)
     FILE *maps = fopen("/proc/self/maps", "r");
     assert_non_null(maps);
     while (fgets(line, sizeof line, maps)) {
-        if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %255s", &start, &end, rights, &offset, path) != 5)
+        if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %255[^\n]", &start, &end, rights, &offset, path) != 5)
             continue;
         if (rights[2] == 'x')
             map(PID, path, start, end - start, offset);

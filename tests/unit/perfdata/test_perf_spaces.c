@@ -1,5 +1,6 @@
 /* Address spaces: ranges against a plain array, processes that fork and exec, and names for addresses of this very
  * program. */
+#include "apart.h"
 #include "base/alloc.h"
 #include "perfdata/perf_ranges.h"
 #include "perfdata/perf_spaces.h"
@@ -175,7 +176,7 @@ static void test_kernel(void **state)
 
 /* ---- this program ---- */
 
-__attribute__((noinline, noclone)) void as_perf_test_function(void);
+UNIT_APART void as_perf_test_function(void);
 void as_perf_test_function(void)
 {
     __asm__ volatile("nop\n nop\n nop");
@@ -189,7 +190,7 @@ static struct as_perf_process own_mapping(char *path, size_t size)
     FILE *file = fopen("/proc/self/maps", "r");
     char line[4096];
     while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4000s", &start, &end, &offset, path) == 4 && start <= wanted &&
+        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4000[^\n]", &start, &end, &offset, path) == 4 && start <= wanted &&
             wanted < end) {
             map.start = start;
             map.length = end - start;

@@ -2,6 +2,7 @@
  * read by us and printed by `perf script`; sample by sample they must be the same, functions included. The argument is
  * the directory with other machines' recordings. Skipped where there is no perf that can record.
  */
+#include "apart.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "perfdata/perf_spaces.h"
@@ -19,13 +20,13 @@ static char scratch[256];
 
 static volatile uint64_t sum;
 
-__attribute__((noinline, noclone)) static void work_alpha(uint64_t count)
+UNIT_APART static void work_alpha(uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
         sum += i * i;
 }
 
-__attribute__((noinline, noclone)) static void work_beta(uint64_t count)
+UNIT_APART static void work_beta(uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
         sum ^= i;
