@@ -318,6 +318,7 @@ static bool run_once(const struct comparison *all, struct run *run, char **argv,
         .top = run->options->top,
     };
     as_groups_make(&run->compare.groups, modelled->model);
+    run->compare.levels = as_groups_levels(&run->compare.groups);
     as_oracle_profile(modelled->oracle, &run->compare.truth);
     choose_shown(all, run);
     return true;

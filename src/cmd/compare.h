@@ -9,8 +9,6 @@
 #include "observe/stacks.h"
 #include "sampler/sampling.h"
 
-enum { AS_GRANULARITIES = 3 }; /* instruction, block, function */
-
 struct as_compare {
     char **argv;
     const struct as_machine *machine;
@@ -19,6 +17,7 @@ struct as_compare {
     const struct as_oracle *oracle;
     struct as_profile truth;
     struct as_groups groups;
+    struct as_levels levels;              /* of the groups */
     struct as_sampling *const *samplings; /* the first is the one asked for, the rest are the sweep */
     size_t n_samplings;
     uint64_t top;          /* rows */

@@ -8,8 +8,6 @@
 
 enum { LONG_STALLS = 5, SHOWN_COMPONENTS = 10 };
 
-const char *const as_pics_level_names[AS_PICS_LEVELS] = {"instruction", "block", "function", "program"};
-
 static double cycles_of(uint64_t units)
 {
     return (double)units / (double)AS_CYCLE_UNITS;
@@ -18,48 +16,6 @@ static double cycles_of(uint64_t units)
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 0;
-}
-
-static bool has_banks(const struct as_machine *machine)
-{
-    return machine->memory.l1d.banks > 0;
-}
-
-static bool has_slow_units(const struct as_machine *machine)
-{
-    for (int i = 0; i < AS_UNIT_COUNT; i++)
-        if (machine->units[i].interval > 1)
-            return true;
-    return machine->fp_sqrt_interval > 1;
-}
-
-uint32_t as_machine_events(const struct as_machine *machine)
-{
-    uint32_t never = AS_EVENT_COHERENCE; /* cores share no line yet */
-    never |= machine->memory.l2.size == 0 ? AS_EVENT_L2_HIT : 0;
-    never |= !machine->back.memory_speculation ? AS_EVENT_FL_MO : 0;
-    never |= !has_banks(machine) ? AS_EVENT_BANK : 0;
-    never |= !has_slow_units(machine) ? AS_EVENT_DIVIDE : 0;
-    return AS_EVENTS_ALL & ~never;
-}
-
-void as_compare_pics_errors(const struct as_compare *compare, const struct as_sampling *sampling, size_t index,
-                            double errors[AS_PICS_LEVELS])
-{
-    const struct as_grouping *levels[AS_PICS_LEVELS] = {NULL, &compare->groups.blocks, &compare->groups.functions,
-                                                        &as_grouping_program};
-    size_t n;
-    uint32_t events = as_sampling_results(sampling, &n)[index].events;
-    struct as_pics said = as_sampling_pics(sampling, index), golden = as_pics_fold(&compare->golden, events, NULL);
-    for (int level = 0; level < AS_PICS_LEVELS; level++) {
-        struct as_pics a = as_pics_fold(&said, events, levels[level]);
-        struct as_pics b = as_pics_fold(&golden, events, levels[level]);
-        errors[level] = as_pics_error(&a, &b);
-        as_pics_free(&a);
-        as_pics_free(&b);
-    }
-    as_pics_free(&said);
-    as_pics_free(&golden);
 }
 
 /* ---- stalls that no event explains ---- */

@@ -4,27 +4,30 @@
 #include "base/vec.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
+#include "score/errors.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-static const char *const granularity_names[AS_GRANULARITIES] = {"instruction", "block", "function"};
-
-static const struct as_grouping *grouping(const struct as_compare *compare, int granularity)
+static double error_of(const struct as_compare *compare, const struct as_sampling_result *result, enum as_level level)
 {
-    const struct as_grouping *all[AS_GRANULARITIES] = {NULL, &compare->groups.blocks, &compare->groups.functions};
-    return all[granularity];
+    return as_profile_error(&result->profile, &compare->truth, compare->levels.grouping[level]);
 }
 
-static double error_of(const struct as_compare *compare, const struct as_sampling_result *result, int granularity)
+static double systematic_of(const struct as_compare *compare, const struct as_sampling_result *result,
+                            enum as_level level)
 {
-    return as_profile_error(&result->profile, &compare->truth, grouping(compare, granularity));
+    return as_systematic_error(&result->confusion, compare->levels.grouping[level]);
 }
 
-static double systematic_of(const struct as_compare *compare, const struct as_sampling_result *result, int granularity)
+static void pics_errors_of(const struct as_compare *compare, const struct as_sampling *sampling, size_t index,
+                           double errors[AS_LEVELS])
 {
-    return as_agreement_error(&result->agreement, grouping(compare, granularity));
+    size_t n;
+    struct as_pics said = as_sampling_pics(sampling, index);
+    as_pics_errors(&said, &compare->golden, as_sampling_results(sampling, &n)[index].events, &compare->levels, errors);
+    as_pics_free(&said);
 }
 
 static double share(uint64_t part, uint64_t whole)
@@ -64,11 +67,11 @@ static struct row *top_rows(const struct as_compare *compare, size_t *n)
 
 static void json_errors(struct as_json *json, const struct as_compare *compare, const char *name,
                         const struct as_sampling_result *result,
-                        double (*measure)(const struct as_compare *, const struct as_sampling_result *, int))
+                        double (*measure)(const struct as_compare *, const struct as_sampling_result *, enum as_level))
 {
     as_json_object(json, name);
-    for (int i = 0; i < AS_GRANULARITIES; i++)
-        as_json_double(json, granularity_names[i], measure(compare, result, i));
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
+        as_json_double(json, as_level_names[level], measure(compare, result, level));
     as_json_end(json);
 }
 
@@ -78,16 +81,16 @@ static void json_pics_error(struct as_json *json, const struct as_compare *compa
 {
     size_t n;
     const struct as_sampling_result *result = &as_sampling_results(sampling, &n)[index];
-    double errors[AS_PICS_LEVELS];
+    double errors[AS_LEVELS];
     if (!result->sampler->events) {
         as_json_null(json, "pics_error");
         return;
     }
     as_compare_event_names_json(json, "events", result->events);
-    as_compare_pics_errors(compare, sampling, index, errors);
+    pics_errors_of(compare, sampling, index, errors);
     as_json_object(json, "pics_error");
-    for (int level = 0; level < AS_PICS_LEVELS; level++)
-        as_json_double(json, as_pics_level_names[level], errors[level]);
+    for (int level = 0; level < AS_LEVELS; level++)
+        as_json_double(json, as_level_names[level], errors[level]);
     as_json_end(json);
 }
 
@@ -324,11 +327,11 @@ static void text_samplers(FILE *out, const struct as_compare *compare, const str
             "instr.", "block", "function");
     for (size_t i = 0; i < n; i++) {
         fprintf(out, "%-10s %10" PRIu64 "  ", results[i].sampler->name, results[i].samples);
-        for (int g = 0; g < AS_GRANULARITIES; g++)
-            text_percent(out, error_of(compare, &results[i], g));
+        for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
+            text_percent(out, error_of(compare, &results[i], level));
         fprintf(out, "  ");
-        for (int g = 0; g < AS_GRANULARITIES; g++)
-            text_percent(out, systematic_of(compare, &results[i], g));
+        for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
+            text_percent(out, systematic_of(compare, &results[i], level));
         fputc('\n', out);
     }
 }
@@ -339,16 +342,16 @@ static void text_pics_errors(FILE *out, const struct as_compare *compare, const 
     const struct as_sampling_result *results = as_sampling_results(sampling, &n);
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        double errors[AS_PICS_LEVELS];
+        double errors[AS_LEVELS];
         if (!results[i].sampler->events)
             continue;
         if (!any)
             fprintf(out, "\n%-10s %10s   error of cycle stacks\n%-10s %10s   %9s %9s %9s %9s\n", "", "", "sampler",
                     "samples", "instr.", "block", "function", "program");
         any = true;
-        as_compare_pics_errors(compare, sampling, i, errors);
+        pics_errors_of(compare, sampling, i, errors);
         fprintf(out, "%-10s %10" PRIu64 "  ", results[i].sampler->name, results[i].samples);
-        for (int level = 0; level < AS_PICS_LEVELS; level++)
+        for (int level = 0; level < AS_LEVELS; level++)
             text_percent(out, errors[level]);
         fputc('\n', out);
     }

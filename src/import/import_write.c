@@ -1,6 +1,6 @@
 /* What was added up, and what is known of the recording, as a profile has it. See import.h. */
-#include "cmd/sampling_error.h"
 #include "import/import_internal.h"
+#include "score/sampling_error.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -236,8 +236,8 @@ static void add_estimates(const struct as_import *import, const struct ordered *
     for (size_t i = 0; i < 2; i++) {
         double error = import->series.data[event].own
                            ? 0 /* all of it was counted */
-                           : as_record_sampling_error(groups[i].units.data, groups[i].units.len,
-                                                      import->series.data[event].samples);
+                           : as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
+                                               import->series.data[event].samples);
         if (!isnan(error))
             as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], error});
         as_map_free(&groups[i].index);

@@ -78,6 +78,15 @@ void as_groups_free(struct as_groups *groups)
     *groups = (struct as_groups){0};
 }
 
+struct as_levels as_groups_levels(const struct as_groups *groups)
+{
+    return (struct as_levels){{
+        [AS_LEVEL_BLOCK] = &groups->blocks,
+        [AS_LEVEL_FUNCTION] = &groups->functions,
+        [AS_LEVEL_PROGRAM] = &as_grouping_program,
+    }};
+}
+
 const char *as_groups_function(const struct as_groups *groups, uint32_t function)
 {
     return as_strings_get(groups->function_names, function);

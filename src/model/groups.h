@@ -15,6 +15,8 @@ struct as_groups {
 /* After the run. Instructions that never executed are in no group. */
 void as_groups_make(struct as_groups *groups, const struct as_model *model);
 void as_groups_free(struct as_groups *groups);
+/* Instructions, blocks, functions, all: valid as long as the groups. */
+struct as_levels as_groups_levels(const struct as_groups *groups);
 /* "main (demo)": valid as long as the groups. */
 const char *as_groups_function(const struct as_groups *groups, uint32_t function);
 

@@ -5,21 +5,14 @@
 
 #include <math.h>
 
-const struct as_grouping as_grouping_program = {0};
-
 void as_pics_push(struct as_pics *pics, const struct as_pics_entry *entry)
 {
     *as_vec_push(pics) = *entry;
 }
 
-static uint64_t key_of(const struct as_pics_entry *entry)
-{
-    return (uint64_t)entry->id << 32 | entry->events;
-}
-
 static int compare_keys(const void *a, const void *b)
 {
-    uint64_t left = key_of(a), right = key_of(b);
+    uint64_t left = as_pics_key(a), right = as_pics_key(b);
     return (left > right) - (left < right);
 }
 
@@ -30,7 +23,7 @@ void as_pics_sort(struct as_pics *pics)
     qsort(pics->data, pics->len, sizeof *pics->data, compare_keys);
     size_t last = 0;
     for (size_t i = 1; i < pics->len; i++) {
-        if (key_of(&pics->data[i]) != key_of(&pics->data[last])) {
+        if (as_pics_key(&pics->data[i]) != as_pics_key(&pics->data[last])) {
             pics->data[++last] = pics->data[i];
             continue;
         }
@@ -80,25 +73,6 @@ struct as_pics as_pics_fold(const struct as_pics *pics, uint32_t mask, const str
     }
     as_pics_sort(&folded);
     return folded;
-}
-
-double as_pics_error(const struct as_pics *a, const struct as_pics *b)
-{
-    uint64_t total_a = as_pics_total(a), total_b = as_pics_total(b);
-    if (total_a == 0 || total_b == 0)
-        return NAN;
-    unsigned __int128 whole = (unsigned __int128)total_a * total_b, same = 0;
-    for (size_t i = 0, j = 0; i < a->len && j < b->len;) {
-        uint64_t left = key_of(&a->data[i]), right = key_of(&b->data[j]);
-        if (left == right) {
-            unsigned __int128 in_a = (unsigned __int128)a->data[i].units * total_b;
-            unsigned __int128 in_b = (unsigned __int128)b->data[j].units * total_a;
-            same += in_a < in_b ? in_a : in_b;
-        }
-        i += left <= right;
-        j += right <= left;
-    }
-    return (double)((long double)(whole - same) / (long double)whole);
 }
 
 /* ---- tallies ---- */

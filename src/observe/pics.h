@@ -3,9 +3,6 @@
  * A stack is the entries of one instruction, one for each combination of events that its executions met, in the
  * Oracle's units; the entry without events is what the TEA paper calls Base. The golden reference (observe/oracle.h)
  * and every sampler with events (sampler/sampling.h) give their result as this, so that whoever reads one reads all.
- *
- * The error is the paper's: one minus the part of all time that both put on the same component of the same unit. Both
- * are folded first: to the events that the sampler records, and to the granularity asked for.
  */
 #ifndef AS_OBSERVE_PICS_H
 #define AS_OBSERVE_PICS_H
@@ -20,6 +17,12 @@ struct as_pics_entry {
     uint64_t count;  /* golden: executions that met exactly these, iterations of rep instructions each; of a sampler:
                         samples */
 };
+
+/* What entries are sorted by: id, then events. */
+static inline uint64_t as_pics_key(const struct as_pics_entry *entry)
+{
+    return (uint64_t)entry->id << 32 | entry->events;
+}
 
 /* Sorted by id, then events; each pair once. All 0 is an empty one. */
 struct as_pics {
@@ -38,10 +41,6 @@ uint64_t as_pics_total(const struct as_pics *pics);
 
 /* Events outside the mask cleared; ids replaced by groups unless `grouping` is NULL. The caller frees. */
 struct as_pics as_pics_fold(const struct as_pics *pics, uint32_t mask, const struct as_grouping *grouping);
-extern const struct as_grouping as_grouping_program; /* everything is group 0 */
-
-/* 0 … 1, of two that were folded alike; NAN where one of them is empty. */
-double as_pics_error(const struct as_pics *a, const struct as_pics *b);
 
 /* Adds up as it goes: for whoever charges single samples. All 0 is an empty one. */
 struct as_pics_tally {

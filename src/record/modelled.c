@@ -1,7 +1,7 @@
 /* See modelled.h. */
 #include "record/modelled.h"
 
-#include "cmd/compare_events.h"
+#include "model/machine_events.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * samples. The model gives the same cycles for the same execution, so what spreads is the program's own doing:
  * addresses, time, scheduling of threads. */
 #include "base/log.h"
-#include "cmd/compare_events.h"
 #include "record/input.h"
 #include "record/modelled.h"
 #include "record/record.h"

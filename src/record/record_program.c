@@ -1,6 +1,8 @@
 /* What all sources record alike: what was run, where and when; the runs and how they ended. See record.h. */
 #include "record/record.h"
 
+#include "score/confidence.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -64,28 +66,9 @@ void as_record_add_program(struct as_record *record)
 
 /* ---- the runs ---- */
 
-struct spread {
-    double mean, deviation, least, most;
-};
-
-/* The deviation is that of a sample (n - 1). */
-static struct spread spread_of(const double *values, size_t n)
-{
-    struct spread spread = {.least = INFINITY, .most = -INFINITY};
-    for (size_t i = 0; i < n; i++) {
-        spread.mean += values[i] / (double)n;
-        spread.least = fmin(spread.least, values[i]);
-        spread.most = fmax(spread.most, values[i]);
-    }
-    for (size_t i = 0; i < n; i++)
-        spread.deviation += (values[i] - spread.mean) * (values[i] - spread.mean);
-    spread.deviation = n > 1 ? sqrt(spread.deviation / (double)(n - 1)) : 0;
-    return spread;
-}
-
 static void add_spread(struct as_store_writer *writer, const char *what, const double *values, size_t n)
 {
-    struct spread spread = spread_of(values, n);
+    struct as_spread spread = as_spread_of(values, n);
     const struct {
         const char *name;
         double value;

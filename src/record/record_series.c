@@ -1,9 +1,10 @@
 /* See record_series.h. */
 #include "record/record_series.h"
 
-#include "cmd/compare_events.h"
-#include "cmd/sampling_error.h"
+#include "observe/stacks.h"
 #include "record/record_paths.h"
+#include "score/errors.h"
+#include "score/sampling_error.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -255,35 +256,50 @@ static void add_estimate(const struct as_record_series *all, const char *measure
         as_store_add_estimate(all->code->writer, &estimate);
 }
 
+/* The golden reference and the levels at which samplers are held against it; without a profile it is empty. */
+struct truth {
+    struct as_profile profile;
+    struct as_pics golden;
+    struct as_levels levels;
+};
+
+static double estimate_of(const struct as_sampling_result *result, const struct as_grouping *grouping)
+{
+    if (!grouping)
+        return as_sampling_error(as_weights_of(result->profile.units, result->profile.n), result->samples);
+    uint64_t *sums = as_profile_group(&result->profile, grouping);
+    double error = as_sampling_error(as_weights_of(sums, (size_t)grouping->count + 1), result->samples);
+    free(sums);
+    return error;
+}
+
 /* What is known of a sampler's error: against the golden reference where there is one, and what its number of samples
  * alone lets expect. */
-static void add_errors(const struct as_record_series *all, const struct as_compare *compare,
+static void add_errors(const struct as_record_series *all, const struct truth *truth,
                        const struct as_sampling *sampling, size_t index)
 {
-    static const char *const names[] = {"instruction", "block", "function"};
-    const struct as_grouping *groupings[] = {NULL, &all->groups->blocks, &all->groups->functions};
     size_t count;
     const struct as_sampling_result *result = &as_sampling_results(sampling, &count)[index];
-    for (int i = 0; i < AS_GRANULARITIES; i++) {
-        uint64_t *sums = groupings[i] ? as_profile_group(&result->profile, groupings[i]) : result->profile.units;
-        size_t n = groupings[i] ? (size_t)groupings[i]->count + 1 : result->profile.n;
-        add_estimate(all, "estimate", names[i], as_record_sampling_error(sums, n, result->samples));
-        if (groupings[i])
-            free(sums);
-        add_estimate(all, "systematic", names[i], as_agreement_error(&result->agreement, groupings[i]));
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++) {
+        const struct as_grouping *grouping = truth->levels.grouping[level];
+        add_estimate(all, "estimate", as_level_names[level], estimate_of(result, grouping));
+        add_estimate(all, "systematic", as_level_names[level], as_systematic_error(&result->confusion, grouping));
         if (all->modelled->oracle)
-            add_estimate(all, "error", names[i], as_profile_error(&result->profile, &compare->truth, groupings[i]));
+            add_estimate(all, "error", as_level_names[level],
+                         as_profile_error(&result->profile, &truth->profile, grouping));
     }
     if (!all->modelled->oracle || !result->events)
         return;
-    double errors[AS_PICS_LEVELS];
-    as_compare_pics_errors(compare, sampling, index, errors);
-    for (int level = 0; level < AS_PICS_LEVELS; level++)
-        add_estimate(all, "pics", as_pics_level_names[level], errors[level]);
+    double errors[AS_LEVELS];
+    struct as_pics said = as_sampling_pics(sampling, index);
+    as_pics_errors(&said, &truth->golden, result->events, &truth->levels, errors);
+    as_pics_free(&said);
+    for (int level = 0; level < AS_LEVELS; level++)
+        add_estimate(all, "pics", as_level_names[level], errors[level]);
 }
 
-static bool add_sampler(struct as_record_series *all, const struct as_compare *compare,
-                        const struct as_sampling *sampling, size_t index, struct as_error *err)
+static bool add_sampler(struct as_record_series *all, const struct truth *truth, const struct as_sampling *sampling,
+                        size_t index, struct as_error *err)
 {
     size_t count;
     const struct as_sampling_result *result = &as_sampling_results(sampling, &count)[index];
@@ -305,7 +321,7 @@ static bool add_sampler(struct as_record_series *all, const struct as_compare *c
     as_pics_free(&paths);
     if (!ok)
         return false;
-    add_errors(all, compare, sampling, index);
+    add_errors(all, truth, sampling, index);
     all->series++;
     return true;
 }
@@ -313,20 +329,20 @@ static bool add_sampler(struct as_record_series *all, const struct as_compare *c
 static bool add_samplers(struct as_record_series *all, struct as_error *err)
 {
     const struct as_modelled *modelled = all->modelled;
-    struct as_compare compare = {.groups = *all->groups}; /* no more than what errors need */
+    struct truth truth = {.levels = as_groups_levels(all->groups)};
     bool ok = true;
     if (modelled->oracle) {
-        compare.golden = as_oracle_pics(modelled->oracle);
-        as_oracle_profile(modelled->oracle, &compare.truth);
+        truth.golden = as_oracle_pics(modelled->oracle);
+        as_oracle_profile(modelled->oracle, &truth.profile);
     }
     for (size_t i = 0; i < modelled->samplings.len && ok; i++) {
         size_t n;
         as_sampling_results(modelled->samplings.data[i], &n);
         for (size_t k = 0; k < n && ok; k++)
-            ok = add_sampler(all, &compare, modelled->samplings.data[i], k, err);
+            ok = add_sampler(all, &truth, modelled->samplings.data[i], k, err);
     }
-    as_pics_free(&compare.golden);
-    as_profile_free(&compare.truth);
+    as_pics_free(&truth.golden);
+    as_profile_free(&truth.profile);
     return ok;
 }
 

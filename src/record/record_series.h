@@ -3,7 +3,7 @@
 #ifndef AS_RECORD_SERIES_H
 #define AS_RECORD_SERIES_H
 
-#include "cmd/compare.h"
+#include "model/groups.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
 

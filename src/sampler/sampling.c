@@ -99,7 +99,7 @@ void as_sampling_free(struct as_sampling *sampling)
         free_stream(sampling->streams.data[i]);
     for (size_t i = 0; i < sampling->n; i++) {
         as_profile_free(&sampling->results[i].profile);
-        as_agreement_free(&sampling->results[i].agreement);
+        as_confusion_free(&sampling->results[i].confusion);
     }
     for (size_t i = 0; i < sampling->tallies.len; i++)
         free_tallies(sampling, sampling->tallies.data[i]);
@@ -168,7 +168,7 @@ static void charge(struct as_sampling *sampling, struct stream *stream, size_t i
     as_profile_charge(&result->profile, said, cycles);
     tally(&tallies_of(sampling, stream->thread)[index], said->ids, result->events, said, cycles, reader->answered);
     tally(&sampling->paths[index], said->paths, result->events, said, cycles, reader->answered);
-    as_agreement_add(&result->agreement, said, &sample->truth, cycles);
+    as_confusion_add(&result->confusion, said, &sample->truth, cycles);
 }
 
 static struct as_query query_of(const struct as_sampling *sampling, struct stream *stream, struct reader *reader,

@@ -19,7 +19,7 @@ struct as_sampling_result {
     uint64_t dropped; /* that were not: their cycles are in the next one, or lost at a thread's end */
     uint32_t events;  /* that it records; 0: none, and all of its stacks are Base */
     struct as_profile profile;
-    struct as_agreement agreement;
+    struct as_confusion confusion;
 };
 
 struct as_sampling;

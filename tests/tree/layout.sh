@@ -32,6 +32,7 @@ check_same "plugin knows no command" "" "$(includes plugin native count core cmd
 check_same "count knows neither native nor cmd" "" "$(includes count plugin native cmd)"
 check_same "core includes base and isa alone" "" "$(includes core symbol engine plugin native count observe sampler model cmd)"
 check_same "observe includes base alone" "" "$(includes observe symbol engine plugin native count core sampler model cmd)"
+check_same "score includes base and observe alone" "" "$(includes score symbol engine plugin native count core sampler model store cmd)"
 check_same "sampler includes base and observe alone" "" "$(includes sampler symbol engine plugin native count core model cmd)"
 check_same "model knows neither native nor cmd" "" "$(includes model plugin native sampler cmd)"
 check_same "agent includes base alone" "" "$(includes agent isa symbol engine plugin native watch perfdata store count core observe sampler model report cmd)"

@@ -9,6 +9,7 @@
 
 #include "observe/oracle.h"
 #include "reference.h"
+#include "score/errors.h"
 #include "stream_gen.h"
 
 #include <math.h>

@@ -335,39 +335,6 @@ static struct as_pics make(const struct as_pics_entry *entries, size_t n)
     return pics;
 }
 
-static void errors(void **state)
-{
-    const struct as_pics_entry golden[] = {{1, 0, 30, 0}, {1, 1, 30, 0}, {2, 2, 40, 0}};
-    /* Half as much time in all, the same in each but for 10 of 50 that are on another component, then instruction. */
-    const struct as_pics_entry other[] = {{1, 0, 25, 0}, {1, 1, 5, 0}, {2, 2, 20, 0}};
-    const struct as_pics_entry moved[] = {{1, 0, 15, 0}, {1, 1, 15, 0}, {3, 2, 20, 0}};
-    struct as_pics a = make(golden, 3), b = make(other, 3), c = make(moved, 3), none = {0};
-    assert_true(as_pics_error(&a, &a) == 0);
-    assert_true(fabs(as_pics_error(&a, &b) - 0.2) < 1e-12);
-    assert_true(fabs(as_pics_error(&b, &a) - 0.2) < 1e-12);
-    assert_true(fabs(as_pics_error(&a, &c) - 0.4) < 1e-12);
-    assert_true(isnan(as_pics_error(&a, &none)));
-    struct as_pics whole_a = as_pics_fold(&a, 3, &as_grouping_program),
-                   whole_c = as_pics_fold(&c, 3, &as_grouping_program);
-    assert_int_equal(whole_a.len, 3);
-    assert_true(as_pics_error(&whole_a, &whole_c) == 0);
-    struct as_pics blind_a = as_pics_fold(&a, 0, NULL), blind_b = as_pics_fold(&b, 0, NULL);
-    assert_int_equal(blind_a.len, 2);
-    assert_true(as_pics_error(&blind_a, &blind_b) == 0);
-    const uint32_t of[] = {0, 0, 1};
-    const struct as_grouping groups = {.of = of, .n = 3, .count = 2};
-    struct as_pics grouped = as_pics_fold(&c, 3, &groups); /* instruction 3 is in no group */
-    assert_int_equal(grouped.data[2].id, 2);
-    as_pics_free(&a);
-    as_pics_free(&b);
-    as_pics_free(&c);
-    as_pics_free(&whole_a);
-    as_pics_free(&whole_c);
-    as_pics_free(&blind_a);
-    as_pics_free(&blind_b);
-    as_pics_free(&grouped);
-}
-
 static void correlations(void **state)
 {
     /* Event 1: counts 1, 2, 3 with times in proportion. Event 2: 1, 2, 3 with times 3, 2, 1. Event 4: constant. */
@@ -436,7 +403,6 @@ int main(void)
         cmocka_unit_test(threads_are_merged),
         cmocka_unit_test(a_number_used_again),
         cmocka_unit_test(unexplained_stalls),
-        cmocka_unit_test(errors),
         cmocka_unit_test(correlations),
         cmocka_unit_test(combined),
         cmocka_unit_test(tallies),

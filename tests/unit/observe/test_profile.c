@@ -1,13 +1,10 @@
-/* Profiles, their overlap at three granularities, agreements, cycle stacks and classes. */
+/* Profiles, cycle stacks and classes. */
 #include "unit.h"
 
 #include "observe/profile.h"
 #include "observe/stacks.h"
 
 #include <math.h>
-
-static const uint32_t block_of[] = {0, 0, 1, 1, 2};
-static const struct as_grouping blocks = {.of = block_of, .n = 5, .count = 3};
 
 static void add_up(void **state)
 {
@@ -34,54 +31,6 @@ static void charge_shares(void **state)
     as_profile_free(&profile);
 }
 
-/* Shares 0.5 0.5 0 0 0 against 0 0.25 0.25 0.25 0.25: they share 0.25 at 1; in blocks 0.25 too (block 0). */
-static void overlap(void **state)
-{
-    struct as_profile a = {0}, b = {0};
-    as_profile_add(&a, 0, 1000);
-    as_profile_add(&a, 1, 1000);
-    for (uint32_t id = 1; id <= 4; id++)
-        as_profile_add(&b, id, 3);
-    assert_true(as_profile_error(&a, &b, NULL) == 0.75);
-    assert_true(as_profile_error(&b, &a, NULL) == 0.75);
-    assert_true(as_profile_error(&a, &b, &blocks) == 0.75);
-    as_profile_add(&b, 0, 12); /* now 0.5 0.125 … */
-    assert_true(as_profile_error(&a, &b, NULL) == 1 - 0.625);
-    assert_true(as_profile_error(&a, &b, &blocks) == 1 - 0.625);
-    as_profile_add(&a, 3, 2000); /* 0.25 0.25 0 0.5 0 */
-    assert_true(as_profile_error(&a, &b, NULL) == 1 - (0.25 + 0.125 + 0.125));
-    assert_true(as_profile_error(&a, &b, &blocks) == 1 - (0.5 + 0.25));
-    as_profile_free(&a);
-    as_profile_free(&b);
-}
-
-/* Exactly 0, whatever the totals are and however large. */
-static void equal_shapes_have_no_error(void **state)
-{
-    struct as_profile a = {0}, b = {0};
-    for (uint32_t id = 0; id < 1000; id++) {
-        as_profile_add(&a, id, (uint64_t)(id * 7919 % 997) * 3000000000000);
-        as_profile_add(&b, id, (uint64_t)(id * 7919 % 997) * 70000000001);
-    }
-    assert_true(as_profile_error(&a, &b, NULL) == 0);
-    assert_true(as_profile_error(&a, &b, &blocks) == 0);
-    as_profile_free(&a);
-    as_profile_free(&b);
-}
-
-static void disjoint_and_empty(void **state)
-{
-    struct as_profile a = {0}, b = {0};
-    as_profile_add(&a, 0, 5);
-    assert_true(isnan(as_profile_error(&a, &b, NULL)));
-    assert_true(isnan(as_profile_error(&b, &a, &blocks)));
-    as_profile_add(&b, 2, 5);
-    assert_true(as_profile_error(&a, &b, NULL) == 1);
-    assert_true(as_profile_error(&a, &b, &blocks) == 1);
-    as_profile_free(&a);
-    as_profile_free(&b);
-}
-
 /* Ids without a group, and groups beyond the count, are one group. */
 static void unknown_group(void **state)
 {
@@ -96,22 +45,6 @@ static void unknown_group(void **state)
     assert_int_equal(sums[1], 6);
     free(sums);
     as_profile_free(&profile);
-}
-
-static void agreements(void **state)
-{
-    struct as_agreement agreement = {0};
-    const struct as_attribution zero = {.n = 1, .ids = {0}}, one = {.n = 1, .ids = {1}}, four = {.n = 1, .ids = {4}};
-    const struct as_attribution group = {.n = 4, .ids = {0, 1, 2, 4}};
-    assert_true(isnan(as_agreement_error(&agreement, NULL)));
-    as_agreement_add(&agreement, &group, &group, 10); /* right */
-    as_agreement_add(&agreement, &zero, &one, 10);    /* wrong, but in the right block */
-    as_agreement_add(&agreement, &four, &one, 10);    /* wrong */
-    as_agreement_add(&agreement, &zero, &group, 40);  /* a quarter right; half of the block */
-    as_agreement_add(&agreement, &group, &four, 30);  /* a quarter right */
-    assert_true(fabs(as_agreement_error(&agreement, NULL) - (1 - (10 + 10 + 7.5) / 100)) < 1e-12);
-    assert_true(fabs(as_agreement_error(&agreement, &blocks) - (1 - (10 + 10 + 20 + 7.5) / 100)) < 1e-12);
-    as_agreement_free(&agreement);
 }
 
 /* ---- stacks ---- */
@@ -186,16 +119,8 @@ static void classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(add_up),
-        cmocka_unit_test(charge_shares),
-        cmocka_unit_test(overlap),
-        cmocka_unit_test(equal_shapes_have_no_error),
-        cmocka_unit_test(disjoint_and_empty),
-        cmocka_unit_test(unknown_group),
-        cmocka_unit_test(agreements),
-        cmocka_unit_test(kinds_of_stalls),
-        cmocka_unit_test(stack_of_a_run),
-        cmocka_unit_test(classes),
+        cmocka_unit_test(add_up),          cmocka_unit_test(charge_shares),  cmocka_unit_test(unknown_group),
+        cmocka_unit_test(kinds_of_stalls), cmocka_unit_test(stack_of_a_run), cmocka_unit_test(classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "observe/oracle.h"
 #include "pipe_gen.h"
 #include "sampler/sampling.h"
+#include "score/errors.h"
 
 #include <math.h>
 
@@ -108,7 +109,7 @@ static void compare(const struct as_sampling_result *result, const struct expect
     }
     assert_int_equal(result->profile.total, total);
     for (int which = 0; which < LEVELS; which++) {
-        double error = as_agreement_error(&result->agreement, level(which));
+        double error = as_systematic_error(&result->confusion, level(which));
         if (expected->total == 0)
             assert_true(isnan(error));
         else
@@ -286,7 +287,7 @@ static void tip_every_cycle_is_the_oracle(void **state)
             assert_int_equal(as_profile_get(&result->profile, id), as_profile_get(&truth, id));
         assert_memory_equal(result->profile.states, truth.states, sizeof truth.states);
         assert_true(as_profile_error(&result->profile, &truth, NULL) == 0);
-        assert_true(as_agreement_error(&result->agreement, NULL) == 0);
+        assert_true(as_systematic_error(&result->confusion, NULL) == 0);
         same_stacks(oracle, sampling, events);
         as_profile_free(&truth);
         as_sampling_free(sampling);
@@ -322,7 +323,7 @@ static void zero_samples(void **state)
         assert_int_equal(results[i].samples, 0);
         assert_int_equal(results[i].dropped, 0);
         assert_true(isnan(as_profile_error(&results[i].profile, &truth, NULL)));
-        assert_true(isnan(as_agreement_error(&results[i].agreement, NULL)));
+        assert_true(isnan(as_systematic_error(&results[i].confusion, NULL)));
     }
     as_profile_free(&truth);
     as_sampling_free(sampling);
@@ -354,7 +355,7 @@ static void dropped_samples_pass_their_cycles_on(void **state)
     assert_int_equal(result->dropped, 2);
     assert_int_equal(as_profile_get(&result->profile, 3), 10 * AS_CYCLE_UNITS);
     assert_int_equal(result->profile.total, 10 * AS_CYCLE_UNITS);
-    assert_true(as_agreement_error(&result->agreement, NULL) == 1);
+    assert_true(as_systematic_error(&result->confusion, NULL) == 1);
     as_sampling_free(sampling);
 }
 

@@ -1,0 +1,69 @@
+/* See agreement.h. The variance is that of the single groups' gaps, and what they have in common because shares add up
+ * to 1: of two normal gaps with correlation r the absolute values have a covariance of about r^2/pi times both
+ * deviations, and the correlation of shares p and q is -sqrt(pq / ((1-p)(1-q))). */
+#include "score/agreement.h"
+
+#include "score/binomial.h"
+
+#include <math.h>
+
+const char *as_verdict_name(enum as_verdict verdict)
+{
+    static const char *const names[] = {"agree", "differ", "too few samples"};
+    return names[verdict];
+}
+
+/* Share of the group in both together: of all samples, or of the one that is exact. */
+static double pooled_share(struct as_sampled a, struct as_sampled b, size_t group)
+{
+    double in_a = as_weights_share(a.weights, group), in_b = as_weights_share(b.weights, group);
+    if (isinf(a.samples) || isinf(b.samples))
+        return isinf(a.samples) ? in_a : in_b;
+    return (in_a * a.samples + in_b * b.samples) / (a.samples + b.samples);
+}
+
+static struct as_gap gap_of(double share, double n_a, double n_b)
+{
+    double fewer = fmin(n_a, n_b);
+    if (isinf(fewer))
+        return (struct as_gap){0};
+    if (isinf(fmax(n_a, n_b)))
+        return (struct as_gap){.mean = as_binomial_deviation(fewer, share), .square = share * (1 - share) / fewer};
+    return as_hypergeometric_gap(share * (n_a + n_b), n_a, n_b);
+}
+
+/* Sets the expected distance and its deviation. */
+static void expect(struct as_sampled a, struct as_sampled b, struct as_agreement *agreement)
+{
+    double mean = 0, variance = 0, common = 0, own = 0;
+    size_t n = a.weights.n > b.weights.n ? a.weights.n : b.weights.n;
+    for (size_t i = 0; i < n; i++) {
+        double share = pooled_share(a, b, i);
+        if (share <= 0 || share >= 1)
+            continue;
+        struct as_gap gap = gap_of(share, a.samples, b.samples);
+        double part = share * sqrt(share / (1 - share));
+        mean += gap.mean;
+        variance += fmax(gap.square - gap.mean * gap.mean, 0);
+        common += part;
+        own += part * part;
+    }
+    variance += (1 / a.samples + 1 / b.samples) / M_PI * (common * common - own);
+    agreement->expected = mean / 2;
+    agreement->deviation = sqrt(fmax(variance, 0)) / 2;
+}
+
+struct as_agreement as_agreement_of(struct as_sampled a, struct as_sampled b, double z)
+{
+    struct as_agreement agreement = {.distance = as_weights_distance(a.weights, b.weights),
+                                     .expected = NAN,
+                                     .deviation = NAN,
+                                     .verdict = AS_VERDICT_TOO_FEW};
+    if (isnan(agreement.distance) || !(a.samples >= 1) || !(b.samples >= 1))
+        return agreement;
+    expect(a, b, &agreement);
+    double limit = agreement.expected + z * agreement.deviation;
+    if (limit < 1)
+        agreement.verdict = agreement.distance > limit ? AS_VERDICT_DIFFER : AS_VERDICT_AGREE;
+    return agreement;
+}

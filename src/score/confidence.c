@@ -1,0 +1,59 @@
+/* See confidence.h. */
+#include "score/confidence.h"
+
+#include <math.h>
+
+struct as_interval as_share_interval(double share, double samples, double z)
+{
+    if (!(samples > 0))
+        return (struct as_interval){0, 1};
+    double shrink = 1 + z * z / samples, middle = (share + z * z / (2 * samples)) / shrink;
+    double half = z / shrink * sqrt(share * (1 - share) / samples + z * z / (4 * samples * samples));
+    return (struct as_interval){fmax(middle - half, 0), fmin(middle + half, 1)};
+}
+
+double as_effective_samples(const uint64_t *weights, size_t n)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)weights[i];
+        squares += (double)weights[i] * (double)weights[i];
+    }
+    return squares > 0 ? sum * sum / squares : 0;
+}
+
+struct as_spread as_spread_of(const double *values, size_t n)
+{
+    struct as_spread spread = {.n = n, .least = INFINITY, .most = -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        spread.mean += values[i] / (double)n;
+        spread.least = fmin(spread.least, values[i]);
+        spread.most = fmax(spread.most, values[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        spread.deviation += (values[i] - spread.mean) * (values[i] - spread.mean);
+    spread.deviation = n > 1 ? sqrt(spread.deviation / (double)(n - 1)) : 0;
+    return spread;
+}
+
+/* As sure as z standard deviations, with f degrees of freedom: closed forms for 1 and 2, Fisher's expansion of the
+ * quantile in 1/f beyond, which is within 1 % at 95 % and f = 3. */
+static double student_t(double z, double f)
+{
+    double inside = erf(z / M_SQRT2), z2 = z * z;
+    if (f < 2)
+        return tan(M_PI_2 * inside);
+    if (f < 3)
+        return inside * sqrt(2 / (1 - inside * inside));
+    return z + z * (z2 + 1) / (4 * f) + z * ((5 * z2 + 16) * z2 + 3) / (96 * f * f) +
+           z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * f * f * f) +
+           z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / (92160 * f * f * f * f);
+}
+
+struct as_interval as_mean_interval(const struct as_spread *spread, double z)
+{
+    if (spread->n < 2)
+        return (struct as_interval){-INFINITY, INFINITY};
+    double n = (double)spread->n, half = student_t(z, n - 1) * spread->deviation / sqrt(n);
+    return (struct as_interval){spread->mean - half, spread->mean + half};
+}

@@ -1,0 +1,68 @@
+/* See errors.h. */
+#include "score/errors.h"
+
+#include "score/weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double as_profile_error(const struct as_profile *a, const struct as_profile *b, const struct as_grouping *grouping)
+{
+    if (a->total == 0 || b->total == 0)
+        return NAN;
+    if (!grouping)
+        return as_weights_distance((struct as_weights){a->units, a->n, a->total},
+                                   (struct as_weights){b->units, b->n, b->total});
+    uint64_t *sums_a = as_profile_group(a, grouping), *sums_b = as_profile_group(b, grouping);
+    size_t n = (size_t)grouping->count + 1;
+    double error =
+        as_weights_distance((struct as_weights){sums_a, n, a->total}, (struct as_weights){sums_b, n, b->total});
+    free(sums_a);
+    free(sums_b);
+    return error;
+}
+
+double as_systematic_error(const struct as_confusion *confusion, const struct as_grouping *grouping)
+{
+    if (confusion->total == 0)
+        return NAN;
+    uint64_t right = confusion->same;
+    for (size_t i = 0; grouping && i < confusion->pairs.cap; i++) {
+        const struct as_map_slot *slot = &confusion->pairs.slots[i];
+        if (slot->used &&
+            as_grouping_of(grouping, (uint32_t)(slot->key >> 32)) == as_grouping_of(grouping, (uint32_t)slot->key))
+            right += slot->value;
+    }
+    return as_weights_missing(right, confusion->total);
+}
+
+double as_pics_error(const struct as_pics *a, const struct as_pics *b)
+{
+    uint64_t total_a = as_pics_total(a), total_b = as_pics_total(b);
+    if (total_a == 0 || total_b == 0)
+        return NAN;
+    unsigned __int128 same = 0;
+    for (size_t i = 0, j = 0; i < a->len && j < b->len;) {
+        uint64_t left = as_pics_key(&a->data[i]), right = as_pics_key(&b->data[j]);
+        if (left == right) {
+            unsigned __int128 in_a = (unsigned __int128)a->data[i].units * total_b;
+            unsigned __int128 in_b = (unsigned __int128)b->data[j].units * total_a;
+            same += in_a < in_b ? in_a : in_b;
+        }
+        i += left <= right;
+        j += right <= left;
+    }
+    return as_weights_missing(same, (unsigned __int128)total_a * total_b);
+}
+
+void as_pics_errors(const struct as_pics *said, const struct as_pics *golden, uint32_t events,
+                    const struct as_levels *levels, double errors[AS_LEVELS])
+{
+    for (int level = 0; level < AS_LEVELS; level++) {
+        struct as_pics a = as_pics_fold(said, events, levels->grouping[level]);
+        struct as_pics b = as_pics_fold(golden, events, levels->grouping[level]);
+        errors[level] = as_pics_error(&a, &b);
+        as_pics_free(&a);
+        as_pics_free(&b);
+    }
+}

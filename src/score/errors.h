@@ -1,0 +1,28 @@
+/* How wrong a profile is, against another that is the truth: the errors that `compare` and `record` report.
+ *
+ *   profile error     1 - the overlap of two profiles, each normalised to 1. Sampling noise is in it.
+ *   systematic error  for each sample, how much of it the truth at that very cycle charges elsewhere; the mean over
+ *                     samples, weighted by the cycles that they stand for. No noise is in it.
+ *   PICS error        1 - the part of all time that both put on the same component of the same unit. Both are folded
+ *                     first: to the events that the sampler records, and to the level asked for.
+ *
+ * All are from 0 to 1, and NAN where there is nothing to compare. They are asked for at a level; a NULL grouping is
+ * that of single instructions.
+ */
+#ifndef AS_SCORE_ERRORS_H
+#define AS_SCORE_ERRORS_H
+
+#include "observe/grouping.h"
+#include "observe/pics.h"
+#include "observe/profile.h"
+
+double as_profile_error(const struct as_profile *a, const struct as_profile *b, const struct as_grouping *grouping);
+double as_systematic_error(const struct as_confusion *confusion, const struct as_grouping *grouping);
+
+/* Of two that were folded alike. */
+double as_pics_error(const struct as_pics *a, const struct as_pics *b);
+/* At all levels, of what a sampler that records `events` said. */
+void as_pics_errors(const struct as_pics *said, const struct as_pics *golden, uint32_t events,
+                    const struct as_levels *levels, double errors[AS_LEVELS]);
+
+#endif

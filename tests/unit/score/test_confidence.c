@@ -1,0 +1,208 @@
+/* Intervals of shares and means, and whether two profiles agree: answers by hand, and by drawing many samples. */
+#include "score/confidence.h"
+
+#include "score/agreement.h"
+#include "score/binomial.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+static bool near(double a, double b, double tolerance)
+{
+    return fabs(a - b) <= tolerance;
+}
+
+/* ---- intervals ---- */
+
+/* Wilson's interval of 0 of 10 at 95 %: 0 to z^2 / (n + z^2); of 5 of 10: 0.5 -+ z sqrt(n + z^2) / (2 (n + z^2)). */
+static void share_intervals(void **state)
+{
+    double z2 = AS_Z_95 * AS_Z_95;
+    struct as_interval none = as_share_interval(0, 10, AS_Z_95), half = as_share_interval(0.5, 10, AS_Z_95);
+    assert_true(near(none.low, 0, 1e-12) && near(none.high, z2 / (10 + z2), 1e-12));
+    assert_true(near(half.low, 0.5 - AS_Z_95 * sqrt(10 + z2) / (2 * (10 + z2)), 1e-12));
+    assert_true(near(half.low + half.high, 1, 1e-12));
+    struct as_interval all = as_share_interval(1, 10, AS_Z_95);
+    assert_true(near(all.low, 1 - none.high, 1e-12) && near(all.high, 1, 1e-12));
+    struct as_interval unknown = as_share_interval(0.3, 0, AS_Z_95), exact = as_share_interval(0.3, INFINITY, AS_Z_95);
+    assert_true(unknown.low == 0 && unknown.high == 1);
+    assert_true(exact.low == 0.3 && exact.high == 0.3);
+}
+
+static void effective_samples(void **state)
+{
+    const uint64_t equal[] = {4, 4, 4, 4}, uneven[] = {1, 1, 2}, nothing[] = {0};
+    assert_true(near(as_effective_samples(equal, 4), 4, 1e-12));
+    assert_true(near(as_effective_samples(uneven, 3), 16.0 / 6, 1e-12));
+    assert_true(as_effective_samples(nothing, 1) == 0);
+}
+
+/* 2, 4, 9: mean 5, squares 9 + 1 + 16 over 2. */
+static void spreads(void **state)
+{
+    const double values[] = {4, 2, 9};
+    struct as_spread spread = as_spread_of(values, 3), one = as_spread_of(values, 1);
+    assert_true(near(spread.mean, 5, 1e-12) && near(spread.deviation, sqrt(13), 1e-12));
+    assert_true(spread.least == 2 && spread.most == 9);
+    assert_true(one.mean == 4 && one.deviation == 0);
+    struct as_interval unknown = as_mean_interval(&one, AS_Z_95);
+    assert_true(isinf(unknown.low) && isinf(unknown.high));
+}
+
+/* Student's t at 95 %, two-sided, from tables. */
+static void mean_intervals(void **state)
+{
+    static const struct {
+        size_t n;
+        double t, tolerance;
+    } rows[] = {{2, 12.706, 0.001}, {3, 4.303, 0.001},  {4, 3.182, 0.03},  {5, 2.776, 0.01},
+                {6, 2.571, 0.003},  {11, 2.228, 0.001}, {31, 2.042, 0.001}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_spread spread = {.n = rows[i].n, .mean = 10, .deviation = 2};
+        struct as_interval interval = as_mean_interval(&spread, AS_Z_95);
+        double t = (interval.high - 10) / (2 / sqrt((double)rows[i].n));
+        if (!near(t, rows[i].t, rows[i].tolerance))
+            fail_msg("t of %zu values is %f, not %f", rows[i].n, t, rows[i].t);
+        assert_true(near(interval.low + interval.high, 20, 1e-9));
+    }
+}
+
+/* ---- chance ---- */
+
+/* One sample of the group, in one of two profiles of n: the gap is 1/n, always. Two samples: in one profile (2/n) half
+ * of the time if n is large, else one in each. */
+static void hypergeometric_gaps(void **state)
+{
+    struct as_gap one = as_hypergeometric_gap(1, 10, 10), two = as_hypergeometric_gap(2, 2, 2);
+    assert_true(near(one.mean, 0.1, 1e-9) && near(one.square, 0.01, 1e-9));
+    assert_true(near(two.mean, 1.0 / 3, 1e-9) && near(two.square, 1.0 / 3, 1e-9)); /* 2 of 6 ways are one-sided */
+    struct as_gap between = as_hypergeometric_gap(0.5, 10, 10);
+    assert_true(near(between.mean, 0.05, 1e-9));
+    assert_true(as_hypergeometric_gap(0, 10, 10).mean == 0 && as_hypergeometric_gap(20, 10, 10).mean == 0);
+    struct as_gap exact = as_hypergeometric_gap(64, 1000, 500), normal = as_hypergeometric_gap(64.001, 1000, 500);
+    assert_true(near(exact.mean / normal.mean, 1, 0.02) && near(exact.square / normal.square, 1, 0.001));
+}
+
+/* ---- agreement ---- */
+
+enum { GROUPS = 300, ROUNDS = 2000 };
+
+static uint64_t seed = 1;
+
+static double draw(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+/* A few large groups and a long tail, which is what profiles look like. */
+static void make_profile(uint64_t *units)
+{
+    for (size_t i = 0; i < GROUPS; i++)
+        units[i] = (uint64_t)(1e9 / (double)(i + 1));
+}
+
+static void draw_samples(const uint64_t *units, int samples, uint64_t *counts)
+{
+    struct as_weights truth = as_weights_of(units, GROUPS);
+    memset(counts, 0, GROUPS * sizeof *counts);
+    for (int i = 0; i < samples; i++) {
+        uint64_t at = (uint64_t)(draw() * (double)truth.total);
+        size_t group = 0;
+        for (; group + 1 < GROUPS && at >= units[group]; group++)
+            at -= units[group];
+        counts[group]++;
+    }
+}
+
+static struct as_sampled sampled(const uint64_t *counts, double samples)
+{
+    return (struct as_sampled){as_weights_of(counts, GROUPS), samples};
+}
+
+/* The distance of two profiles of n_a and n_b samples (0: exact), drawn ROUNDS times: mean and deviation are what the
+ * library expects of a single pair. The mean of ROUNDS values has a standard error of deviation/sqrt(ROUNDS), their
+ * deviation one of deviation/sqrt(2 ROUNDS), which five of are allowed, and 10 % for the approximation. */
+static void check_expectation(int n_a, int n_b)
+{
+    uint64_t units[GROUPS], a[GROUPS], b[GROUPS];
+    double *distances = calloc(ROUNDS, sizeof *distances), expected = 0, deviation = 0;
+    int differ = 0;
+    make_profile(units);
+    for (int i = 0; i < ROUNDS; i++) {
+        draw_samples(units, n_a, a);
+        draw_samples(units, n_b, b);
+        struct as_agreement agreement =
+            as_agreement_of(sampled(a, n_a), n_b ? sampled(b, n_b) : sampled(units, INFINITY), 3);
+        distances[i] = agreement.distance;
+        expected += agreement.expected / ROUNDS;
+        deviation += agreement.deviation / ROUNDS;
+        differ += agreement.verdict == AS_VERDICT_DIFFER;
+    }
+    struct as_spread spread = as_spread_of(distances, ROUNDS);
+    free(distances);
+    assert_true(near(expected, spread.mean, 5 * spread.deviation / sqrt(ROUNDS)));
+    assert_true(near(deviation, spread.deviation, (5 / sqrt(2 * ROUNDS) + 0.1) * spread.deviation));
+    assert_true(differ <= 20); /* 0.135 % of them beyond three deviations: 2.7, and five of its own deviations */
+}
+
+static void chance_is_expected(void **state)
+{
+    check_expectation(100, 100);
+    check_expectation(1000, 200);
+    check_expectation(2000, 2000);
+    check_expectation(500, 0);
+}
+
+/* Two groups are as far apart as each of them is: their gaps are the same. */
+static void two_groups(void **state)
+{
+    const uint64_t halves[] = {50, 50}, moved[] = {80, 20};
+    struct as_sampled a = {as_weights_of(halves, 2), 1000}, b = {as_weights_of(moved, 2), 1000};
+    struct as_sampled exact = {as_weights_of(halves, 2), INFINITY};
+    struct as_agreement same = as_agreement_of(a, a, 3), other = as_agreement_of(a, b, 3);
+    struct as_agreement truth = as_agreement_of(a, exact, 3), exactly = as_agreement_of(exact, exact, 3);
+    double sigma = sqrt(0.25 * 2 / 1000);
+    assert_true(same.distance == 0 && near(same.expected, sqrt(2 / M_PI) * sigma, 0.01 * sigma));
+    assert_true(near(same.deviation, sqrt(1 - 2 / M_PI) * sigma, 0.05 * sigma));
+    assert_int_equal(same.verdict, AS_VERDICT_AGREE);
+    assert_true(near(other.distance, 0.3, 1e-12));
+    assert_int_equal(other.verdict, AS_VERDICT_DIFFER);
+    assert_true(near(truth.expected, sqrt(2 / M_PI * 0.25 / 1000), 1e-4));
+    assert_int_equal(truth.verdict, AS_VERDICT_AGREE);
+    assert_true(exactly.expected == 0 && exactly.deviation == 0);
+    assert_int_equal(exactly.verdict, AS_VERDICT_AGREE);
+}
+
+/* All samples on different groups: two profiles that share nothing are what is to be expected. */
+static void too_few(void **state)
+{
+    uint64_t a[GROUPS] = {0}, b[GROUPS] = {0};
+    for (size_t i = 0; i < GROUPS; i++)
+        (i % 2 ? a : b)[i] = 1;
+    struct as_agreement apart = as_agreement_of(sampled(a, GROUPS / 2.0), sampled(b, GROUPS / 2.0), 3);
+    assert_true(apart.distance == 1 && near(apart.expected, 1, 1e-9));
+    assert_int_equal(apart.verdict, AS_VERDICT_TOO_FEW);
+    struct as_agreement empty = as_agreement_of(sampled(a, 100), (struct as_sampled){.samples = 0}, 3);
+    assert_true(isnan(empty.distance));
+    assert_int_equal(empty.verdict, AS_VERDICT_TOO_FEW);
+    assert_string_equal(as_verdict_name(AS_VERDICT_TOO_FEW), "too few samples");
+    assert_string_equal(as_verdict_name(AS_VERDICT_AGREE), "agree");
+    assert_string_equal(as_verdict_name(AS_VERDICT_DIFFER), "differ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(share_intervals),
+        cmocka_unit_test(effective_samples),
+        cmocka_unit_test(spreads),
+        cmocka_unit_test(mean_intervals),
+        cmocka_unit_test(hypergeometric_gaps),
+        cmocka_unit_test(chance_is_expected),
+        cmocka_unit_test(two_groups),
+        cmocka_unit_test(too_few),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
