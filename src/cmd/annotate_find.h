@@ -2,7 +2,7 @@
 #ifndef AS_CMD_ANNOTATE_FIND_H
 #define AS_CMD_ANNOTATE_FIND_H
 
-#include "report/view.h"
+#include "view/view.h"
 
 struct as_annotate_found {
     uint32_t function;    /* or NONE: */

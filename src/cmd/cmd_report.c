@@ -3,20 +3,29 @@
 #include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
-#include "cmd/report_kinds.h"
 #include "core/machine.h"
 #include "report/page_document.h"
+#include "report/report_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_LIMIT = 30 };
 
+/* What was given for the option of a kind: the flag, or its value. */
+struct kind_option {
+    bool given;
+    const char *value;
+};
+
 struct report_options {
     int by;
-    bool json, csv, calls, flame, data, branches;
-    const char *series, *sort, *diff, *output, *limit, *html, *source_path;
+    bool json, csv;
+    const char *series, *sort, *output, *limit, *html, *source_path;
     struct as_strlist threads, modules, symbols, events;
+#define KIND_MEMBER(name, value, help) struct kind_option name;
+    AS_REPORT_KINDS(KIND_MEMBER)
+#undef KIND_MEMBER
 };
 
 static const struct as_option options_table[] = {
@@ -32,36 +41,23 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct report_options, series),
      .value = "NAME",
      .help = "Whose measurement to show: golden, tea … (default: golden where the profile has it)."},
-    {.name = "calls",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct report_options, calls),
-     .help = "Show the call tree: each path with its own time and that of what it calls."},
-    {.name = "flame",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct report_options, flame),
-     .help = "Draw the call tree as a flame graph in the width of the terminal, callers above what they call."},
-    {.name = "branches",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct report_options, branches),
-     .help = "Show the taken branches that branch stacks hold: from where to where, how often, how often mispredicted, "
-             "and after how many cycles. A profile has them if branches were asked for, or perf record -b made it."},
-    {.name = "data",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct report_options, data),
-     .help = "Show which data was accessed: variables, heap, stacks and mapped files, how much of the time, by which "
-             "instructions. A profile has data addresses if accesses were asked for, or perf mem recorded it."},
-    {.name = "diff",
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct report_options, diff),
-     .value = "OTHER",
-     .help = "Compare with OTHER, the profile before a change: what became faster or slower, by how much, and which "
-             "components of its time changed."},
+#define KIND_OPTION(name_, value_, help_)                                                                              \
+    {.name = #name_,                                                                                                   \
+     .type = (value_) ? AS_OPTION_STRING : AS_OPTION_FLAG,                                                             \
+     .offset = (value_) ? offsetof(struct report_options, name_.value) : offsetof(struct report_options, name_.given), \
+     .value = (value_),                                                                                                \
+     .help = (help_)},
+    /* The macro brings its commas, which the formatter does not see. */
+    /* clang-format off */
+    AS_REPORT_KINDS(KIND_OPTION)
+#undef KIND_OPTION
     {.name = "html",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, html),
      .value = "FILE",
      .help = "Write a page of the whole profile to FILE instead: one file, to be opened in a browser, that needs "
              "nothing else."},
+    /* clang-format on */
     {.name = "source-path",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, source_path),
@@ -159,31 +155,36 @@ static bool check_html(const struct report_options *options, const struct as_rep
         return as_error_set_status(err, AS_EXIT_USAGE, "--source-path is for --html");
     if (!options->html)
         return true;
-    if (options->json || options->csv || options->output || (kind != &as_report_rows && kind != &as_report_of_diff))
+    if (options->json || options->csv || options->output || (kind != &as_report_rows && kind != &as_report_diff))
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--html is a report of its own: no other kind beside it, except --diff");
     return !(filters.threads || filters.places || filters.events || options->sort || options->limit || options->by) ||
            as_error_set_status(err, AS_EXIT_USAGE, "--html shows the whole profile: the page has its own filters");
 }
 
-/* NULL and `err`: several were asked for. */
-static const struct as_report_kind *kind_of(const struct report_options *options, struct as_error *err)
+/* NULL and `err`: several were asked for. *other: the value of its option, a second profile. */
+static const struct as_report_kind *kind_of(const struct report_options *options, const char **other,
+                                            struct as_error *err)
 {
     const struct {
-        bool asked;
+        const struct kind_option *option;
         const struct as_report_kind *kind;
-    } all[] = {{options->calls, &as_report_calls},
-               {options->flame, &as_report_flame},
-               {options->data, &as_report_of_data},
-               {options->branches, &as_report_of_branches},
-               {options->diff != NULL, &as_report_of_diff}};
+    } all[] = {
+#define KIND_ENTRY(name, value, help) {&options->name, &as_report_##name},
+        AS_REPORT_KINDS(KIND_ENTRY)
+#undef KIND_ENTRY
+    };
     const struct as_report_kind *kind = &as_report_rows;
+    *other = NULL;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i].asked && kind != &as_report_rows) {
+        if (!all[i].option->given && !all[i].option->value)
+            continue;
+        if (kind != &as_report_rows) {
             as_error_set_status(err, AS_EXIT_USAGE, "%s and %s exclude each other", kind->option, all[i].kind->option);
             return NULL;
         }
-        kind = all[i].asked ? all[i].kind : kind;
+        kind = all[i].kind;
+        *other = all[i].option->value;
     }
     return kind;
 }
@@ -198,43 +199,81 @@ static bool check_options(const struct report_options *options, const struct as_
     return as_report_kind_takes(kind, options->by, options->sort != NULL, filters_of(options), err);
 }
 
-static bool make(const struct report_options *options, const char *file, struct as_report_content *content,
-                 struct as_error *err)
+/* A report before it is written; the views are open. */
+struct report {
+    const struct report_options *options;
+    const struct as_report_kind *kind;
+    struct as_view view, other; /* other: the profile before, if there is one */
+    bool has_other;
+    void *state; /* of the kind; NULL: a page is written */
+};
+
+static bool open_report(struct report *report, const char *file, struct as_report_request *request,
+                        struct as_error *err)
 {
-    content->kind = kind_of(options, err);
-    content->by = options->by;
-    content->sort = options->sort;
-    content->limited = options->limit != NULL;
-    content->text = !options->json && !options->csv;
-    if (!content->kind || !check_html(options, content->kind, err) || !check_options(options, content->kind, err) ||
-        !read_limit(options, &content->limit, err) || !open_view(options, file, &content->view, err) ||
-        (options->diff && !open_view(options, options->diff, &content->other, err)))
+    const struct report_options *options = report->options;
+    const char *other;
+    report->kind = kind_of(options, &other, err);
+    if (!report->kind || !check_html(options, report->kind, err) || !check_options(options, report->kind, err) ||
+        !read_limit(options, &request->limit, err) || !open_view(options, file, &report->view, err))
         return false;
-    return (options->html && !options->diff) || content->kind->make(content, err);
+    report->has_other = other != NULL;
+    return !other || open_view(options, other, &report->other, err);
 }
 
-/* *failed: status of a failure that was told already. */
-static bool write_json(const struct report_options *options, const struct as_report_content *content, FILE *out,
-                       int *failed, struct as_error *err)
+static bool make(struct report *report, const char *file, struct as_error *err)
+{
+    const struct report_options *options = report->options;
+    struct as_report_request request = {.view = &report->view,
+                                        .by = (enum as_report_by)options->by,
+                                        .sort = options->sort,
+                                        .limited = options->limit != NULL,
+                                        .text = !options->json && !options->csv};
+    if (!open_report(report, file, &request, err))
+        return false;
+    request.other = report->has_other ? &report->other : NULL;
+    report->state = options->html ? NULL : report->kind->make(&request, err);
+    return options->html || report->state;
+}
+
+static void free_report(struct report *report)
+{
+    if (report->state)
+        report->kind->free(report->state);
+    as_view_free(&report->other);
+    as_view_free(&report->view);
+}
+
+/* *failed: status of a failure that was printed already. */
+static bool write_json(const struct report *report, FILE *out, int *failed, struct as_error *err)
 {
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
-    bool ok = content->kind->json(content, json, err);
+    bool ok = report->kind->json(report->state, json, err);
     as_json_end(json);
-    if (!as_json_finish(json) && !options->output && ok)
+    if (!as_json_finish(json) && !report->options->output && ok)
         *failed = as_cli_stdout_failed();
     return ok;
 }
 
-static bool write_html(const struct report_options *options, const struct as_report_content *content,
-                       struct as_error *err)
+static bool write_page(const struct report *report, FILE *out, struct as_error *err)
 {
-    struct as_sources *sources = as_sources_new(options->source_path);
-    struct as_page_options page = {.sources = sources, .diff = content->diff, .meaning = as_machine_meaning};
-    struct as_output output;
-    bool opened = as_output_open(&output, options->html, err);
-    bool ok = opened && as_page_document_write(&content->view, &page, output.file, err);
+    struct as_diff *diff = NULL;
+    if (report->has_other && !(diff = as_diff_new(&report->other, &report->view, AS_STORE_BY_FUNCTION, err)))
+        return false;
+    struct as_sources *sources = as_sources_new(report->options->source_path);
+    struct as_page_options page = {.sources = sources, .diff = diff, .meaning = as_machine_meaning};
+    bool ok = as_page_document_write(&report->view, &page, out, err);
     as_sources_free(sources);
+    as_diff_free(diff);
+    return ok;
+}
+
+static bool write_html(const struct report *report, struct as_error *err)
+{
+    struct as_output output;
+    bool opened = as_output_open(&output, report->options->html, err);
+    bool ok = opened && write_page(report, output.file, err);
     if (opened && (ok || ferror(output.file))) /* it says of which file */
         return as_output_finish(&output, err);
     if (opened)
@@ -242,25 +281,25 @@ static bool write_html(const struct report_options *options, const struct as_rep
     return false;
 }
 
-static bool write_out(const struct report_options *options, const struct as_report_content *content, int *failed,
-                      struct as_error *err)
+static bool write_out(const struct report *report, int *failed, struct as_error *err)
 {
+    const struct report_options *options = report->options;
     struct as_output output;
     if (options->html)
-        return write_html(options, content, err);
+        return write_html(report, err);
     if (!as_output_open(&output, options->output, err))
         return false;
     bool ok = true;
     if (options->json) {
-        ok = write_json(options, content, output.file, failed, err);
+        ok = write_json(report, output.file, failed, err);
     } else if (options->csv) {
-        ok = content->kind->csv(content, output.file, err);
+        ok = report->kind->csv(report->state, output.file, err);
     } else {
         struct as_pager pager = {.out = output.file};
         struct as_term term = as_terminal(options->output != NULL);
         if (!options->output)
             pager = as_pager_open();
-        content->kind->text(content, pager.out, &term);
+        report->kind->text(report->state, pager.out, &term);
         as_pager_close(&pager);
     }
     if (ok)
@@ -278,15 +317,14 @@ static int run_report(int argc, char **argv)
     enum as_parse parsed = as_operands_parse(&as_command_report, argc, argv, &options, &files);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    struct as_report_content content = {0};
+    struct report report = {.options = &options};
     options.output = as_output_name(options.output);
     if (files.n > 1)
         status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", files.words[1]);
-    else if (!make(&options, files.n ? files.words[0] : "assay.db", &content, &err) ||
-             !write_out(&options, &content, &failed, &err))
+    else if (!make(&report, files.n ? files.words[0] : "assay.db", &err) || !write_out(&report, &failed, &err))
         status = as_cli_fail(&as_command_report, &err);
     status = failed ? failed : status;
-    as_report_content_free(&content);
+    free_report(&report);
     as_strlist_free(&options.threads);
     as_strlist_free(&options.modules);
     as_strlist_free(&options.symbols);

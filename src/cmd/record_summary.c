@@ -2,8 +2,8 @@
 #include "cmd/cli.h"
 #include "cmd/pager.h"
 #include "record/record.h"
-#include "report/summary.h"
-#include "report/term.h"
+#include "report/report_json.h"
+#include "report/report_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,9 +30,7 @@ static int print_json(FILE *out, const struct as_summary *summary, const struct 
 {
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
-    as_json_object(json, "summary");
-    as_summary_json(summary, json);
-    as_json_end(json);
+    as_summary_json(summary, json, "summary");
     json_functions(json, summary->store, rows);
     as_json_end(json);
     return as_json_finish(json) ? AS_EXIT_OK : as_cli_stdout_failed();

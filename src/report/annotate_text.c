@@ -2,6 +2,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "report/annotate.h"
+#include "report/report_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "page/page.h"
-#include "report/module_check.h"
 #include "report/page_document.h"
+#include "view/module_check.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -202,7 +202,7 @@ static void totals_json(const struct as_page_document *document, struct as_json 
     for (size_t i = 0; i < document->n_functions; i++) {
         uint32_t function = document->functions[i].function;
         uint64_t total = function < view->n_functions ? view->totals.function_total[function] : 0;
-        total = total > self[i] ? total : self[i]; /* as as_report_total does */
+        total = total > self[i] ? total : self[i]; /* as as_rows_total does */
         as_json_double(json, NULL, round(as_view_cycles(view, total) * 1000) / 1000);
     }
     as_json_end(json);

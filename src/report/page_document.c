@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "page/page.h"
+#include "report/report_json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
 #ifndef AS_REPORT_PAGE_DOCUMENT_H
 #define AS_REPORT_PAGE_DOCUMENT_H
 
+#include "base/json.h"
 #include "base/vec.h"
-#include "report/report.h"
-#include "report/report_branches.h"
-#include "report/report_data.h"
-#include "report/sources.h"
-#include "report/view.h"
+#include "view/branches.h"
+#include "view/data.h"
+#include "view/diff.h"
+#include "view/sources.h"
 
 /* So that a page stays below 5 MB and quick: of larger programs the functions with the most time have their
  * instructions, the others their sums; smaller branches of the call tree count as their callers'. The page says so. */

@@ -4,7 +4,7 @@
  * theirs. See page_document.h. */
 #include "base/alloc.h"
 #include "report/page_document.h"
-#include "report/report.h"
+#include "view/tree.h"
 
 #include <stdlib.h>
 

@@ -101,8 +101,6 @@ static void summary_json(const struct as_page_document *document, struct as_json
 {
     const struct as_summary *summary = &document->view->summary;
     const struct as_store *store = document->view->store;
-    size_t runs;
-    as_store_runs(store, &runs);
     as_json_object(json, "summary");
     as_page_string(json, "program", summary->program ? summary->program : "?");
     arguments_json(store, json);
@@ -126,11 +124,11 @@ static void summary_json(const struct as_page_document *document, struct as_json
     as_page_string(json, "region", summary->region);
     as_page_string(json, "class", as_store_meta(store, "class"));
     states_json(document, json);
-    if (runs > 1) {
+    if (summary->n_runs > 1) {
         as_json_object(json, "repeat");
-        as_json_u64(json, "runs", runs);
-        as_json_double(json, "mean", as_store_meta_double(store, "cycles_mean"));
-        as_json_double(json, "spread", as_store_meta_double(store, "cycles_deviation"));
+        as_json_u64(json, "runs", summary->n_runs);
+        as_json_double(json, "mean", summary->run_cycles.mean);
+        as_json_double(json, "spread", summary->run_cycles.deviation);
         as_json_end(json);
     }
     notes_json(document, json);

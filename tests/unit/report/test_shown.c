@@ -4,9 +4,7 @@
 
 #include "base/alloc.h"
 #include "report/annotate.h"
-#include "report/sources.h"
-#include "report/term.h"
-#include "report/view.h"
+#include "report/report_text.h"
 
 #include <sys/stat.h>
 
@@ -96,7 +94,7 @@ static void base_keeps_its_sign(void **state)
     struct as_legend legend = as_legend_of(&rows);
     assert_int_equal(legend.masks[0], 0);
     assert_int_equal(as_legend_key(&legend, 8), 1);
-    assert_int_equal(as_legend_key(&legend, 4), AS_TERM_KEYS);
+    assert_int_equal(as_legend_key(&legend, 4), AS_LEGEND_KEYS);
 }
 
 static void many_components_share_a_sign(void **state)
@@ -110,7 +108,7 @@ static void many_components_share_a_sign(void **state)
     uint64_t sum = legend.others;
     for (size_t i = 0; i < legend.n; i++)
         sum += legend.units[i];
-    assert_int_equal(legend.n, AS_TERM_KEYS);
+    assert_int_equal(legend.n, AS_LEGEND_KEYS);
     assert_int_equal(sum, legend.total);
 }
 

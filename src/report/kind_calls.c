@@ -1,0 +1,218 @@
+/* The call tree: text with functions that call themselves as one line; JSON; CSV. See report_kinds.h. */
+#include "base/alloc.h"
+#include "report/report_csv.h"
+#include "report/report_json.h"
+#include "report/report_kinds.h"
+#include "report/report_text.h"
+#include "view/tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL_PATH 0.005 /* paths below are left out of text unless a limit is asked for */
+
+enum { NAME_MIN = 24 };
+
+struct shown {
+    struct as_tree tree;
+    size_t limit; /* paths to show; 0: all */
+    double least; /* as text: none with a smaller share */
+};
+
+static void free_calls(void *state)
+{
+    struct shown *shown = state;
+    as_tree_free(&shown->tree);
+    free(shown);
+}
+
+static void *make_calls(const struct as_report_request *request, struct as_error *err)
+{
+    struct shown *shown = as_alloc(sizeof *shown);
+    shown->limit = request->limit;
+    shown->least = request->limited ? 0 : SMALL_PATH;
+    if ((request->text ? as_tree_make_folded : as_tree_make)(&shown->tree, request->view, err))
+        return shown;
+    free_calls(shown);
+    return NULL;
+}
+
+/* ---- text ---- */
+
+struct columns {
+    unsigned bar;
+    size_t n; /* components with a column of their own */
+    size_t keys[AS_LEGEND_COLUMNS];
+};
+
+static struct columns lay_out(const struct as_tree *tree, const struct as_term *term)
+{
+    struct columns columns = {.bar = as_tree_has_parts(tree) ? (term->width >= AS_TERM_WIDE ? 16 : 10) : 0};
+    if (columns.bar)
+        columns.n = as_legend_columns(&tree->legend, term, columns.keys);
+    return columns;
+}
+
+static void put_header(FILE *out, const struct as_term *term, const struct columns *columns)
+{
+    as_term_bold(out, term, true);
+    fputs("   total      self   ", out);
+    for (size_t i = 0; i < columns->n; i++)
+        fprintf(out, "    %c   ", as_term_letter(columns->keys[i]));
+    fprintf(out, "%*scall path\n", columns->bar ? (int)columns->bar + 2 : 0, "");
+    as_term_bold(out, term, false);
+}
+
+/* Of the total: what a path and all that it calls spend their time on. */
+static void put_parts(const struct as_tree *tree, FILE *out, const struct as_term *term, const struct columns *columns,
+                      const struct as_tree_node *node)
+{
+    struct as_store_row row;
+    if (!columns->bar)
+        return;
+    as_tree_row_total(tree, node, &row);
+    for (size_t i = 0; i < columns->n; i++)
+        fprintf(out, "%6.2f  ", 100 * as_part_of(as_row_part(&row, tree->legend.masks[columns->keys[i]]), tree->total));
+    as_legend_bar(&tree->legend, out, term, &row, tree->total, columns->bar, true);
+    fputs("  ", out);
+    as_tree_row_free(&row);
+}
+
+static void put_node(const struct as_tree *tree, FILE *out, const struct as_term *term, const struct columns *columns,
+                     const struct as_tree_node *node)
+{
+    unsigned used = 21 + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0);
+    unsigned most = term->width > used + NAME_MIN ? (term->width - used - NAME_MIN) / 2 : 1;
+    char depth[16] = "", deep[32] = "", name[AS_TREE_NAME_MAX];
+    unsigned indent = node->depth < most ? node->depth : most;
+    as_term_heat(out, term, as_part_of(node->total, tree->total));
+    fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
+    as_term_plain(out, term);
+    fprintf(out, "%6.2f %%  ", 100 * as_part_of(node->self, tree->total));
+    put_parts(tree, out, term, columns, node);
+    for (unsigned i = 0; i < indent; i++)
+        fputs(term->utf8 ? "│ " : "| ", out);
+    if (node->depth > indent) /* the tree is deeper than the terminal is wide */
+        snprintf(depth, sizeof depth, "(%" PRIu32 ") ", node->depth);
+    if (node->levels > 1)
+        snprintf(deep, sizeof deep, " (%s%" PRIu32 " deep)", term->utf8 ? "×" : "x", node->levels);
+    used += 2 * indent + (unsigned)strlen(depth) + (unsigned)as_show_columns(deep);
+    fputs(depth, out);
+    as_show_in(out, term, as_tree_name(tree, node, name), term->width > used ? term->width - used : 1, false);
+    fprintf(out, "%s\n", deep);
+}
+
+static void put_text(const void *state, FILE *out, const struct as_term *term)
+{
+    const struct shown *shown = state;
+    const struct as_tree *tree = &shown->tree;
+    struct as_tree_walk walk = as_tree_walk_start(tree, shown->limit, shown->least);
+    struct columns columns = lay_out(tree, term);
+    const struct as_tree_node *node;
+    as_head_text(tree->view, out, term);
+    put_header(out, term, &columns);
+    while ((node = as_tree_walk_next(&walk)))
+        put_node(tree, out, term, &columns, node);
+    if (walk.left_out)
+        fprintf(out, "%" PRIu64 " smaller branches are left out; --limit 0 shows all\n", walk.left_out);
+    if (columns.bar) {
+        fputc('\n', out);
+        as_legend_text(&tree->legend, tree->view, out, term);
+    }
+}
+
+/* ---- JSON and CSV ---- */
+
+static void json_parts(const struct as_tree *tree, const struct as_tree_node *node, struct as_json *json)
+{
+    struct as_store_row row;
+    as_tree_row_self(tree, node, &row);
+    as_components_json(tree->view, &row, json, "components");
+    as_tree_row_free(&row);
+    as_tree_row_total(tree, node, &row);
+    as_components_json(tree->view, &row, json, "total_components");
+    as_tree_row_free(&row);
+}
+
+static void json_node(const struct as_tree *tree, const struct as_tree_node *node, struct as_json *json)
+{
+    const struct as_view *view = tree->view;
+    uint32_t module = node->function < view->n_functions ? view->function[node->function].module : AS_STORE_NONE;
+    as_json_object(json, NULL);
+    as_json_u64(json, "depth", node->depth);
+    as_json_string(json, "module", module < view->n_modules ? view->module[module].path : NULL);
+    as_json_string(json, "function", as_view_function(view, node->function));
+    as_json_address(json, "address", node->address);
+    as_json_bool(json, "signal", node->signal);
+    as_json_double(json, "cycles", as_view_cycles(view, node->self));
+    as_json_double(json, "share", as_part_of(node->self, tree->total));
+    as_json_double(json, "total", as_view_cycles(view, node->total));
+    as_json_double(json, "total_share", as_part_of(node->total, tree->total));
+    if (as_tree_has_parts(tree))
+        json_parts(tree, node, json);
+    as_json_end(json);
+}
+
+static bool put_json(const void *state, struct as_json *json, struct as_error *err)
+{
+    const struct shown *shown = state;
+    const struct as_tree *tree = &shown->tree;
+    struct as_tree_walk walk = as_tree_walk_start(tree, shown->limit, 0);
+    const struct as_tree_node *node;
+    as_summary_json(&tree->view->summary, json, "summary");
+    as_json_string(json, "by", "call path");
+    as_module_notes_json(tree->view, json);
+    as_filters_json(tree->view, json);
+    as_json_array(json, "rows");
+    while ((node = as_tree_walk_next(&walk)))
+        json_node(tree, node, json);
+    as_json_end(json);
+    return true;
+}
+
+/* Own components and those of totals, each set added up with its rest. */
+static void csv_parts(const struct as_tree *tree, const struct as_tree_node *node, FILE *out)
+{
+    struct as_store_row row;
+    as_tree_row_self(tree, node, &row);
+    as_csv_components(&tree->legend, tree->view, &row, out);
+    as_tree_row_free(&row);
+    as_tree_row_total(tree, node, &row);
+    as_csv_components(&tree->legend, tree->view, &row, out);
+    as_tree_row_free(&row);
+}
+
+static bool put_csv(const void *state, FILE *out, struct as_error *err)
+{
+    const struct shown *shown = state;
+    const struct as_tree *tree = &shown->tree;
+    const struct as_view *view = tree->view;
+    struct as_tree_walk walk = as_tree_walk_start(tree, shown->limit, 0);
+    const struct as_tree_node *node;
+    fputs("depth,function,address,signal,cycles,share,total", out);
+    as_csv_names(&tree->legend, view, "", out);
+    as_csv_names(&tree->legend, view, "total ", out);
+    fputs("\r\n", out);
+    while ((node = as_tree_walk_next(&walk))) {
+        fprintf(out, "%" PRIu32 ",", node->depth);
+        as_csv_field(out, as_view_function(view, node->function));
+        fprintf(out, ",0x%" PRIx64 ",%d,%.17g,%.17g,%.17g", node->address, node->signal,
+                as_view_cycles(view, node->self), as_part_of(node->self, tree->total),
+                as_view_cycles(view, node->total));
+        if (as_tree_has_parts(tree))
+            csv_parts(tree, node, out);
+        fputs("\r\n", out);
+    }
+    return true;
+}
+
+const struct as_report_kind as_report_calls = {.option = "--calls",
+                                               .name = "call paths",
+                                               .filters = {.threads = true},
+                                               .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION), /* no level */
+                                               .make = make_calls,
+                                               .free = free_calls,
+                                               .text = put_text,
+                                               .json = put_json,
+                                               .csv = put_csv};

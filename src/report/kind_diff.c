@@ -1,0 +1,259 @@
+/* Two profiles side by side: text, JSON, CSV. See report_kinds.h. */
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "report/report_csv.h"
+#include "report/report_json.h"
+#include "report/report_kinds.h"
+#include "report/report_text.h"
+#include "view/diff.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { REASONS = 3 }; /* components that a row names */
+
+struct shown {
+    struct as_diff *diff;
+    size_t limit; /* rows to show; 0: all */
+};
+
+static void free_diff(void *state)
+{
+    struct shown *shown = state;
+    as_diff_free(shown->diff);
+    free(shown);
+}
+
+static void *make_diff(const struct as_report_request *request, struct as_error *err)
+{
+    struct shown *shown = as_alloc(sizeof *shown);
+    shown->limit = request->limit;
+    shown->diff = as_diff_new(request->other, request->view, as_report_level(request->by), err);
+    if (shown->diff)
+        return shown;
+    free_diff(shown);
+    return NULL;
+}
+
+/* ---- text ---- */
+
+/* "1.25x faster", "new", "gone". */
+static const char *verdict_of(const double cycles[AS_DIFF_SIDES], char *text, size_t size)
+{
+    if (cycles[AS_DIFF_BEFORE] <= 0)
+        return cycles[AS_DIFF_AFTER] > 0 ? "new" : "same";
+    if (cycles[AS_DIFF_AFTER] <= 0)
+        return "gone";
+    bool faster = cycles[AS_DIFF_BEFORE] > cycles[AS_DIFF_AFTER];
+    double factor =
+        faster ? cycles[AS_DIFF_BEFORE] / cycles[AS_DIFF_AFTER] : cycles[AS_DIFF_AFTER] / cycles[AS_DIFF_BEFORE];
+    if (cycles[AS_DIFF_BEFORE] == cycles[AS_DIFF_AFTER])
+        return "same";
+    if (factor < 1.005) /* it would read 1.00x */
+        snprintf(text, size, "%.2f %% %s", 100 * (factor - 1), faster ? "faster" : "slower");
+    else
+        snprintf(text, size, "%.*fx %s", factor < 1000 ? 2 : 0, factor, faster ? "faster" : "slower");
+    return factor - 1 < 0.00005 ? "same" : text;
+}
+
+/* In at most nine columns: "9999", "-1234", "+12.35 M". */
+static const char *amount_of(double value, const char *format, char text[32])
+{
+    static const char units[] = " kMGTPE";
+    size_t unit = 0;
+    char number[24];
+    for (; fabs(value) >= 9999.5 && unit + 2 < sizeof units; unit++)
+        value /= 1000;
+    snprintf(number, sizeof number, value != 0 ? format : "%g", value);
+    snprintf(text, 32, unit ? "%s %c" : "%s", number, units[unit]);
+    return text;
+}
+
+/* What made the difference: the components that changed most, and the work itself where that is told. */
+static void add_reasons(const struct as_diff *diff, struct as_str *text, const struct as_diff_row *row)
+{
+    char amount[32];
+    size_t told = 0;
+    for (size_t i = 0; i < row->parts.len && told < REASONS; i++) {
+        double change = as_diff_change(row->parts.data[i].cycles);
+        if (fabs(change) < 0.05 * fabs(as_diff_change(row->cycles)) || change == 0)
+            break;
+        as_str_addf(text, "%s%s %s", told++ ? ", " : "", AS_SHOW(as_strings_get(diff->names, row->parts.data[i].name)),
+                    amount_of(change, "%+.4g", amount));
+    }
+    double more =
+        row->executions[AS_DIFF_BEFORE] > 0 ? row->executions[AS_DIFF_AFTER] / row->executions[AS_DIFF_BEFORE] - 1 : 0;
+    if (row->executions[AS_DIFF_AFTER] > 0 && fabs(more) >= 0.005)
+        as_str_addf(text, "%sinstructions %+.1f %%", told ? ", " : "", 100 * more);
+}
+
+static void put_totals(const struct as_diff *diff, FILE *out, const struct as_term *term)
+{
+    char verdict[40];
+    for (int side = 0; side < AS_DIFF_SIDES; side++) {
+        fprintf(out, "%s %s:\n", side == AS_DIFF_BEFORE ? "before" : "after ",
+                AS_SHOW(as_store_file_name(diff->views[side]->store)));
+        as_summary_text(&diff->views[side]->summary, out, term);
+        as_module_notes_text(diff->views[side], out, term);
+    }
+    if (*diff->differences)
+        fprintf(out, "WARNING: the profiles differ in more than the program: %s\n", diff->differences);
+    if (as_filters_text(diff->views[AS_DIFF_AFTER], out, false))
+        fputc('\n', out);
+    fprintf(out, "\n%.0f %s before, %.0f after: %s\n\n", diff->cycles[AS_DIFF_BEFORE],
+            AS_SHOW(diff->views[AS_DIFF_AFTER]->summary.unit), diff->cycles[AS_DIFF_AFTER],
+            verdict_of(diff->cycles, verdict, sizeof verdict));
+}
+
+enum { NUMBERS = 47, WHY_WIDE = 40 };
+
+/* On a narrow terminal the reasons have a line of their own. */
+static void put_reasons(const struct as_diff *diff, FILE *out, const struct as_term *term,
+                        const struct as_diff_row *row, unsigned used)
+{
+    struct as_str text = {0};
+    add_reasons(diff, &text, row);
+    if (text.len && term->width < AS_TERM_WIDE) {
+        fprintf(out, "\n%*s", NUMBERS + 2, "");
+        used = NUMBERS + 2;
+    } else if (text.len) {
+        fputs("  ", out);
+    }
+    as_show_wrapped(out, term, as_str_get(&text), used, used);
+    fputc('\n', out);
+    as_str_free(&text);
+}
+
+static void put_row(const struct as_diff *diff, FILE *out, const struct as_term *term, const struct as_diff_row *row,
+                    unsigned name)
+{
+    char before[32], after[32], change[32], verdict[40];
+    fprintf(out, "%9s %9s %9s  ", amount_of(row->cycles[AS_DIFF_BEFORE], "%.4g", before),
+            amount_of(row->cycles[AS_DIFF_AFTER], "%.4g", after),
+            amount_of(as_diff_change(row->cycles), "%+.4g", change));
+    if (term->colour && as_diff_change(row->cycles) != 0)
+        fputs(as_diff_change(row->cycles) < 0 ? "\033[32m" : "\033[31m", out);
+    fprintf(out, "%-14s  ", verdict_of(row->cycles, verdict, sizeof verdict));
+    as_term_plain(out, term);
+    as_show_in(out, term, row->name, name, term->width >= AS_TERM_WIDE);
+    put_reasons(diff, out, term, row, NUMBERS + name + 2);
+}
+
+static void put_text(const void *state, FILE *out, const struct as_term *term)
+{
+    const struct shown *shown = state;
+    const struct as_diff *diff = shown->diff;
+    size_t n = as_report_shown(diff->rows.len, shown->limit);
+    bool wide = term->width >= AS_TERM_WIDE;
+    unsigned left = term->width > NUMBERS + 20 ? term->width - NUMBERS - 2 : 20;
+    unsigned name = !wide ? left : left > WHY_WIDE + 36 ? 36 : left - WHY_WIDE;
+    put_totals(diff, out, term);
+    as_term_bold(out, term, true);
+    fprintf(out, "%9s %9s %9s  %-14s  ", "before", "after", "change", "");
+    as_show_in(out, term, as_view_level_name(diff->level), name, wide);
+    fputs(wide ? "  why\n" : ", why\n", out);
+    as_term_bold(out, term, false);
+    for (size_t i = 0; i < n; i++)
+        put_row(diff, out, term, &diff->rows.data[i], name);
+    if (n < diff->rows.len)
+        fprintf(out, "%zu more; --limit 0 shows all\n", diff->rows.len - n);
+}
+
+/* ---- JSON and CSV ---- */
+
+static void json_parts(const struct as_diff *diff, struct as_json *json, const struct as_diff_row *row,
+                       const char *name, int side)
+{
+    as_json_object(json, name);
+    for (size_t i = 0; i < row->parts.len; i++)
+        if (row->parts.data[i].cycles[side] != 0)
+            as_json_double(json, as_strings_get(diff->names, row->parts.data[i].name), row->parts.data[i].cycles[side]);
+    as_json_end(json);
+}
+
+static void json_row(const struct as_diff *diff, struct as_json *json, const struct as_diff_row *row)
+{
+    as_json_object(json, NULL);
+    bool named = diff->level == AS_STORE_BY_FUNCTION && row->function;
+    as_json_string(json, "name", named ? row->function : row->name); /* JSON can hold what terminals must not see */
+    as_json_string(json, "module", row->module);
+    as_json_string(json, "function", row->function);
+    as_json_string(json, "file", row->file);
+    if (row->line)
+        as_json_u64(json, "line", row->line);
+    as_json_double(json, "before", row->cycles[AS_DIFF_BEFORE]);
+    as_json_double(json, "cycles", row->cycles[AS_DIFF_AFTER]);
+    as_json_double(json, "share",
+                   diff->total[AS_DIFF_AFTER] > 0 ? row->cycles[AS_DIFF_AFTER] / diff->total[AS_DIFF_AFTER] : 0);
+    as_json_double(json, "change", as_diff_change(row->cycles));
+    as_json_double(json, "speedup",
+                   row->cycles[AS_DIFF_BEFORE] > 0 ? row->cycles[AS_DIFF_BEFORE] / row->cycles[AS_DIFF_AFTER] : NAN);
+    if (row->executions[AS_DIFF_BEFORE] > 0 || row->executions[AS_DIFF_AFTER] > 0) {
+        as_json_double(json, "before_executions", row->executions[AS_DIFF_BEFORE]);
+        as_json_double(json, "executions", row->executions[AS_DIFF_AFTER]);
+    }
+    json_parts(diff, json, row, "before_components", AS_DIFF_BEFORE);
+    json_parts(diff, json, row, "components", AS_DIFF_AFTER);
+    as_json_end(json);
+}
+
+void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit)
+{
+    static const char *const names[] = {"before", "summary"};
+    for (int side = 0; side < AS_DIFF_SIDES; side++) {
+        as_summary_json(&diff->views[side]->summary, json, names[side]);
+    }
+    as_json_string(json, "differ_in", diff->differences);
+    as_json_string(json, "by", as_view_level_name(diff->level));
+    as_json_string(json, "unit", diff->views[AS_DIFF_AFTER]->summary.unit);
+    as_filters_json(diff->views[AS_DIFF_AFTER], json);
+    as_json_double(json, "change", as_diff_change(diff->cycles));
+    as_json_double(json, "speedup",
+                   diff->cycles[AS_DIFF_AFTER] > 0 ? diff->cycles[AS_DIFF_BEFORE] / diff->cycles[AS_DIFF_AFTER] : NAN);
+    as_json_array(json, "rows");
+    for (size_t i = 0; i < as_report_shown(diff->rows.len, limit); i++)
+        json_row(diff, json, &diff->rows.data[i]);
+    as_json_end(json);
+}
+
+static bool put_json(const void *state, struct as_json *json, struct as_error *err)
+{
+    const struct shown *shown = state;
+    as_diff_json(shown->diff, json, shown->limit);
+    return true;
+}
+
+static bool put_csv(const void *state, FILE *out, struct as_error *err)
+{
+    const struct shown *shown = state;
+    const struct as_diff *diff = shown->diff;
+    if (*diff->differences) /* a table has no place for it */
+        as_log_warn("the profiles differ in more than the program: %s", diff->differences);
+    fputs("name,module,function,file,line,before,after,change\r\n", out);
+    for (size_t i = 0; i < as_report_shown(diff->rows.len, shown->limit); i++) {
+        const struct as_diff_row *row = &diff->rows.data[i];
+        const char *texts[] = {row->name, row->module, row->function, row->file};
+        for (size_t k = 0; k < 4; k++) {
+            as_csv_field(out, texts[k]);
+            fputc(',', out);
+        }
+        if (row->line)
+            fprintf(out, "%" PRIu32, row->line);
+        fprintf(out, ",%.17g,%.17g,%.17g\r\n", row->cycles[AS_DIFF_BEFORE], row->cycles[AS_DIFF_AFTER],
+                as_diff_change(row->cycles));
+    }
+    return true;
+}
+
+const struct as_report_kind as_report_diff = {.option = "--diff",
+                                              .name = "differences",
+                                              .filters = {true, true, true},
+                                              .levels = AS_REPORT_CODE_LEVELS,
+                                              .make = make_diff,
+                                              .free = free_diff,
+                                              .text = put_text,
+                                              .json = put_json,
+                                              .csv = put_csv};

@@ -1,0 +1,306 @@
+/* Rows: a table for people with shares and what they are made of as bars; JSON; CSV. See report_kinds.h. */
+#include "base/alloc.h"
+#include "report/report_csv.h"
+#include "report/report_json.h"
+#include "report/report_kinds.h"
+#include "report/report_text.h"
+#include "view/rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define SMALL_SHARE 0.0005 /* rows below are left out of text unless a limit or an order is asked for */
+
+struct shown {
+    struct as_rows list;
+    size_t limit; /* rows to show; 0: all */
+    double least; /* as text: leave out rows with a smaller share at the end */
+};
+
+static void free_rows(void *state)
+{
+    struct shown *shown = state;
+    as_rows_free(&shown->list);
+    free(shown);
+}
+
+static void *make_rows(const struct as_report_request *request, struct as_error *err)
+{
+    struct shown *shown = as_alloc(sizeof *shown);
+    shown->limit = request->limit;
+    shown->least = request->limited || request->sort ? 0 : SMALL_SHARE;
+    if (as_rows_make(&shown->list, request->view, as_report_level(request->by), request->sort, err))
+        return shown;
+    free_rows(shown);
+    return NULL;
+}
+
+/* ---- text ---- */
+
+enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, SORTED = 15 };
+
+struct layout {
+    unsigned name, bar;
+    bool total, samples, module;
+    bool sorted;    /* a column of what they are sorted by, where no other shows that */
+    size_t columns; /* components with a column of their own */
+    size_t keys[AS_LEGEND_COLUMNS];
+};
+
+static unsigned longest_name(const struct as_rows *list, size_t n)
+{
+    char name[AS_ROW_NAME_MAX];
+    unsigned longest = NAME_MIN;
+    for (size_t i = 0; i < n; i++) {
+        size_t columns = as_show_columns(as_view_row_name(list->view, list->level, &list->rows.rows[i], name));
+        longest = columns > longest ? (unsigned)(columns < 60 ? columns : 60) : longest;
+    }
+    return longest;
+}
+
+static struct layout lay_out(const struct as_rows *list, const struct as_term *term, size_t n)
+{
+    struct layout layout = {.total = as_rows_has_total(list),
+                            .samples = !list->view->summary.exact,
+                            .module = list->level != AS_STORE_BY_MODULE && list->level != AS_STORE_BY_THREAD};
+    layout.sorted = list->order.key == AS_SORT_EXECUTIONS || list->order.key == AS_SORT_EVENT;
+    unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.module ? 18 : 0) +
+                    (layout.sorted ? SORTED + 2 : 0);
+    layout.columns = as_legend_columns(&list->legend, term, layout.keys);
+    used += 8 * (unsigned)layout.columns;
+    unsigned left = term->width > used + NAME_MIN + BAR_MIN ? term->width - used - 2 : NAME_MIN + BAR_MIN;
+    layout.name = longest_name(list, n);
+    if (layout.name > left - BAR_MIN)
+        layout.name = left - BAR_MIN;
+    layout.bar = left - layout.name > BAR_MAX ? BAR_MAX : left - layout.name;
+    return layout;
+}
+
+static void put_header(const struct as_rows *list, FILE *out, const struct as_term *term, const struct layout *layout)
+{
+    as_term_bold(out, term, true);
+    fprintf(out, "   self    ");
+    if (layout->total)
+        fprintf(out, "  total   ");
+    if (layout->samples)
+        fprintf(out, "   samples  ");
+    if (layout->sorted)
+        fprintf(out, "%*.*s  ", SORTED, SORTED,
+                list->order.key == AS_SORT_EVENT ? AS_SHOW(list->order.event_name) : "executions");
+    for (size_t i = 0; i < layout->columns; i++)
+        fprintf(out, "    %c   ", as_term_letter(layout->keys[i]));
+    as_show_in(out, term, as_view_level_name(list->level), layout->name, true);
+    if (layout->module)
+        fputs("  module", out);
+    as_term_bold(out, term, false);
+    fputc('\n', out);
+}
+
+static void put_sorted(const struct as_rows *list, FILE *out, const struct as_store_row *row)
+{
+    if (list->order.key == AS_SORT_EXECUTIONS)
+        fprintf(out, "%*s  ", SORTED, AS_COUNT(row->executions));
+    else
+        fprintf(out, "%*.2f %%  ", SORTED - 2,
+                100 * as_part_of(as_row_event_units(row, list->order.event), list->rows.total));
+}
+
+static void put_row(const struct as_rows *list, FILE *out, const struct as_term *term, const struct layout *layout,
+                    const struct as_store_row *row, uint64_t most)
+{
+    const struct as_view *view = list->view;
+    char name[AS_ROW_NAME_MAX];
+    double share = as_part_of(row->units, list->rows.total);
+    as_term_heat(out, term, share);
+    fprintf(out, "%7.2f %%  ", 100 * share);
+    as_term_plain(out, term);
+    if (layout->total)
+        fprintf(out, "%6.2f %%  ", 100 * as_part_of(as_rows_total(list, row), list->rows.total));
+    if (layout->samples)
+        fprintf(out, "%10s  ", AS_COUNT(row->samples));
+    if (layout->sorted)
+        put_sorted(list, out, row);
+    for (size_t i = 0; i < layout->columns; i++)
+        fprintf(out, "%6.2f  ",
+                100 * as_part_of(as_row_part(row, list->legend.masks[layout->keys[i]]), list->rows.total));
+    as_show_in(out, term, as_view_row_name(view, list->level, row, name), layout->name, true);
+    bool bar = layout->bar * as_part_of(row->units, most) >= 0.5;
+    if (layout->module) {
+        const char *module = as_view_module(view, row->module);
+        fputs("  ", out);
+        as_show_in(out, term, module ? module : "", 16, bar);
+    }
+    if (bar) {
+        fputc(' ', out);
+        as_legend_bar(&list->legend, out, term, row, most, layout->bar, false);
+    }
+    fputc('\n', out);
+}
+
+static void put_rest(const struct as_rows *list, FILE *out, size_t n)
+{
+    uint64_t units = 0;
+    for (size_t i = n; i < list->rows.n; i++)
+        units += list->rows.rows[i].units;
+    if (n < list->rows.n)
+        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_part_of(units, list->rows.total),
+                list->rows.n - n);
+}
+
+static void put_filters(const struct as_rows *list, FILE *out)
+{
+    if (!as_filters_text(list->view, out, true))
+        return;
+    if (list->rows.units != list->rows.total)
+        fprintf(out, "; shown is %.2f %% of it: what the filters leave",
+                100 * as_part_of(list->rows.units, list->rows.total));
+    fputc('\n', out);
+}
+
+static void put_text(const void *state, FILE *out, const struct as_term *term)
+{
+    const struct shown *shown = state;
+    const struct as_rows *list = &shown->list;
+    size_t n = as_report_shown(list->rows.n, shown->limit);
+    while (n > 1 && as_part_of(list->rows.rows[n - 1].units, list->rows.total) < shown->least)
+        n--;
+    struct layout layout = lay_out(list, term, n);
+    uint64_t most = 0;
+    as_summary_text(&list->view->summary, out, term);
+    as_module_notes_text(list->view, out, term);
+    put_filters(list, out);
+    fputc('\n', out);
+    put_header(list, out, term, &layout);
+    for (size_t i = 0; i < n; i++)
+        most = list->rows.rows[i].units > most ? list->rows.rows[i].units : most;
+    for (size_t i = 0; i < n; i++)
+        put_row(list, out, term, &layout, &list->rows.rows[i], most);
+    put_rest(list, out, n);
+    if (list->view->has_events) {
+        fputc('\n', out);
+        as_legend_text(&list->legend, list->view, out, term);
+    }
+}
+
+/* ---- JSON ---- */
+
+/* Where a row is, into an object that is open. */
+static void json_place(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                       const char *text, struct as_json *json)
+{
+    bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
+    if (level == AS_STORE_BY_THREAD) {
+        as_json_u64(json, "thread", row->id < view->n_threads ? view->thread[row->id].number : 0);
+        if (row->id < view->n_threads && view->thread[row->id].process)
+            as_json_i64(json, "process", view->thread[row->id].process);
+        return;
+    }
+    as_json_string(json, "module", row->module < view->n_modules ? view->module[row->module].path : NULL);
+    if (level == AS_STORE_BY_MODULE)
+        return;
+    as_source_json(view, json, row->function, row->file, row->line);
+    if (has_address)
+        as_json_address(json, "address", row->address);
+    if (text)
+        as_json_string(json, "text", text);
+}
+
+static void json_row(const struct as_rows *list, const struct as_store_row *row, const char *text, struct as_json *json)
+{
+    const struct as_view *view = list->view;
+    as_json_object(json, NULL);
+    json_place(view, list->level, row, text, json);
+    if (!view->summary.exact)
+        as_json_u64(json, "samples", row->samples);
+    else if (row->executions)
+        as_json_u64(json, "executions", row->executions);
+    as_json_double(json, "cycles", as_view_cycles(view, row->units));
+    as_json_double(json, "share", as_part_of(row->units, list->rows.total));
+    if (as_rows_has_total(list)) {
+        as_json_double(json, "total", as_view_cycles(view, as_rows_total(list, row)));
+        as_json_double(json, "total_share", as_part_of(as_rows_total(list, row), list->rows.total));
+    }
+    as_components_json(view, row, json, "components");
+    as_json_end(json);
+}
+
+/* The disassembly of an instruction's row; "" for others. NULL and `err`: it cannot be read. */
+static const char *text_of(const struct as_rows *list, const struct as_store_row *row, struct as_error *err)
+{
+    if (list->level != AS_STORE_BY_INSTRUCTION || row->id == AS_STORE_NONE)
+        return "";
+    const struct as_store_insn *insn = as_store_instruction(list->view->store, row->id, err);
+    return !insn ? NULL : insn->text ? insn->text : "";
+}
+
+static bool put_json(const void *state, struct as_json *json, struct as_error *err)
+{
+    const struct shown *shown = state;
+    const struct as_rows *list = &shown->list;
+    bool ok = true;
+    as_summary_json(&list->view->summary, json, "summary");
+    as_json_string(json, "by", as_view_level_name(list->level));
+    as_json_string(json, "unit", list->view->summary.unit);
+    as_module_notes_json(list->view, json);
+    as_filters_json(list->view, json);
+    as_json_array(json, "rows");
+    for (size_t i = 0; i < as_report_shown(list->rows.n, shown->limit) && ok; i++) {
+        const char *text = text_of(list, &list->rows.rows[i], err);
+        ok = text != NULL;
+        if (ok)
+            json_row(list, &list->rows.rows[i], *text ? text : NULL, json);
+    }
+    as_json_end(json);
+    return ok;
+}
+
+/* ---- CSV (RFC 4180) ---- */
+
+static void csv_row(const struct as_rows *list, const struct as_store_row *row, const char *text, FILE *out)
+{
+    const struct as_view *view = list->view;
+    if (list->level == AS_STORE_BY_THREAD)
+        fprintf(out, "%" PRIu32, row->id < view->n_threads ? view->thread[row->id].number : 0);
+    fputc(',', out);
+    as_csv_field(out, row->module < view->n_modules ? view->module[row->module].path : NULL);
+    fputc(',', out);
+    as_csv_field(out, as_view_function(view, row->function));
+    fputc(',', out);
+    as_csv_field(out, as_view_file(view, row->file));
+    fputc(',', out);
+    if (row->line)
+        fprintf(out, "%" PRIu32, row->line);
+    fprintf(out, ",0x%" PRIx64 ",", row->address);
+    as_csv_field(out, text);
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g,%.17g", row->samples, row->executions,
+            as_view_cycles(view, row->units), as_part_of(row->units, list->rows.total),
+            as_view_cycles(view, as_rows_total(list, row)));
+    as_csv_components(&list->legend, view, row, out);
+    fputs("\r\n", out);
+}
+
+static bool put_csv(const void *state, FILE *out, struct as_error *err)
+{
+    const struct shown *shown = state;
+    const struct as_rows *list = &shown->list;
+    fputs("thread,module,function,file,line,address,text,samples,executions,cycles,share,total", out);
+    as_csv_names(&list->legend, list->view, "", out);
+    fputs("\r\n", out);
+    for (size_t i = 0; i < as_report_shown(list->rows.n, shown->limit); i++) {
+        const char *text = text_of(list, &list->rows.rows[i], err);
+        if (!text)
+            return false;
+        csv_row(list, &list->rows.rows[i], text, out);
+    }
+    return true;
+}
+
+const struct as_report_kind as_report_rows = {.name = "rows",
+                                              .filters = {true, true, true},
+                                              .levels = AS_REPORT_CODE_LEVELS,
+                                              .sorts = true,
+                                              .make = make_rows,
+                                              .free = free_rows,
+                                              .text = put_text,
+                                              .json = put_json,
+                                              .csv = put_csv};

@@ -1,0 +1,117 @@
+/* The member "summary" of JSON reports. See report_json.h. */
+#include "report/report_json.h"
+
+#include <string.h>
+
+static void json_spread(struct as_json *json, const char *name, const struct as_spread *spread)
+{
+    as_json_object(json, name);
+    as_json_double(json, "mean", spread->mean);
+    as_json_double(json, "deviation", spread->deviation);
+    as_json_double(json, "least", spread->least);
+    as_json_double(json, "most", spread->most);
+    as_json_end(json);
+}
+
+static void json_runs(const struct as_summary *summary, struct as_json *json)
+{
+    if (summary->n_runs < 2)
+        return;
+    as_json_object(json, "runs");
+    as_json_u64(json, "count", summary->n_runs);
+    json_spread(json, "cycles", &summary->run_cycles);
+    json_spread(json, "seconds", &summary->run_seconds);
+    as_json_end(json);
+}
+
+/* {name: share} of one bar of the program, where the profile has it. */
+static void json_stack(const struct as_summary *summary, struct as_json *json, const char *stack)
+{
+    size_t n;
+    const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
+    uint64_t total = as_summary_stack_total(summary, stack);
+    if (!total)
+        return;
+    as_json_object(json, stack);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(parts[i].stack, stack) == 0)
+            as_json_double(json, parts[i].name, (double)parts[i].units / (double)total);
+    as_json_end(json);
+}
+
+static void json_errors(const struct as_summary *summary, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_estimate *estimates = as_store_estimates(summary->store, &n);
+    as_json_array(json, "errors");
+    for (size_t i = 0; i < n; i++) {
+        if (estimates[i].series != summary->series)
+            continue;
+        as_json_object(json, NULL);
+        as_json_string(json, "measure", estimates[i].measure);
+        as_json_string(json, "granularity", estimates[i].granularity);
+        as_json_double(json, "value", estimates[i].value);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_quality(const struct as_summary *summary, struct as_json *json)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    as_json_array(json, "quality");
+    for (size_t i = 0; i < n; i++) {
+        as_json_object(json, NULL);
+        as_json_string(json, "key", rows[i].key);
+        as_json_double(json, "value", rows[i].value);
+        as_json_string(json, "text", rows[i].text);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+/* What was not measured is null: no program executes nothing. */
+static void json_count(struct as_json *json, const char *name, uint64_t count)
+{
+    if (count)
+        as_json_u64(json, name, count);
+    else
+        as_json_null(json, name);
+}
+
+void as_summary_json(const struct as_summary *summary, struct as_json *json, const char *name)
+{
+    as_json_object(json, name);
+    as_json_string(json, "file", as_store_file_name(summary->store));
+    as_json_string(json, "program", as_store_meta(summary->store, AS_META_PROGRAM));
+    as_json_string(json, "source", summary->source);
+    as_json_string(json, "source_why", summary->source_why);
+    as_json_string(json, "sampler", summary->sampler);
+    as_json_string(json, "description", summary->description);
+    as_json_bool(json, "exact", summary->exact);
+    if (summary->precise >= 0)
+        as_json_i64(json, "precise", summary->precise);
+    as_json_string(json, "core", summary->core);
+    json_count(json, "instructions", summary->instructions);
+    json_count(json, "cycles", summary->cycles);
+    if (summary->cycles && summary->instructions)
+        as_json_double(json, "ipc", (double)summary->instructions / (double)summary->cycles);
+    as_json_double(json, "seconds", summary->seconds);
+    as_json_u64(json, "period", summary->period);
+    as_json_u64(json, "samples", summary->samples);
+    as_json_u64(json, "lost", summary->lost);
+    as_json_u64(json, "throttled", summary->throttled);
+    as_json_u64(json, "dropped", summary->dropped);
+    as_json_double(json, "error_estimate", summary->error);
+    as_json_string(json, "error_how", summary->error_how);
+    as_json_bool(json, "cycle_stacks", summary->has_events);
+    json_errors(summary, json);
+    as_json_string(json, "region", summary->region);
+    as_json_string(json, "partial", summary->partial);
+    json_stack(summary, json, "states");
+    json_stack(summary, json, "stack");
+    json_runs(summary, json);
+    json_quality(summary, json);
+    as_json_end(json);
+}

@@ -1,0 +1,149 @@
+/* The head of text reports: the run, the series, its error. See report_text.h. */
+#include "base/str.h"
+#include "report/report_text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { INDENT = 2 }; /* of what does not fit into a line */
+
+/* One of its lines, which is cleared. */
+static void put_line(struct as_str *line, FILE *out, const struct as_term *term)
+{
+    if (line->len) {
+        as_show_wrapped(out, term, as_str_get(line), 0, INDENT);
+        fputc('\n', out);
+    }
+    as_str_clear(line);
+}
+
+static void add_stack(const struct as_summary *summary, struct as_str *line, const char *stack, const char *label)
+{
+    size_t n, shown = 0;
+    const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
+    uint64_t total = as_summary_stack_total(summary, stack);
+    for (size_t i = 0; i < n && total; i++)
+        if (strcmp(parts[i].stack, stack) == 0)
+            as_str_addf(line, "%s%s %.1f %%", shown++ ? ", " : label, AS_SHOW(parts[i].name),
+                        100 * (double)parts[i].units / (double)total);
+}
+
+static uint64_t count_of(double number)
+{
+    return number < 1e18 ? (uint64_t)(number + 0.5) : UINT64_MAX;
+}
+
+static void add_runs(const struct as_summary *summary, struct as_str *line)
+{
+    const struct as_spread *cycles = &summary->run_cycles, *seconds = &summary->run_seconds;
+    if (summary->n_runs < 2 || (!cycles->known && !seconds->known))
+        return;
+    as_str_addf(line, "%zu runs: ", summary->n_runs);
+    if (cycles->known)
+        as_str_addf(line, "%s cycles on average, standard deviation %.2f %%, %s to %s; ",
+                    AS_COUNT(count_of(cycles->mean)), 100 * cycles->deviation / cycles->mean,
+                    AS_COUNT(count_of(cycles->least)), AS_COUNT(count_of(cycles->most)));
+    if (seconds->known)
+        as_str_addf(line, "%.4g s on average, standard deviation %.2f %%, %.4g to %.4g; ", seconds->mean,
+                    100 * seconds->deviation / seconds->mean, seconds->least, seconds->most);
+    as_str_add(line, "this is the first");
+}
+
+static void add_program(const struct as_summary *summary, struct as_str *line)
+{
+    as_str_addf(line, "%s on %s: ", AS_SHOW(summary->program), AS_SHOW(summary->core));
+    if (summary->instructions)
+        as_str_addf(line, "%s instructions, ", AS_COUNT(summary->instructions));
+    if (summary->cycles || isnan(summary->seconds)) /* clocks count none */
+        as_str_addf(line, "%s cycles", AS_COUNT(summary->cycles));
+    if (summary->cycles && summary->instructions)
+        as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
+    if (!isnan(summary->seconds))
+        as_str_addf(line, "%s%.4g s", summary->cycles ? ", " : "", summary->seconds);
+    if (summary->region)
+        as_str_addf(line, " (%s)", AS_SHOW(summary->region));
+}
+
+static void add_samples(const struct as_summary *summary, struct as_str *line)
+{
+    as_str_addf(line, "source %s, series %s", AS_SHOW(summary->source), AS_SHOW(summary->sampler));
+    if (summary->precise >= 0)
+        as_str_addf(line, " (precise level %d)", summary->precise);
+    if (summary->exact)
+        as_str_add(line, ": every cycle");
+    else if (!summary->contradicts)
+        as_str_addf(line, ": %s samples", AS_COUNT(summary->samples));
+    if (summary->period)
+        as_str_addf(line, ", one in %s %s", AS_COUNT(summary->period), AS_SHOW(summary->unit));
+    as_str_addf(line, ", %s lost, %s throttled", AS_COUNT(summary->lost), AS_COUNT(summary->throttled));
+    if (summary->dropped)
+        as_str_addf(line, ", %s dropped", AS_COUNT(summary->dropped));
+}
+
+static void add_error(const struct as_summary *summary, struct as_str *line)
+{
+    if (isnan(summary->error))
+        as_str_addf(line, "error %s", summary->error_how);
+    else
+        as_str_addf(line, "error %.2f %%: %s", 100 * summary->error, summary->error_how);
+}
+
+/* What the agent could not count. */
+static void add_agent_notes(const struct as_summary *summary, struct as_str *line)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strncmp(rows[i].key, "agent_", 6) == 0 && rows[i].value >= 1)
+            as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, AS_SHOW(rows[i].text));
+}
+
+/* Parts that are missing, where they are large enough to mislead whoever reads the rows. */
+static void put_missing(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    static const struct {
+        const char *key;
+        double least;
+    } parts[] = {{"not_sampled", 0.2},
+                 {"cut_chains", 0.01},
+                 {"lone_chains", 0.5},
+                 {"not_unwound", 0.2},
+                 {"unmatched_files", 0.2}};
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            if (rows[i].key && rows[i].text && strcmp(rows[i].key, parts[k].key) == 0 &&
+                rows[i].value >= parts[k].least) {
+                struct as_str line = {0};
+                as_str_addf(&line, "note: %s (%.0f %%)", AS_SHOW(rows[i].text), 100 * rows[i].value);
+                put_line(&line, out, term);
+                as_str_free(&line);
+            }
+}
+
+void as_summary_text(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    struct as_str line = {0};
+    add_program(summary, &line);
+    put_line(&line, out, term);
+    if (summary->partial)
+        as_str_addf(&line, "PARTIAL: %s", AS_SHOW(summary->partial));
+    put_line(&line, out, term);
+    add_samples(summary, &line);
+    put_line(&line, out, term);
+    add_error(summary, &line);
+    put_line(&line, out, term);
+    if (summary->counted)
+        add_agent_notes(summary, &line);
+    else if (!summary->has_events)
+        as_str_addf(&line, "no cycle stacks: %s sees no events%s", AS_SHOW(summary->sampler),
+                    summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
+    put_line(&line, out, term);
+    put_missing(summary, out, term);
+    add_stack(summary, &line, "states", "commit states: ");
+    put_line(&line, out, term);
+    add_runs(summary, &line);
+    put_line(&line, out, term);
+    as_str_free(&line);
+}

@@ -1,0 +1,195 @@
+/* See diff.h. Rows are matched by what they are called, not by where they lie: module (its file's name), function, and for finer
+ * rows the source line or the offset into the function. What has the same name in one profile is added up. Components
+ * are matched by name too. */
+#include "view/diff.h"
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- matching ---- */
+
+/* What a row is called in both profiles; the caller frees. */
+static char *key_of(const struct as_view *view, enum as_store_level level, const struct as_store_row *row)
+{
+    const char *module = as_view_module(view, row->module), *function = as_view_function(view, row->function);
+    const char *file = as_view_file(view, row->file), *slash = file ? strrchr(file, '/') : NULL;
+    uint64_t start = as_view_function_address(view, row->function);
+    module = module ? module : "";
+    file = slash ? slash + 1 : file ? file : "";
+    switch (level) {
+    case AS_STORE_BY_THREAD:
+        return as_format("%" PRIu32, row->id < view->n_threads ? view->thread[row->id].number : 0);
+    case AS_STORE_BY_FILE:
+        return as_format("%s\n%s", module, file);
+    case AS_STORE_BY_LINE:
+        return as_format("%s\n%s\n%" PRIu32, module, file, row->line);
+    case AS_STORE_BY_MODULE:
+        return as_format("%s", module);
+    case AS_STORE_BY_FUNCTION:
+        return as_format("%s\n%s", module, function ? function : "");
+    default:
+        return as_format("%s\n%s\n%" PRIx64, module, function ? function : "", row->address - start);
+    }
+}
+
+static char *copy(const char *text)
+{
+    return text ? as_strdup(text) : NULL;
+}
+
+static struct as_diff_row *row_of(struct as_diff *diff, const struct as_view *view, const struct as_store_row *row)
+{
+    char *key = key_of(view, diff->level, row);
+    size_t before = as_strings_count(diff->keys);
+    uint32_t number = as_strings_intern(diff->keys, key);
+    char name[AS_ROW_NAME_MAX];
+    free(key);
+    if (number == before)
+        *as_vec_push(&diff->rows) =
+            (struct as_diff_row){.name = as_strdup(as_view_row_name(view, diff->level, row, name)),
+                                 .module = copy(as_view_module(view, row->module)),
+                                 .function = copy(as_view_function(view, row->function)),
+                                 .file = copy(as_view_file(view, row->file)),
+                                 .line = row->line};
+    return &diff->rows.data[number];
+}
+
+static struct as_diff_part *part_of(struct as_diff *diff, struct as_diff_row *row, const char *name)
+{
+    uint32_t number = as_strings_intern(diff->names, name);
+    for (size_t i = 0; i < row->parts.len; i++)
+        if (row->parts.data[i].name == number)
+            return &row->parts.data[i];
+    *as_vec_push(&row->parts) = (struct as_diff_part){.name = number};
+    return &row->parts.data[row->parts.len - 1];
+}
+
+static bool add_side(struct as_diff *diff, int side, struct as_error *err)
+{
+    const struct as_view *view = diff->views[side];
+    struct as_store_rows rows;
+    if (!as_view_rows(view, diff->level, &rows, err))
+        return false;
+    for (size_t i = 0; i < rows.n; i++) {
+        if (rows.rows[i].id == AS_STORE_NONE && !rows.rows[i].units)
+            continue;
+        struct as_diff_row *row = row_of(diff, view, &rows.rows[i]);
+        row->cycles[side] += as_view_cycles(view, rows.rows[i].units);
+        row->executions[side] += (double)rows.rows[i].executions;
+        char name[AS_COMPONENT_MAX];
+        for (size_t k = 0; k < rows.rows[i].n_parts; k++)
+            part_of(diff, row, as_view_component(view, rows.rows[i].parts[k].key, name))->cycles[side] +=
+                as_view_cycles(view, rows.rows[i].parts[k].units);
+    }
+    diff->cycles[side] = as_view_cycles(view, rows.units);
+    diff->total[side] = as_view_cycles(view, rows.total);
+    as_store_rows_free(&rows);
+    return true;
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct as_diff_row *x = a, *y = b;
+    double left = fabs(as_diff_change(x->cycles)), right = fabs(as_diff_change(y->cycles));
+    if (left == right) { /* no change, say: what takes longest */
+        left = x->cycles[AS_DIFF_AFTER];
+        right = y->cycles[AS_DIFF_AFTER];
+    }
+    return left != right ? (left < right ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static int largest_part_first(const void *a, const void *b)
+{
+    const struct as_diff_part *x = a, *y = b;
+    double left = fabs(as_diff_change(x->cycles)), right = fabs(as_diff_change(y->cycles));
+    return left != right ? (left < right ? 1 : -1) : (x->name > y->name) - (x->name < y->name);
+}
+
+/* ---- what else differs ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* --set leaves a core its name. */
+static bool same_machine(const struct as_store *before, const struct as_store *after)
+{
+    return same_text(as_store_meta(before, AS_META_MACHINE), as_store_meta(after, AS_META_MACHINE));
+}
+
+static bool same_arguments(const struct as_store *before, const struct as_store *after)
+{
+    size_t n, m;
+    const char *const *first = as_store_arguments(before, &n), *const *second = as_store_arguments(after, &m);
+    for (size_t i = 1; i < n && n == m; i++) /* the program itself may lie elsewhere */
+        if (!same_text(first[i], second[i]))
+            return false;
+    return n == m;
+}
+
+/* Beside the program, what was measured or how: "core, series, arguments", or "". */
+static void find_differences(struct as_diff *diff)
+{
+    const struct as_summary *before = &diff->views[AS_DIFF_BEFORE]->summary,
+                            *after = &diff->views[AS_DIFF_AFTER]->summary;
+    const struct {
+        const char *name;
+        bool same;
+    } what[] = {{"core", same_text(before->core, after->core) && same_machine(before->store, after->store)},
+                {"series", same_text(before->sampler, after->sampler)},
+                {"arguments", same_arguments(diff->views[AS_DIFF_BEFORE]->store, diff->views[AS_DIFF_AFTER]->store)}};
+    char *text = diff->differences;
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+        if (!what[i].same)
+            snprintf(text + strlen(text), sizeof diff->differences - strlen(text), "%s%s", *text ? ", " : "",
+                     what[i].name);
+}
+
+struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
+                            struct as_error *err)
+{
+    if (strcmp(before->summary.unit, after->summary.unit) != 0) {
+        as_error_set(err, "--diff: one profile counts %s, the other %s", before->summary.unit, after->summary.unit);
+        return NULL;
+    }
+    struct as_diff *diff = as_alloc(sizeof *diff);
+    *diff =
+        (struct as_diff){.views = {before, after}, .level = level, .keys = as_strings_new(), .names = as_strings_new()};
+    if (!add_side(diff, AS_DIFF_BEFORE, err) || !add_side(diff, AS_DIFF_AFTER, err)) {
+        as_diff_free(diff);
+        return NULL;
+    }
+    find_differences(diff);
+    if (diff->rows.len)
+        qsort(diff->rows.data, diff->rows.len, sizeof *diff->rows.data, largest_first);
+    for (size_t i = 0; i < diff->rows.len; i++)
+        if (diff->rows.data[i].parts.len)
+            qsort(diff->rows.data[i].parts.data, diff->rows.data[i].parts.len, sizeof(struct as_diff_part),
+                  largest_part_first);
+    return diff;
+}
+
+void as_diff_free(struct as_diff *diff)
+{
+    if (!diff)
+        return;
+    for (size_t i = 0; i < diff->rows.len; i++) {
+        struct as_diff_row *row = &diff->rows.data[i];
+        free(row->name);
+        free(row->module);
+        free(row->function);
+        free(row->file);
+        as_vec_free(&row->parts);
+    }
+    as_vec_free(&diff->rows);
+    as_strings_free(diff->keys);
+    as_strings_free(diff->names);
+    free(diff);
+}

@@ -1,0 +1,42 @@
+/* Two profiles side by side: what became faster or slower, by how much, and which components changed. */
+#ifndef AS_VIEW_DIFF_H
+#define AS_VIEW_DIFF_H
+
+#include "base/vec.h"
+#include "view/view.h"
+
+enum { AS_DIFF_BEFORE, AS_DIFF_AFTER, AS_DIFF_SIDES };
+
+struct as_diff_part {
+    uint32_t name; /* of as_diff.names */
+    double cycles[AS_DIFF_SIDES];
+};
+
+struct as_diff_row {
+    char *name, *module, *function, *file; /* NULL where unknown, apart from the name */
+    uint32_t line;
+    double cycles[AS_DIFF_SIDES], executions[AS_DIFF_SIDES];
+    AS_VEC(struct as_diff_part) parts; /* the largest change first */
+};
+
+struct as_diff {
+    const struct as_view *views[AS_DIFF_SIDES];
+    enum as_store_level level;
+    struct as_strings *keys, *names;
+    AS_VEC(struct as_diff_row) rows; /* the largest change first */
+    double cycles[AS_DIFF_SIDES];    /* of the rows */
+    double total[AS_DIFF_SIDES];     /* of the profile: what shares are of */
+    char differences[64];            /* beside the program, "core, arguments"; "" for nothing */
+};
+
+/* Rows of both, matched by module and name (and line or offset). */
+struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
+                            struct as_error *err) AS_MUST_CHECK;
+void as_diff_free(struct as_diff *diff); /* NULL: nothing */
+
+static inline double as_diff_change(const double cycles[AS_DIFF_SIDES])
+{
+    return cycles[AS_DIFF_AFTER] - cycles[AS_DIFF_BEFORE];
+}
+
+#endif

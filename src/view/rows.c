@@ -1,0 +1,125 @@
+/* See rows.h. */
+#include "view/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool as_rows_has_total(const struct as_rows *list)
+{
+    return list->view->has_calls && list->level == AS_STORE_BY_FUNCTION && !list->view->events;
+}
+
+uint64_t as_rows_total(const struct as_rows *list, const struct as_store_row *row)
+{
+    if (!as_rows_has_total(list) || row->id == AS_STORE_NONE)
+        return row->units;
+    /* Code that control falls into is on the path of the function before it: a total is at least the function's own. */
+    uint64_t total = list->view->totals.function_total[row->id];
+    return total > row->units ? total : row->units;
+}
+
+/* ---- sorting ---- */
+
+static uint64_t value_of(const struct as_rows *list, const struct as_store_row *row)
+{
+    switch (list->order.key) {
+    case AS_SORT_TOTAL:
+        return as_rows_total(list, row);
+    case AS_SORT_SAMPLES:
+        return row->samples;
+    case AS_SORT_EXECUTIONS:
+        return row->executions;
+    case AS_SORT_EVENT:
+        return as_row_event_units(row, list->order.event);
+    default:
+        return row->units;
+    }
+}
+
+static int in_order(const void *a, const void *b, void *context)
+{
+    const struct as_store_row *x = a, *y = b;
+    const struct as_rows *list = context;
+    if (list->order.key == AS_SORT_NAME) {
+        char first[AS_ROW_NAME_MAX], second[AS_ROW_NAME_MAX];
+        int names = strcmp(as_view_row_name(list->view, list->level, x, first),
+                           as_view_row_name(list->view, list->level, y, second));
+        if (names)
+            return names;
+    } else if (list->order.key != AS_SORT_ADDRESS) {
+        uint64_t left = value_of(list, x), right = value_of(list, y);
+        if (left != right)
+            return left < right ? 1 : -1;
+    }
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static bool read_sort(const struct as_view *view, const char *sort, struct as_rows_order *order, struct as_error *err)
+{
+    static const char *const names[] = {"self", "total", "samples", "executions", "name", "address"};
+    size_t n;
+    const struct as_store_event *events = as_store_events(view->store, &n);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(sort, names[i]) == 0) {
+            order->key = (enum as_rows_sort)i;
+            return true;
+        }
+    for (size_t i = 0; i < n; i++)
+        if (events[i].name && strcasecmp(events[i].name, sort) == 0) {
+            *order = (struct as_rows_order){AS_SORT_EVENT, UINT64_C(1) << events[i].bit, events[i].name};
+            return true;
+        }
+    return as_error_set_status(
+        err, AS_EXIT_USAGE,
+        "--sort=%s: unknown; there are self, total, samples, executions, name, address and the names of events", sort);
+}
+
+/* An order by what all rows lack would be any order. */
+static bool check_sort(const struct as_rows *list, const char *sort, struct as_error *err)
+{
+    const struct as_view *view = list->view;
+    enum as_rows_sort key = list->order.key;
+    const char *problem = NULL;
+    if (key == AS_SORT_TOTAL && list->level != AS_STORE_BY_FUNCTION)
+        problem = "only functions have totals (--by function)";
+    else if (key == AS_SORT_TOTAL && !as_rows_has_total(list))
+        problem = view->events ? "there are no totals of the time with an event" : "the series has no call paths";
+    else if (key == AS_SORT_SAMPLES && view->summary.exact)
+        problem = "the series is exact, it has no samples";
+    else if (key == AS_SORT_EXECUTIONS && !view->summary.exact)
+        problem = "the series counts no executions";
+    else if (key == AS_SORT_EVENT && !view->has_events)
+        problem = "the series records no events";
+    return !problem || as_error_set_status(err, AS_EXIT_USAGE, "--sort=%s: %s", sort, problem);
+}
+
+/* Time in no function (file, line …) is told, but not that there is none. */
+static void drop_empty(struct as_store_rows *rows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->rows[i].id != AS_STORE_NONE || rows->rows[i].units || rows->rows[i].samples)
+            rows->rows[n++] = rows->rows[i];
+    rows->n = n;
+}
+
+bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_store_level level, const char *sort,
+                  struct as_error *err)
+{
+    *list = (struct as_rows){.view = view, .level = level};
+    if (sort && !(read_sort(view, sort, &list->order, err) && check_sort(list, sort, err)))
+        return false;
+    if (!as_view_rows(view, level, &list->rows, err))
+        return false;
+    drop_empty(&list->rows);
+    if (sort && list->rows.n)
+        qsort_r(list->rows.rows, list->rows.n, sizeof *list->rows.rows, in_order, list);
+    list->legend = as_legend_of(&list->rows);
+    return true;
+}
+
+void as_rows_free(struct as_rows *list)
+{
+    as_store_rows_free(&list->rows);
+}

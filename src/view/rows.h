@@ -1,0 +1,42 @@
+/* The rows of a view at one level, sorted. */
+#ifndef AS_VIEW_ROWS_H
+#define AS_VIEW_ROWS_H
+
+#include "view/legend.h"
+#include "view/view.h"
+
+enum as_rows_sort {
+    AS_SORT_SELF,
+    AS_SORT_TOTAL,
+    AS_SORT_SAMPLES,
+    AS_SORT_EXECUTIONS,
+    AS_SORT_NAME,
+    AS_SORT_ADDRESS,
+    AS_SORT_EVENT,
+};
+
+struct as_rows_order {
+    enum as_rows_sort key;
+    uint64_t event;         /* AS_SORT_EVENT: its bit */
+    const char *event_name; /* and its name */
+};
+
+struct as_rows {
+    const struct as_view *view;
+    enum as_store_level level;
+    struct as_store_rows rows;
+    struct as_legend legend;
+    struct as_rows_order order;
+};
+
+/* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses an order by what
+ * the rows of this series and level do not have. */
+bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_store_level level, const char *sort,
+                  struct as_error *err) AS_MUST_CHECK;
+void as_rows_free(struct as_rows *list);
+
+/* Units of a row and of what it calls; the row's own where there is no call tree or it is not about functions. */
+uint64_t as_rows_total(const struct as_rows *list, const struct as_store_row *row);
+bool as_rows_has_total(const struct as_rows *list);
+
+#endif

@@ -1,0 +1,126 @@
+/* See summary.h. */
+#include "view/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t meta_u64(const struct as_store *store, const char *key)
+{
+    uint64_t value = 0;
+    return as_store_meta_u64(store, key, &value) ? value : 0;
+}
+
+/* How wrong the series may be, the best that is known. */
+static void find_error(const struct as_store *store, struct as_summary *summary)
+{
+    summary->error = NAN;
+    summary->error_how = "unknown";
+    if (summary->contradicts) {
+        summary->error_how = "unknown: its times do not add up to the cycles of the run";
+        return;
+    }
+    if (summary->exact) {
+        summary->error = 0;
+        summary->error_how = "exact, every cycle of the run is accounted for";
+        return;
+    }
+    if (summary->counted) {
+        summary->error = 0;
+        summary->error_how = "exact, every call was counted";
+        return;
+    }
+    static const struct {
+        const char *measure, *how;
+    } measures[] = {{"error", "held against the golden reference of this run"},
+                    {"estimate", "expected from the number of samples alone; a bias of the sampler is not in it"}};
+    for (size_t i = 0; i < sizeof measures / sizeof *measures && isnan(summary->error); i++) {
+        summary->error = as_store_estimate_of(store, summary->series, measures[i].measure, "instruction");
+        if (!isnan(summary->error))
+            summary->error_how = measures[i].how;
+    }
+}
+
+/* A series that calls itself exact is, where its times are all cycles of the run; where the file does not tell how many
+ * there were, nothing speaks against it. */
+static bool check_exact(struct as_store *store, struct as_summary *summary, struct as_error *err)
+{
+    size_t n;
+    uint64_t units, cycles, wanted, scale = as_store_series(store, &n)[summary->series].scale;
+    if (!summary->exact || !as_store_meta_u64(store, AS_META_CYCLES, &cycles))
+        return true;
+    if (!as_store_total(store, summary->series, NULL, &units, err))
+        return false;
+    summary->contradicts = __builtin_mul_overflow(cycles, scale, &wanted) || wanted != units;
+    summary->exact = !summary->contradicts;
+    if (summary->contradicts)
+        summary->samples = 0;
+    return true;
+}
+
+static struct as_spread spread_of(const struct as_store *store, const char *what)
+{
+    static const char *const parts[] = {"mean", "deviation", "least", "most"};
+    double values[4];
+    bool known = true;
+    for (size_t i = 0; i < 4; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_%s", what, parts[i]);
+        values[i] = as_store_meta_double(store, key);
+        known = known && isfinite(values[i]) && values[i] >= 0;
+    }
+    return (struct as_spread){values[0], values[1], values[2], values[3], .known = known && values[0] > 0};
+}
+
+bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
+{
+    size_t n;
+    const struct as_store_series *all = as_store_series(store, &n);
+    if (series >= n)
+        return as_error_set(err, "%s: the profile has no measurements", as_store_file_name(store));
+    const struct as_store_series *shown = &all[series];
+    const char *program = as_store_meta(store, AS_META_PROGRAM), *slash = program ? strrchr(program, '/') : NULL;
+    *summary = (struct as_summary){
+        .store = store,
+        .series = series,
+        .program = slash ? slash + 1 : program,
+        .source = as_store_meta(store, AS_META_SOURCE),
+        .source_why = as_store_meta(store, AS_META_SOURCE_WHY),
+        .core = as_store_meta(store, AS_META_CORE),
+        .sampler = shown->name,
+        .description = shown->description,
+        .unit = shown->unit ? shown->unit : "units",
+        .partial = as_store_meta(store, AS_META_PARTIAL),
+        .region = as_store_meta(store, "region"),
+        .exact = shown->exact,
+        .has_events = shown->events != 0,
+        .precise = shown->precise,
+        .scale = (double)shown->scale,
+        .instructions = meta_u64(store, AS_META_INSTRUCTIONS),
+        .cycles = meta_u64(store, AS_META_CYCLES),
+        .samples = shown->exact ? meta_u64(store, AS_META_CYCLES) : shown->samples,
+        .lost = shown->lost,
+        .throttled = shown->throttled,
+        .dropped = shown->dropped,
+        .period = shown->period,
+        .seconds = as_store_meta_double(store, AS_META_SECONDS),
+    };
+    as_store_runs(store, &summary->n_runs);
+    summary->run_cycles = spread_of(store, "cycles");
+    summary->run_seconds = spread_of(store, "seconds");
+    summary->counted = strcmp(summary->unit, "bytes") == 0; /* the agent's series are the only ones of bytes */
+    if (!check_exact(store, summary, err))
+        return false;
+    find_error(store, summary);
+    return true;
+}
+
+uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack)
+{
+    size_t n;
+    const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += strcmp(parts[i].stack, stack) == 0 ? parts[i].units : 0;
+    return total;
+}

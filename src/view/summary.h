@@ -1,0 +1,43 @@
+/* What a profile says of the whole run, and of one of its series: the head of every report, so that none goes without
+ * its source, its losses and its error. */
+#ifndef AS_VIEW_SUMMARY_H
+#define AS_VIEW_SUMMARY_H
+
+#include "store/store_read.h"
+
+/* A number of several runs; NAN where the profile has none. */
+struct as_spread {
+    double mean, deviation, least, most;
+    bool known; /* all of them, and the mean is not 0, as it is where a source counts no cycles */
+};
+
+/* Strings are the store's, or constants; NULL where unknown. */
+struct as_summary {
+    const struct as_store *store;
+    uint32_t series;     /* the one shown */
+    const char *program; /* the last component of its path */
+    const char *source, *source_why, *core, *sampler, *description, *unit, *partial, *region;
+    bool exact;
+    bool contradicts; /* the series claims to be exact, and its times are not those of the run */
+    bool counted;     /* not sampled: every call of the allocator */
+    bool has_events;  /* its times can be split by the events that instructions met */
+    int32_t precise;
+    double scale; /* units of time in a `unit` */
+    uint64_t instructions, cycles;
+    uint64_t samples; /* an exact series looks at every cycle */
+    uint64_t lost, throttled, dropped, period;
+    double seconds; /* NAN: unknown */
+    double error;   /* by instruction, a fraction; NAN: unknown */
+    const char *error_how;
+    size_t n_runs;
+    struct as_spread run_cycles, run_seconds;
+};
+
+/* False where the profile has no series at all, or its times cannot be read. */
+bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary,
+                     struct as_error *err) AS_MUST_CHECK;
+
+/* The sum of one bar of the program ("states"); 0: the profile does not have it. */
+uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack);
+
+#endif

@@ -1,0 +1,306 @@
+/* See view.h. */
+#include "view/view.h"
+
+#include "base/alloc.h"
+#include "base/str.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *last_component(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- filters ---- */
+
+static bool choose_threads(struct as_view *view, const struct as_words *words, struct as_error *err)
+{
+    if (!words->len)
+        return true;
+    view->threads = as_alloc_array(view->n_threads + 1, sizeof *view->threads);
+    for (size_t i = 0; i < words->len; i++) {
+        bool found = false;
+        for (size_t t = 0; t < view->n_threads; t++) {
+            char number[16];
+            snprintf(number, sizeof number, "%" PRIu32, view->thread[t].number);
+            if (strcmp(number, words->data[i]) == 0 ||
+                (view->thread[t].name && strcmp(view->thread[t].name, words->data[i]) == 0))
+                found = view->threads[t] = true;
+        }
+        if (!found)
+            return as_error_set_status(err, AS_EXIT_USAGE, "--thread=%s: the profile has no such thread; it has %zu",
+                                       words->data[i], view->n_threads);
+    }
+    return true;
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+    return name && (strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0);
+}
+
+static bool choose_modules(struct as_view *view, const struct as_words *words, struct as_error *err)
+{
+    if (!words->len)
+        return true;
+    view->modules = as_alloc_array(view->n_modules + 1, sizeof *view->modules);
+    for (size_t i = 0; i < words->len; i++) {
+        bool found = false;
+        for (size_t m = 0; m < view->n_modules; m++)
+            if (matches(words->data[i], view->module[m].path) ||
+                matches(words->data[i], last_component(view->module[m].path)))
+                found = view->modules[m] = true;
+        if (!found)
+            return as_error_set_status(err, AS_EXIT_USAGE, "--module=%s: no module of the profile matches",
+                                       words->data[i]);
+    }
+    return true;
+}
+
+static bool choose_functions(struct as_view *view, const struct as_words *words, struct as_error *err)
+{
+    if (!words->len)
+        return true;
+    view->functions = as_alloc_array(view->n_functions + 1, sizeof *view->functions);
+    for (size_t i = 0; i < words->len; i++) {
+        bool found = false;
+        for (size_t f = 0; f < view->n_functions; f++)
+            if (matches(words->data[i], view->function[f].name) ||
+                matches(words->data[i], view->function[f].linkage_name))
+                found = view->functions[f] = true;
+        if (!found)
+            return as_error_set_status(err, AS_EXIT_USAGE, "--symbol=%s: no function of the profile matches",
+                                       words->data[i]);
+    }
+    return true;
+}
+
+static bool say_no_event(const struct as_view *view, const char *word, struct as_error *err)
+{
+    struct as_str names = {0};
+    size_t n;
+    const struct as_store_event *events = as_store_events(view->store, &n);
+    for (size_t i = 0; i < n; i++)
+        as_str_add_word(&names, events[i].name != NULL, AS_SHOW(events[i].name));
+    as_error_set_status(err, AS_EXIT_USAGE, "--event=%s: the profile has no such event; it has %s", word,
+                        as_str_get(&names));
+    as_str_free(&names);
+    return false;
+}
+
+static bool choose_events(struct as_view *view, const struct as_words *words, struct as_error *err)
+{
+    size_t n;
+    const struct as_store_event *events = as_store_events(view->store, &n);
+    if (words->len && !view->has_events)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--event: the series %s records no events",
+                                   view->summary.sampler);
+    for (size_t i = 0; i < words->len; i++) {
+        uint64_t bit = 0;
+        for (size_t e = 0; e < n; e++)
+            if (events[e].name && strcasecmp(events[e].name, words->data[i]) == 0)
+                bit = UINT64_C(1) << events[e].bit;
+        if (!bit)
+            return say_no_event(view, words->data[i], err);
+        view->events |= bit;
+    }
+    return true;
+}
+
+/* ---- opening ---- */
+
+static bool choose_series(struct as_view *view, const char *name, struct as_error *err)
+{
+    size_t n;
+    const struct as_store_series *all = as_store_series(view->store, &n);
+    view->series = as_store_find_series(view->store, name);
+    if (view->series == AS_STORE_NONE && name && n) {
+        as_error_set_status(err, AS_EXIT_USAGE, "--series=%s: the profile has none of that name; it has %s%s%s", name,
+                            all[0].name, n > 1 ? " and " : "", n > 1 ? all[1].name : "");
+        return false;
+    }
+    if (!as_summary_read(view->store, view->series, &view->summary, err))
+        return false;
+    view->has_events = all[view->series].events != 0;
+    return true;
+}
+
+static bool find_totals(struct as_view *view, struct as_error *err)
+{
+    size_t n;
+    struct as_store_path_time *times = as_store_path_times(view->store, view->series, view->threads, &n, err);
+    if (!times)
+        return false;
+    free(times);
+    view->has_calls = n > 0;
+    return !n || as_store_totals(view->store, view->series, view->threads, &view->totals, err);
+}
+
+bool as_view_open(struct as_view *view, const struct as_view_options *options, struct as_error *err)
+{
+    *view = (struct as_view){.store = as_store_open(options->file, err), .options = *options};
+    if (!view->store || !choose_series(view, options->series, err) ||
+        !as_store_load(view->store, AS_STORE_CODE | AS_STORE_CALLS, err))
+        return false;
+    view->module = as_store_modules(view->store, &view->n_modules);
+    view->function = as_store_functions(view->store, &view->n_functions);
+    view->file = as_store_files(view->store, &view->n_files);
+    view->place = as_store_places(view->store, &view->n_places);
+    view->thread = as_store_threads(view->store, &view->n_threads);
+    return choose_threads(view, &options->threads, err) && choose_modules(view, &options->modules, err) &&
+           choose_functions(view, &options->symbols, err) && choose_events(view, &options->events, err) &&
+           find_totals(view, err);
+}
+
+void as_view_free(struct as_view *view)
+{
+    if (view->has_calls)
+        as_store_totals_free(&view->totals);
+    free(view->threads);
+    free(view->modules);
+    free(view->functions);
+    as_store_close(view->store);
+}
+
+bool as_view_rows(const struct as_view *view, enum as_store_level level, struct as_store_rows *rows,
+                  struct as_error *err)
+{
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    query.series = view->series;
+    query.level = level;
+    query.split = view->has_events ? AS_STORE_BY_EVENTS : AS_STORE_WHOLE;
+    query.threads = view->threads;
+    query.modules = view->modules;
+    query.functions = view->functions;
+    query.events = view->events;
+    return as_store_query(view->store, &query, rows, err);
+}
+
+void as_view_filters(const struct as_view *view, struct as_view_filter filters[AS_VIEW_FILTERS])
+{
+    const struct as_view_options *options = &view->options;
+    filters[0] = (struct as_view_filter){"thread", "threads", &options->threads};
+    filters[1] = (struct as_view_filter){"module", "modules", &options->modules};
+    filters[2] = (struct as_view_filter){"symbol", "symbols", &options->symbols};
+    filters[3] = (struct as_view_filter){"event", "events", &options->events};
+}
+
+bool as_view_counts(const struct as_view *view, uint32_t instruction)
+{
+    const struct as_store_place *place = &view->place[instruction];
+    return (!view->modules || (place->module < view->n_modules && view->modules[place->module])) &&
+           (!view->functions || (place->function < view->n_functions && view->functions[place->function]));
+}
+
+/* ---- names ---- */
+
+const char *as_view_level_name(enum as_store_level level)
+{
+    static const char *const names[] = {"program", "thread", "module", "function",
+                                        "file",    "line",   "block",  "instruction"};
+    return names[level];
+}
+
+const char *as_view_module(const struct as_view *view, uint32_t module)
+{
+    return module < view->n_modules ? last_component(view->module[module].path) : NULL;
+}
+
+const char *as_view_function(const struct as_view *view, uint32_t function)
+{
+    return function < view->n_functions ? view->function[function].name : NULL;
+}
+
+const char *as_view_file(const struct as_view *view, uint32_t file)
+{
+    return file < view->n_files ? view->file[file] : NULL;
+}
+
+uint64_t as_view_function_address(const struct as_view *view, uint32_t function)
+{
+    return function < view->n_functions ? view->function[function].address : 0;
+}
+
+static void name_address(const struct as_view *view, const struct as_store_row *row, char *text, size_t size)
+{
+    const char *function = as_view_function(view, row->function);
+    uint64_t start = as_view_function_address(view, row->function);
+    if (function && row->address >= start)
+        snprintf(text, size, "%.480s+0x%" PRIx64, AS_SHOW(function), row->address - start);
+    else
+        snprintf(text, size, "0x%" PRIx64, row->address);
+}
+
+/* "3 name, process 2": the process where there are several. */
+static void name_thread(const struct as_view *view, uint32_t id, char *text, size_t size)
+{
+    bool several = false;
+    for (size_t i = 1; i < view->n_threads; i++)
+        several |= view->thread[i].process != view->thread[0].process;
+    const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
+    const char *name = thread && thread->name ? AS_SHOW(thread->name) : "";
+    int n = snprintf(text, size, "%" PRIu32 "%s%.480s", thread ? thread->number : 0, *name ? " " : "", name);
+    if (several && thread && thread->process && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, ", process %" PRId64, thread->process);
+}
+
+const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                             char name[AS_ROW_NAME_MAX])
+{
+    const char *own = NULL;
+    switch (level) {
+    case AS_STORE_BY_THREAD:
+        name_thread(view, row->id, name, AS_ROW_NAME_MAX);
+        return name;
+    case AS_STORE_BY_MODULE:
+        own = as_view_module(view, row->id);
+        return own ? as_show(own, name) : "(no module)";
+    case AS_STORE_BY_FUNCTION:
+        own = as_view_function(view, row->id);
+        return own ? as_show(own, name) : "(no function)";
+    case AS_STORE_BY_FILE:
+        own = last_component(as_view_file(view, row->id));
+        return own ? as_show(own, name) : "(no source file)";
+    case AS_STORE_BY_LINE:
+        own = last_component(as_view_file(view, row->id));
+        if (!own)
+            return "(no source file)";
+        snprintf(name, AS_ROW_NAME_MAX, "%s:%" PRIu32, AS_SHOW(own), row->line);
+        return name;
+    case AS_STORE_BY_BLOCK:
+    case AS_STORE_BY_INSTRUCTION:
+        name_address(view, row, name, AS_ROW_NAME_MAX);
+        return name;
+    case AS_STORE_BY_PROGRAM:
+    default:
+        return as_show(view->summary.program, name);
+    }
+}
+
+const char *as_view_place_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX])
+{
+    const struct as_store_place *place = &view->place[instruction];
+    struct as_store_row row = {.id = instruction,
+                               .module = place->module,
+                               .function = place->function,
+                               .file = place->file,
+                               .line = place->line,
+                               .address = place->address};
+    return as_view_row_name(view, AS_STORE_BY_INSTRUCTION, &row, name);
+}
+
+const char *as_view_component(const struct as_view *view, uint64_t events, char name[AS_COMPONENT_MAX])
+{
+    return events ? as_store_events_name(view->store, events, name, AS_COMPONENT_MAX) : "Base";
+}
+
+double as_view_cycles(const struct as_view *view, uint64_t units)
+{
+    return (double)units / view->summary.scale;
+}
