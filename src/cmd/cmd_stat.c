@@ -8,6 +8,7 @@
 #include "count/calls.h"
 #include "count/counts.h"
 #include "count/functions.h"
+#include "engine/sink_tee.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,59 +66,6 @@ static void tick(void *context)
     struct watch *watch = context;
     as_progress_update(&watch->progress, as_engine_progress(watch->engine));
 }
-
-/* Two sinks in one: the counts, and the call tree where it is asked for. */
-struct both {
-    struct as_counter *counter;
-    struct as_call_counter *calls;
-};
-
-static void both_thread_start(void *context, struct as_thread *thread)
-{
-    struct both *both = context;
-    as_counter_sink.thread_start(both->counter, thread);
-    as_call_counter_sink.thread_start(both->calls, thread);
-}
-
-static void both_thread_end(void *context, struct as_thread *thread)
-{
-    struct both *both = context;
-    as_counter_sink.thread_end(both->counter, thread);
-    as_call_counter_sink.thread_end(both->calls, thread);
-}
-
-static void both_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
-{
-    struct both *both = context;
-    as_counter_sink.block(both->counter, thread, exec);
-    as_call_counter_sink.block(both->calls, thread, exec);
-}
-
-static void both_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
-{
-    struct both *both = context;
-    as_counter_sink.syscall(both->counter, thread, number, args);
-    as_call_counter_sink.syscall(both->calls, thread, number, args);
-}
-
-static void both_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
-{
-    as_call_counter_sink.signal(((struct both *)context)->calls, thread, number, interrupted);
-}
-
-static void both_signal_return(void *context, struct as_thread *thread)
-{
-    as_call_counter_sink.signal_return(((struct both *)context)->calls, thread);
-}
-
-static const struct as_sink both_sink = {
-    .thread_start = both_thread_start,
-    .thread_end = both_thread_end,
-    .block = both_block,
-    .syscall = both_syscall,
-    .signal = both_signal,
-    .signal_return = both_signal_return,
-};
 
 /* The counts by their names in JSON, in the order in which they are shown. */
 struct field {
@@ -414,7 +362,8 @@ static int run_program(const struct stat_options *options, char **argv)
     struct as_engine_result result;
     struct as_output output;
     struct as_counter *counter = as_counter_new(options->check);
-    struct both both = {.counter = counter, .calls = options->calls >= 0 ? as_call_counter_new() : NULL};
+    struct as_call_counter *calls = options->calls >= 0 ? as_call_counter_new() : NULL;
+    struct as_sink_tee *tee = as_sink_tee_new();
     struct watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
@@ -426,8 +375,12 @@ static int run_program(const struct stat_options *options, char **argv)
     bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;
     as_progress_start(&watch.progress, options->run.max);
-    ok = ok && (both.calls ? as_engine_run(engine, &both_sink, &both, &result, &err)
-                           : as_engine_run(engine, &as_counter_sink, counter, &result, &err));
+    as_sink_tee_add(tee, &as_counter_sink, counter);
+    if (calls)
+        as_sink_tee_add(tee, &as_call_counter_sink, calls);
+    void *context;
+    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+    ok = ok && as_engine_run(engine, sink, context, &result, &err);
     as_progress_end(&watch.progress);
     if (ok) {
         struct report report = {.options = options,
@@ -437,8 +390,8 @@ static int run_program(const struct stat_options *options, char **argv)
                                 .engine = engine,
                                 .functions = as_functions_count(engine, counter),
                                 .total = as_counter_total(counter)};
-        if (both.calls)
-            report.calls = as_call_counter_list(both.calls, &report.n_calls);
+        if (calls)
+            report.calls = as_call_counter_list(calls, &report.n_calls);
         int failed = print_report(&report, &output);
         free(report.calls);
         status = as_run_report(&result, &options->run);
@@ -448,7 +401,8 @@ static int run_program(const struct stat_options *options, char **argv)
         as_output_drop(&output);
         status = as_cli_fail(&as_command_stat, &err);
     }
-    as_call_counter_free(both.calls);
+    as_call_counter_free(calls);
+    as_sink_tee_free(tee);
     as_engine_free(engine);
     as_counter_free(counter);
     return status;

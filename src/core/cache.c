@@ -63,6 +63,8 @@ static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cyc
     else
         fill.done = as_dram_read(cache->dram, cycle, line);
     as_slots_hold(&cache->mshrs, cycle, fill.done);
+    if (cache->stays)
+        as_stay_log_add_late(cache->stays, cache->resource, cycle, fill.done);
     struct as_entry *entry = place(cache, line, fill.done);
     entry->latency = (uint32_t)(fill.done - asked);
     entry->source = fill.source;

@@ -13,6 +13,7 @@
 #define AS_CORE_CACHE_H
 
 #include "core/dram.h"
+#include "core/stay_log.h"
 #include "core/tags.h"
 
 /* Where a line came from. */
@@ -38,6 +39,8 @@ struct as_cache {
     struct as_cache *next; /* the level below, or … */
     struct as_dram *dram;  /* … memory */
     struct as_slots mshrs;
+    struct as_stay_log *stays; /* NULL: nobody asks for occupancy */
+    enum as_resource resource; /* what its MSHRs are called there */
     /* A merge found its line on its way. Neither it nor a prefetch is a miss; every miss and every prefetch is one
      * access of the level below. */
     uint64_t accesses, misses, merges, prefetches, writebacks;

@@ -82,6 +82,14 @@ void as_core_set_process(struct as_core *core, uint32_t process)
     as_memory_set_process(core->memory, process);
 }
 
+void as_core_log_stays(struct as_core *core, struct as_stay_log *log)
+{
+    core->stays = log;
+    log->offset = core->offset;
+    core->store_dispatched = as_alloc_array(core->pending_mask + 1, sizeof *core->store_dispatched);
+    as_memory_log_stays(core->memory, log);
+}
+
 void as_core_free(struct as_core *core)
 {
     if (!core)
@@ -100,6 +108,7 @@ void as_core_free(struct as_core *core)
     free(core->branches);
     free(core->flights);
     free(core->pending);
+    free(core->store_dispatched);
     as_predictor_free(core->predictor);
     as_memory_free(core->memory);
     free(core);
@@ -255,7 +264,7 @@ static __attribute__((noinline)) void pass(struct as_core *core, const struct as
     if (__builtin_expect((p.trouble.violated | p.trouble.fault) != 0, 0))
         try_again(&p, before);
     if (recipe->traits & AS_RECIPE_STORES)
-        as_core_put_off_drains(core, op, recipe, pipe->commit);
+        as_core_put_off_drains(core, op, recipe, pipe);
 }
 
 /* All but the times, path and thread. */
@@ -307,6 +316,8 @@ void as_core_wait_until(struct as_core *core, uint64_t time)
     drain_first(core, core->n_stores); /* in the time that they belong to */
     if (time > as_core_time(core))
         core->offset = time - core->last_commit;
+    if (core->stays)
+        core->stays->offset = core->offset;
 }
 
 uint64_t as_core_kernel_cycles(const struct as_core *core)

@@ -13,6 +13,7 @@
 #include "core/machine.h"
 #include "core/memory.h"
 #include "core/recipe.h"
+#include "core/stay_log.h"
 
 struct as_core_access {
     uint64_t address;
@@ -50,6 +51,10 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
 /* Processes do not share lines and pages, though their addresses are the same. */
 void as_core_set_process(struct as_core *core, uint32_t process);
 void as_core_free(struct as_core *core);
+
+/* From now on the core says into `log` how long entries of its parts are in use. Before the first instruction. Those of
+ * the wrong path are not among them: as_pipe.wrong_path has their number. */
+void as_core_log_stays(struct as_core *core, struct as_stay_log *log);
 
 /* Fills all of `pipe` but path and thread. */
 void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);

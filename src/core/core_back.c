@@ -47,6 +47,19 @@ uint64_t as_core_issue_long(struct as_core *core, const struct as_micro *micro, 
     return cycle;
 }
 
+void as_core_note_stays(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t dispatched,
+                        uint64_t issued, uint64_t committed)
+{
+    static const enum as_resource queues[AS_QUEUE_COUNT] = {[AS_QUEUE_INT] = AS_RESOURCE_QUEUE_INT,
+                                                            [AS_QUEUE_MEM] = AS_RESOURCE_QUEUE_MEM,
+                                                            [AS_QUEUE_FP] = AS_RESOURCE_QUEUE_FP};
+    as_stay_log_add(core->stays, AS_RESOURCE_ROB, dispatched, committed + 1);
+    if (traits & AS_MICRO_QUEUED)
+        as_stay_log_add(core->stays, queues[micro->queue], dispatched, issued + 1);
+    if (traits & AS_MICRO_LOADS)
+        as_stay_log_add(core->stays, AS_RESOURCE_LOAD_QUEUE, dispatched, committed + 1);
+}
+
 static inline struct uop_times run(struct passage *p, const struct as_micro *micro, uint64_t ready)
 {
     switch ((enum as_micro_kind)micro->kind) {

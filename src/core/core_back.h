@@ -134,6 +134,8 @@ commit(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint
         as_occupancy_take(core->branches, dispatched, times.done);
     uint64_t cycle = core->has_rows ? leave_row(core, times.done + 1) : leave(core, dispatched, times.done + 1);
     core->last_commit = cycle;
+    if (__builtin_expect(core->stays != NULL, 0))
+        as_core_note_stays(core, micro, traits, dispatched, times.issue, cycle);
     if (micro->registers)
         go(&core->registers[micro->registers], core->n_writes[micro->registers]++, cycle);
     if (traits & AS_MICRO_LOADS)

@@ -35,26 +35,35 @@ void as_core_drain_one(struct as_core *core)
         core->last_drain = freed = later(start, answer.done);
         note_drained(core, pending);
     }
+    if (core->stays)
+        as_stay_log_add(core->stays, AS_RESOURCE_STORE_QUEUE,
+                        core->store_dispatched[core->n_drained & core->pending_mask], freed + 1);
     go(&core->store_queue, core->n_drained++, freed);
     core->next_drain = core->n_drained < core->n_stores ? drain_start(core) : UINT64_MAX;
 }
 
-void as_core_put_off_drain(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number)
+/* A store drains after its commit; `number` is its struct store's. access NULL: it wrote nothing. */
+static void put_off_drain(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
+                          uint64_t number)
 {
     if (core->n_stores - core->n_drained > core->pending_mask)
         as_core_drain_one(core);
-    core->pending[core->n_stores & core->pending_mask] = (struct pending){
-        .address = access ? access->address : 0, .size = access ? access->size : 0, .commit = commit, .number = number};
+    if (core->stays)
+        core->store_dispatched[core->n_stores & core->pending_mask] = pipe->dispatch;
+    core->pending[core->n_stores & core->pending_mask] = (struct pending){.address = access ? access->address : 0,
+                                                                          .size = access ? access->size : 0,
+                                                                          .commit = pipe->commit,
+                                                                          .number = number};
     if (core->n_drained == core->n_stores++)
         core->next_drain = drain_start(core);
 }
 
 void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
-                            uint64_t commit)
+                            const struct as_pipe *pipe)
 {
     uint32_t at = 0;
     uint64_t number = core->n_stores;
     for (uint8_t i = 0; i < recipe->n; i++)
         if (recipe->micro[i].traits & AS_MICRO_STORES)
-            as_core_put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), commit, number);
+            put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), pipe, number);
 }

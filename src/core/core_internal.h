@@ -52,6 +52,8 @@ struct as_core {
     struct as_memory *memory;
     as_code_at *code_at;
     void *code_context;
+    struct as_stay_log *stays;                    /* NULL: nobody asks for occupancy */
+    uint64_t *store_dispatched;                   /* beside `pending`, only where there is a log */
     uint64_t offset;                              /* the machine's time is ours plus this */
     uint32_t ideal;                               /* of the instruction at hand */
     uint32_t line_shift, block_shift, page_shift; /* of addresses to lines, fetch blocks and pages */
@@ -174,6 +176,9 @@ static inline void fetch(struct as_core *core, const struct as_op *op, const str
 
 /* From dispatch to commit, any number of micro-operations of any kind. Fills the pipe's times. */
 void as_core_pass(struct passage *p);
+/* Notes the stays of a micro-operation, all but that in the store queue. Only where there is a log. */
+void as_core_note_stays(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t dispatched,
+                        uint64_t issued, uint64_t committed);
 
 /* ---- core_memory_order.c ---- */
 
@@ -207,11 +212,9 @@ static inline struct store *store_slot(struct as_core *core, uint64_t granule)
 /* ---- core_drain.c ---- */
 
 void as_core_drain_one(struct as_core *core);
-/* A store drains after its commit; `number` is its struct store's. access NULL: it wrote nothing. */
-void as_core_put_off_drain(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number);
-/* All stores of the instruction. */
+/* All stores of the instruction drain after its commit. */
 void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
-                            uint64_t commit);
+                            const struct as_pipe *pipe);
 
 /* All that start by `cycle`. */
 static inline void drain_until(struct as_core *core, uint64_t cycle)

@@ -99,6 +99,14 @@ struct as_memory *as_memory_new(const struct as_machine *machine, struct as_unco
     return memory;
 }
 
+void as_memory_log_stays(struct as_memory *memory, struct as_stay_log *log)
+{
+    memory->l1i.stays = memory->l1d.stays = memory->l2.stays = log;
+    memory->l1i.resource = AS_RESOURCE_MSHR_L1I;
+    memory->l1d.resource = AS_RESOURCE_MSHR_L1D;
+    memory->l2.resource = AS_RESOURCE_MSHR_L2;
+}
+
 void as_memory_free(struct as_memory *memory)
 {
     if (!memory)

@@ -15,6 +15,7 @@
 #include "base/counters.h"
 #include "core/machine.h"
 
+struct as_stay_log;
 struct as_uncore;
 struct as_uncore *as_uncore_new(const struct as_machine *machine);
 void as_uncore_free(struct as_uncore *uncore);
@@ -30,6 +31,9 @@ void as_memory_set_process(struct as_memory *memory, uint32_t process);
  * ST_LLC, DR_L1, DR_TLB, BANK, and FL_EX (pages need no fault). A line that would have missed is there as if a prefetch
  * had brought it in time: it costs no time and no bandwidth. 0, the start: the real machine. */
 void as_memory_set_ideal(struct as_memory *memory, uint32_t events);
+
+/* From now on the core's own caches say into `log` how long their MSHRs are in use. */
+void as_memory_log_stays(struct as_memory *memory, struct as_stay_log *log);
 
 enum as_memory_kind {
     AS_MEMORY_LOAD,

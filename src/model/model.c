@@ -11,9 +11,10 @@ struct model_thread {
     struct as_core *core;
     uint32_t image, process;
     bool runs;
-    struct as_pipe *batch;
-    size_t n;
-    struct as_model *model; /* context of code_at */
+    struct as_pipe_buffer *buffer; /* NULL: none in hand */
+    size_t n;                      /* records in it */
+    struct as_stay_log stays;      /* only where an observer wants occupancy */
+    struct as_model *model;        /* context of code_at */
     struct as_path_book *book;
 };
 
@@ -22,9 +23,12 @@ struct as_model {
     struct as_uncore *uncore;
     struct as_engine *engine;
     struct as_fanout *fanout;
+    uint32_t wants; /* of the observers: AS_WANT_* */
     struct as_call_tracker *calls;
     struct as_paths paths;
     struct as_run_info info;
+    as_open_file *open; /* NULL: observers cannot write files */
+    void *open_context;
     AS_VEC(struct model_thread *) threads; /* by number - 1 */
     uint64_t instructions;
     uint64_t stopped;             /* the latest time at which a thread stopped: to wait, or for good */
@@ -50,6 +54,50 @@ static const char *function_of(void *context, uint32_t id)
     return as_model_locate(context, id, &location) && location.function ? location.function : "";
 }
 
+/* The root of a tree is no frame: what it calls is where threads begin. */
+static size_t frames_of(void *context, uint32_t path, const char **names, size_t n)
+{
+    const struct as_model *model = context;
+    if (path == 0 || path > model->paths.places.len)
+        return 0;
+    const struct as_path_place *place = &model->paths.places.data[path - 1];
+    const struct as_call_tree *tree = as_call_tracker_tree(model->calls, place->tree);
+    const struct as_image *image = as_call_tracker_image(model->calls, place->tree);
+    size_t frames = 0;
+    for (uint32_t at = place->node; at; frames++) {
+        const struct as_call_node *node = as_call_tree_node(tree, at);
+        if (frames < n)
+            names[frames] = as_space_name(image->space, node->function);
+        at = node->parent;
+    }
+    return frames;
+}
+
+static FILE *open_file(void *context, const char *path)
+{
+    const struct as_model *model = context;
+    return model->open ? model->open(model->open_context, path) : NULL;
+}
+
+void as_model_set_files(struct as_model *model, as_open_file *open, void *context)
+{
+    model->open = open;
+    model->open_context = context;
+}
+
+static void count_entries(const struct as_machine *machine, uint32_t *entries)
+{
+    entries[AS_RESOURCE_ROB] = machine->back.rob;
+    entries[AS_RESOURCE_QUEUE_INT] = machine->back.queue_size[AS_QUEUE_INT];
+    entries[AS_RESOURCE_QUEUE_MEM] = machine->back.queue_size[AS_QUEUE_MEM];
+    entries[AS_RESOURCE_QUEUE_FP] = machine->back.queue_size[AS_QUEUE_FP];
+    entries[AS_RESOURCE_LOAD_QUEUE] = machine->back.load_queue;
+    entries[AS_RESOURCE_STORE_QUEUE] = machine->back.store_queue;
+    entries[AS_RESOURCE_MSHR_L1I] = machine->memory.l1i.mshrs;
+    entries[AS_RESOURCE_MSHR_L1D] = machine->memory.l1d.mshrs;
+    entries[AS_RESOURCE_MSHR_L2] = machine->memory.l2.mshrs;
+}
+
 struct as_model *as_model_new(const struct as_machine *machine)
 {
     struct as_model *model = as_alloc(sizeof *model);
@@ -67,7 +115,10 @@ struct as_model *as_model_new(const struct as_machine *machine)
         .context = model,
         .insn = insn_of,
         .function = function_of,
+        .frames = frames_of,
+        .open = open_file,
     };
+    count_entries(machine, model->info.entries);
     return model;
 }
 
@@ -76,8 +127,10 @@ void as_model_free(struct as_model *model)
     if (!model)
         return;
     for (size_t i = 0; i < model->threads.len; i++) {
-        if (model->threads.data[i])
+        if (model->threads.data[i]) {
             as_core_free(model->threads.data[i]->core);
+            as_vec_free(&model->threads.data[i]->stays.stays);
+        }
         free(model->threads.data[i]);
     }
     as_vec_free(&model->threads);
@@ -229,6 +282,8 @@ static void on_thread_start(void *context, struct as_thread *thread)
     }
     own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
     as_core_set_process(own->core, thread->process);
+    if (model->wants & AS_WANT_OCCUPANCY)
+        as_core_log_stays(own->core, &own->stays);
     own->image = thread->image->number;
     own->process = thread->process;
     thread->user = own;
@@ -239,9 +294,12 @@ static void on_thread_start(void *context, struct as_thread *thread)
 
 static void publish(struct as_model *model, struct model_thread *own, uint32_t number)
 {
-    if (own->batch)
-        as_fanout_publish(model->fanout, own->batch, number, own->n);
-    own->batch = NULL;
+    if (own->buffer) {
+        as_pipe_buffer_add_stays(own->buffer, own->stays.stays.data, own->stays.stays.len);
+        as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n);
+    }
+    as_vec_clear(&own->stays.stays);
+    own->buffer = NULL;
     own->n = 0;
 }
 
@@ -250,7 +308,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
     struct as_model *model = context;
     struct model_thread *own = thread->user;
     if (own->n)
-        own->batch[own->n - 1].flags |= AS_PIPE_LAST;
+        own->buffer->pipes[own->n - 1].flags |= AS_PIPE_LAST;
     publish(model, own, thread->number);
     retire(model, own);
     as_call_tracker_thread_end(model->calls, thread);
@@ -265,6 +323,18 @@ static uint32_t take_accesses(struct as_accesses *all, struct as_access *next, b
         if (n < MAX_ACCESSES)
             accesses[n++] = (struct as_core_access){.address = next->address, .size = next->size, .kind = next->kind};
     return n;
+}
+
+/* The accesses of the buffer's last record, for observers that want them. */
+static __attribute__((noinline)) void note_accesses(struct model_thread *own, uint32_t insn,
+                                                    const struct as_core_access *accesses, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        as_pipe_buffer_add_access(own->buffer, (uint32_t)own->n - 1,
+                                  &(struct as_data_access){.address = accesses[i].address,
+                                                           .insn = insn,
+                                                           .size = accesses[i].size & 0xffffff,
+                                                           .kind = accesses[i].kind});
 }
 
 /* What does not happen to the instruction; where it does not happen at all, a nop stands for it. */
@@ -301,12 +371,14 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
             op.next = last ? exec->next : op.insn->address + op.insn->length;
             op.taken = last && exec->taken;
         }
-        if (!own->batch)
-            own->batch = as_fanout_take(model->fanout);
-        struct as_pipe *pipe = &own->batch[own->n++];
+        if (!own->buffer)
+            own->buffer = as_pipe_buffer_take(model->fanout);
+        struct as_pipe *pipe = &own->buffer->pipes[own->n++];
         __builtin_prefetch(pipe + AHEAD, 1); /* an observer on another core has had these lines */
         as_core_execute(own->core, &op, pipe);
         op.continues = false;
+        if (__builtin_expect(op.n_accesses && model->wants & AS_WANT_ACCESSES, 0))
+            note_accesses(own, op.insn->id, accesses, op.n_accesses);
         pipe->path = path;
         pipe->thread = (uint16_t)thread->number;
         if (own->n == AS_MODEL_BATCH)
@@ -372,6 +444,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
 {
     memset(result, 0, sizeof *result);
     model->fanout = fanout;
+    model->wants = as_fanout_wants(fanout);
     model->engine = as_engine_start(options, err);
     if (!model->engine || !as_fanout_start(fanout, err))
         return false;

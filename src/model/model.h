@@ -12,7 +12,7 @@
 #include "count/tracker.h"
 #include "engine/engine.h"
 #include "model/paths.h"
-#include "observe/fanout.h"
+#include "observe/pipe_buffer.h"
 
 enum { AS_MODEL_BATCH = 4096 }; /* records: the batch size that the fan-out must have */
 
@@ -21,6 +21,10 @@ struct as_model *as_model_new(const struct as_machine *machine); /* the machine 
 void as_model_free(struct as_model *model);
 
 const struct as_run_info *as_model_run_info(const struct as_model *model);
+
+/* Where observers' files come from (as_run_info.open); without it they cannot open any. Called on any thread. */
+typedef FILE *as_open_file(void *context, const char *path);
+void as_model_set_files(struct as_model *model, as_open_file *open, void *context);
 
 /* Not an event: the instruction is a nop. One that transfers control stays what it is. */
 enum { AS_IDEAL_REMOVED = 1 << 30 };

@@ -1,6 +1,6 @@
-/* See fanout.h. Published batches have numbers; a ring holds the last `in_flight` of them. Each observer has a count of
- * those that it is done with; the slowest one's count says which buffers are free again. All of that is behind one
- * mutex, taken once a batch by everyone.
+/* See fanout.h. Published batches have numbers; a ring holds the last `in_flight` of them. Each member (an observer, or
+ * one of its workers) has the number of the batch that it wants next; all before it, it has seen or passed over. The
+ * slowest one's says which buffers are free again. All of that is behind one mutex, taken once a batch by everyone.
  *
  * Waking a thread is a system call, so it is done rarely: an observer that has caught up sleeps until a quarter of
  * `in_flight` is waiting for it, a producer that has to wait until half of `in_flight` is free. No one can wait for a
@@ -18,23 +18,17 @@
 
 enum { SMALLEST_IN_FLIGHT = 2 };
 
-/* Records start on a cache line of their own, behind the header. */
-struct batch {
-    struct as_pipe_batch head;
-    char padding[sizeof(struct as_pipe) - sizeof(struct as_pipe_batch)];
-    struct as_pipe pipes[];
-};
-_Static_assert(sizeof(struct batch) == sizeof(struct as_pipe), "records are aligned");
-
+/* A thread: an observer, or one of the workers that make up one. Those of an observer stand one behind the other. */
 struct member {
     const struct as_observer *ops;
     void *self;
     bool foreign, crashed;
+    uint32_t worker, workers; /* its number among so many, from 0 */
     struct as_fanout *fanout;
     pthread_t thread;
     bool running;
     /* behind the mutex */
-    uint64_t done; /* batches */
+    uint64_t next; /* number of the batch that it waits for, or works on */
     bool asleep;
     pthread_cond_t more;
 };
@@ -43,11 +37,11 @@ struct as_fanout {
     struct as_fanout_options options;
     AS_VEC(struct member) members;
     bool started, finished;
-    AS_VEC(struct batch *) idle; /* buffers for the producer to take */
+    AS_VEC(struct as_buffer *) idle; /* for the producer to take */
 
     pthread_mutex_t mutex; /* of all that follows */
     pthread_cond_t room;
-    struct batch **ring; /* number % in_flight */
+    struct as_buffer **ring; /* number % in_flight */
     uint64_t published, reclaimed;
     bool producer_waits, closing;
 };
@@ -56,6 +50,8 @@ struct as_fanout *as_fanout_new(const struct as_fanout_options *options)
 {
     struct as_fanout *fanout = as_alloc(sizeof *fanout);
     fanout->options = *options;
+    if (!fanout->options.kind)
+        fanout->options.kind = &as_pipe_buffers;
     if (fanout->options.batch == 0)
         fanout->options.batch = 1;
     if (fanout->options.in_flight < SMALLEST_IN_FLIGHT)
@@ -66,30 +62,78 @@ struct as_fanout *as_fanout_new(const struct as_fanout_options *options)
     return fanout;
 }
 
+void as_fanout_add_workers(struct as_fanout *fanout, const struct as_observer *ops, void *const *selves, size_t n,
+                           bool foreign)
+{
+    assert(!fanout->started && (n == 1 || ops->merge));
+    for (size_t i = 0; i < n; i++) {
+        struct member *member = as_vec_push(&fanout->members);
+        *member = (struct member){.ops = ops,
+                                  .self = selves[i],
+                                  .foreign = foreign,
+                                  .worker = (uint32_t)i,
+                                  .workers = (uint32_t)n,
+                                  .fanout = fanout,
+                                  .next = i};
+        pthread_cond_init(&member->more, NULL);
+    }
+}
+
 void as_fanout_add(struct as_fanout *fanout, const struct as_observer *ops, void *self, bool foreign)
 {
-    assert(!fanout->started);
-    struct member *member = as_vec_push(&fanout->members);
-    *member = (struct member){.ops = ops, .self = self, .foreign = foreign, .fanout = fanout};
-    pthread_cond_init(&member->more, NULL);
+    as_fanout_add_workers(fanout, ops, &self, 1, foreign);
+}
+
+size_t as_fanout_count_workers(const struct as_observer *ops, size_t processors)
+{
+    size_t spare = processors > 3 ? processors - 2 : 1;
+    size_t most = ops->workers > 1 && ops->merge ? ops->workers : 1;
+    return most < spare ? most : spare;
+}
+
+uint32_t as_fanout_wants(const struct as_fanout *fanout)
+{
+    uint32_t wants = 0;
+    for (size_t i = 0; i < fanout->members.len; i++)
+        wants |= fanout->members.data[i].ops->wants;
+    return wants;
 }
 
 /* ---- calling observers ---- */
 
+/* The argument of a call that may be guarded. */
 struct call {
     const struct member *member;
-    const struct as_pipe_batch *batch; /* NULL: finish */
+    const struct as_buffer *buffer;
+    void *other; /* worker to merge */
     FILE *out;
 };
 
-static void call_member(void *argument)
+static void call_deliver(void *argument)
 {
     const struct call *call = argument;
-    const struct as_observer *ops = call->member->ops;
-    if (call->batch)
-        ops->batch(call->member->self, call->batch);
-    else if (ops->finish)
-        ops->finish(call->member->self, call->out);
+    const struct member *member = call->member;
+    member->fanout->options.kind->deliver(call->buffer, member->ops, member->self);
+}
+
+static void call_merge(void *argument)
+{
+    const struct call *call = argument;
+    call->member->ops->merge(call->member->self, call->other);
+}
+
+static void call_finish(void *argument)
+{
+    const struct call *call = argument;
+    if (call->member->ops->finish)
+        call->member->ops->finish(call->member->self, call->out);
+}
+
+static void call_free(void *argument)
+{
+    const struct call *call = argument;
+    if (call->member->ops->free)
+        call->member->ops->free(call->member->self);
 }
 
 /* Without the log, which allocates. */
@@ -102,24 +146,21 @@ static void tell_crash(const struct member *member, const char *crash)
     (void)written;
 }
 
-static void call_guarded(struct member *member, void (*function)(void *), void *argument)
+/* A member that has crashed is not called again. */
+static void call(struct member *member, void (*function)(void *), struct call argument)
 {
     if (member->crashed)
         return;
-    const char *crash = as_guard_call(function, argument);
+    argument.member = member;
+    if (!member->foreign) {
+        function(&argument);
+        return;
+    }
+    const char *crash = as_guard_call(function, &argument);
     if (crash) {
         member->crashed = true;
         tell_crash(member, crash);
     }
-}
-
-static void call(struct member *member, const struct as_pipe_batch *batch, FILE *out)
-{
-    struct call call = {member, batch, out};
-    if (member->foreign)
-        call_guarded(member, call_member, &call);
-    else
-        call_member(&call);
 }
 
 /* ---- observers' threads ---- */
@@ -127,30 +168,30 @@ static void call(struct member *member, const struct as_pipe_batch *batch, FILE 
 static bool worth_waking(const struct member *member)
 {
     const struct as_fanout *fanout = member->fanout;
-    uint64_t waiting = fanout->published - member->done;
+    uint64_t waiting = fanout->published > member->next ? fanout->published - member->next : 0;
     return fanout->closing || (waiting > 0 && waiting >= fanout->options.in_flight / 4);
 }
 
-/* The next batch, or NULL at the end. The lock is held. */
-static const struct as_pipe_batch *next_batch(struct member *member)
+/* The next buffer, or NULL at the end. The lock is held. */
+static const struct as_buffer *next_buffer(struct member *member)
 {
     struct as_fanout *fanout = member->fanout;
-    if (member->done == fanout->published) {
+    if (member->next >= fanout->published) {
         member->asleep = true;
         while (!worth_waking(member))
             pthread_cond_wait(&member->more, &fanout->mutex);
         member->asleep = false;
     }
-    bool over = member->done == fanout->published;
-    return over ? NULL : &fanout->ring[member->done % fanout->options.in_flight]->head;
+    bool over = member->next >= fanout->published;
+    return over ? NULL : fanout->ring[member->next % fanout->options.in_flight];
 }
 
 static uint64_t slowest(const struct as_fanout *fanout)
 {
-    uint64_t done = fanout->published;
+    uint64_t next = fanout->published;
     for (size_t i = 0; i < fanout->members.len; i++)
-        done = fanout->members.data[i].done < done ? fanout->members.data[i].done : done;
-    return done;
+        next = fanout->members.data[i].next < next ? fanout->members.data[i].next : next;
+    return next;
 }
 
 static bool has_room(const struct as_fanout *fanout, size_t buffers)
@@ -162,13 +203,13 @@ static void *observe(void *argument)
 {
     struct member *member = argument;
     struct as_fanout *fanout = member->fanout;
-    const struct as_pipe_batch *batch;
+    const struct as_buffer *buffer;
     pthread_mutex_lock(&fanout->mutex);
-    while ((batch = next_batch(member))) {
+    while ((buffer = next_buffer(member))) {
         pthread_mutex_unlock(&fanout->mutex);
-        call(member, batch, NULL);
+        call(member, call_deliver, (struct call){.buffer = buffer});
         pthread_mutex_lock(&fanout->mutex);
-        member->done++;
+        member->next += member->workers;
         if (fanout->producer_waits && has_room(fanout, fanout->options.in_flight / 2))
             pthread_cond_signal(&fanout->room);
     }
@@ -209,33 +250,39 @@ static void reclaim(struct as_fanout *fanout)
         *as_vec_push(&fanout->idle) = fanout->ring[fanout->reclaimed % fanout->options.in_flight];
 }
 
-static struct batch *new_batch(const struct as_fanout *fanout)
-{
-    size_t size = sizeof(struct batch) + fanout->options.batch * sizeof(struct as_pipe);
-    struct batch *batch = aligned_alloc(sizeof(struct as_pipe), size);
-    if (!batch) {
-        as_log_error("out of memory");
-        exit(AS_EXIT_FAILURE);
-    }
-    return batch;
-}
-
-struct as_pipe *as_fanout_take(struct as_fanout *fanout)
+struct as_buffer *as_fanout_take(struct as_fanout *fanout)
 {
     assert(fanout->started && !fanout->finished);
-    struct batch *batch = fanout->idle.len ? fanout->idle.data[--fanout->idle.len] : new_batch(fanout);
-    return batch->pipes;
+    return fanout->idle.len ? fanout->idle.data[--fanout->idle.len] : fanout->options.kind->make(fanout->options.batch);
 }
 
-static void publish_inline(struct as_fanout *fanout, struct batch *batch)
+void as_fanout_give_back(struct as_fanout *fanout, struct as_buffer *buffer)
 {
+    *as_vec_push(&fanout->idle) = buffer;
+}
+
+size_t as_fanout_batch(const struct as_fanout *fanout)
+{
+    return fanout->options.batch;
+}
+
+/* Only the producer changes it. */
+uint64_t as_fanout_published(const struct as_fanout *fanout)
+{
+    return fanout->published;
+}
+
+static void publish_inline(struct as_fanout *fanout, struct as_buffer *buffer)
+{
+    uint64_t number = fanout->published++;
     for (size_t i = 0; i < fanout->members.len; i++)
-        call(&fanout->members.data[i], &batch->head, NULL);
-    *as_vec_push(&fanout->idle) = batch;
+        if (number % fanout->members.data[i].workers == fanout->members.data[i].worker)
+            call(&fanout->members.data[i], call_deliver, (struct call){.buffer = buffer});
+    as_fanout_give_back(fanout, buffer);
 }
 
 /* The lock is held. */
-static void publish_to_threads(struct as_fanout *fanout, struct batch *batch)
+static void publish_to_threads(struct as_fanout *fanout, struct as_buffer *buffer)
 {
     if (!has_room(fanout, 1)) {
         fanout->producer_waits = true;
@@ -244,28 +291,35 @@ static void publish_to_threads(struct as_fanout *fanout, struct batch *batch)
         fanout->producer_waits = false;
     }
     reclaim(fanout);
-    fanout->ring[fanout->published++ % fanout->options.in_flight] = batch;
+    fanout->ring[fanout->published++ % fanout->options.in_flight] = buffer;
     for (size_t i = 0; i < fanout->members.len; i++)
         if (fanout->members.data[i].asleep && worth_waking(&fanout->members.data[i]))
             pthread_cond_signal(&fanout->members.data[i].more);
 }
 
-void as_fanout_publish(struct as_fanout *fanout, struct as_pipe *pipes, uint32_t thread, size_t n)
+void as_fanout_publish(struct as_fanout *fanout, struct as_buffer *buffer)
 {
-    struct batch *batch = (struct batch *)((char *)pipes - offsetof(struct batch, pipes));
-    assert(n <= fanout->options.batch);
-    batch->head = (struct as_pipe_batch){.size = sizeof batch->head, .thread = thread, .n = n, .pipes = pipes};
-    if (n == 0) {
-        *as_vec_push(&fanout->idle) = batch;
-        return;
-    }
     if (fanout->options.inline_) {
-        publish_inline(fanout, batch);
+        publish_inline(fanout, buffer);
         return;
     }
     pthread_mutex_lock(&fanout->mutex);
-    publish_to_threads(fanout, batch);
+    publish_to_threads(fanout, buffer);
     pthread_mutex_unlock(&fanout->mutex);
+}
+
+/* The others of an observer's workers go into the first. When one has crashed, its part of the result is missing: then
+ * all of it counts as lost. */
+static void merge_workers(struct member *first)
+{
+    for (uint32_t i = 1; i < first->workers; i++)
+        first->crashed |= first[i].crashed;
+    for (uint32_t i = 1; i < first->workers; i++) {
+        call(first, call_merge, (struct call){.other = first[i].self});
+        call(&first[i], call_free, (struct call){0});
+        first->crashed |= first[i].crashed;
+        first[i].self = NULL;
+    }
 }
 
 /* Also when start failed half-way. */
@@ -282,15 +336,18 @@ void as_fanout_finish(struct as_fanout *fanout)
     for (size_t i = 0; i < fanout->members.len; i++)
         if (fanout->members.data[i].running)
             pthread_join(fanout->members.data[i].thread, NULL);
-    reclaim(fanout);
+    if (!fanout->options.inline_)
+        reclaim(fanout);
+    for (size_t i = 0; i < fanout->members.len; i += fanout->members.data[i].workers)
+        merge_workers(&fanout->members.data[i]);
 }
 
 size_t as_fanout_report(struct as_fanout *fanout, FILE *out)
 {
     size_t crashed = 0;
     assert(fanout->finished);
-    for (size_t i = 0; i < fanout->members.len; i++) {
-        call(&fanout->members.data[i], NULL, out);
+    for (size_t i = 0; i < fanout->members.len; i += fanout->members.data[i].workers) {
+        call(&fanout->members.data[i], call_finish, (struct call){.out = out});
         crashed += fanout->members.data[i].crashed;
     }
     return crashed;
@@ -298,23 +355,10 @@ size_t as_fanout_report(struct as_fanout *fanout, FILE *out)
 
 bool as_fanout_crashed(const struct as_fanout *fanout, size_t index)
 {
-    return fanout->members.data[index].crashed;
-}
-
-static void release(void *argument)
-{
-    const struct member *member = argument;
-    if (member->ops->free)
-        member->ops->free(member->self);
-}
-
-static void free_member(struct member *member)
-{
-    if (member->foreign)
-        call_guarded(member, release, member);
-    else
-        release(member);
-    pthread_cond_destroy(&member->more);
+    size_t at = 0;
+    for (; index > 0; index--)
+        at += fanout->members.data[at].workers;
+    return fanout->members.data[at].crashed;
 }
 
 size_t as_fanout_free(struct as_fanout *fanout)
@@ -324,11 +368,15 @@ size_t as_fanout_free(struct as_fanout *fanout)
         return 0;
     as_fanout_finish(fanout);
     for (size_t i = 0; i < fanout->members.len; i++) {
-        free_member(&fanout->members.data[i]);
-        crashed += fanout->members.data[i].crashed;
+        struct member *member = &fanout->members.data[i];
+        if (member->worker == 0) {
+            call(member, call_free, (struct call){0});
+            crashed += member->crashed;
+        }
+        pthread_cond_destroy(&member->more);
     }
     for (size_t i = 0; i < fanout->idle.len; i++)
-        free(fanout->idle.data[i]);
+        fanout->options.kind->free(fanout->idle.data[i]);
     pthread_cond_destroy(&fanout->room);
     pthread_mutex_destroy(&fanout->mutex);
     as_vec_free(&fanout->members);

@@ -43,11 +43,14 @@ static bool check(const struct as_observer *ops, const char *path, struct as_err
     if (ops->record_size != sizeof(struct as_pipe))
         return as_error_set(err, "%s was built for records of %u bytes, this Assay's have %zu: build it again", path,
                             ops->record_size, sizeof(struct as_pipe));
-    if (!ops->name || !ops->create || !ops->batch)
+    if (!ops->name || !ops->create || (!ops->batch && !ops->accesses))
         return as_error_set(err, "%s is no observer: its '%s' lacks %s", path, symbol,
                             !ops->name     ? "a name"
                             : !ops->create ? "a create function"
                                            : "a batch function");
+    if (ops->workers > 1 && !ops->merge)
+        return as_error_set(err, "%s is no observer: its '%s' works as several but lacks a merge function", path,
+                            symbol);
     return true;
 }
 

@@ -250,7 +250,8 @@ for crash in aborts_in_batch:SIGABRT overflows_in_batch:SIGSEGV divides_in_finis
     rm -f crashed.txt
 done
 check_fails 125 'crashed when it was created' "one that crashes in create" observed --observer "$cases/observer_crashes_in_create.so"
-check_fails 125 'version 77 .*this is version 1: build it again' "one of another version" observed --observer "$cases/observer_wrong_version.so"
+check_fails 125 "version 77 .*this is version 2: build it again" "one of another version" observed --observer "$cases/observer_wrong_version.so"
+check_fails 125 "version 1 .*this is version 2: build it again" "one of the version before" observed --observer "$cases/observer_version_1.so"
 check_fails 125 'records of 48 bytes' "one with other records" observed --observer "$cases/observer_wrong_record.so"
 check_fails 125 'cannot work with the argument what' "one that declines" observed --observer "$cases/observer_declines.so,what"
 check_fails 125 'does not export' "one that is none" observed --observer "$cases/observer_nothing.so"

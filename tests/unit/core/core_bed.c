@@ -195,6 +195,8 @@ void core_bed_run(struct core_bed *bed)
     struct as_core *core = as_core_new(&bed->machine, uncore, 0, NULL, NULL);
     struct warming warming = {.core = core};
     struct as_counters before;
+    if (bed->stays)
+        as_core_log_stays(core, bed->stays);
     core_bed_each_warm(bed, warm_line, &warming);
     make_system_call(&warming);
     as_core_count(core, &before);

@@ -26,10 +26,11 @@ struct bed_range {
 
 struct core_bed {
     struct as_machine machine;
-    uint64_t pc;    /* where the next static instruction goes */
-    uint8_t length; /* of instructions: 4 */
-    bool cold_code; /* leave the code out of the caches */
-    uint32_t ideal; /* of every step: see as_op */
+    uint64_t pc;               /* where the next static instruction goes */
+    uint8_t length;            /* of instructions: 4 */
+    bool cold_code;            /* leave the code out of the caches */
+    uint32_t ideal;            /* of every step: see as_op */
+    struct as_stay_log *stays; /* NULL: no log; its cycles are the core's, `start` more than the records' */
     AS_VEC(struct as_insn) code;
     AS_VEC(struct bed_step) steps;
     AS_VEC(struct bed_range) warm;

@@ -8,6 +8,8 @@
 enum {
     GOOD,
     WRONG_VERSION,
+    VERSION_1,
+    NO_MERGE,
     WRONG_RECORD,
     NO_NAME,
     NO_CREATE,
@@ -75,11 +77,14 @@ static void release(void *self)
 }
 
 AS_OBSERVER_EXPORT const struct as_observer assay_observer = {
-    .version = CASE == WRONG_VERSION ? 77 : AS_OBSERVER_VERSION,
+    .version = CASE == WRONG_VERSION ? 77
+               : CASE == VERSION_1   ? 1
+                                     : AS_OBSERVER_VERSION,
     .record_size = CASE == WRONG_RECORD ? 48 : sizeof(struct as_pipe),
     .name = CASE == NO_NAME ? NULL : "counter",
     .create = CASE == NO_CREATE ? NULL : create,
     .batch = CASE == NO_BATCH ? NULL : batch,
     .finish = finish,
     .free = release,
+    .workers = CASE == NO_MERGE ? 2 : 0,
 };

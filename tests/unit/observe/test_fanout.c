@@ -2,7 +2,7 @@
  * an observer that crashes is left out and the others go on. Run under ThreadSanitizer as well. */
 #include "unit.h"
 
-#include "observe/fanout.h"
+#include "observe/pipe_buffer.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -57,11 +57,12 @@ static const struct as_observer ops = {
 
 static void produce(struct as_fanout *fanout, uint64_t *records, uint64_t *by_thread, uint32_t thread, size_t n)
 {
-    struct as_pipe *pipes = as_fanout_take(fanout);
-    assert_int_equal((uintptr_t)pipes % 64, 0);
+    struct as_pipe_buffer *buffer = as_pipe_buffer_take(fanout);
+    assert_int_equal((uintptr_t)buffer->pipes % 64, 0);
     for (size_t i = 0; i < n; i++)
-        pipes[i] = (struct as_pipe){.fetch = (*records)++, .dispatch = by_thread[thread]++, .thread = (uint16_t)thread};
-    as_fanout_publish(fanout, pipes, thread, n);
+        buffer->pipes[i] =
+            (struct as_pipe){.fetch = (*records)++, .dispatch = by_thread[thread]++, .thread = (uint16_t)thread};
+    as_pipe_buffer_publish(fanout, buffer, thread, n);
 }
 
 enum { BATCH = 32, WATCHERS = 4 };
@@ -162,19 +163,19 @@ static void buffers_are_reused(void **state)
 {
     struct watcher watcher = {.delay = 0};
     struct as_fanout *fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4}, &watcher, 1, false);
-    struct as_pipe *seen[64];
+    struct as_pipe_buffer *seen[64];
     size_t n_seen = 0;
     for (uint64_t i = 0; i < 1000; i++) {
-        struct as_pipe *pipes = as_fanout_take(fanout);
+        struct as_pipe_buffer *buffer = as_pipe_buffer_take(fanout);
         size_t at = 0;
-        while (at < n_seen && seen[at] != pipes)
+        while (at < n_seen && seen[at] != buffer)
             at++;
         if (at == n_seen) {
             assert_in_range(n_seen, 0, 5); /* in flight, the one in hand, and one that came back too late */
-            seen[n_seen++] = pipes;
+            seen[n_seen++] = buffer;
         }
-        pipes[0] = (struct as_pipe){.fetch = i, .dispatch = i};
-        as_fanout_publish(fanout, pipes, 0, 1);
+        buffer->pipes[0] = (struct as_pipe){.fetch = i, .dispatch = i};
+        as_pipe_buffer_publish(fanout, buffer, 0, 1);
     }
     as_fanout_finish(fanout);
     assert_true(watcher.in_order);
@@ -187,14 +188,14 @@ static void several_buffers_in_hand(void **state)
 {
     struct watcher watcher = {.delay = 0};
     struct as_fanout *fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 2}, &watcher, 1, false);
-    struct as_pipe *pipes[8];
+    struct as_pipe_buffer *buffers[8];
     for (uint32_t t = 0; t < 8; t++)
-        pipes[t] = as_fanout_take(fanout);
+        buffers[t] = as_pipe_buffer_take(fanout);
     for (uint32_t t = 8; t-- > 0;) {
-        pipes[t][0] = (struct as_pipe){.fetch = 7 - t, .thread = (uint16_t)t};
-        as_fanout_publish(fanout, pipes[t], t, 1);
+        buffers[t]->pipes[0] = (struct as_pipe){.fetch = 7 - t, .thread = (uint16_t)t};
+        as_pipe_buffer_publish(fanout, buffers[t], t, 1);
     }
-    as_fanout_publish(fanout, as_fanout_take(fanout), 0, 0);
+    as_pipe_buffer_publish(fanout, as_pipe_buffer_take(fanout), 0, 0);
     as_fanout_finish(fanout);
     assert_int_equal(watcher.batches, 8);
     assert_true(watcher.in_order);
@@ -215,6 +216,185 @@ static void reports_in_order(void **state)
     fclose(out);
     assert_string_equal(text, "3\n3\n3\n");
     free(text);
+    as_fanout_free(fanout);
+}
+
+/* ---- workers ---- */
+
+struct worker {
+    uint32_t number, n; /* of so many */
+    uint64_t batches, records, merged, finished, freed;
+    uint64_t crash_at; /* batch that it sees; 0: never */
+    bool in_turn;
+};
+
+static void work(void *self, const struct as_pipe_batch *batch)
+{
+    struct worker *worker = self;
+    worker->in_turn &= batch->number == worker->batches++ * worker->n + worker->number;
+    worker->records += batch->n;
+    if (worker->batches == worker->crash_at)
+        *nowhere = 1;
+}
+
+static void on_merge(void *self, void *other)
+{
+    struct worker *worker = self;
+    worker->records += ((struct worker *)other)->records;
+    worker->merged++;
+}
+
+static void worker_finish(void *self, FILE *out)
+{
+    ((struct worker *)self)->finished++;
+}
+
+static void worker_free(void *self)
+{
+    ((struct worker *)self)->freed++;
+}
+
+static const struct as_observer worker_ops = {.version = AS_OBSERVER_VERSION,
+                                              .name = "worker",
+                                              .batch = work,
+                                              .finish = worker_finish,
+                                              .free = worker_free,
+                                              .workers = 64,
+                                              .merge = on_merge};
+enum { MOST_WORKERS = 5 };
+
+/* `n` workers beside an ordinary observer; returns how many observers crashed. */
+static size_t share_work(struct worker *workers, uint32_t n, bool inline_, bool foreign, int batches)
+{
+    struct watcher watcher = {.in_order = true, .delay = 1000};
+    void *selves[MOST_WORKERS];
+    struct as_error err = AS_ERROR_INIT;
+    struct as_fanout *fanout =
+        as_fanout_new(&(struct as_fanout_options){.inline_ = inline_, .batch = BATCH, .in_flight = 4});
+    for (uint32_t i = 0; i < n; i++) {
+        workers[i].number = i;
+        workers[i].n = n;
+        workers[i].in_turn = true;
+        selves[i] = &workers[i];
+    }
+    as_fanout_add_workers(fanout, &worker_ops, selves, n, foreign);
+    as_fanout_add(fanout, &ops, &watcher, false);
+    assert_true(as_fanout_start(fanout, &err));
+    uint64_t records = 0, by_thread[8] = {0};
+    for (int i = 0; i < batches; i++)
+        produce(fanout, &records, by_thread, 0, 1 + (size_t)i % BATCH);
+    as_fanout_finish(fanout);
+    size_t crashed = as_fanout_report(fanout, NULL);
+    assert_true(as_fanout_crashed(fanout, 0) == (crashed > 0) && !as_fanout_crashed(fanout, 1));
+    assert_true(crashed || workers[0].records == records);
+    as_fanout_free(fanout);
+    assert_true(watcher.in_order && watcher.records == records && watcher.finished == 1 && watcher.freed == 1);
+    return crashed;
+}
+
+static void workers_take_turns_and_are_merged(void **state)
+{
+    for (uint32_t n = 1; n <= MOST_WORKERS; n++)
+        for (int batches = 0; batches < 40; batches += 13) {
+            struct worker workers[MOST_WORKERS] = {{0}};
+            assert_int_equal(share_work(workers, n, batches == 13, batches == 26, batches), 0);
+            assert_int_equal(workers[0].merged, n - 1);
+            assert_int_equal(workers[0].finished, 1);
+            for (uint32_t i = 0; i < n; i++) {
+                assert_true(workers[i].in_turn);
+                assert_int_equal(workers[i].batches, ((uint32_t)batches + n - 1 - i) / n);
+                assert_int_equal(workers[i].freed, 1);
+                assert_int_equal(workers[i].finished, i == 0);
+            }
+        }
+}
+
+/* Its share is missing: nothing is merged, nothing is reported. */
+static void crash_of_a_worker(void *argument)
+{
+    struct worker workers[MOST_WORKERS] = {{0}, {.crash_at = 2}};
+    size_t crashed = share_work(workers, 3, false, true, 30);
+    bool right = crashed == 1 && workers[0].merged == 0 && workers[0].finished == 0 && workers[0].batches == 10 &&
+                 workers[2].batches == 10 && workers[1].batches == 2 && workers[1].freed == 0;
+    _exit(right ? 0 : 1);
+}
+
+static void a_worker_that_crashes_ends_its_observer(void **state)
+{
+    char text[1024];
+    assert_int_equal(unit_run_child(crash_of_a_worker, NULL, text, sizeof text), 0);
+    assert_string_equal(text, "assay: the observer 'worker' crashed (SIGSEGV); the run goes on without it\n");
+}
+
+static void as_many_workers_as_there_are_processors(void **state)
+{
+    const struct as_observer three = {.workers = 3, .merge = on_merge}, lacks_merge = {.workers = 3};
+    assert_int_equal(as_fanout_count_workers(&ops, 64), 1);
+    assert_int_equal(as_fanout_count_workers(&lacks_merge, 64), 1);
+    assert_int_equal(as_fanout_count_workers(&three, 0), 1);
+    assert_int_equal(as_fanout_count_workers(&three, 2), 1);
+    assert_int_equal(as_fanout_count_workers(&three, 3), 1);
+    assert_int_equal(as_fanout_count_workers(&three, 4), 2);
+    assert_int_equal(as_fanout_count_workers(&three, 64), 3);
+}
+
+/* ---- what observers ask for ---- */
+
+struct asker {
+    uint64_t batches, accesses, stays;
+    bool right;
+};
+
+/* As ask_for fills them: access k of a batch is record k's, stays are one for each record. */
+static void ask(void *self, const struct as_pipe_batch *batch)
+{
+    struct asker *asker = self;
+    asker->batches++;
+    asker->right &= batch->size == sizeof *batch;
+    for (size_t i = 0; i < batch->n_accesses; i++)
+        asker->right &= batch->owners[i] == i && batch->accesses[i].address == 100 * batch->number + i &&
+                        batch->accesses[i].size == 8 && batch->accesses[i].kind == AS_ACCESS_STORE &&
+                        batch->accesses[i].insn == batch->pipes[i].insn;
+    for (size_t i = 0; i < batch->n_stays; i++)
+        asker->right &= batch->stays[i].from == batch->number && batch->stays[i].resource == AS_RESOURCE_ROB;
+    asker->accesses += batch->n_accesses;
+    asker->stays += batch->n_stays;
+}
+
+static void wants_are_joined_and_met(void **state)
+{
+    const struct as_observer ops_of[] = {{.name = "a", .batch = ask, .wants = AS_WANT_ACCESSES},
+                                         {.name = "b", .batch = ask, .wants = AS_WANT_OCCUPANCY},
+                                         {.name = "c", .batch = ask}};
+    struct asker askers[3] = {{.right = true}, {.right = true}, {.right = true}};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_fanout *fanout = as_fanout_new(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4});
+    uint32_t wants[] = {0, AS_WANT_ACCESSES, AS_WANT_ACCESSES | AS_WANT_OCCUPANCY,
+                        AS_WANT_ACCESSES | AS_WANT_OCCUPANCY};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(as_fanout_wants(fanout), wants[i]);
+        as_fanout_add(fanout, &ops_of[i], &askers[i], false);
+    }
+    assert_int_equal(as_fanout_wants(fanout), wants[3]);
+    assert_true(as_fanout_start(fanout, &err));
+    for (uint64_t number = 0; number < 20; number++) { /* more than buffers: what is left in one must not show again */
+        struct as_pipe_buffer *buffer = as_pipe_buffer_take(fanout);
+        size_t n = 1 + number % 7;
+        for (uint32_t i = 0; i < n; i++) {
+            struct as_stay stay = {.from = number, .cycles = 1, .resource = AS_RESOURCE_ROB};
+            struct as_data_access access = {.address = 100 * number + i, .insn = i, .size = 8, .kind = AS_ACCESS_STORE};
+            buffer->pipes[i] = (struct as_pipe){.insn = i};
+            as_pipe_buffer_add_access(buffer, i, &access);
+            as_pipe_buffer_add_stays(buffer, &stay, 1);
+        }
+        as_pipe_buffer_publish(fanout, buffer, 1, n);
+    }
+    as_fanout_finish(fanout);
+    for (int i = 0; i < 3; i++) {
+        assert_true(askers[i].right);
+        assert_int_equal(askers[i].accesses, 20 + (0 + 1 + 2 + 3 + 4 + 5 + 6) * 2 + (0 + 1 + 2 + 3 + 4 + 5));
+        assert_int_equal(askers[i].stays, askers[i].accesses);
+    }
     as_fanout_free(fanout);
 }
 
@@ -281,6 +461,10 @@ int main(void)
         cmocka_unit_test(buffers_are_reused),
         cmocka_unit_test(several_buffers_in_hand),
         cmocka_unit_test(reports_in_order),
+        cmocka_unit_test(workers_take_turns_and_are_merged),
+        cmocka_unit_test(a_worker_that_crashes_ends_its_observer),
+        cmocka_unit_test(as_many_workers_as_there_are_processors),
+        cmocka_unit_test(wants_are_joined_and_met),
         cmocka_unit_test(a_crash_ends_one_observer),
         cmocka_unit_test(our_own_crashes_are_not_hidden),
     };

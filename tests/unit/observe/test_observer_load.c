@@ -2,8 +2,8 @@
  * functions. The arguments: the directory with the shared objects, and the example of doc/examples/observer. */
 #include "unit.h"
 
-#include "observe/fanout.h"
 #include "observe/observer_load.h"
+#include "observe/pipe_buffer.h"
 
 #include <stdio.h>
 
@@ -41,9 +41,9 @@ static size_t use(const char *spec, bool inline_, char **text)
         as_fanout_new(&(struct as_fanout_options){.inline_ = inline_, .batch = 8, .in_flight = 2});
     as_fanout_add(fanout, loaded.ops, loaded.self, true);
     assert_true(as_fanout_start(fanout, &err));
-    struct as_pipe *pipes = as_fanout_take(fanout);
-    memset(pipes, 0, 5 * sizeof *pipes);
-    as_fanout_publish(fanout, pipes, 0, 5);
+    struct as_pipe_buffer *buffer = as_pipe_buffer_take(fanout);
+    memset(buffer->pipes, 0, 5 * sizeof *buffer->pipes);
+    as_pipe_buffer_publish(fanout, buffer, 0, 5);
     as_fanout_finish(fanout);
     size_t size;
     FILE *out = open_memstream(text, &size);
@@ -119,7 +119,11 @@ static void refusals(void **state)
     assert_refused("/proc/self/exe", "cannot load the observer"); /* a program, or one without the symbol */
     assert_refused("/proc/self/maps", "cannot load the observer");
     assert_refused(path_of("nothing"), "does not export 'assay_observer'");
-    assert_refused(path_of("wrong_version"), "was built for version 77 of assay/observer.h, this is version 1");
+    assert_refused(path_of("wrong_version"),
+                   "was built for version 77 of assay/observer.h, this is version 2: build it again");
+    assert_refused(path_of("version_1"),
+                   "was built for version 1 of assay/observer.h, this is version 2: build it again");
+    assert_refused(path_of("no_merge"), "works as several but lacks a merge function");
     assert_refused(path_of("wrong_record"), "was built for records of 48 bytes, this Assay's have 64");
     assert_refused(path_of("no_name"), "lacks a name");
     assert_refused(path_of("no_create"), "lacks a create function");

@@ -1,0 +1,145 @@
+/* See sink_tee.h. A thread's `user` is an array here, by sink; a sink sees its own element while it is called. */
+#include "engine/sink_tee.h"
+
+#include "base/vec.h"
+
+struct branch {
+    const struct as_sink *sink;
+    void *context;
+};
+
+struct as_sink_tee {
+    AS_VEC(struct branch) branches;
+    struct as_sink sink;
+    AS_VEC(void **) users; /* of threads that run: freed at the end if the run broke off */
+};
+
+struct as_sink_tee *as_sink_tee_new(void)
+{
+    return as_alloc(sizeof(struct as_sink_tee));
+}
+
+void as_sink_tee_add(struct as_sink_tee *tee, const struct as_sink *sink, void *context)
+{
+    *as_vec_push(&tee->branches) = (struct branch){.sink = sink, .context = context};
+}
+
+void as_sink_tee_free(struct as_sink_tee *tee)
+{
+    if (!tee)
+        return;
+    for (size_t i = 0; i < tee->users.len; i++)
+        free(tee->users.data[i]);
+    as_vec_free(&tee->users);
+    as_vec_free(&tee->branches);
+    free(tee);
+}
+
+/* Calls one function of every sink that has it. A macro, since each has parameters of its own. */
+#define TELL_ALL(tee, thread, function, ...)                                                                           \
+    do {                                                                                                               \
+        void **users = (thread)->user;                                                                                 \
+        for (size_t i = 0; i < (tee)->branches.len; i++) {                                                             \
+            const struct branch *branch = &(tee)->branches.data[i];                                                    \
+            if (!branch->sink->function)                                                                               \
+                continue;                                                                                              \
+            (thread)->user = users[i];                                                                                 \
+            branch->sink->function(branch->context, thread __VA_OPT__(, ) __VA_ARGS__);                                \
+            users[i] = (thread)->user;                                                                                 \
+        }                                                                                                              \
+        (thread)->user = users;                                                                                        \
+    } while (0)
+
+static void on_thread_start(void *context, struct as_thread *thread)
+{
+    struct as_sink_tee *tee = context;
+    thread->user = *as_vec_push(&tee->users) = as_alloc_array(tee->branches.len, sizeof(void *));
+    TELL_ALL(tee, thread, thread_start);
+}
+
+static void on_thread_end(void *context, struct as_thread *thread)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, thread_end);
+    for (size_t i = 0; i < tee->users.len; i++)
+        if (tee->users.data[i] == thread->user) {
+            tee->users.data[i] = tee->users.data[--tee->users.len];
+            break;
+        }
+    free(thread->user);
+    thread->user = NULL;
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, block, exec);
+}
+
+static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
+                     const struct as_tally *tally)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, tally, block, tally);
+}
+
+static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, syscall, number, args);
+}
+
+static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, syscall_return, number, result);
+}
+
+static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, signal, number, interrupted);
+}
+
+static void on_signal_return(void *context, struct as_thread *thread)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, signal_return);
+}
+
+static uint64_t clock_of(void *context, const struct as_thread *thread)
+{
+    const struct as_sink_tee *tee = context;
+    size_t i = 0;
+    while (!tee->branches.data[i].sink->clock)
+        i++;
+    struct as_thread own = *thread;
+    own.user = ((void **)thread->user)[i];
+    return tee->branches.data[i].sink->clock(tee->branches.data[i].context, &own);
+}
+
+const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
+{
+    if (tee->branches.len == 1) {
+        *context = tee->branches.data[0].context;
+        return tee->branches.data[0].sink;
+    }
+    *context = tee;
+    bool tallies = true, clock = false;
+    for (size_t i = 0; i < tee->branches.len; i++) {
+        tallies &= tee->branches.data[i].sink->tally != NULL;
+        clock |= tee->branches.data[i].sink->clock != NULL;
+    }
+    tee->sink = (struct as_sink){
+        .thread_start = on_thread_start,
+        .thread_end = on_thread_end,
+        .block = on_block,
+        .tally = tallies ? on_tally : NULL,
+        .syscall = on_syscall,
+        .syscall_return = on_syscall_return,
+        .signal = on_signal,
+        .signal_return = on_signal_return,
+        .clock = clock ? clock_of : NULL,
+    };
+    return &tee->sink;
+}

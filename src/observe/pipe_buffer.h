@@ -1,0 +1,36 @@
+/* Buffers of the core model's records, from the producer's side: as_pipe_batch before it is published.
+ *
+ * The records are an array of fixed size. What only some observers ask for (as_fanout_wants) grows as it is filled; a
+ * producer that nobody asks leaves it empty, and it takes no memory.
+ */
+#ifndef AS_OBSERVE_PIPE_BUFFER_H
+#define AS_OBSERVE_PIPE_BUFFER_H
+
+#include "base/vec.h"
+#include "observe/fanout.h"
+
+struct as_pipe_buffer {
+    struct as_pipe_batch batch;
+    AS_VEC(struct as_data_access) accesses;
+    AS_VEC(uint32_t) owners; /* as long as accesses */
+    AS_VEC(struct as_stay) stays;
+    struct as_pipe *pipes; /* aligned to a cache line */
+};
+
+/* A buffer without accesses and stays. */
+struct as_pipe_buffer *as_pipe_buffer_take(struct as_fanout *fanout);
+/* Gives the buffer away with its first n records, and the accesses and stays that were added; 0: nothing is published,
+ * and stays are lost. */
+void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n);
+
+void as_pipe_buffer_add_stays(struct as_pipe_buffer *buffer, const struct as_stay *stays, size_t n);
+
+/* An access of record number `owner` of the buffer. */
+static inline void as_pipe_buffer_add_access(struct as_pipe_buffer *buffer, uint32_t owner,
+                                             const struct as_data_access *access)
+{
+    *as_vec_push(&buffer->accesses) = *access;
+    *as_vec_push(&buffer->owners) = owner;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* The tee: every sink is told everything, with a `user` of its own; what all of them must be able to do, and what one is
+ * enough for. */
+#include "unit.h"
+
+#include "engine/sink_tee.h"
+
+#include <stdio.h>
+
+/* Writes a letter for each call, and checks that `user` is what it left there. */
+struct listener {
+    char text[256];
+    char name;
+    void *own; /* what its thread's user must be */
+};
+
+static void note(struct listener *listener, struct as_thread *thread, char what)
+{
+    size_t n = strlen(listener->text);
+    assert_ptr_equal(thread->user, listener->own);
+    assert_true(n + 1 < sizeof listener->text);
+    listener->text[n] = what;
+}
+
+static void hear_start(void *context, struct as_thread *thread)
+{
+    struct listener *listener = context;
+    assert_null(thread->user);
+    note(listener, thread, 'S');
+    thread->user = listener->own = listener;
+}
+
+static void hear_end(void *context, struct as_thread *thread)
+{
+    note(context, thread, 'E');
+}
+
+static void hear_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    note(context, thread, (char)('0' + exec->end));
+}
+
+static void hear_tally(void *context, struct as_thread *thread, const struct as_block *block,
+                       const struct as_tally *tally)
+{
+    note(context, thread, (char)('a' + tally->runs));
+}
+
+static void hear_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    note(context, thread, (char)('A' + number + args[5]));
+}
+
+static void hear_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    note(context, thread, (char)('A' + number - result));
+}
+
+static void hear_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
+{
+    note(context, thread, '!');
+}
+
+static void hear_signal_return(void *context, struct as_thread *thread)
+{
+    note(context, thread, '.');
+}
+
+static uint64_t time_of(void *context, const struct as_thread *thread)
+{
+    struct listener *listener = context;
+    assert_ptr_equal(thread->user, listener->own);
+    return (uint64_t)listener->name;
+}
+
+static const struct as_sink everything = {.thread_start = hear_start,
+                                          .thread_end = hear_end,
+                                          .block = hear_block,
+                                          .tally = hear_tally,
+                                          .syscall = hear_syscall,
+                                          .syscall_return = hear_return,
+                                          .signal = hear_signal,
+                                          .signal_return = hear_signal_return,
+                                          .clock = time_of};
+static const struct as_sink blocks_alone = {.block = hear_block};
+static const struct as_sink counts = {.block = hear_block, .tally = hear_tally};
+
+static void tell(const struct as_sink *sink, void *context, struct as_thread *thread)
+{
+    const uint64_t args[6] = {0, 0, 0, 0, 0, 1};
+    sink->thread_start(context, thread);
+    sink->block(context, thread, &(struct as_block_exec){.end = 3});
+    if (sink->tally)
+        sink->tally(context, thread, NULL, &(struct as_tally){.runs = 2});
+    sink->syscall(context, thread, 5, args);
+    sink->syscall_return(context, thread, 7, -4);
+    sink->signal(context, thread, 11, 0);
+    sink->signal_return(context, thread);
+    sink->block(context, thread, &(struct as_block_exec){.end = 4});
+}
+
+static void everyone_is_told(void **state)
+{
+    struct listener a = {.name = 'a'}, b = {.name = 'b'}, c = {.name = 'c'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    void *context;
+    as_sink_tee_add(tee, &counts, &a);
+    as_sink_tee_add(tee, &everything, &b);
+    as_sink_tee_add(tee, &everything, &c);
+    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+    struct as_thread first = {.number = 1}, second = {.number = 2};
+    tell(sink, context, &first);
+    assert_non_null(first.user);
+    assert_string_equal(a.text, "3c4");
+    assert_string_equal(b.text, "S3cGL!.4");
+    assert_string_equal(c.text, b.text);
+    assert_int_equal(sink->clock(context, &first), 'b');
+    sink->thread_end(context, &first);
+    assert_null(first.user);
+    b.own = c.own = NULL;
+    tell(sink, context, &second); /* its end is never told: nothing may leak */
+    assert_string_equal(b.text, "S3cGL!.4ES3cGL!.4");
+    as_sink_tee_free(tee);
+}
+
+static void tallies_need_all_of_them(void **state)
+{
+    struct listener a = {.name = 'a'}, b = {.name = 'b'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    void *context;
+    as_sink_tee_add(tee, &counts, &a);
+    as_sink_tee_add(tee, &counts, &b);
+    assert_non_null(as_sink_tee_sink(tee, &context)->tally);
+    assert_null(as_sink_tee_sink(tee, &context)->clock);
+    as_sink_tee_add(tee, &blocks_alone, &b);
+    assert_null(as_sink_tee_sink(tee, &context)->tally);
+    as_sink_tee_free(tee);
+}
+
+static void alone_it_is_passed_on(void **state)
+{
+    struct listener a = {.name = 'a'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    void *context;
+    as_sink_tee_add(tee, &everything, &a);
+    assert_ptr_equal(as_sink_tee_sink(tee, &context), &everything);
+    assert_ptr_equal(context, &a);
+    as_sink_tee_free(tee);
+    as_sink_tee_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everyone_is_told),
+        cmocka_unit_test(tallies_need_all_of_them),
+        cmocka_unit_test(alone_it_is_passed_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
