@@ -4,12 +4,14 @@
 #include "cmd/commands.h"
 #include "import/import.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct import_options {
-    const char *output, *debug_path;
+    const char *output, *debug_path, *symfs, *cache, *kallsyms, *vmlinux;
     bool trust_paths;
 };
 
@@ -28,7 +30,27 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct import_options, debug_path),
      .value = "DIRS",
-     .help = "Where separate debug files are, with ':' between directories (default /usr/lib/debug)."},
+     .help = "Look for separate debug files in these directories too, with ':' between them, before /usr/lib/debug."},
+    {.name = "symfs",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct import_options, symfs),
+     .value = "DIR",
+     .help = "Look for the recorded files below DIR, a copy of the recorded machine's file system."},
+    {.name = "buildid-dir",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct import_options, cache),
+     .value = "DIR",
+     .help = "perf's cache of recorded files by build-id (default ~/.debug)."},
+    {.name = "vmlinux",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct import_options, vmlinux),
+     .value = "FILE",
+     .help = "The recorded kernel's ELF file, for names, lines and code of the kernel."},
+    {.name = "kallsyms",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct import_options, kallsyms),
+     .value = "FILE",
+     .help = "A copy of the recorded machine's /proc/kallsyms, for names of the kernel's functions."},
     {.name = NULL},
 };
 
@@ -69,6 +91,16 @@ static bool read_recording(struct as_import *import, struct as_perf_reader *read
     return true;
 }
 
+static struct as_perf_spaces_options name_sources(const struct import_options *options, const struct as_perf_info *info)
+{
+    return (struct as_perf_spaces_options){.debug_path = options->debug_path,
+                                           .search = {.symfs = options->symfs, .cache = options->cache},
+                                           .kallsyms = options->kallsyms,
+                                           .vmlinux = options->vmlinux,
+                                           .trust_paths = options->trust_paths,
+                                           .recorded = info};
+}
+
 static bool import_file(const struct import_options *options, const char *file, struct as_error *err)
 {
     struct as_perf_reader *reader = as_perf_reader_open(file, NULL, err);
@@ -80,17 +112,18 @@ static bool import_file(const struct import_options *options, const char *file, 
         return false;
     }
     const struct as_perf_info *info = as_perf_reader_info(reader);
-    struct as_import *import = as_import_open(&(struct as_import_options){
-        .writer = writer,
-        .info = info,
-        .spaces = {.debug_path = options->debug_path, .trust_paths = options->trust_paths, .recorded = info},
-        .unwind = true,
-        .notices = as_notices_to_log});
+    struct as_import *import = as_import_open(&(struct as_import_options){.writer = writer,
+                                                                          .info = info,
+                                                                          .spaces = name_sources(options, info),
+                                                                          .unwind = true,
+                                                                          .notices = as_notices_to_log});
     bool ok = read_recording(import, reader, writer, file, err);
     if (!ok)
         as_store_writer_abort(writer);
     else
         ok = as_store_writer_commit(writer, err);
+    if (ok && as_perf_spaces_rejected_vmlinux(as_import_spaces(import)))
+        as_log_warn("%s is not used: it is not the ELF file of the recorded kernel", options->vmlinux);
     if (ok) {
         struct as_import_counts counts = as_import_count(import);
         report(&counts, as_perf_reader_summary(reader), options->output);
@@ -98,6 +131,31 @@ static bool import_file(const struct import_options *options, const char *file, 
     as_import_free(import);
     as_perf_reader_close(reader);
     return ok;
+}
+
+/* What the user names must be there; perf's cache, where the user does not, may be missing. */
+static bool check_sources(const struct import_options *options, struct as_error *err)
+{
+    const struct {
+        const char *option, *path;
+        mode_t kind;
+    } sources[] = {
+        {"--symfs", options->symfs, S_IFDIR},
+        {"--buildid-dir", options->cache, S_IFDIR},
+        {"--vmlinux", options->vmlinux, S_IFREG},
+        {"--kallsyms", options->kallsyms, S_IFREG},
+    };
+    struct stat info;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (!sources[i].path)
+            continue;
+        if (stat(sources[i].path, &info) != 0)
+            return as_error_set(err, "%s: cannot read '%s': %s", sources[i].option, sources[i].path, strerror(errno));
+        if ((info.st_mode & S_IFMT) != sources[i].kind)
+            return as_error_set(err, "%s: '%s' is not a %s", sources[i].option, sources[i].path,
+                                sources[i].kind == S_IFDIR ? "directory" : "regular file");
+    }
+    return true;
 }
 
 static int run_import(int argc, char **argv)
@@ -113,21 +171,26 @@ static int run_import(int argc, char **argv)
         return as_cli_usage(&as_command_import, "which recording? perf.data, say, or - for standard input");
     if (rest + 1 < argc)
         return as_cli_usage(&as_command_import, "one recording at a time, but got '%s' too", argv[rest + 1]);
-    return import_file(&options, argv[rest], &err) ? AS_EXIT_OK : as_cli_fail(&as_command_import, &err);
+    char *cache = getenv("HOME") ? as_format("%s/.debug", getenv("HOME")) : NULL;
+    bool ok = check_sources(&options, &err);
+    options.cache = options.cache ? options.cache : cache;
+    ok = ok && import_file(&options, argv[rest], &err);
+    free(cache);
+    return ok ? AS_EXIT_OK : as_cli_fail(&as_command_import, &err);
 }
 
 const struct as_command as_command_import = {
     .name = "import",
-    .summary = "Make a profile of a recording of Linux perf",
+    .summary = "Turn a recording of Linux perf into a profile",
     .usage = "[options] FILE",
     .description =
-        "Reads FILE ('-': standard input), which perf record wrote (perf.data, or a pipe, packed with zstd or not) or "
-        "perf script printed, and writes a profile that report, annotate and export read: a series for each event, "
-        "weighted by the samples' periods; call paths; data sources and what IBS and SPE tell of the sampled "
-        "operations "
-        "as components, and weights and latencies as series of their own.\n\n"
-        "Functions have names, and instructions their text, where the files that were recorded are on this machine: "
-        "the same build-id, or where there is none the same inode.",
+        "Reads FILE ('-': standard input), written by perf record (perf.data, or a pipe) or printed by perf script, "
+        "compressed or not, and writes a profile for report, annotate and export: a series for each event, weighted by "
+        "the samples' periods; call paths; data sources and the facts of IBS and SPE about the sampled operations as "
+        "components; weights and latencies as series of their own.\n\n"
+        "Functions have names, and instructions their text, if the recorded files are on this machine (the same "
+        "build-id, or the same inode where the recording has no build-id), below --symfs, or in perf's build-id "
+        "cache.",
     .options = options_table,
     .examples = "perf record -g -- ./program && assay import perf.data && assay report\n"
                 "perf record -o - -- ./program | assay import -o run.db -\n",

@@ -50,13 +50,13 @@ static void add_module(struct as_import_code *code, const struct as_perf_locatio
     struct as_store_module module = {
         .path = location->module, .build_id = location->build_id, .base = address - location->module_offset};
     struct stat info;
-    bool matched = location->match == AS_PERF_MATCHED;
-    if (matched && stat(location->module, &info) == 0) {
+    bool matched = location->match == AS_PERF_MATCHED && location->disk_path;
+    if (matched && stat(location->disk_path, &info) == 0) {
         module.file_size = (uint64_t)info.st_size;
         module.file_time = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
     }
     as_store_add_module(code->writer, &module);
-    uint32_t name = as_strings_intern(code->names, location->module);
+    uint32_t name = as_strings_intern(code->names, location->disk_path ? location->disk_path : location->module);
     *as_vec_push(&code->modules) = (struct as_import_module){
         .base = module.base, .matched = matched, .path = as_strings_get(code->names, name), .fd = -1};
 }

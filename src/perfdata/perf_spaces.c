@@ -13,6 +13,8 @@
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
+#define KERNEL_NAME "[kernel.kallsyms]" /* as perf calls it */
+
 struct file {
     const char *path, *name;
     uint32_t path_id;
@@ -46,21 +48,31 @@ struct as_perf_spaces {
     struct as_strings *strings;
     char *roots;
     struct as_module_options options;
+    struct as_perf_search search;
+    const char *kallsyms_path;
+    const char *vmlinux_path;
+    bool vmlinux_tried;
+    struct file *vmlinux; /* NULL: none, or not the recorded kernel's */
     bool trust_paths, live;
     const struct as_perf_info *recorded; /* or NULL */
 };
 
-struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options)
+struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *given)
 {
+    static const char default_roots[] = "/usr/lib/debug";
+    const struct as_perf_spaces_options none = {0}, *options = given ? given : &none;
     struct as_perf_spaces *spaces = as_alloc(sizeof *spaces);
-    bool given = options != NULL && options->debug_path != NULL;
     spaces->strings = as_strings_new();
-    spaces->roots = as_strdup(given ? options->debug_path : "/usr/lib/debug");
-    spaces->options = (struct as_module_options){
-        .roots = spaces->roots, .no_debug = options != NULL && options->no_debug, .strings = spaces->strings};
-    spaces->trust_paths = options != NULL && options->trust_paths;
-    spaces->live = options != NULL && options->live;
-    spaces->recorded = options != NULL ? options->recorded : NULL;
+    spaces->roots =
+        options->debug_path ? as_format("%s:%s", options->debug_path, default_roots) : as_strdup(default_roots);
+    spaces->options =
+        (struct as_module_options){.roots = spaces->roots, .no_debug = options->no_debug, .strings = spaces->strings};
+    spaces->search = options->search;
+    spaces->kallsyms_path = options->kallsyms;
+    spaces->trust_paths = options->trust_paths;
+    spaces->live = options->live;
+    spaces->recorded = options->recorded;
+    spaces->vmlinux_path = options->vmlinux;
     return spaces;
 }
 
@@ -107,13 +119,25 @@ static void build_id_text(const struct as_perf_build_id *id, char text[2 * AS_PE
         sprintf(text + 2 * i, "%02x", id->bytes[i]);
 }
 
+static bool is_kernel(enum as_perf_mode mode)
+{
+    return mode == AS_PERF_KERNEL || mode == AS_PERF_GUEST_KERNEL || mode == AS_PERF_HYPERVISOR;
+}
+
+/* Where perf finds the kernel's ELF file, its list of build-ids has that path instead of KERNEL_NAME. */
+static bool is_vmlinux(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash ? slash + 1 : path, "vmlinux", 7) == 0;
+}
+
 bool as_perf_spaces_build_id(void *context, const char *path, enum as_perf_mode mode, const struct as_perf_build_id *id,
                              struct as_error *err)
 {
-    (void)mode;
     (void)err;
     struct as_perf_spaces *spaces = context;
-    uint64_t *known = as_map_put(&spaces->build_ids, as_strings_intern(spaces->strings, path));
+    const char *name = is_kernel(mode) && is_vmlinux(path) ? KERNEL_NAME : path;
+    uint64_t *known = as_map_put(&spaces->build_ids, as_strings_intern(spaces->strings, name));
     *as_vec_push(&spaces->build_id_list) = *id;
     *known = spaces->build_id_list.len;
     return true;
@@ -161,7 +185,7 @@ static struct file *file_for(struct as_perf_spaces *spaces, const struct as_perf
 }
 
 /* The module of the file on this disk, shared by all of its names. */
-static struct as_module *module_for(struct as_perf_spaces *spaces, const struct file *file,
+static struct as_module *module_for(struct as_perf_spaces *spaces, const char *path, const char *name,
                                     const struct as_file_identity *identity)
 {
     uint64_t key[2] = {identity->device, identity->inode};
@@ -170,7 +194,7 @@ static struct as_module *module_for(struct as_perf_spaces *spaces, const struct 
     if (known != NULL)
         return spaces->module_list.data[*known];
     struct as_module *module = as_alloc(sizeof *module);
-    *module = (struct as_module){.path = file->path, .name = file->name, .has_file = true, .identity = *identity};
+    *module = (struct as_module){.path = keep(spaces, path), .name = name, .has_file = true, .identity = *identity};
     *as_map_put(&spaces->modules, hash) = spaces->module_list.len;
     *as_vec_push(&spaces->module_list) = module;
     as_module_load(module, &spaces->options);
@@ -188,23 +212,38 @@ static bool same_build_id(const struct file *file, const struct as_build_id *own
     return true;
 }
 
-/* Whether the file on disk is the recorded one. */
-static enum as_perf_match match_file(const struct as_perf_spaces *spaces, const struct file *file,
+/* Whether the file at `path` is the recorded one. */
+static enum as_perf_match match_file(const struct as_perf_spaces *spaces, const struct file *file, const char *path,
                                      const struct as_file_identity *identity)
 {
+    if (file->build_id.size == 0 && spaces->search.symfs)
+        return AS_PERF_TRUSTED; /* inodes of another root mean nothing, and the user has named it */
     if (file->build_id.size == 0) {
         bool same = file->inode != 0 && file->inode == identity->inode &&
                     (gnu_dev_makedev(file->major, file->minor) == identity->device || file->major == 0);
         return same ? AS_PERF_MATCHED : spaces->trust_paths ? AS_PERF_TRUSTED : AS_PERF_OTHER;
     }
     struct as_error err = AS_ERROR_INIT;
-    struct as_elf *elf = as_elf_open(file->path, &err);
+    struct as_elf *elf = as_elf_open(path, &err);
     if (elf == NULL)
         return AS_PERF_MISSING;
     struct as_build_id own;
     as_elf_build_id(elf, &own);
     as_elf_close(elf);
     return same_build_id(file, &own) ? AS_PERF_MATCHED : AS_PERF_OTHER;
+}
+
+static void try_file(struct as_perf_spaces *spaces, struct file *file, const char *path, bool first)
+{
+    struct as_file_identity identity = as_file_identity_of(path);
+    enum as_perf_match match = identity.known ? match_file(spaces, file, path, &identity) : AS_PERF_MISSING;
+    if (match == AS_PERF_MATCHED || match == AS_PERF_TRUSTED) {
+        struct as_module *module = module_for(spaces, path, file->name, &identity);
+        file->module = module->readable ? module : NULL;
+        match = module->readable ? match : AS_PERF_MISSING;
+    }
+    if (first || file->module)
+        file->match = match;
 }
 
 /* Looks at the disk when the first address of a file is asked for. */
@@ -221,19 +260,14 @@ static void ask_file(struct as_perf_spaces *spaces, struct file *file)
         build_id_text(&file->build_id, text);
         file->build_id_text = keep(spaces, text);
     }
-    if (!is_file_path(file->path))
+    if (!is_file_path(file->path) && strcmp(file->path, "[vdso]") != 0)
         return;
-    struct as_file_identity identity = as_file_identity_of(file->path);
-    file->match = identity.known ? match_file(spaces, file, &identity) : AS_PERF_MISSING;
-    if (file->match != AS_PERF_MATCHED && file->match != AS_PERF_TRUSTED)
-        return;
-    file->module = module_for(spaces, file, &identity);
-    if (!file->module->readable) {
-        file->module = NULL;
-        file->match = AS_PERF_MISSING;
-        return;
-    }
-    if (!file->build_id_text && file->module->build_id[0]) /* the same inode: what is in it is what was run */
+    char path[PATH_MAX];
+    for (int place = 0; place < AS_PERF_PLACES && !file->module; place++)
+        if (as_perf_search_path(&spaces->search, place, file->path, file->build_id_text, path))
+            try_file(spaces, file, path, place == AS_PERF_PLACE_PATH);
+    /* Found by its inode: what is in it is what was run. */
+    if (file->module && !file->build_id_text && file->module->build_id[0])
         file->build_id_text = file->module->build_id;
 }
 
@@ -248,11 +282,6 @@ static struct process *process_of(struct as_perf_spaces *spaces, uint32_t pid)
     struct process *process = as_vec_push(&spaces->spaces);
     *process = (struct process){0};
     return process;
-}
-
-static bool is_kernel(enum as_perf_mode mode)
-{
-    return mode == AS_PERF_KERNEL || mode == AS_PERF_GUEST_KERNEL || mode == AS_PERF_HYPERVISOR;
 }
 
 static void add_map(struct as_perf_spaces *spaces, const struct as_perf_process *map)
@@ -308,6 +337,11 @@ bool as_perf_spaces_ksymbol(void *context, const struct as_perf_ksymbol *symbol,
     return true;
 }
 
+bool as_perf_spaces_rejected_vmlinux(const struct as_perf_spaces *spaces)
+{
+    return spaces->vmlinux_tried && !spaces->vmlinux;
+}
+
 const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pid, uint32_t tid)
 {
     const uint64_t *name = as_map_get(&spaces->comms, (uint64_t)pid << 32 | tid);
@@ -315,6 +349,19 @@ const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pi
 }
 
 /* ---- look-up ---- */
+
+static void find_symbol(struct as_perf_spaces *spaces, struct as_module *module, struct as_perf_location *location)
+{
+    struct as_symbol *symbol = as_symtab_find(&module->symbols, location->module_offset);
+    if (symbol == NULL)
+        return;
+    location->function_start = symbol->address;
+    location->function_size = symbol->size;
+    if (symbol->raw == NULL)
+        return;
+    location->raw_function = symbol->raw;
+    location->function = as_module_symbol_name(symbol, spaces->strings);
+}
 
 /* Whether the running kernel is the recorded one. perf notes the address of its text as the mapping's offset. */
 static bool is_running(const struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)
@@ -324,21 +371,89 @@ static bool is_running(const struct as_perf_spaces *spaces, const struct as_perf
            as_perf_kallsyms_fits(&spaces->kallsyms, recorded, running.release, spaces->trust_paths);
 }
 
-/* As long as the recording has not said which kernel it was, there is nothing to compare: a pipe may say it later. */
-static bool kallsyms_fit(struct as_perf_spaces *spaces, const struct as_perf_range *map)
+/* The copy that the user named; the running kernel's; or the one that perf's cache has of the recorded kernel. */
+static bool load_kallsyms(struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)
 {
-    const uint64_t *known = as_map_get(&spaces->build_ids, as_strings_intern(spaces->strings, "[kernel.kallsyms]"));
+    struct as_perf_kallsyms *table = &spaces->kallsyms;
+    if (spaces->kallsyms_path)
+        return as_perf_kallsyms_load(table, spaces->kallsyms_path, "/dev/null");
+    if (as_perf_kallsyms_load(table, "/proc/kallsyms", "/sys/kernel/notes")) {
+        if (spaces->live || is_running(spaces, recorded))
+            return true;
+        as_perf_kallsyms_free(table);
+    }
+    char id[2 * AS_PERF_BUILD_ID_MAX + 1], path[PATH_MAX];
+    build_id_text(&recorded->build_id, id);
+    return as_perf_search_kallsyms(&spaces->search, id, path) && as_perf_kallsyms_load(table, path, "/dev/null") &&
+           (recorded->reference == 0 || recorded->reference == table->text || recorded->reference == table->stext);
+}
+
+/* What the recording says of its kernel. */
+static struct as_perf_kernel recorded_kernel(struct as_perf_spaces *spaces, const struct as_perf_range *map)
+{
+    const uint64_t *known = as_map_get(&spaces->build_ids, as_strings_intern(spaces->strings, KERNEL_NAME));
     struct as_perf_kernel recorded = {.release = spaces->recorded != NULL ? spaces->recorded->os_release : NULL,
                                       .reference = map != NULL ? map->offset : 0};
     if (known != NULL)
         recorded.build_id = spaces->build_id_list.data[*known - 1];
-    bool told = known != NULL || recorded.release != NULL || spaces->live || spaces->trust_paths;
-    if (!spaces->kallsyms_tried && told) {
+    return recorded;
+}
+
+/* As long as the recording has not said which kernel it was, there is nothing to compare: a pipe may say it later. */
+static bool kallsyms_fit(struct as_perf_spaces *spaces, const struct as_perf_range *map)
+{
+    struct as_perf_kernel recorded = recorded_kernel(spaces, map);
+    bool told = recorded.build_id.size > 0 || recorded.release != NULL || spaces->live || spaces->trust_paths;
+    if (!spaces->kallsyms_tried && (told || spaces->kallsyms_path)) {
         spaces->kallsyms_tried = true;
-        spaces->kallsyms_fit = as_perf_kallsyms_load(&spaces->kallsyms, "/proc/kallsyms", "/sys/kernel/notes") &&
-                               (spaces->live || is_running(spaces, &recorded));
+        spaces->kallsyms_fit = load_kallsyms(spaces, &recorded);
     }
     return spaces->kallsyms_fit;
+}
+
+/* The kernel's ELF file that the user has named, unless it is another kernel's. */
+static struct file *vmlinux_of(struct as_perf_spaces *spaces, const struct as_perf_build_id *recorded)
+{
+    if (spaces->vmlinux_tried || !spaces->vmlinux_path)
+        return spaces->vmlinux;
+    spaces->vmlinux_tried = true;
+    struct file *file = as_alloc(sizeof *file);
+    *file = (struct file){.path = spaces->vmlinux_path, .name = "[kernel]", .build_id = *recorded};
+    *as_vec_push(&spaces->file_list) = file;
+    struct as_file_identity identity = as_file_identity_of(file->path);
+    if (!identity.known || (recorded->size > 0 && match_file(spaces, file, file->path, &identity) != AS_PERF_MATCHED))
+        return NULL;
+    file->module = module_for(spaces, file->path, file->name, &identity);
+    spaces->vmlinux = file->module->readable && file->module->segments.len > 0 ? file : NULL;
+    return spaces->vmlinux;
+}
+
+/* A kernel is moved as a whole, by a multiple of 2 MiB: the recorded address of its text says how far. */
+static uint64_t kernel_bias(const struct as_module *vmlinux, const struct as_perf_range *map)
+{
+    for (size_t i = 0; map && map->offset && i < vmlinux->segments.len; i++)
+        if (vmlinux->segments.data[i].executable)
+            return (map->offset - vmlinux->segments.data[i].address) & ~((UINT64_C(2) << 20) - 1);
+    return 0;
+}
+
+static void find_in_vmlinux(struct as_perf_spaces *spaces, struct file *vmlinux, const struct as_perf_range *map,
+                            uint64_t address, struct as_perf_location *location)
+{
+    const struct as_module *module = vmlinux->module;
+    uint64_t own = address - kernel_bias(module, map);
+    for (size_t i = 0; i < module->segments.len; i++) {
+        const struct as_elf_segment *segment = &module->segments.data[i];
+        if (own - segment->address >= segment->file_size)
+            continue;
+        location->module_offset = own;
+        location->file_offset = own - segment->address + segment->offset;
+        location->match = AS_PERF_MATCHED;
+        location->disk_path = vmlinux->path;
+        location->file = vmlinux;
+        find_symbol(spaces, vmlinux->module, location);
+        return;
+    }
 }
 
 static void find_kernel_symbol(struct as_perf_spaces *spaces, uint64_t address, const struct as_perf_range *map,
@@ -371,7 +486,12 @@ static void find_kernel(struct as_perf_spaces *spaces, uint64_t address, struct 
         location->module_name = file->name;
         location->build_id = file->build_id_text;
     }
-    find_kernel_symbol(spaces, address, map, location);
+    struct as_perf_kernel recorded = recorded_kernel(spaces, map);
+    struct file *vmlinux = strcmp(location->module, "[kernel]") == 0 ? vmlinux_of(spaces, &recorded.build_id) : NULL;
+    if (vmlinux)
+        find_in_vmlinux(spaces, vmlinux, map, address, location);
+    if (!location->function)
+        find_kernel_symbol(spaces, address, map, location);
     /* The processor may say "kernel" of the first instruction behind it: that is none of the kernel's. */
     if (map == NULL && location->function == NULL && spaces->kernel.root != NULL && address >> 63 == 0)
         location->module = location->module_name = "[unknown]";
@@ -393,19 +513,6 @@ static uint64_t bias_of(const struct as_perf_range *map)
 {
     const struct file *file = map->value;
     return as_module_bias(file->module, map->start, map->end, map->offset, NULL);
-}
-
-static void find_symbol(struct as_perf_spaces *spaces, struct as_module *module, struct as_perf_location *location)
-{
-    struct as_symbol *symbol = as_symtab_find(&module->symbols, location->module_offset);
-    if (symbol == NULL)
-        return;
-    location->function_start = symbol->address;
-    location->function_size = symbol->size;
-    if (symbol->raw == NULL)
-        return;
-    location->raw_function = symbol->raw;
-    location->function = as_module_symbol_name(symbol, spaces->strings);
 }
 
 void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
@@ -432,6 +539,7 @@ void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_pe
     if (file->module == NULL)
         return;
     location->module_offset = address - bias_of(map);
+    location->disk_path = file->module->path;
     location->file = file;
     find_symbol(spaces, file->module, location);
 }

@@ -11,16 +11,20 @@
 #ifndef AS_PERFDATA_PERF_SPACES_H
 #define AS_PERFDATA_PERF_SPACES_H
 
+#include "perfdata/perf_search.h"
 #include "perfdata/perfdata.h"
 #include "symbol/space.h"
 
 struct as_perf_spaces;
 
 struct as_perf_spaces_options {
-    const char *debug_path; /* colon-separated roots with separate debug files; NULL: /usr/lib/debug */
-    bool no_debug;          /* symbols only, no DWARF */
-    bool live;              /* recorded here, by the kernel that is running: its functions' names fit */
-    bool trust_paths;       /* take the file at the path where the recording does not say which one it was */
+    const char *debug_path; /* colon-separated roots with separate debug files, before the default /usr/lib/debug */
+    struct as_perf_search search; /* where files may be; its strings must live as long as the spaces */
+    const char *kallsyms;         /* a copy of the recorded kernel's /proc/kallsyms, taken as such; NULL: see above */
+    const char *vmlinux;          /* the recorded kernel's ELF file; NULL: none */
+    bool no_debug;                /* symbols only, no DWARF */
+    bool live;                    /* recorded here, by the kernel that is running: its functions' names fit */
+    bool trust_paths;             /* take the file at the path where the recording does not say which one it was */
     const struct as_perf_info *recorded; /* the reader's, to compare kernels by; NULL: nothing is known */
 };
 
@@ -52,7 +56,8 @@ struct as_perf_location {
     uint64_t file_offset;
     uint64_t function_start, function_size; /* start: in the terms of module_offset; 0 where unknown */
     enum as_perf_match match;
-    void *file; /* NULL: none that could have lines. For the functions below; lives as long as the spaces */
+    const char *disk_path; /* where the file was found here; NULL: nowhere */
+    void *file;            /* NULL: none that could have lines. For the functions below; lives as long as the spaces */
 };
 
 /* Strings live as long as the spaces. Always fills `location`. */
@@ -82,6 +87,9 @@ struct as_perf_data {
 /* User addresses, and the kernel's as "[kernel]". Variables without a place in the file (.bss) are known by the mapping
  * of their file that comes before them. */
 void as_perf_spaces_data(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address, struct as_perf_data *data);
+
+/* Whether the kernel's ELF file that the options name was needed and not used: it is another kernel's, or not ELF. */
+bool as_perf_spaces_rejected_vmlinux(const struct as_perf_spaces *spaces);
 
 /* The name of a thread; NULL: unknown. */
 const char *as_perf_spaces_comm(const struct as_perf_spaces *spaces, uint32_t pid, uint32_t tid);

@@ -126,6 +126,46 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
     printf '\x1f\x8b\x08garbage' >packed
     refused() { ! "$ASSAY" import -q -o none.db packed 2>packed.err && [ ! -e none.db ] && [ "$(wc -l <packed.err)" = 1 ]; }
     check "gzip: garbage is refused in one line" refused
+    # Files that are not where they were: perf's cache has a copy, or a copy of the file system does.
+    mkdir -p home empty "fs$PWD"
+    cp known moved && cp known "fs$PWD/moved"
+    HOME=$PWD/home recorded -F 3000 -e cpu-clock -o moved.data -- ./moved
+    rm moved
+    named() { "$ASSAY" report --json moved.db | python3 -c 'import json, sys
+print(any(r["function"] == "three" for r in json.load(sys.stdin)["rows"]))'; }
+    "$ASSAY" import -q --buildid-dir empty -o moved.db moved.data
+    check_same "a file that is gone has no names" False "$(named)"
+    HOME=$PWD/home "$ASSAY" import -q -o moved.db moved.data
+    check_same "… but those of perf's build-id cache" True "$(named)"
+    check_json "… and instructions from there" 'any(i.get("text") and i["line"] > 0 for i in d["instructions"])' \
+        "$ASSAY" export --to=json moved.db
+    "$ASSAY" import -q --buildid-dir empty --symfs fs -o moved.db moved.data
+    check_same "… or of a copy of the file system" True "$(named)"
+    for option in symfs buildid-dir vmlinux kallsyms; do
+        check_status 125 "--$option of nothing is refused" "$ASSAY" import --$option nowhere -o none.db moved.data
+        check_same "… in one line that names it" "assay import: --$option: cannot read 'nowhere': No such file or directory" "$err"
+    done
+    # The kernel's names from files that the user names. The pipe has no build-ids.
+    perf record -q -e cpu-clock -o - -- dd if=/dev/zero of=/dev/null bs=1M count=3000 2>/dev/null >kernel.data
+    kernel_functions() { "$ASSAY" report --json kernel.db | python3 -c 'import json, sys
+print(*sorted({r["function"] for r in json.load(sys.stdin)["rows"] if r["module"] == "[kernel]" and r["function"].startswith("made_up")}))'; }
+    if "$ASSAY" import -q -o kernel.db kernel.data && "$ASSAY" report --by module kernel.db | grep -q '\[kernel\]'; then
+        echo 'ffffffff80000000 T made_up_kernel' >kallsyms.txt
+        echo 'fffffffffffff000 T made_up_end' >>kallsyms.txt
+        "$ASSAY" import -q --kallsyms kallsyms.txt -o kernel.db kernel.data
+        check_same "--kallsyms names the kernel's functions" made_up_kernel "$(kernel_functions)"
+        printf '.globl _start\n.type made_up_vmlinux, @function\n_start: made_up_vmlinux: .fill 0x4000000, 1, 0x90\n.size made_up_vmlinux, 0x4000000\n' >vmlinux.S
+        cc -nostdlib -static -Wl,-Ttext=0xffffffff81000000,--build-id -o vmlinux vmlinux.S
+        "$ASSAY" import -q --vmlinux vmlinux -o kernel.db kernel.data
+        check_same "--vmlinux names the kernel's functions" made_up_vmlinux "$(kernel_functions)"
+        check_json "… and its code" 'any(i.get("text") == "nop" for i in d["instructions"])' "$ASSAY" export --to=json kernel.db
+        perf record -q -e cpu-clock -o kernel2.data -- dd if=/dev/zero of=/dev/null bs=1M count=1000 2>/dev/null
+        run "$ASSAY" import --vmlinux vmlinux -o kernel.db kernel2.data
+        check "… unless it is another kernel's" grep -q 'vmlinux is not used: it is not the ELF file of the recorded kernel' <<<"$err"
+        rm -f vmlinux
+    else
+        skip "names of the kernel" "perf records no samples of the kernel here"
+    fi
     piped() { perf record -q -e cpu-clock -o - -- ./known 2>/dev/null | "$ASSAY" import -o pipe.db -; }
     check "through a pipe" piped
     check_json "through a pipe: functions have names" 'any(r["function"] == "three" and r["share"] > 0.5 for r in d["rows"])' \
@@ -214,7 +254,7 @@ END
     done
     echo 'int more(void) { return 1; }' >>deep.c
     cc -O1 -g -o deep deep.c
-    check "… of a program that is another one by now" "$ASSAY" import -o stale.db stacks.data
+    check "… of a program that is another one by now" "$ASSAY" import --buildid-dir empty -o stale.db stacks.data
     check_json "… its tables are not used, and it is said" \
         '(lambda c: any(q["key"] == "not_unwound" and abs(q["value"] - 1 + c["stack_copies_unwound"] / c["stack_copies"]) < 1e-9 and q["value"] > 0.3 for q in d["quality"]))(d["counters"])' "$ASSAY" export --to=json stale.db
 
