@@ -63,12 +63,6 @@ int as_cli_stdout_failed(void)
     return AS_EXIT_FAILURE;
 }
 
-void as_strlist_free(struct as_strlist *list)
-{
-    free(list->data);
-    *list = (struct as_strlist){0};
-}
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -12,6 +12,7 @@
 #define AS_CMD_CLI_H
 
 #include "base/error.h"
+#include "base/strlist.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,12 +26,6 @@ enum as_option_type {
     AS_OPTION_CHOICE, /* int: index into `choices` */
     AS_OPTION_LIST,   /* struct as_strlist: may be given several times */
 };
-
-struct as_strlist {
-    const char **data;
-    size_t len;
-};
-void as_strlist_free(struct as_strlist *list); /* the array; the texts are those of argv */
 
 struct as_option {
     const char *name; /* without dashes; NULL ends the table */

@@ -7,6 +7,7 @@
 #include "cmd/compare_pics.h"
 #include "cmd/compare_traces.h"
 #include "cmd/output.h"
+#include "cmd/progress.h"
 #include "cmd/run_options.h"
 #include "observe/observer_load.h"
 #include "record/input.h"
@@ -302,7 +303,7 @@ static bool run_once(const struct comparison *all, struct run *run, char **argv,
     struct as_modelled *modelled = &run->modelled;
     struct as_engine_options engine = as_run_engine_options(&run->options->run, argv);
     engine.stdout_to_stderr = run->options->json && !run->options->output;
-    if (!as_modelled_run(modelled, engine, err))
+    if (!as_progress_run(modelled, engine, err))
         return false;
     report_observers(run);
     if (!as_oracle_check(modelled->oracle, err))
@@ -378,7 +379,7 @@ static int run_all(struct comparison *all, char **argv)
         ok = set_up(all, &all->runs[i], all->cores[i], &err);
     ok = ok && as_output_open(&all->output, all->options->output, &err);
     struct as_input input = {.start = -1};
-    ok = ok && (all->n_cores == 1 || as_input_keep(&input, &err));
+    ok = ok && (all->n_cores == 1 || as_input_keep(&input, &as_notices_to_log, &err));
     for (size_t i = 0; i < all->n_cores && ok; i++) {
         as_input_rewind(&input);
         ok = run_once(all, &all->runs[i], argv, &err);

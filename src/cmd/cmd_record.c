@@ -1,53 +1,53 @@
 /* assay record: runs a program and writes a profile of it. */
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/progress.h"
+#include "cmd/record_summary.h"
+#include "cmd/run_options.h"
 #include "record/record.h"
-#include "record/record_native.h"
 
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const call_graphs[] = {
     [AS_RECORD_FP] = "fp", [AS_RECORD_DWARF] = "dwarf", [AS_RECORD_NO_CALLS] = "none", NULL};
 
-const struct as_record_options as_record_defaults = {.run = AS_RUN_OPTIONS_DEFAULT,
-                                                     .source = "auto",
-                                                     .core = "boom-tea",
-                                                     .samplers = "tea",
-                                                     .output = "assay.db",
-                                                     .rate = NAN,
-                                                     .duration = NAN,
-                                                     .seed = 1,
-                                                     .repeat = 1};
-
+struct record_command {
+    struct as_record_options record;
+    struct as_run_options run;
+    int golden; /* of on_off */
+    bool json;
+};
 static const struct as_option options_table[] = {
     {.name = "output",
      .short_name = 'o',
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct as_record_options, output),
+     .offset = offsetof(struct record_command, record.output),
      .value = "FILE",
      .help = "The profile to write (default assay.db). It appears whole when the run is over; until then, and where "
              "anything goes wrong, an older one stays as it is."},
     {.name = "source",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct as_record_options, source),
+     .offset = offsetof(struct record_command, record.source),
      .value = "NAME",
      .help = "Where the times come from: model (a modelled core that accounts for every cycle), pmu (events of this "
              "machine's processor), timer (the kernel's task clock, on any machine), or auto (the default: a PMU that "
              "samples precisely, else the model, else the timer)."},
     {.name = "core",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct as_record_options, core),
+     .offset = offsetof(struct record_command, record.core),
      .value = "NAME|FILE",
      .help = "The machine to model: a name (default boom-tea) or the path of a machine file."},
     {.name = "set",
      .type = AS_OPTION_LIST,
-     .offset = offsetof(struct as_record_options, set),
+     .offset = offsetof(struct record_command, record.set),
      .value = "KEY=VALUE",
      .help = "Change one value of the machine (back.rob=64); may be given several times."},
     {.name = "golden",
      .type = AS_OPTION_CHOICE,
-     .offset = offsetof(struct as_record_options, golden),
+     .offset = offsetof(struct record_command, golden),
      .value = "on|off",
      .choices = on_off,
      .help =
@@ -55,42 +55,42 @@ static const struct as_option options_table[] = {
          "on). Without it the run is quicker, and shares are estimates from samples."},
     {.name = "samplers",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct as_record_options, samplers),
+     .offset = offsetof(struct record_command, record.samplers),
      .value = "LIST",
      .help = "Samplers to run beside it, separated by commas (default tea): software, dispatch, lci, nci, nci+ilp, "
              "tip-ilp, tip, ris, ibs, spe, nci-tea, tea."},
     {.name = "events",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct as_record_options, events),
+     .offset = offsetof(struct record_command, record.events),
      .value = "LIST",
      .help = "The events of the cycle stacks: names, sets (tea, ibs, spe, ris, all, none), or changes to the default "
              "tea such as +FORWARDED, separated by commas."},
     {.name = "period",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct as_record_options, period),
+     .offset = offsetof(struct record_command, record.period),
      .value = "N",
      .min = 1,
      .help = "Take a sample every N cycles (model, default 1009), nanoseconds (timer) or events (pmu)."},
     {.name = "rate",
      .type = AS_OPTION_DOUBLE,
-     .offset = offsetof(struct as_record_options, rate),
+     .offset = offsetof(struct record_command, record.rate),
      .value = "HZ",
      .help = "Take HZ samples a second of the program's time, instead of --period (timer and pmu: default 997, in "
              "each thread)."},
     {.name = "random",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct as_record_options, random),
+     .offset = offsetof(struct record_command, record.random),
      .help =
          "Sample at a random cycle of each period instead of its last. The timer varies its period in any case, pmu "
          "with this option, and with --period."},
     {.name = "seed",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct as_record_options, seed),
+     .offset = offsetof(struct record_command, record.seed),
      .value = "N",
      .help = "Seed of --random (default 1): the same seed gives the same samples; and of what --accesses chooses."},
     {.name = "repeat",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct as_record_options, repeat),
+     .offset = offsetof(struct record_command, record.repeat),
      .value = "N",
      .min = 1,
      .max = 10000,
@@ -98,129 +98,177 @@ static const struct as_option options_table[] = {
              "all of them."},
     {.name = "pid",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct as_record_options, pid),
+     .offset = offsetof(struct record_command, record.pid),
      .value = "PID",
      .min = 1,
      .max = INT32_MAX,
      .help = "Record a process that runs already (timer, pmu), until it ends, Ctrl-C, or --duration."},
     {.name = "duration",
      .type = AS_OPTION_DOUBLE,
-     .offset = offsetof(struct as_record_options, duration),
+     .offset = offsetof(struct record_command, record.duration),
      .value = "SECONDS",
      .help = "With --pid: how long."},
     {.name = "event",
      .type = AS_OPTION_LIST,
-     .offset = offsetof(struct as_record_options, event),
+     .offset = offsetof(struct record_command, record.event),
      .value = "NAME",
      .help = "What the pmu source samples (default cycles, as precisely as the processor can): a name as in perf "
              "list or of libpfm4, with modifiers such as :u and :pp; may be given several times."},
     {.name = "call-graph",
      .type = AS_OPTION_CHOICE,
-     .offset = offsetof(struct as_record_options, call_graph),
+     .offset = offsetof(struct record_command, record.call_graph),
      .value = "fp|dwarf|none",
      .choices = call_graphs,
      .help = "How call paths are found (timer, pmu): by frame pointers (the default), by copies of the stack and the "
              "programs' unwind tables, or not at all."},
     {.name = "user",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct as_record_options, user),
+     .offset = offsetof(struct record_command, record.user),
      .help = "Leave out time in the kernel (timer, pmu)."},
     {.name = "allocations",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct as_record_options, allocations),
+     .offset = offsetof(struct record_command, record.allocations),
      .help =
          "Count where memory is allocated, what of it is not freed, and threads (timer, pmu): a library is preloaded "
          "into the program, which must be dynamically linked. Series of their own: 'allocated bytes', 'mapped bytes', "
          "'live bytes' at the end, 'peak bytes'."},
     {.name = "processors",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct as_record_options, processors),
+     .offset = offsetof(struct record_command, record.processors),
      .help =
          "Sample by clocks of the processors instead of the threads (timer): threads and processes that live for less "
          "than a period are seen too. Needs root, or CAP_PERFMON."},
     {.name = "branches",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct as_record_options, branches),
+     .offset = offsetof(struct record_command, record.branches),
      .help =
          "Keep the branches that the processor took before each sample (pmu: LBR and its like): from where to where, "
          "mispredicted or not. Not run on hardware yet."},
     {.name = "accesses",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct as_record_options, accesses),
+     .offset = offsetof(struct record_command, record.accesses),
      .help = "Find out which data the program accesses (timer, pmu): the address that the processor records, or else "
              "the one that the code and the registers at a sample tell; 'assay report --data' shows it."},
     {.name = "json",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct as_record_options, json),
+     .offset = offsetof(struct record_command, json),
      .help = "Print the summary as one JSON document; the program's own standard output then goes to standard error."},
-    AS_RUN_OPTIONS(struct as_record_options, run),
+    AS_RUN_OPTIONS(struct record_command, run),
     {.name = NULL},
 };
 
+/* ---- whose option is it ---- */
+
+struct owned {
+    const char *name;
+    bool given;
+};
+
+static const char *first_given(const struct owned *owned, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (owned[i].given)
+            return owned[i].name;
+    return NULL;
+}
+
+static bool differs(const char *a, const char *b)
+{
+    return a != b && (!a || !b || strcmp(a, b) != 0);
+}
+
+static const char *model_option(const struct record_command *command)
+{
+    const struct as_record_options *usual = &as_record_defaults, *options = &command->record;
+    const struct as_run_options *run = &command->run, usual_run = AS_RUN_OPTIONS_DEFAULT;
+    const struct owned owned[] = {{"core", differs(options->core, usual->core)},
+                                  {"set", options->set.len > 0},
+                                  {"golden", command->golden != 0},
+                                  {"samplers", differs(options->samplers, usual->samplers)},
+                                  {"events", options->events != NULL},
+                                  {"seed", options->seed != usual->seed && !options->accesses},
+                                  {"skip", run->skip > 0},
+                                  {"max", run->max > 0},
+                                  {"from", run->from != NULL},
+                                  {"to", run->to != NULL},
+                                  {"window", run->window != usual_run.window},
+                                  {"no-follow", run->no_follow},
+                                  {"qemu", run->qemu != NULL}};
+    return first_given(owned, sizeof owned / sizeof *owned);
+}
+
+static const char *native_option(const struct as_record_options *options)
+{
+    const struct owned owned[] = {{"pid", options->pid > 0},
+                                  {"duration", !isnan(options->duration)},
+                                  {"event", options->event.len > 0},
+                                  {"call-graph", options->call_graph != as_record_defaults.call_graph},
+                                  {"user", options->user},
+                                  {"allocations", options->allocations},
+                                  {"accesses", options->accesses},
+                                  {"branches", options->branches},
+                                  {"processors", options->processors}};
+    return first_given(owned, sizeof owned / sizeof *owned);
+}
+
+/* ---- the command ---- */
+
 /* The file is there; the summary is read from it. In text it goes to stderr: stdout is the program's. */
-static int summarise(const struct as_record *record)
+static int summarise(const struct record_command *command)
 {
     struct as_error err = AS_ERROR_INIT;
-    bool json = record->options->json;
-    if (!json && !as_log_shows(AS_LOG_NOTE))
+    if (!command->json && !as_log_shows(AS_LOG_NOTE))
         return AS_EXIT_OK;
-    int status = as_record_summary(record->options->output, json, json ? stdout : stderr, &err);
+    int status = as_record_summary(command->record.output, command->json, command->json ? stdout : stderr, &err);
     return status >= 0 ? status : as_cli_fail(&as_command_record, &err);
 }
 
-static int record_program(struct as_record *record)
+static int record(struct record_command *command, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
-    const struct as_record_source *source = as_record_choose(record, &err);
-    if (!source || !(record->writer = as_store_writer_open(record->options->output, &err)))
+    struct as_progress progress;
+    struct as_record_options *options = &command->record;
+    struct as_record_result result;
+    char *region = as_run_options_text(&command->run);
+    options->argv = argv;
+    options->environment = environ;
+    options->engine = as_run_engine_options(&command->run, argv);
+    options->region = region;
+    options->golden = command->golden == 0;
+    options->stdout_to_stderr = command->json;
+    options->model_wish = model_option(command);
+    options->native_wish = native_option(options);
+    options->notices = as_notices_to_log;
+    options->meter = &as_progress_meter;
+    options->meter_context = &progress;
+    bool ok = as_record_run(options, &result, &err);
+    free(region);
+    if (!ok)
         return as_cli_fail(&as_command_record, &err);
-    if (record->hint[0])
-        as_log_note("%s", record->hint);
-    as_record_add_program(record);
-    if (!source->run(record, &err)) {
-        as_store_writer_abort(record->writer);
-        return as_cli_fail(&as_command_record, &err);
-    }
-    as_record_add_runs(record);
-    if (!as_store_writer_commit(record->writer, &err))
-        return as_cli_fail(&as_command_record, &err);
-    int status = source->report ? source->report(record) : as_run_report(&record->engine, &record->options->run);
-    int failed = summarise(record);
+    int status = result.in_engine ? as_run_report(&result.engine, &command->run) : as_run_end_report(&result.end);
+    int failed = summarise(command);
     return failed ? failed : status;
-}
-
-/* One that runs already: what it is called comes from /proc. */
-static int record_process(struct as_record *record)
-{
-    struct as_error err = AS_ERROR_INIT;
-    if (!as_native_describe_process(record, &err))
-        return as_cli_fail(&as_command_record, &err);
-    int status = record_program(record);
-    free(record->argv[0]);
-    free(record->argv);
-    return status;
 }
 
 static int run_record(int argc, char **argv)
 {
-    struct as_record_options options = as_record_defaults;
-    int rest;
-    enum as_parse parsed = as_cli_parse(&as_command_record, argc, argv, &options, &rest);
+    struct record_command command = {.record = as_record_defaults, .run = AS_RUN_OPTIONS_DEFAULT};
+    struct as_error err = AS_ERROR_INIT;
+    int rest, status;
+    enum as_parse parsed = as_cli_parse(&as_command_record, argc, argv, &command, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    struct as_record record = {.options = &options, .argv = argv + rest};
-    struct as_error err = AS_ERROR_INIT;
-    int status;
-    if (!as_run_options_settle(&options.run, &err))
+    if (command.record.pid && rest < argc)
+        status = as_cli_usage(&as_command_record, "either --pid or a program");
+    else if (!command.record.pid && rest == argc)
+        status = as_cli_usage(&as_command_record, "no program given");
+    else if (!as_run_options_settle(&command.run, &err))
         status = as_cli_fail(&as_command_record, &err);
-    else if (options.pid)
-        status = rest < argc ? as_cli_usage(&as_command_record, "either --pid or a program") : record_process(&record);
     else
-        status = rest < argc ? record_program(&record) : as_cli_usage(&as_command_record, "no program given");
-    as_vec_free(&record.runs);
-    as_strlist_free(&options.set);
-    as_strlist_free(&options.event);
-    as_run_options_free(&options.run);
+        status = record(&command, argv + rest);
+    as_strlist_free(&command.record.set);
+    as_strlist_free(&command.record.event);
+    as_run_options_free(&command.run);
     return status;
 }
 

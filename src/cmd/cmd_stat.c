@@ -200,12 +200,12 @@ static bool print_json(const struct report *report, FILE *out)
     as_json_u64(json, "threads", result->threads);
     as_json_double(json, "seconds", result->seconds);
     as_json_double(json, "mips", mips(report->total.instructions, result->seconds));
-    as_json_i64(json, "exit_status", result->exit_status);
-    if (result->signal && !result->stopped)
-        as_json_i64(json, "signal", result->signal);
+    as_json_i64(json, "exit_status", result->end.exit_status);
+    if (result->end.signal && !result->end.stopped)
+        as_json_i64(json, "signal", result->end.signal);
     else
         as_json_null(json, "signal");
-    as_json_bool(json, "complete", !result->stopped && !result->interrupted && !result->signal);
+    as_json_bool(json, "complete", as_run_end_complete(&result->end));
     if (report->options->check)
         as_json_u64(json, "disagreements", result->disagreements);
     as_json_u64(json, "untraced_programs", result->untraced);
@@ -325,9 +325,9 @@ static void print_text(const struct report *report, FILE *out)
     const struct as_counts *total = &report->total;
     const struct as_engine_result *result = report->result;
     fprintf(out, "\nExecuted by '%s'%s:\n\n", report->argv[0],
-            result->stopped                         ? " in the region asked for"
-            : result->interrupted || result->signal ? " until it was killed"
-                                                    : "");
+            result->end.stopped                             ? " in the region asked for"
+            : result->end.interrupted || result->end.signal ? " until it was killed"
+                                                            : "");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *name = fields[i].name;
         bool of_instructions = i > 0 && strcmp(name, "load_accesses") != 0 && strcmp(name, "store_accesses") != 0;

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
+#include "cmd/progress.h"
 #include "cmd/run_options.h"
 #include "cmd/whatif.h"
 #include "record/input.h"
@@ -89,7 +90,7 @@ static bool run_once(struct session *session, struct as_modelled *modelled, stru
     struct as_engine_options engine = as_run_engine_options(&session->options->run, session->argv);
     engine.discard_stdout = true; /* for all runs alike: programs do other work on a terminal */
     as_input_rewind(&session->input);
-    return as_modelled_run(modelled, engine, err);
+    return as_progress_run(modelled, engine, err);
 }
 
 static bool run_as_is(struct session *session, struct as_error *err)
@@ -151,7 +152,7 @@ static bool run_experiment(struct session *session, struct as_experiment *experi
         as_log_warn("the program executed %" PRIu64 " instructions this time, not %" PRIu64
                     ": part of the difference in time is its own",
                     experiment->result.instructions, as_is->instructions);
-    if (ok && experiment->result.engine.interrupted)
+    if (ok && experiment->result.engine.end.interrupted)
         return as_error_set_status(err, 130, "interrupted");
     return ok;
 }
@@ -388,7 +389,7 @@ static int run_session(struct session *session)
 {
     struct as_error err = AS_ERROR_INIT;
     bool ok = read_causes(session, &err) && as_output_open(&session->output, session->options->output, &err) &&
-              as_input_keep(&session->input, &err) && run_as_is(session, &err);
+              as_input_keep(&session->input, &as_notices_to_log, &err) && run_as_is(session, &err);
     int status = ok ? as_run_report(&session->as_is.result.engine, &session->options->run) : AS_EXIT_OK;
     if (ok && session->as_is.result.instructions == 0)
         ok = as_error_set(&err, "nothing was measured: there is nothing to try");

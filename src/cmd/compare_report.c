@@ -288,10 +288,10 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
     as_json_u64(json, "threads", result->engine.threads);
     as_json_double(json, "seconds", result->engine.seconds);
     as_json_double(json, "mips", (double)result->instructions / result->engine.seconds / 1e6);
-    as_json_bool(json, "complete", !result->engine.stopped && !result->engine.interrupted && !result->engine.signal);
-    as_json_i64(json, "exit_status", result->engine.exit_status);
-    if (result->engine.signal && !result->engine.stopped)
-        as_json_i64(json, "signal", result->engine.signal);
+    as_json_bool(json, "complete", as_run_end_complete(&result->engine.end));
+    as_json_i64(json, "exit_status", result->engine.end.exit_status);
+    if (result->engine.end.signal && !result->engine.end.stopped)
+        as_json_i64(json, "signal", result->engine.end.signal);
     else
         as_json_null(json, "signal");
     as_json_u64(json, "period", schedule->period);
@@ -423,9 +423,9 @@ void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *o
     const struct as_schedule *schedule = as_sampling_schedule(compare->samplings[0]);
     fprintf(out, "\n'%s' on %s: %" PRIu64 " instructions, %" PRIu64 " cycles, IPC %.2f%s\n", compare->argv[0],
             compare->machine->name, result->instructions, result->cycles, share(result->instructions, result->cycles),
-            result->engine.stopped                                ? " (the region asked for)"
-            : result->engine.interrupted || result->engine.signal ? " (until it was killed)"
-                                                                  : "");
+            result->engine.end.stopped                                    ? " (the region asked for)"
+            : result->engine.end.interrupted || result->engine.end.signal ? " (until it was killed)"
+                                                                          : "");
     text_stack(out, compare);
     as_compare_events_text(compare, out);
     fprintf(out, "\nSamplers, a sample %s%" PRIu64 " cycles:\n", schedule->random ? "somewhere in every " : "every ",

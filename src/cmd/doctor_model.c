@@ -106,14 +106,14 @@ static bool trial_row(as_doctor_rows *rows)
     options.argv = argv;
     struct as_engine *engine = as_engine_start(&options, &err);
     bool ran = engine && as_engine_run(engine, &sink, &instructions, &result, &err);
-    bool works = ran && result.exit_status == 0 && instructions > 0;
+    bool works = ran && result.end.exit_status == 0 && instructions > 0;
     as_engine_free(engine);
     if (works)
         as_doctor_add(rows, "model", "model source", AS_VERDICT_OK, NULL, "%s was run, every instruction seen",
                       argv[0]);
     else if (ran)
         as_doctor_add(rows, "model", "model source", AS_VERDICT_MISSING, "'assay stat -- /bin/true' may tell more",
-                      "%s was run, but ended with status %d", argv[0], result.exit_status);
+                      "%s was run, but ended with status %d", argv[0], result.end.exit_status);
     else
         as_doctor_add(rows, "model", "model source", AS_VERDICT_MISSING, "'assay stat -- /bin/true' may tell more",
                       "%s could not be run: %s", argv[0], err.message);

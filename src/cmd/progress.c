@@ -38,3 +38,30 @@ void as_progress_end(struct as_progress *progress)
         fputs("\r\033[K", stderr);
     progress->shown = progress->on = false;
 }
+
+static void start(void *context, uint64_t goal)
+{
+    as_progress_start(context, goal);
+}
+
+static void update(void *context, uint64_t instructions)
+{
+    as_progress_update(context, instructions);
+}
+
+static void end(void *context)
+{
+    as_progress_end(context);
+}
+
+const struct as_meter as_progress_meter = {.start = start, .update = update, .end = end};
+
+bool as_progress_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
+{
+    struct as_progress progress;
+    modelled->meter = &as_progress_meter;
+    modelled->meter_context = &progress;
+    bool ok = as_modelled_run(modelled, engine, err);
+    modelled->meter = NULL;
+    return ok;
+}

@@ -2,6 +2,8 @@
 #ifndef AS_CMD_PROGRESS_H
 #define AS_CMD_PROGRESS_H
 
+#include "record/modelled.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,5 +16,9 @@ struct as_progress {
 void as_progress_start(struct as_progress *progress, uint64_t goal);
 void as_progress_update(struct as_progress *progress, uint64_t instructions); /* cheap; draws twice a second */
 void as_progress_end(struct as_progress *progress);                           /* wipes the line */
+
+extern const struct as_meter as_progress_meter; /* the same, with a struct as_progress as context */
+/* as_modelled_run with that line. */
+bool as_progress_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
-/* What `assay record` says when it is done: read back from the file, as anyone would. See record.h. */
+/* What `assay record` says when it is done: read back from the file, as anyone would. */
+#include "cmd/record_summary.h"
 #include "cmd/cli.h"
 #include "cmd/pager.h"
-#include "record/record.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 

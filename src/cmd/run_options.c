@@ -1,8 +1,10 @@
 /* See run_options.h. */
 #include "cmd/run_options.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 
@@ -36,6 +38,30 @@ struct as_engine_options as_run_engine_options(const struct as_run_options *opti
     };
 }
 
+char *as_run_options_text(const struct as_run_options *run)
+{
+    char *text = as_strdup("");
+    const struct {
+        const char *word, *name;
+        uint64_t number;
+    } parts[] = {{"from", run->from, 0}, {"skip", NULL, run->skip}, {"max", NULL, run->max}, {"to", run->to, 0}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char *longer = NULL;
+        if (parts[i].name)
+            longer = as_format("%s%s--%s %s", text, *text ? " " : "", parts[i].word, parts[i].name);
+        else if (parts[i].number)
+            longer = as_format("%s%s--%s %" PRIu64, text, *text ? " " : "", parts[i].word, parts[i].number);
+        if (longer) {
+            free(text);
+            text = longer;
+        }
+    }
+    if (*text)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static void note_region(const struct as_engine_result *result, const struct as_run_options *options)
 {
     if (result->region_reached)
@@ -47,12 +73,24 @@ static void note_region(const struct as_engine_result *result, const struct as_r
         as_log_warn("the program ended within --skip: nothing was measured");
 }
 
+int as_run_end_report(const struct as_run_end *end)
+{
+    if (end->interrupted)
+        as_log_warn("interrupted: this is what ran until then%s", end->running ? "; the program still runs" : "");
+    else if (!end->stopped && end->signal)
+        as_log_warn("the program was killed by signal %d (%s): this is what ran until then", end->signal,
+                    strsignal(end->signal));
+    if (end->stopped)
+        return AS_EXIT_OK;
+    return end->interrupted ? 128 + SIGINT : end->exit_status;
+}
+
 int as_run_report(const struct as_engine_result *result, const struct as_run_options *options)
 {
     note_region(result, options);
-    if (options->to && result->region_reached && !result->stopped)
+    if (options->to && result->region_reached && !result->end.stopped)
         as_log_warn("the program never reached '%s' after that: it was measured to its end", options->to);
-    if (result->signal == SIGILL && !result->stopped)
+    if (result->end.signal == SIGILL && !result->end.stopped)
         as_log_note("QEMU knows x86-64 up to AVX2: a program built for newer instructions ends like this");
     if (result->untraced)
         as_log_note("%u executed program%s ran untraced (the first: %s)", result->untraced,
@@ -63,12 +101,5 @@ int as_run_report(const struct as_engine_result *result, const struct as_run_opt
     if (result->disagreements)
         as_log_debug("%u blocks of code accessed memory in another way than the decoder says; counted as seen",
                      result->disagreements);
-    if (result->interrupted)
-        as_log_warn("interrupted: this is what ran until then");
-    else if (!result->stopped && result->signal)
-        as_log_warn("the program was killed by signal %d (%s): this is what ran until then", result->signal,
-                    strsignal(result->signal));
-    if (result->stopped)
-        return AS_EXIT_OK;
-    return result->interrupted ? 128 + SIGINT : result->exit_status;
+    return as_run_end_report(&result->end);
 }

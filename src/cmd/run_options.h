@@ -61,9 +61,12 @@ void as_run_options_free(struct as_run_options *options);
 
 /* `options` must live as long as the engine. */
 struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv);
+/* The part of the program that was asked for, in words; the caller frees. NULL: all of it. */
+char *as_run_options_text(const struct as_run_options *run);
 
-/* After a run: notes about what the user should know (killed, interrupted, untraced programs, processes left), and the
- * exit status of the command. */
+/* After a run: notes how it ended where that was not by itself. Returns the exit status of the command. */
+int as_run_end_report(const struct as_run_end *end);
+/* The same for a run in the engine, with notes about untraced programs, processes left and regions never reached. */
 int as_run_report(const struct as_engine_result *result, const struct as_run_options *options);
 
 #endif

@@ -2,11 +2,11 @@
 #include "engine/engine.h"
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "engine/launch.h"
 #include "engine/reader.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
 
 static void fill_result(struct as_engine_result *result, const struct as_reader *reader, const struct as_child *child)
 {
@@ -17,14 +17,8 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     result->untraced = reader->untraced;
     result->disagreements = reader->disagreements;
     snprintf(result->first_untraced, sizeof result->first_untraced, "%s", reader->first_untraced);
-    if (result->stopped)
-        return; /* that it was killed was our doing */
-    if (WIFSIGNALED(child->wait_status)) {
-        result->signal = WTERMSIG(child->wait_status);
-        result->exit_status = 128 + result->signal;
-    } else {
-        result->exit_status = WEXITSTATUS(child->wait_status);
-    }
+    if (!result->end.stopped) /* else that it was killed was our doing */
+        as_run_end_take(&result->end, child->wait_status);
 }
 
 struct as_engine {
@@ -55,10 +49,10 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     reader->sink = sink;
     reader->context = context;
     bool ok = as_reader_run(reader, err);
-    result->stopped = reader->regions.over;
-    result->interrupted = !result->stopped && !atomic_load(&engine->child.ended);
-    if (result->stopped || result->interrupted || !ok ||
-        as_child_interrupts()) /* whoever ends us wants all of it ended */
+    result->end.stopped = reader->regions.over;
+    result->end.interrupted = !result->end.stopped && !atomic_load(&engine->child.ended);
+    if (result->end.stopped || result->end.interrupted || !ok ||
+        as_signals_interrupts()) /* whoever ends us wants all of it ended */
         as_reader_kill_all(reader);
     else
         result->left_running = as_reader_count_alive(reader);
@@ -71,7 +65,7 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
         ok = as_error_set_status(err, AS_EXIT_CANNOT_RUN, "%s cannot be run: %s", engine->options->argv[0],
                                  reader->refusal);
     else if (ok && !result->started)
-        ok = as_error_set(err, "QEMU ended before the program started (status %d)", result->exit_status);
+        ok = as_error_set(err, "QEMU ended before the program started (status %d)", result->end.exit_status);
     return ok;
 }
 

@@ -13,6 +13,7 @@
 #include "assay/insn.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/run_end.h"
 #include "base/vec.h"
 #include "isa/linear.h"
 #include "region/regions.h"
@@ -169,12 +170,9 @@ struct as_engine_options {
     }
 
 struct as_engine_result {
+    struct as_run_end end;
     bool started;        /* the program executed at least one instruction */
-    bool stopped;        /* Assay ended the program because the region was over */
-    bool interrupted;    /* … or because the user asked twice */
     bool region_reached; /* false: nothing of any region was executed */
-    int exit_status;     /* the program's: 0-255, or 128 + signal */
-    int signal;          /* that killed it; 0 if none */
     double seconds;      /* wall-clock, from the start of QEMU to the last record */
     uint32_t processes, threads;
     uint32_t untraced;      /* programs that were executed outside QEMU */

@@ -3,13 +3,11 @@
  * The child gets our standard streams, environment and working directory unchanged. Address-space randomisation is off,
  * so that a program gives the same records in every run. The shared memory is a memfd that the plugin opens through
  * /proc, so the program inherits no descriptor and there is nothing to clean up, whatever happens.
- *
- * Signals: Ctrl-C on the terminal reaches the program by itself, so we only count it; signals sent to us alone are
- * passed on to the program.
  */
 #include "engine/launch.h"
 
 #include "base/alloc.h"
+#include "base/signals.h"
 #include "engine/find_qemu.h"
 #include "engine/program.h"
 #include "engine/qemu_command.h"
@@ -27,45 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static _Atomic unsigned interrupts;
-static _Atomic pid_t forward_to;
-static const int handled_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-static struct sigaction old_actions[sizeof handled_signals / sizeof *handled_signals];
-
-static void on_signal(int signal, siginfo_t *info, void *context)
-{
-    int saved = errno;
-    pid_t pid = atomic_load(&forward_to);
-    if (info->si_code <= 0 && pid > 0) /* sent by a process, not by the terminal */
-        kill(pid, signal);
-    if (signal == SIGINT || signal == SIGTERM)
-        atomic_fetch_add(&interrupts, 1);
-    errno = saved;
-}
-
-unsigned as_child_interrupts(void)
-{
-    return atomic_load(&interrupts);
-}
-
-static void catch_signals(pid_t pid)
-{
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-    atomic_store(&forward_to, pid);
-    for (size_t i = 0; i < sizeof handled_signals / sizeof *handled_signals; i++) {
-        sigaction(handled_signals[i], NULL, &old_actions[i]);
-        if (old_actions[i].sa_handler != SIG_IGN)
-            sigaction(handled_signals[i], &action, NULL);
-    }
-}
-
-static void restore_signals(void)
-{
-    for (size_t i = 0; i < sizeof handled_signals / sizeof *handled_signals; i++)
-        sigaction(handled_signals[i], &old_actions[i], NULL);
-    atomic_store(&forward_to, 0);
-}
 
 static bool make_memory(struct as_child *child, struct as_error *err)
 {
@@ -197,7 +156,6 @@ bool as_child_start(struct as_child *child, const struct as_engine_options *opti
     struct as_qemu_command command = {0};
     memset(child, 0, sizeof *child);
     child->memory = -1;
-    atomic_store(&interrupts, 0);
     bool ok = false;
     if (!as_program_find(options->argv[0], getenv("PATH"), program, err) || !make_memory(child, err) ||
         !fill_header(child, options, program->arch, err))
@@ -219,7 +177,8 @@ bool as_child_start(struct as_child *child, const struct as_engine_options *opti
     }
     ok = spawn(child, &command, options, err);
     if (ok) {
-        catch_signals(child->pid);
+        as_signals_catch(&(struct as_signals){0});
+        as_signals_pass_to(child->pid);
         ok = start_reaper(child, err);
     }
 out:
@@ -246,7 +205,7 @@ void as_child_free(struct as_child *child)
     else if (child->pid > 0 && !atomic_load(&child->ended))
         waitpid(child->pid, &child->wait_status, 0);
     if (child->pid > 0)
-        restore_signals();
+        as_signals_restore();
     if (child->wire) {
         atomic_store(&child->wire->detached, 1);
         if (child->holds_mutex)

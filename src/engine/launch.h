@@ -22,6 +22,5 @@ bool as_child_start(struct as_child *child, const struct as_engine_options *opti
                     struct as_error *err) AS_MUST_CHECK;
 void as_child_wait(struct as_child *child); /* until its end, which must be near */
 void as_child_free(struct as_child *child); /* kills it if it still runs */
-unsigned as_child_interrupts(void);         /* how often the user pressed Ctrl-C since the start */
 
 #endif

@@ -13,6 +13,7 @@
 #include "engine/reader.h"
 
 #include "base/log.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -486,7 +487,7 @@ static bool all_read(const struct as_reader *reader)
 bool as_reader_run(struct as_reader *reader, struct as_error *err)
 {
     unsigned rounds = 0;
-    while (!reader->regions.over && as_child_interrupts() < 2) {
+    while (!reader->regions.over && as_signals_interrupts() < 2) {
         bool progress = false;
         bool child_ended = atomic_load(&reader->child->ended);
         if (!read_all_lanes(reader, &progress))

@@ -1,8 +1,6 @@
 /* See input.h. */
 #include "record/input.h"
 
-#include "base/log.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -19,19 +17,19 @@ static bool is_stream(void)
 }
 
 /* Somebody who waits in vain should know for what. */
-static void say_what_for(void)
+static void say_what_for(const struct as_notices *notices)
 {
     struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
     if (poll(&wait, 1, PATIENCE_MS) == 0)
-        as_log_warn(
-            "waiting for the end of standard input, which every run will read; </dev/null where none is needed");
+        as_notice(notices, AS_LOG_WARN,
+                  "waiting for the end of standard input, which every run will read; </dev/null where none is needed");
 }
 
-static bool copy_to(int memory, struct as_error *err)
+static bool copy_to(int memory, const struct as_notices *notices, struct as_error *err)
 {
     char buffer[1 << 16];
     ssize_t n;
-    say_what_for();
+    say_what_for(notices);
     while ((n = read(STDIN_FILENO, buffer, sizeof buffer)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
@@ -44,7 +42,7 @@ static bool copy_to(int memory, struct as_error *err)
     return true;
 }
 
-bool as_input_keep(struct as_input *input, struct as_error *err)
+bool as_input_keep(struct as_input *input, const struct as_notices *notices, struct as_error *err)
 {
     input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (input->start >= 0 || !is_stream())
@@ -52,7 +50,7 @@ bool as_input_keep(struct as_input *input, struct as_error *err)
     int memory = memfd_create("standard input", MFD_CLOEXEC);
     if (memory < 0)
         return as_error_set(err, "cannot keep standard input: %s", strerror(errno));
-    bool ok = copy_to(memory, err);
+    bool ok = copy_to(memory, notices, err);
     if (ok && dup2(memory, STDIN_FILENO) < 0)
         ok = as_error_set(err, "cannot keep standard input: %s", strerror(errno));
     close(memory);

@@ -7,6 +7,7 @@
 #define AS_RECORD_INPUT_H
 
 #include "base/error.h"
+#include "base/notice.h"
 
 #include <sys/types.h>
 
@@ -15,7 +16,7 @@ struct as_input {
 };
 
 /* Before the first of several runs, which then reads from the start. */
-bool as_input_keep(struct as_input *input, struct as_error *err) AS_MUST_CHECK;
+bool as_input_keep(struct as_input *input, const struct as_notices *notices, struct as_error *err) AS_MUST_CHECK;
 /* Before each further one. */
 void as_input_rewind(const struct as_input *input);
 

@@ -91,16 +91,19 @@ void as_modelled_set_events(struct as_modelled *modelled, uint32_t events)
 static void tick(void *context)
 {
     struct as_modelled *modelled = context;
-    as_progress_update(&modelled->progress, as_model_progress(modelled->model));
+    modelled->meter->update(modelled->meter_context, as_model_progress(modelled->model));
 }
 
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
 {
-    engine.tick = tick;
+    const struct as_meter *meter = modelled->meter;
+    engine.tick = meter ? tick : NULL;
     engine.tick_context = modelled;
-    as_progress_start(&modelled->progress, as_regions_length(engine.regions));
+    if (meter)
+        meter->start(modelled->meter_context, as_regions_length(engine.regions));
     bool ok = as_model_run(modelled->model, &engine, modelled->fanout, &modelled->result, err);
-    as_progress_end(&modelled->progress);
+    if (meter)
+        meter->end(modelled->meter_context);
     return ok;
 }
 

@@ -5,11 +5,11 @@
 #ifndef AS_RECORD_MODELLED_H
 #define AS_RECORD_MODELLED_H
 
+#include "base/strlist.h"
 #include "base/vec.h"
-#include "cmd/cli.h"
-#include "cmd/progress.h"
 #include "model/model.h"
 #include "observe/oracle.h"
+#include "record/meter.h"
 #include "sampler/sampling.h"
 
 struct as_modelled {
@@ -19,7 +19,8 @@ struct as_modelled {
     struct as_oracle *oracle;
     AS_VEC(struct as_sampling *) samplings;
     struct as_model_result result;
-    struct as_progress progress;
+    const struct as_meter *meter; /* set before the run; NULL: none */
+    void *meter_context;
 };
 
 /* The machine alone, for whoever wants to know that it exists. */
@@ -44,7 +45,7 @@ bool as_modelled_events(const struct as_modelled *modelled, const char *list, ui
 /* After the samplers were added: the Oracle, if it watches, keeps these and what any sampler records, so that each can
  * be held against it. */
 void as_modelled_set_events(struct as_modelled *modelled, uint32_t events);
-/* The engine's tick belongs to the progress line. */
+/* The engine's tick belongs to the meter. */
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;
 /* Returns how many observers have crashed in all. */
 size_t as_modelled_free(struct as_modelled *modelled);

@@ -14,7 +14,6 @@
  * later. One of the accesses up to there is then chosen at random, each of that round with the same chance.
  */
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/map.h"
 #include "native/code_watch.h"
 #include "native/process_maps.h"
@@ -349,14 +348,15 @@ static void settle(struct as_native_accesses *accesses, const struct place *plac
                                 part(place->samples, i, n));
 }
 
-void as_native_accesses_finish(struct as_native_accesses *accesses)
+void as_native_accesses_finish(struct as_native_accesses *accesses, const struct as_notices *notices)
 {
     const char *note = as_code_watch_counts(accesses->watch)->note;
     as_code_watch_poll(accesses->watch, take_hit, accesses);
     for (size_t i = 0; i < accesses->places.len; i++)
         settle(accesses, &accesses->places.data[i]);
     if (note[0])
-        as_log_note("execution watchpoints were refused: %s; more samples than usual have no data address", note);
+        as_notice(notices, AS_LOG_NOTE,
+                  "execution watchpoints were refused: %s; more samples than usual have no data address", note);
 }
 
 static void add_watch_quality(const struct as_code_watch_counts *counts, struct as_store_writer *writer)

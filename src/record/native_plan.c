@@ -1,10 +1,10 @@
 /* What a native source shall sample, from the options. See record_native.h. */
-#include "base/log.h"
 #include "native/choose.h"
 #include "native/probe_parts.h"
 #include "record/record_native.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Stacks of 8 KiB hold most call chains; the kernel copies them at every sample. For accesses the next return addresses
@@ -12,67 +12,11 @@
 enum { CLOCK_MOST = 100000 }; /* a second: perf_swevent_start_hrtimer in the kernel */
 enum { STACK_BYTES = 8192, ACCESS_STACK_BYTES = 512, ACCESS_RING = 512 << 10, ACCESS_WAIT_MS = 20 };
 
-/* ---- whose option is it ---- */
-
-struct owned {
-    const char *name;
-    bool given;
-};
-
-static const char *first_given(const struct owned *owned, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (owned[i].given)
-            return owned[i].name;
-    return NULL;
-}
-
-static bool differs(const char *a, const char *b)
-{
-    return a != b && (!a || !b || strcmp(a, b) != 0);
-}
-
-const char *as_record_model_option(const struct as_record_options *options)
-{
-    const struct as_record_options *usual = &as_record_defaults;
-    const struct as_run_options *run = &options->run;
-    const struct owned owned[] = {{"core", differs(options->core, usual->core)},
-                                  {"set", options->set.len > 0},
-                                  {"golden", options->golden != usual->golden},
-                                  {"samplers", differs(options->samplers, usual->samplers)},
-                                  {"events", options->events != NULL},
-                                  {"seed", options->seed != usual->seed && !options->accesses},
-                                  {"skip", run->skip > 0},
-                                  {"max", run->max > 0},
-                                  {"from", run->from != NULL},
-                                  {"to", run->to != NULL},
-                                  {"window", run->window != usual->run.window},
-                                  {"no-follow", run->no_follow},
-                                  {"qemu", run->qemu != NULL}};
-    return first_given(owned, sizeof owned / sizeof *owned);
-}
-
-const char *as_record_native_option(const struct as_record_options *options)
-{
-    const struct owned owned[] = {{"pid", options->pid > 0},
-                                  {"duration", !isnan(options->duration)},
-                                  {"event", options->event.len > 0},
-                                  {"call-graph", options->call_graph != as_record_defaults.call_graph},
-                                  {"user", options->user},
-                                  {"allocations", options->allocations},
-                                  {"accesses", options->accesses},
-                                  {"branches", options->branches},
-                                  {"processors", options->processors}};
-    return first_given(owned, sizeof owned / sizeof *owned);
-}
-
-/* ---- plans ---- */
-
 static bool check_options(const struct as_record_options *options, const char *source, struct as_error *err)
 {
-    const char *other = as_record_model_option(options);
-    if (other)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's: the %s source has none", other, source);
+    if (options->model_wish)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's: the %s source has none",
+                                   options->model_wish, source);
     if (!isnan(options->rate) && !(options->rate >= 0.01 && options->rate <= 1e6))
         return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be 0.01 to 1000000 samples a second",
                                    options->rate);
@@ -115,7 +59,7 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                                .fields = chain_fields(options) | fields |
                                                          (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
                                                .stack_bytes = STACK_BYTES,
-                                               .stdout_to_stderr = options->json};
+                                               .stdout_to_stderr = options->stdout_to_stderr};
     if (!options->accesses)
         return;
     plan->options.fields |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -2,8 +2,6 @@
  * See record_native.h. The memory that is read here was written by the program: every number is checked. */
 #include "record/record_native.h"
 
-#include "base/log.h"
-#include "base/show.h"
 #include "engine/program.h"
 #include "symbol/elffile.h"
 
@@ -39,10 +37,10 @@ static bool has_asan(const char *path)
     return found;
 }
 
-static bool can_preload(const char *name, struct as_error *err)
+static bool can_preload(const char *name, const struct as_record_options *options, struct as_error *err)
 {
     struct as_program *program = as_alloc(sizeof *program);
-    bool known = as_program_find(name, getenv("PATH"), program, err);
+    bool known = as_program_find(name, as_record_variable(options, "PATH"), program, err);
     bool dynamic = known && program->dynamic, usual = dynamic && strstr(program->elf_interpreter, "ld-linux");
     bool asan = usual && has_asan(program->path);
     free(program);
@@ -64,7 +62,7 @@ static bool can_preload(const char *name, struct as_error *err)
 bool as_record_agent_open(struct as_native_result *result, const struct as_record *record, struct as_error *err)
 {
     bool chains = record->options->call_graph != AS_RECORD_NO_CALLS;
-    if (!can_preload(record->argv[0], err))
+    if (!can_preload(record->argv[0], record->options, err))
         return false;
     result->agent = as_agent_open(NULL, chains ? AS_AGENT_DEPTH : 1, err);
     return result->agent != NULL;
@@ -212,52 +210,53 @@ static void add_counters(struct as_store_writer *writer, const struct totals *to
 }
 
 /* Also for whoever looks at no profile yet. `count`: 0: nothing to say. */
-static void warn(struct as_store_writer *writer, const char *key, uint64_t count, const char *text)
+static void warn(const struct as_record *record, const char *key, uint64_t count, const char *text)
 {
     if (count == 0)
         return;
-    as_store_add_quality(writer, key, (double)count, text);
-    as_log_warn("%" PRIu64 " %s", count, text);
+    as_store_add_quality(record->writer, key, (double)count, text);
+    as_notice(&record->options->notices, AS_LOG_WARN, "%" PRIu64 " %s", count, text);
 }
 
-static void add_live_notes(struct as_store_writer *writer, const struct totals *totals)
+static void add_live_notes(const struct as_record *record, const struct totals *totals)
 {
-    warn(writer, "agent_not_tracking", totals->not_tracking,
+    warn(record, "agent_not_tracking", totals->not_tracking,
          "program(s) had no memory for a table of blocks: live and peak bytes are without them");
     if (totals->untracked && !totals->not_tracking) {
         char *text =
             as_format("block(s) found no room in the agent's tables: live and peak bytes are too low by what of "
                       "their %" PRIu64 " bytes was not freed",
                       totals->untracked_bytes);
-        warn(writer, "agent_untracked", totals->untracked, text);
+        warn(record, "agent_untracked", totals->untracked, text);
         free(text);
     }
     if (totals->peak && totals->at_peak < totals->peak)
-        as_store_add_quality(writer, "agent_peak", (double)totals->at_peak / (double)totals->peak,
+        as_store_add_quality(record->writer, "agent_peak", (double)totals->at_peak / (double)totals->peak,
                              "of the highest peak is what the series 'peak bytes' was noted at");
 }
 
 /* Programs that the agent was not in, or was in vain. */
-static void add_absent_notes(struct as_store_writer *writer, const struct totals *totals, uint64_t execs,
+static void add_absent_notes(const struct as_record *record, const struct totals *totals, uint64_t execs,
                              uint32_t wanted)
 {
     if (totals->other) {
         char path[AS_AGENT_PATH] = "";
         memcpy(path, totals->other->program, sizeof path - 1);
-        char *text = as_format("program(s) with their own malloc, which the agent cannot count (%s)", AS_SHOW(path));
-        warn(writer, "agent_own_malloc", totals->others, text);
+        char *text = as_format("program(s) with their own malloc, which the agent cannot count (%s)", path);
+        warn(record, "agent_own_malloc", totals->others, text);
         free(text);
     }
     uint64_t in = wanted < AS_AGENT_IMAGES ? totals->images : wanted;
-    warn(writer, "agent_absent", execs > in ? execs - in : 0,
+    warn(record, "agent_absent", execs > in ? execs - in : 0,
          "executed program(s) had no agent (statically linked, without its environment, or without memory for it): "
          "their "
          "allocations are not counted");
 }
 
-static void add_notes(struct as_store_writer *writer, const struct totals *totals, const struct as_agent *agent,
+static void add_notes(const struct as_record *record, const struct totals *totals, const struct as_agent *agent,
                       uint64_t execs)
 {
+    struct as_store_writer *writer = record->writer;
     uint32_t wanted = as_agent_wire(agent)->images;
     as_store_add_quality(writer, "agent", totals->images,
                          "programs that the agent was in: it counts allocations of dynamically linked programs, of "
@@ -271,10 +270,10 @@ static void add_notes(struct as_store_writer *writer, const struct totals *total
     if (as_agent_dropped(agent))
         as_store_add_quality(writer, "agent_dropped", (double)as_agent_dropped(agent),
                              "starts and ends of threads that found the ring full");
-    add_live_notes(writer, totals);
-    add_absent_notes(writer, totals, execs, wanted);
+    add_live_notes(record, totals);
+    add_absent_notes(record, totals, execs, wanted);
     if (totals->images == 0)
-        as_log_warn("the agent was not loaded: no allocations were counted");
+        as_notice(&record->options->notices, AS_LOG_WARN, "the agent was not loaded: no allocations were counted");
 }
 
 /* The number of the first of our series, for which it makes room. */
@@ -286,7 +285,7 @@ static uint32_t add_series(struct as_import *import)
     return first;
 }
 
-void as_record_agent_add(struct as_native_result *result, struct as_store_writer *writer)
+void as_record_agent_add(struct as_native_result *result, const struct as_record *record)
 {
     struct as_import *import = result->import;
     struct totals totals = {0};
@@ -305,6 +304,6 @@ void as_record_agent_add(struct as_native_result *result, struct as_store_writer
     const struct as_agent_thread *all = as_agent_threads(result->agent, &threads);
     for (size_t i = 0; i < threads; i++)
         as_import_thread(import, all[i].pid, all[i].tid, all[i].name);
-    add_counters(writer, &totals, result->agent);
-    add_notes(writer, &totals, result->agent, result->execs);
+    add_counters(record->writer, &totals, result->agent);
+    add_notes(record, &totals, result->agent, result->execs);
 }

@@ -1,13 +1,12 @@
 /* The model as a source of profiles: one run on a modelled core, watched by the Oracle and samplers. See record.h.
  *
- * With --repeat the profile is of the first run; the others are watched by the samplers alone and give their cycles and
- * samples. The model gives the same cycles for the same execution, so what spreads is the program's own doing:
- * addresses, time, scheduling of threads. */
-#include "base/log.h"
-#include "record/input.h"
+ * A run without a writer is watched by the samplers alone and gives its cycles and samples. The model gives the same
+ * cycles for the same execution, so what spreads is the program's own doing: addresses, time, scheduling of threads.
+ */
+#include "base/signals.h"
 #include "record/modelled.h"
-#include "record/record.h"
 #include "record/record_code.h"
+#include "record/record_internal.h"
 #include "record/record_series.h"
 
 #include <inttypes.h>
@@ -45,31 +44,47 @@ static bool set_up(struct model_run *run, struct as_modelled *modelled, bool gol
     return true;
 }
 
-static bool execute(const struct as_record *record, struct as_modelled *modelled, struct as_error *err)
+static bool check_observers(struct as_modelled *modelled, const struct as_notices *notices, struct as_error *err)
 {
-    struct as_engine_options engine = as_run_engine_options(&record->options->run, record->argv);
-    engine.stdout_to_stderr = record->options->json;
-    if (!as_modelled_run(modelled, engine, err))
-        return false;
-    if (modelled->result.engine.interrupted || modelled->result.engine.signal == SIGINT)
-        signal(SIGINT, SIG_IGN); /* one more must not cost what is being saved */
-    size_t crashed = as_fanout_report(modelled->fanout, stderr);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return as_error_set(err, "out of memory");
+    size_t crashed = as_fanout_report(modelled->fanout, memory);
+    fclose(memory);
+    if (size > 0)
+        as_notice(notices, AS_LOG_WARN, "%s", text);
+    free(text);
     return crashed == 0 || as_error_set(err, "%zu of Assay's own observers crashed", crashed);
 }
 
-static void add_run(struct as_record *record, const struct as_modelled *modelled)
+static bool execute(const struct as_record *record, struct as_modelled *modelled, struct as_error *err)
+{
+    struct as_engine_options engine = record->options->engine;
+    engine.argv = record->argv;
+    engine.stdout_to_stderr = record->options->stdout_to_stderr;
+    modelled->meter = record->options->meter;
+    modelled->meter_context = record->options->meter_context;
+    if (!as_modelled_run(modelled, engine, err))
+        return false;
+    as_signals_shield();
+    return check_observers(modelled, &record->options->notices, err);
+}
+
+static void describe_run(struct as_record_run *run, const struct as_modelled *modelled)
 {
     const struct as_model_result *result = &modelled->result;
     size_t n;
-    struct as_store_run run = {
-        .number = (uint32_t)record->runs.len + 1,
+    run->result = (struct as_record_result){.end = result->engine.end, .in_engine = true, .engine = result->engine};
+    run->row = (struct as_store_run){
+        .number = run->row.number,
         .cycles = result->cycles,
         .instructions = result->instructions,
         .samples = as_sampling_results(modelled->samplings.data[0], &n)[0].samples,
         .seconds = (double)result->elapsed / modelled->machine.frequency,
-        .status = result->engine.exit_status,
+        .status = result->engine.end.exit_status,
     };
-    *as_vec_push(&record->runs) = run;
 }
 
 /* ---- the profile ---- */
@@ -181,52 +196,29 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
     return ok;
 }
 
-static bool record_first(struct as_record *record, struct model_run *run, struct as_modelled *modelled,
-                         struct as_error *err)
+static bool check_measured(const struct as_record *record, const struct as_modelled *modelled, struct as_error *err)
 {
-    if (!set_up(run, modelled, record->options->golden == 0, err) || !execute(record, modelled, err))
-        return false;
-    record->engine = modelled->result.engine;
-    if (modelled->result.instructions == 0)
-        return as_error_set(err, "%s: nothing was measured; %s was not written",
-                            record->engine.region_reached ? "the program executed no instruction"
-                                                          : "the program never reached the part asked for",
-                            record->options->output);
-    add_run(record, modelled);
-    return (!modelled->oracle || as_oracle_check(modelled->oracle, err)) && write_profile(record, run, modelled, err);
+    if (modelled->result.instructions > 0)
+        return true;
+    return as_error_set(err, "%s: nothing was measured; %s was not written",
+                        modelled->result.engine.region_reached ? "the program executed no instruction"
+                                                               : "the program never reached the part asked for",
+                        record->options->output);
 }
 
-/* The other runs: a failure ends them, not the profile. */
-static void repeat(struct as_record *record, struct model_run *run, const struct as_input *input)
-{
-    struct as_error err = AS_ERROR_INIT;
-    for (uint64_t i = 1; i < record->options->repeat && !record->engine.interrupted; i++) {
-        struct as_modelled modelled = {0};
-        as_input_rewind(input);
-        bool ok = set_up(run, &modelled, false, &err) && execute(record, &modelled, &err);
-        if (ok && modelled.result.engine.interrupted)
-            ok = as_error_set(&err, "interrupted");
-        if (ok)
-            add_run(record, &modelled);
-        as_modelled_free(&modelled);
-        if (!ok) {
-            as_log_warn("run %" PRIu64 " of %" PRIu64 ": %s; the profile has the runs before it", i + 1,
-                        record->options->repeat, err.message);
-            return;
-        }
-    }
-}
-
-static bool run_model(struct as_record *record, struct as_error *err)
+static bool run_model(struct as_record *record, struct as_record_run *result, struct as_error *err)
 {
     struct model_run run = {.options = record->options};
     struct as_modelled modelled = {0};
-    struct as_input input = {.start = -1};
-    bool ok = (record->options->repeat < 2 || as_input_keep(&input, err)) && choose_samplers(&run, err) &&
-              record_first(record, &run, &modelled, err);
-    as_modelled_free(&modelled);
+    bool kept = record->writer != NULL;
+    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, kept && record->options->golden, err) &&
+              execute(record, &modelled, err);
+    if (ok && kept)
+        ok = check_measured(record, &modelled, err) && (!modelled.oracle || as_oracle_check(modelled.oracle, err)) &&
+             write_profile(record, &run, &modelled, err);
     if (ok)
-        repeat(record, &run, &input);
+        describe_run(result, &modelled);
+    as_modelled_free(&modelled);
     return ok;
 }
 
@@ -235,7 +227,7 @@ static bool possible(const struct as_record_options *options, struct as_error *e
 {
     struct model_run run = {.options = options};
     struct as_modelled modelled = {0};
-    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, options->golden == 0, err);
+    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, options->golden, err);
     as_modelled_free(&modelled);
     return ok;
 }

@@ -10,7 +10,7 @@
 #include "agent/agent_host.h"
 #include "import/import.h"
 #include "native/session.h"
-#include "record/record.h"
+#include "record/record_internal.h"
 
 /* ---- what is asked for: native_plan.c ---- */
 
@@ -36,31 +36,23 @@ struct as_native_outlook {
 };
 void as_native_look(struct as_native_outlook *outlook);
 
-/* Names the first option that was given and is the model's alone, or a native source's alone; NULL: none. */
-const char *as_record_model_option(const struct as_record_options *options);
-const char *as_record_native_option(const struct as_record_options *options);
-
 /* ---- the run: native_run.c ---- */
 
 struct as_native_result {
     struct as_native_session *session;
     struct as_import *import;
-    bool interrupted;                    /* the user ended the recording before the program had ended */
-    bool running;                        /* the program goes on */
+    struct as_native_session *_Atomic watched; /* the session, once signals may stop it */
+    struct as_run_end end;
     uint64_t execs;                      /* programs that were executed, the first among them */
     struct as_agent *agent;              /* NULL: none */
     struct as_native_accesses *accesses; /* NULL: not asked for */
 };
 
-/* Until the program has ended, the user or --duration ends it. False where there is nothing worth keeping. */
+/* Until the program has ended, or the user or --duration ends the recording. Without a writer in the record nobody looks
+ * at the samples. False where there is nothing worth keeping. */
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
                        const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
 void as_native_result_free(struct as_native_result *result);
-/* The program once more, sampled alike, for what it took: seconds, samples, status. False also where it was
- * interrupted.
- */
-bool as_native_repeat(const struct as_record *record, const struct as_native_plan *plan, struct as_store_run *run,
-                      struct as_error *err) AS_MUST_CHECK;
 
 /* ---- data accesses: native_accesses.c ---- */
 
@@ -69,7 +61,7 @@ struct as_native_accesses *as_native_accesses_new(struct as_import *import, uint
 void as_native_accesses_process(struct as_native_accesses *accesses, const struct as_perf_process *process);
 void as_native_accesses_sample(struct as_native_accesses *accesses, const struct as_perf_sample *sample);
 /* After the last sample: what watchpoints found, before the samples are written; and what is known of all of it. */
-void as_native_accesses_finish(struct as_native_accesses *accesses);
+void as_native_accesses_finish(struct as_native_accesses *accesses, const struct as_notices *notices);
 void as_native_accesses_quality(const struct as_native_accesses *accesses, struct as_store_writer *writer);
 void as_native_accesses_free(struct as_native_accesses *accesses);
 
@@ -79,12 +71,12 @@ void as_native_accesses_free(struct as_native_accesses *accesses);
 bool as_record_agent_open(struct as_native_result *result, const struct as_record *record,
                           struct as_error *err) AS_MUST_CHECK;
 /* What it found: series and threads, before the samples are written; counters and notes. */
-void as_record_agent_add(struct as_native_result *result, struct as_store_writer *writer);
+void as_record_agent_add(struct as_native_result *result, const struct as_record *record);
 
-/* ---- a process that runs already: native_run.c ---- */
+/* ---- a process that runs already: native_process.c ---- */
 
-/* The running process that is asked for, as a command line. False: there is none. */
-bool as_native_describe_process(struct as_record *record, struct as_error *err) AS_MUST_CHECK;
+/* Its command line, NULL at the end; the caller frees the first word and the array. NULL: there is no such process. */
+char **as_native_command_line(uint64_t pid, struct as_error *err) AS_MUST_CHECK;
 void as_native_add_process(const struct as_record *record); /* its path and directory, to the profile */
 
 #endif

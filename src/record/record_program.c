@@ -1,11 +1,12 @@
 /* What all sources record alike: what was run, where and when; the runs and how they ended. See record.h. */
-#include "record/record.h"
+#include "record/record_internal.h"
 
 #include "score/confidence.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,20 +19,29 @@ static const char *const variables[] = {
     "GLIBC_TUNABLES", "OMP_NUM_THREADS", "MALLOC_ARENA_MAX", "TZ",         NULL,
 };
 
-static void add_environment(struct as_store_writer *writer)
+const char *as_record_variable(const struct as_record_options *options, const char *name)
 {
-    extern char **environ;
+    size_t length = strlen(name);
+    for (char *const *pair = options->environment; pair && *pair; pair++)
+        if (strncmp(*pair, name, length) == 0 && (*pair)[length] == '=')
+            return *pair + length + 1;
+    return NULL;
+}
+
+static void add_environment(const struct as_record *record)
+{
+    char *const *environment = record->options->environment;
     uint64_t count = 0;
-    while (environ && environ[count])
+    while (environment && environment[count])
         count++;
     for (size_t i = 0; variables[i]; i++) {
-        const char *value = getenv(variables[i]);
+        const char *value = as_record_variable(record->options, variables[i]);
         char *pair = value ? as_format("%s=%s", variables[i], value) : NULL;
         if (pair)
-            as_store_add_environment(writer, pair);
+            as_store_add_environment(record->writer, pair);
         free(pair);
     }
-    as_store_add_meta_u64(writer, "environment_variables", count);
+    as_store_add_meta_u64(record->writer, "environment_variables", count);
 }
 
 /* The program's path as it was found: what annotate and the like can open again. */
@@ -42,7 +52,7 @@ static void add_path(struct as_store_writer *writer, const char *name)
     free(real);
 }
 
-void as_record_add_program(struct as_record *record)
+void as_record_add_program(const struct as_record *record)
 {
     struct as_store_writer *writer = record->writer;
     char host[256] = "", date[64] = "", *directory = getcwd(NULL, 0);
@@ -57,10 +67,10 @@ void as_record_add_program(struct as_record *record)
     as_store_add_meta(writer, AS_META_DATE, date);
     as_store_add_meta(writer, AS_META_ASSAY, AS_VERSION);
     as_store_add_meta(writer, AS_META_SOURCE_WHY, record->source_why);
-    for (char **word = record->argv; *word; word++)
+    for (char *const *word = record->argv; *word; word++)
         as_store_add_argument(writer, *word);
     if (!record->options->pid) /* another process has its own */
-        add_environment(writer);
+        add_environment(record);
     free(directory);
 }
 
@@ -81,7 +91,7 @@ static void add_spread(struct as_store_writer *writer, const char *what, const d
     }
 }
 
-static void add_spreads(struct as_record *record)
+static void add_spreads(const struct as_record *record)
 {
     size_t n = record->runs.len;
     double *cycles = as_alloc_array(n, sizeof *cycles), *seconds = as_alloc_array(n, sizeof *seconds);
@@ -95,53 +105,27 @@ static void add_spreads(struct as_record *record)
     free(seconds);
 }
 
-/* The part of the program that was asked for, in words; the caller frees. NULL: all of it. */
-static char *region_of(const struct as_run_options *run)
+/* Why the profile is not of a whole run; the caller frees. NULL: it is. */
+static char *partial_of(const struct as_run_end *end)
 {
-    char *text = as_strdup("");
-    const struct {
-        const char *word, *name;
-        uint64_t number;
-    } parts[] = {{"from", run->from, 0}, {"skip", NULL, run->skip}, {"max", NULL, run->max}, {"to", run->to, 0}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char *longer = NULL;
-        if (parts[i].name)
-            longer = as_format("%s%s--%s %s", text, *text ? " " : "", parts[i].word, parts[i].name);
-        else if (parts[i].number)
-            longer = as_format("%s%s--%s %" PRIu64, text, *text ? " " : "", parts[i].word, parts[i].number);
-        if (longer) {
-            free(text);
-            text = longer;
-        }
-    }
-    if (*text)
-        return text;
-    free(text);
+    if (end->interrupted)
+        return as_strdup("interrupted by the user");
+    if (end->signal && !end->stopped)
+        return as_format("the program was killed by signal %d (%s)", end->signal, strsignal(end->signal));
     return NULL;
 }
 
-static void describe_end(struct as_record *record)
-{
-    const struct as_engine_result *engine = &record->engine;
-    if (engine->interrupted)
-        snprintf(record->partial, sizeof record->partial, "interrupted by the user");
-    else if (engine->signal && !engine->stopped)
-        snprintf(record->partial, sizeof record->partial, "the program was killed by signal %d (%s)", engine->signal,
-                 strsignal(engine->signal));
-}
-
-void as_record_add_runs(struct as_record *record)
+void as_record_add_runs(const struct as_record *record, const struct as_run_end *end)
 {
     struct as_store_writer *writer = record->writer;
-    char *region = region_of(&record->options->run);
-    describe_end(record);
+    char *partial = partial_of(end);
     for (size_t i = 0; i < record->runs.len; i++)
         as_store_add_run(writer, &record->runs.data[i]);
     if (record->runs.len > 1)
         add_spreads(record);
-    as_store_add_meta_u64(writer, AS_META_STATUS, (uint64_t)record->engine.exit_status);
-    as_store_add_meta(writer, "region", region);
-    if (record->partial[0])
-        as_store_add_meta(writer, AS_META_PARTIAL, record->partial);
-    free(region);
+    as_store_add_meta_u64(writer, AS_META_STATUS, (uint64_t)end->exit_status);
+    as_store_add_meta(writer, "region", record->options->region);
+    if (partial)
+        as_store_add_meta(writer, AS_META_PARTIAL, partial);
+    free(partial);
 }

@@ -3,9 +3,10 @@
  * one source alone asks for is that source. See record.h. */
 #include "engine/find_qemu.h"
 #include "engine/program.h"
-#include "record/record.h"
+#include "record/record_internal.h"
 #include "record/record_native.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,11 @@ static const struct as_record_source *const sources[] = {&as_record_pmu, &as_rec
 
 /* ---- auto ---- */
 
-static char why_text[512];
-
 static const struct as_record_source *take(struct as_record *record, const struct as_record_source *source,
                                            const char *first, const char *second)
 {
-    snprintf(why_text, sizeof why_text, "auto: %s%s%s", first, second ? "; " : "", second ? second : "");
-    record->source_why = why_text;
+    snprintf(record->source_why, sizeof record->source_why, "auto: %s%s%s", first, second ? "; " : "",
+             second ? second : "");
     return source;
 }
 
@@ -32,11 +31,11 @@ static const bool others_run_here = true;
 
 enum verdict { MODEL_RUNS, MODEL_CANNOT, NOBODY_CAN };
 
-static enum verdict ask_model(char **argv, struct as_error *err)
+static enum verdict ask_model(const struct as_record *record, struct as_error *err)
 {
     struct as_program *program = as_alloc(sizeof *program);
     struct as_qemu qemu;
-    bool known = as_program_find(argv[0], getenv("PATH"), program, err);
+    bool known = as_program_find(record->argv[0], as_record_variable(record->options, "PATH"), program, err);
     enum as_arch arch = program->arch;
     free(program);
     if (!known)
@@ -57,7 +56,7 @@ static const struct as_record_source *choose_any(struct as_record *record, struc
 {
     const struct as_record_options *options = record->options;
     struct as_native_outlook outlook;
-    const char *model = as_record_model_option(options), *native = as_record_native_option(options);
+    const char *model = options->model_wish, *native = options->native_wish;
     char reason[256];
     if (model && native) {
         as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's, --%s that of the other sources", model, native);
@@ -72,7 +71,7 @@ static const struct as_record_source *choose_any(struct as_record *record, struc
         snprintf(reason, sizeof reason, "--%s is for the real machine", native ? native : "");
         return choose_native(record, &outlook, native ? reason : NULL, err);
     }
-    enum verdict verdict = as_record_model.possible(options, err) ? ask_model(record->argv, err) : NOBODY_CAN;
+    enum verdict verdict = as_record_model.possible(options, err) ? ask_model(record, err) : NOBODY_CAN;
     if (verdict == NOBODY_CAN)
         return NULL;
     if (verdict == MODEL_CANNOT) {
@@ -88,7 +87,7 @@ static const struct as_record_source *choose_any(struct as_record *record, struc
 
 static const struct as_record_source *choose_named(const struct as_record_options *options, struct as_error *err)
 {
-    const char *native = as_record_native_option(options);
+    const char *native = options->native_wish;
     for (size_t i = 0; sources[i]; i++) {
         if (strcmp(sources[i]->name, options->source) != 0)
             continue;
@@ -108,6 +107,6 @@ const struct as_record_source *as_record_choose(struct as_record *record, struct
 {
     if (strcmp(record->options->source, "auto") == 0)
         return choose_any(record, err);
-    record->source_why = "asked for";
+    snprintf(record->source_why, sizeof record->source_why, "asked for");
     return choose_named(record->options, err);
 }

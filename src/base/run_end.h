@@ -1,0 +1,20 @@
+/* How the run of a program ended, whether it ran in the engine or natively. */
+#ifndef AS_BASE_RUN_END_H
+#define AS_BASE_RUN_END_H
+
+#include <stdbool.h>
+
+struct as_run_end {
+    bool stopped;     /* Assay ended the program because the region was over */
+    bool interrupted; /* the user ended the run before the program ended */
+    bool running;     /* … and the program goes on */
+    int exit_status;  /* the program's: 0-255, or 128 + signal */
+    int signal;       /* that killed it; 0: none */
+};
+
+/* Takes exit status and signal from a status of waitpid. */
+void as_run_end_take(struct as_run_end *end, int wait_status);
+/* Whether the program ran to an end of its own. */
+bool as_run_end_complete(const struct as_run_end *end);
+
+#endif

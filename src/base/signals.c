@@ -1,0 +1,110 @@
+/* See signals.h. */
+#include "base/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/time.h>
+
+static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM};
+enum { CAUGHT = sizeof caught / sizeof *caught };
+static struct sigaction old_actions[CAUGHT];
+static bool catching, shielding;
+static struct as_signals current; /* changes only while nothing is caught */
+static _Atomic pid_t program;     /* 0: not started yet */
+static _Atomic int early;         /* a signal for a program that had not started yet; 0: none */
+static _Atomic unsigned interrupts;
+
+static bool is_interrupt(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM;
+}
+
+static void pass_on(int signal)
+{
+    pid_t pid = atomic_load(&program);
+    if (current.attached)
+        return;
+    if (pid > 0)
+        kill(pid, signal);
+    else
+        atomic_store(&early, signal);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    bool by_process = info->si_code <= 0; /* not by the terminal */
+    if (by_process && signal != SIGALRM)
+        pass_on(signal);
+    bool ends = signal == SIGALRM;
+    if (is_interrupt(signal))
+        ends = atomic_fetch_add(&interrupts, 1) + 1 >= current.patience;
+    if (ends && current.stop)
+        current.stop(current.context);
+    errno = saved;
+}
+
+static void put_back(void)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    for (size_t i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &old_actions[i], NULL);
+    catching = shielding = false;
+}
+
+void as_signals_catch(const struct as_signals *how)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    if (catching || shielding)
+        put_back();
+    current = *how;
+    atomic_store(&program, 0);
+    atomic_store(&early, 0);
+    atomic_store(&interrupts, 0);
+    for (size_t i = 0; i < CAUGHT; i++) {
+        sigaction(caught[i], NULL, &old_actions[i]);
+        bool wanted = caught[i] == SIGALRM ? how->stop != NULL : old_actions[i].sa_handler != SIG_IGN;
+        if (wanted)
+            sigaction(caught[i], &action, NULL);
+    }
+    catching = true;
+}
+
+void as_signals_pass_to(pid_t pid)
+{
+    atomic_store(&program, pid);
+    int signal = atomic_exchange(&early, 0);
+    if (signal && !current.attached)
+        kill(pid, signal);
+}
+
+void as_signals_alarm(double seconds)
+{
+    time_t whole = (time_t)seconds;
+    struct itimerval timer = {.it_value = {.tv_sec = whole, .tv_usec = (suseconds_t)((seconds - (double)whole) * 1e6)}};
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
+        timer.it_value.tv_usec = 1; /* 0 would be never */
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+unsigned as_signals_interrupts(void)
+{
+    return atomic_load(&interrupts);
+}
+
+void as_signals_restore(void)
+{
+    if (catching)
+        put_back();
+}
+
+void as_signals_shield(void)
+{
+    as_signals_restore();
+    if (atomic_load(&interrupts) == 0)
+        return;
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    shielding = true;
+}

@@ -1,0 +1,35 @@
+/* Signals to Assay while it runs a program.
+ *
+ * Ctrl-C on the terminal reaches the program by itself, so Assay only counts it. A signal that was sent to Assay alone
+ * is passed on to the program; if it comes before the program has started, it is passed on when it has. A process that
+ * Assay is attached to is left alone. Signals that were ignored before stay ignored.
+ *
+ * Signal handlers belong to the process, so one program is watched over at a time. Calls: catch; pass_to as soon as the
+ * program runs; restore, or shield to save what was found.
+ */
+#ifndef AS_BASE_SIGNALS_H
+#define AS_BASE_SIGNALS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct as_signals {
+    bool attached; /* the program was running before */
+    /* Called in the signal handler when the user wants the run to end: at interrupt number `patience` (SIGINT or
+     * SIGTERM), or when the alarm goes off. NULL: the caller asks as_signals_interrupts. */
+    void (*stop)(void *context);
+    void *context;
+    unsigned patience;
+};
+
+void as_signals_catch(const struct as_signals *how);
+void as_signals_pass_to(pid_t pid);
+void as_signals_alarm(double seconds); /* stops the run after that time */
+unsigned as_signals_interrupts(void);  /* since as_signals_catch */
+/* Undoes as_signals_catch. Nothing happens after as_signals_shield. */
+void as_signals_restore(void);
+/* Undoes it too, but if the user has interrupted the run, SIGINT and SIGTERM are ignored from here on until the next
+ * as_signals_catch: one more of them must not cost what is being saved. */
+void as_signals_shield(void);
+
+#endif

@@ -1,0 +1,68 @@
+/* A process that runs already: what it is called, and where it lives. See record_native.h. */
+#include "record/record_native.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *read_link(uint64_t pid, const char *name)
+{
+    char path[64], target[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", pid, name);
+    ssize_t size = readlink(path, target, sizeof target - 1);
+    return size > 0 ? as_strndup(target, (size_t)size) : NULL;
+}
+
+/* A file of /proc/PID; `size` bytes of it at most. -1: there is none. */
+static ssize_t read_of(uint64_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    size_t done = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    for (ssize_t n; done < size && (n = read(fd, text + done, size - done)) > 0;)
+        done += (size_t)n;
+    close(fd);
+    return (ssize_t)done;
+}
+
+/* A kernel thread has no command line, but a name. */
+char **as_native_command_line(uint64_t pid, struct as_error *err)
+{
+    enum { MOST = 1 << 20 };
+    char *text = as_alloc(MOST + 1);
+    ssize_t got = read_of(pid, "cmdline", text, MOST);
+    size_t size = got > 0 ? (size_t)got : 0, words = 0;
+    if (got < 0) {
+        free(text);
+        as_error_set(err, "there is no process %" PRIu64, pid);
+        return NULL;
+    }
+    if (size == 0 && read_of(pid, "comm", text, MOST) > 0)
+        size = strcspn(text, "\n");
+    if (size == 0 || text[size - 1])
+        text[size++] = '\0';
+    for (size_t at = 0; at < size; at += strlen(text + at) + 1)
+        words++;
+    char **argv = as_alloc_array(words + 1, sizeof *argv);
+    for (size_t at = 0, i = 0; i < words; at += strlen(text + at) + 1)
+        argv[i++] = text + at;
+    return argv;
+}
+
+void as_native_add_process(const struct as_record *record)
+{
+    uint64_t pid = record->options->pid;
+    char *program = read_link(pid, "exe"), *directory = read_link(pid, "cwd");
+    as_store_add_meta(record->writer, AS_META_PROGRAM, program ? program : record->argv[0]);
+    as_store_add_meta(record->writer, AS_META_DIRECTORY, directory);
+    as_store_add_meta_u64(record->writer, "process", pid);
+    free(program);
+    free(directory);
+}
