@@ -1,70 +1,61 @@
-/* Times of call paths, and what follows from them: self and total of paths and functions. */
+/* Times and components of call paths, and what follows from them: self and total of paths and functions. */
 #include "base/saturate.h"
 #include "store/store_internal.h"
-#include "store/store_sql.h"
 
-static bool get_path_time(const struct as_store *store, sqlite3_stmt *row, struct as_store_path_time *time,
-                          struct as_store_sums *sums)
-{
-    int64_t instruction;
-    if (!as_store_get(row, "wiwcc", &time->path, &instruction, &time->thread, &time->units, &time->samples))
-        return false;
-    time->instruction = instruction < 0 ? AS_STORE_NONE : (uint32_t)instruction;
-    return time->path < store->paths.len && time->thread < store->threads.len && instruction >= -1 &&
-           instruction < (int64_t)store->places.len && as_store_add_up(sums, time->units, time->samples, 0);
-}
-
-struct times {
-    struct as_store_path_time *data;
-    size_t len, cap;
-};
+/* ---- threads added up ---- */
 
 /* Rows of several threads lie side by side. */
-static void add_row(struct times *times, const struct as_store_path_time *time)
+static bool same_path_time(const struct as_store_path_time *a, const struct as_store_path_time *b)
 {
-    struct as_store_path_time *last = times->len ? &times->data[times->len - 1] : NULL;
-    if (!last || last->path != time->path || last->instruction != time->instruction) {
-        *as_vec_push(times) = *time;
-        return;
-    }
-    as_add_to(&last->units, time->units);
-    as_add_to(&last->samples, time->samples);
-    if (last->thread != time->thread)
-        last->thread = AS_STORE_NONE;
+    return a->path == b->path && a->instruction == b->instruction;
 }
 
 struct as_store_path_time *as_store_path_times(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
                                                struct as_error *err)
 {
-    static const char *const sql = "SELECT path, instruction, thread, units, samples FROM path_times WHERE series = ?1"
-                                   " ORDER BY series, path, instruction, thread";
-    struct times times = {0};
-    struct as_store_path_time time = {.series = series};
-    struct as_store_sums sums = {0};
-    int more;
-    *n = 0;
-    if (!as_store_load(store, AS_STORE_CALLS, err))
-        return NULL;
-    sqlite3_stmt *row = as_store_prepare(store, sql, err);
-    if (!row)
-        return NULL;
-    sqlite3_bind_int64(row, 1, series);
-    while ((more = as_store_step(store, row, err)) > 0) {
-        if (!get_path_time(store, row, &time, &sums)) {
-            as_store_damaged(store, err, "a path's time makes no sense");
-            more = -1;
-            break;
+    size_t rows, out = 0;
+    struct as_store_path_time *times = as_store_gather(store, AS_TABLE_PATH_TIMES, series, threads, &rows, err);
+    for (size_t i = 0; times && i < rows; i++) {
+        if (out == 0 || !same_path_time(&times[out - 1], &times[i])) {
+            times[out++] = times[i];
+            continue;
         }
-        if (!threads || threads[time.thread])
-            add_row(&times, &time);
+        as_add_to(&times[out - 1].units, times[i].units);
+        as_add_to(&times[out - 1].samples, times[i].samples);
+        if (times[out - 1].thread != times[i].thread)
+            times[out - 1].thread = AS_STORE_NONE;
     }
-    sqlite3_finalize(row);
-    if (more < 0) {
-        free(times.data);
-        return NULL;
+    *n = out;
+    return times;
+}
+
+static int compare_components(const void *a, const void *b)
+{
+    const struct as_store_path_component *x = a, *y = b;
+    if (x->path != y->path)
+        return x->path < y->path ? -1 : 1;
+    return x->events < y->events ? -1 : x->events > y->events;
+}
+
+struct as_store_path_component *as_store_path_components(struct as_store *store, uint32_t series, const bool *threads,
+                                                         size_t *n, struct as_error *err)
+{
+    size_t rows, out = 0;
+    struct as_store_path_component *parts =
+        as_store_gather(store, AS_TABLE_PATH_COMPONENTS, series, threads, &rows, err);
+    if (parts && rows > 1)
+        qsort(parts, rows, sizeof *parts, compare_components);
+    for (size_t i = 0; parts && i < rows; i++) {
+        parts[i].thread = AS_STORE_NONE;
+        if (out == 0 || compare_components(&parts[out - 1], &parts[i]) != 0) {
+            parts[out++] = parts[i];
+            continue;
+        }
+        as_add_to(&parts[out - 1].units, parts[i].units);
+        as_add_to(&parts[out - 1].samples, parts[i].samples);
     }
-    *n = times.len;
-    return times.data ? times.data : as_alloc(sizeof time);
+    *n = out;
+    return parts;
 }
 
 /* ---- totals ---- */
@@ -124,12 +115,12 @@ static void walk_from(struct walk *walk, uint32_t root, struct as_store_totals *
 
 static void total_functions(const struct as_store *store, struct as_store_totals *totals)
 {
-    size_t n = store->paths.len;
-    struct walk walk = {.paths = store->paths.data,
+    size_t n = store->counts[AS_TABLE_PATHS];
+    struct walk walk = {.paths = store->rows[AS_TABLE_PATHS],
                         .n = n,
                         .child = as_alloc_array(n, sizeof(uint32_t)),
                         .sibling = as_alloc_array(n, sizeof(uint32_t)),
-                        .on_way = as_alloc_array(store->functions.len, sizeof(uint32_t))};
+                        .on_way = as_alloc_array(store->counts[AS_TABLE_FUNCTIONS], sizeof(uint32_t))};
     link_children(&walk);
     for (size_t i = 0; i < n; i++)
         if (walk.paths[i].parent == AS_STORE_NONE)
@@ -141,8 +132,10 @@ static void total_functions(const struct as_store *store, struct as_store_totals
 
 static void total_paths(const struct as_store *store, struct as_store_totals *totals)
 {
-    for (size_t i = store->paths.len; i-- > 0;) {
-        const struct as_store_path *path = &store->paths.data[i];
+    size_t n;
+    const struct as_store_path *paths = as_store_paths(store, &n);
+    for (size_t i = n; i-- > 0;) {
+        const struct as_store_path *path = &paths[i];
         as_add_to(&totals->path_total[i], totals->path_self[i]);
         if (path->parent != AS_STORE_NONE)
             as_add_to(&totals->path_total[path->parent], totals->path_total[i]);
@@ -159,10 +152,10 @@ bool as_store_totals(struct as_store *store, uint32_t series, const bool *thread
     struct as_store_path_time *times = as_store_path_times(store, series, threads, &n, err);
     if (!times)
         return false;
-    totals->path_self = as_alloc_array(store->paths.len, sizeof(uint64_t));
-    totals->path_total = as_alloc_array(store->paths.len, sizeof(uint64_t));
-    totals->function_self = as_alloc_array(store->functions.len, sizeof(uint64_t));
-    totals->function_total = as_alloc_array(store->functions.len, sizeof(uint64_t));
+    totals->path_self = as_alloc_array(store->counts[AS_TABLE_PATHS], sizeof(uint64_t));
+    totals->path_total = as_alloc_array(store->counts[AS_TABLE_PATHS], sizeof(uint64_t));
+    totals->function_self = as_alloc_array(store->counts[AS_TABLE_FUNCTIONS], sizeof(uint64_t));
+    totals->function_total = as_alloc_array(store->counts[AS_TABLE_FUNCTIONS], sizeof(uint64_t));
     for (size_t i = 0; i < n; i++)
         as_add_to(&totals->path_self[times[i].path], times[i].units);
     free(times);

@@ -5,14 +5,11 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/store_read.h"
+#include "store/store_row.h"
 #include "store/store_schema.h"
+#include "store/store_sql.h"
 
 #include <sqlite3.h>
-
-/* What the rows of a table have added up to. */
-struct as_store_sums {
-    uint64_t units, samples, executions;
-};
 
 struct as_store {
     char *path;
@@ -31,48 +28,65 @@ struct as_store {
     uint64_t rows_left; /* of the statement that runs */
     uint64_t ops_left;  /* steps of SQLite's machine, in thousands, of the statement that runs */
 
-    AS_VEC(struct as_store_pair) meta, machine;
-    AS_VEC(const char *) arguments, environment, files;
-    AS_VEC(struct as_store_thread) threads;
-    AS_VEC(struct as_store_series) series;
-    AS_VEC(struct as_store_event) events;
-    AS_VEC(struct as_store_state) states;
-    AS_VEC(struct as_store_stack) stacks;
-    struct as_store_sums stack_sums;
-    AS_VEC(struct as_store_estimate) estimates;
-    AS_VEC(struct as_store_counter) counters;
-    AS_VEC(struct as_store_quality) quality;
-    AS_VEC(struct as_store_run) runs;
+    /* What was loaded, by table: rows one behind the other, and how many. */
+    void *rows[AS_TABLE_COUNT];
+    uint32_t counts[AS_TABLE_COUNT];
 
-    AS_VEC(struct as_store_module) modules;
-    AS_VEC(struct as_store_function) functions;
-    AS_VEC(struct as_store_block) blocks;
-    AS_VEC(struct as_store_inline) inlines;
-    AS_VEC(struct as_store_place) places;
-    AS_VEC(struct as_store_path) paths;
-    AS_VEC(struct as_store_object) objects;
-
-    sqlite3_stmt *one_instruction;
+    struct as_store_cursor *one_instruction;
     struct as_store_insn instruction;
 };
 
 /* With the schema to believe in: for tests of migration. */
 struct as_store *as_store_open_as(const char *path, const struct as_store_schema *schema,
                                   struct as_error *err) AS_MUST_CHECK;
+/* Loads the tables that are read with the file. */
+bool as_store_load_short(struct as_store *store, struct as_error *err) AS_MUST_CHECK;
 
-/* A table and what to do with a row of it: false where the row makes no sense. */
-struct as_store_table {
-    const char *name, *sql;
-    bool (*row)(struct as_store *store, sqlite3_stmt *row);
+static inline const struct as_store_place *as_store_place_rows(const struct as_store *store)
+{
+    return store->rows[AS_TABLE_INSTRUCTIONS];
+}
+
+/* ---- rows ---- */
+
+/* Room for a row of any table that is read while the file is. */
+union as_store_any_row {
+    struct as_store_insn insn;
+    struct as_store_series series;
+    struct as_store_thread thread;
+    struct as_store_function function;
+    struct as_store_access access;
+    struct as_store_path path;
+    char bytes[256];
 };
-bool as_store_read_tables(struct as_store *store, const struct as_store_table *tables, size_t n,
-                          struct as_error *err) AS_MUST_CHECK;
-/* Calls `use` for each row that `sql` finds of the series (its parameter), the parts loaded before; false and `err`
- * where `use` says that a row makes no sense. */
-bool as_store_each_row(struct as_store *store, unsigned parts, const char *sql, uint32_t series,
-                       bool (*use)(struct as_store *store, sqlite3_stmt *row, void *context), void *context,
-                       struct as_error *err) AS_MUST_CHECK;
-bool as_store_read_short(struct as_store *store, struct as_error *err) AS_MUST_CHECK; /* store_tables.c */
+
+/* A statement that selects, and the checks of what it finds. */
+struct as_store_cursor {
+    struct as_store *store;
+    enum as_store_table_id id;
+    uint32_t series; /* NONE: of all */
+    sqlite3_stmt *statement;
+    struct as_store_row_reader reader;
+    uint64_t rows;
+};
+/* `select` without columns: all of them, but the series where that is known. */
+bool as_store_cursor_open(struct as_store_cursor *cursor, struct as_store *store, enum as_store_table_id id,
+                          struct as_store_select select, struct as_error *err) AS_MUST_CHECK;
+void as_store_cursor_bind(struct as_store_cursor *cursor, uint32_t first, uint32_t second); /* second: or NONE */
+/* Opened, what the rows refer to loaded, and the series bound. */
+bool as_store_cursor_of_series(struct as_store_cursor *cursor, struct as_store *store, enum as_store_table_id id,
+                               uint32_t series, struct as_error *err) AS_MUST_CHECK;
+/* 1: there is a row; 0: there are no more; -1 and `err`. */
+int as_store_cursor_next(struct as_store_cursor *cursor, uint32_t *number, void *row,
+                         struct as_error *err) AS_MUST_CHECK;
+void as_store_cursor_close(struct as_store_cursor *cursor);
+
+/* The rows of a series (NONE: all) in the threads that count, as an array that the caller frees; never NULL but for
+ * errors. */
+void *as_store_gather(struct as_store *store, enum as_store_table_id id, uint32_t series, const bool *threads,
+                      size_t *n, struct as_error *err) AS_MUST_CHECK;
+/* The parts of a profile (as_store_load) that a table is in, and that its rows refer to. */
+unsigned as_store_parts_of(enum as_store_table_id id);
 
 /* ---- statements ---- */
 
@@ -84,16 +98,5 @@ void as_store_allow(struct as_store *store); /* renews what a statement may use;
 /* "FILE is damaged (…)". Returns false. */
 bool as_store_damaged(const struct as_store *store, struct as_error *err, const char *format, ...) AS_PRINTF(3, 4);
 bool as_store_fail(const struct as_store *store, int code, struct as_error *err);
-
-/* Keeps a string of a row in place of what it points to. False: there cannot be so many. */
-bool as_store_keep(struct as_store *store, const char **text) AS_MUST_CHECK;
-
-/* Counts a row in. False where one leaves 63 bits, which no sound file does. */
-bool as_store_add_up(struct as_store_sums *sums, uint64_t units, uint64_t samples, uint64_t executions) AS_MUST_CHECK;
-
-static inline bool as_store_valid(uint32_t number, size_t count)
-{
-    return number == AS_STORE_NONE || number < count;
-}
 
 #endif

@@ -83,45 +83,6 @@ int as_store_step(struct as_store *store, sqlite3_stmt *statement, struct as_err
     return -1;
 }
 
-bool as_store_keep(struct as_store *store, const char **text)
-{
-    if (!*text)
-        return true;
-    size_t length = strlen(*text);
-    if (length > store->text_left)
-        return false;
-    store->text_left -= length;
-    *text = as_strings_get(store->strings, as_strings_intern(store->strings, *text));
-    return true;
-}
-
-static bool read_table(struct as_store *store, const struct as_store_table *table, struct as_error *err)
-{
-    sqlite3_stmt *statement = as_store_prepare(store, table->sql, err);
-    if (!statement)
-        return false;
-    uint64_t row = 0;
-    int more;
-    while ((more = as_store_step(store, statement, err)) > 0) {
-        if (!table->row(store, statement)) {
-            as_store_damaged(store, err, "row %llu of %s makes no sense", (unsigned long long)row, table->name);
-            more = -1;
-            break;
-        }
-        row++;
-    }
-    sqlite3_finalize(statement);
-    return more == 0;
-}
-
-bool as_store_read_tables(struct as_store *store, const struct as_store_table *tables, size_t n, struct as_error *err)
-{
-    bool ok = true;
-    for (size_t i = 0; i < n && ok; i++)
-        ok = read_table(store, &tables[i], err);
-    return ok;
-}
-
 /* ---- the file ---- */
 
 static bool check_header(struct as_store *store, const struct as_store_schema *schema, struct as_error *err)
@@ -310,7 +271,7 @@ struct as_store *as_store_open_as(const char *path, const struct as_store_schema
     store->path = as_strdup(path);
     store->strings = as_strings_new();
     if (open_file(store, err) && check_header(store, schema, err) && lock_file(store, err) &&
-        open_database(store, schema, err) && as_store_read_short(store, err))
+        open_database(store, schema, err) && as_store_load_short(store, err))
         return store;
     as_store_close(store);
     return NULL;
@@ -325,15 +286,11 @@ void as_store_close(struct as_store *store)
 {
     if (!store)
         return;
-    void *arrays[] = {store->meta.data,    store->machine.data, store->arguments.data, store->environment.data,
-                      store->files.data,   store->threads.data, store->series.data,    store->events.data,
-                      store->states.data,  store->stacks.data,  store->estimates.data, store->counters.data,
-                      store->quality.data, store->runs.data,    store->modules.data,   store->functions.data,
-                      store->blocks.data,  store->inlines.data, store->places.data,    store->paths.data,
-                      store->objects.data};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free(arrays[i]);
-    sqlite3_finalize(store->one_instruction);
+    for (int i = 0; i < AS_TABLE_COUNT; i++)
+        free(store->rows[i]);
+    if (store->one_instruction)
+        as_store_cursor_close(store->one_instruction);
+    free(store->one_instruction);
     sqlite3_close(store->db);
     if (store->fd >= 0)
         close(store->fd);

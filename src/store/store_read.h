@@ -9,7 +9,7 @@
 #ifndef AS_STORE_READ_H
 #define AS_STORE_READ_H
 
-#include "store/store.h"
+#include "store/store_table.h"
 
 struct as_store;
 
@@ -72,6 +72,12 @@ bool as_store_instructions(struct as_store *store, uint32_t function, as_store_e
 /* One of them; valid until the next call. */
 const struct as_store_insn *as_store_instruction(struct as_store *store, uint32_t instruction,
                                                  struct as_error *err) AS_MUST_CHECK;
+
+/* Every row of a table in the order of its keys, or only those of one series (NONE: all), whatever table it is.
+ * `number` is the row's; text and bytes are valid during the call only. `each` returns false to stop. */
+typedef bool as_store_each_row(void *context, uint32_t number, const void *row);
+bool as_store_each(struct as_store *store, enum as_store_table_id table, uint32_t series, as_store_each_row *each,
+                   void *context, struct as_error *err) AS_MUST_CHECK;
 
 /* ---- times ---- */
 

@@ -2,24 +2,6 @@
  * the rows: it knows no names, and what a profile can make it do is bounded by the rows that it has. */
 #include "base/saturate.h"
 #include "store/store_internal.h"
-#include "store/store_sql.h"
-
-/* The rows of a series, or those of one function's instructions; in the same order. */
-static const char *const time_sql[] = {
-    "SELECT instruction, thread, 0, units, samples, executions FROM times WHERE series = ?1",
-    "SELECT t.instruction, t.thread, 0, t.units, t.samples, t.executions FROM instructions i CROSS JOIN times t"
-    " ON t.series = ?1 AND t.instruction = i.id WHERE i.function = ?2",
-};
-static const char *const component_sql[] = {
-    "SELECT instruction, thread, events, units, samples, 0 FROM components WHERE series = ?1",
-    "SELECT t.instruction, t.thread, t.events, t.units, t.samples, 0 FROM instructions i CROSS JOIN components t"
-    " ON t.series = ?1 AND t.instruction = i.id WHERE i.function = ?2",
-};
-static const char *const state_sql[] = {
-    "SELECT instruction, thread, state, units, 0, 0 FROM state_times WHERE series = ?1",
-    "SELECT t.instruction, t.thread, t.state, t.units, 0, 0 FROM instructions i CROSS JOIN state_times t"
-    " ON t.series = ?1 AND t.instruction = i.id WHERE i.function = ?2",
-};
 
 struct cell {
     uint32_t instruction, thread;
@@ -89,9 +71,9 @@ static uint64_t key_at(enum as_store_level level, uint32_t id, const struct as_s
 static uint64_t address_at(const struct sum *sum, uint32_t id, const struct as_store_place *place)
 {
     if (id != AS_STORE_NONE && sum->query->level == AS_STORE_BY_FUNCTION)
-        return sum->store->functions.data[id].address;
+        return ((const struct as_store_function *)sum->store->rows[AS_TABLE_FUNCTIONS])[id].address;
     if (id != AS_STORE_NONE && sum->query->level == AS_STORE_BY_BLOCK)
-        return sum->store->blocks.data[id].address;
+        return ((const struct as_store_block *)sum->store->rows[AS_TABLE_BLOCKS])[id].address;
     return place->address;
 }
 
@@ -151,43 +133,48 @@ static void add_part(struct sum *sum, const struct cell *cell, const struct as_s
     as_add_to(&part->samples, cell->samples);
 }
 
-static bool get_cell(const struct as_store *store, sqlite3_stmt *statement, struct cell *cell,
-                     struct as_store_sums *sums)
+/* A row of times, components or state times. */
+union measured {
+    struct as_store_time time;
+    struct as_store_component component;
+    struct as_store_state_time state;
+};
+
+static struct cell cell_of(enum as_store_table_id table, const union measured *row)
 {
-    return as_store_get(statement, "wwuccc", &cell->instruction, &cell->thread, &cell->key, &cell->units,
-                        &cell->samples, &cell->executions) &&
-           cell->instruction < store->places.len && cell->thread < store->threads.len &&
-           as_store_add_up(sums, cell->units, cell->samples, cell->executions);
+    if (table == AS_TABLE_COMPONENTS)
+        return (struct cell){row->component.instruction, row->component.thread,  row->component.events,
+                             row->component.units,       row->component.samples, 0};
+    if (table == AS_TABLE_STATE_TIMES)
+        return (struct cell){row->state.instruction, row->state.thread, row->state.state, row->state.units, 0, 0};
+    return (struct cell){row->time.instruction, row->time.thread,  0,
+                         row->time.units,       row->time.samples, row->time.executions};
 }
 
-/* Calls `use` for each cell of the series that counts. */
-static bool each_cell(struct sum *sum, const char *const sql[2],
+/* Calls `use` for each cell of the series that counts: all rows, or those of one function's instructions. */
+static bool each_cell(struct sum *sum, enum as_store_table_id table,
                       void (*use)(struct sum *, const struct cell *, const struct as_store_place *),
                       struct as_error *err)
 {
     struct as_store *store = sum->store;
     const struct as_store_query *query = sum->query;
+    const struct as_store_place *places = as_store_place_rows(store);
     bool narrow = query->function != AS_STORE_NONE;
-    struct as_store_sums sums = {0};
-    struct cell cell;
+    struct as_store_cursor cursor;
+    union measured row;
+    uint32_t number;
     int more;
-    sqlite3_stmt *statement = as_store_prepare(store, sql[narrow], err);
-    if (!statement)
+    if (!as_store_cursor_open(&cursor, store, table,
+                              (struct as_store_select){.of_series = !narrow, .of_function = narrow}, err))
         return false;
-    sqlite3_bind_int64(statement, 1, query->series);
-    if (narrow)
-        sqlite3_bind_int64(statement, 2, query->function);
-    while ((more = as_store_step(store, statement, err)) > 0) {
-        if (!get_cell(store, statement, &cell, &sums)) {
-            as_store_damaged(store, err, "a time of series %u makes no sense", query->series);
-            more = -1;
-            break;
-        }
-        const struct as_store_place *place = &store->places.data[cell.instruction];
+    as_store_cursor_bind(&cursor, query->series, query->function);
+    while ((more = as_store_cursor_next(&cursor, &number, &row, err)) > 0) {
+        struct cell cell = cell_of(table, &row);
+        const struct as_store_place *place = &places[cell.instruction];
         if (counts(query->threads, cell.thread) && place_counts(query, place))
             use(sum, &cell, place);
     }
-    sqlite3_finalize(statement);
+    as_store_cursor_close(&cursor);
     return more == 0;
 }
 
@@ -203,25 +190,19 @@ static void add_matching_part(struct sum *sum, const struct cell *cell, const st
 
 bool as_store_total(struct as_store *store, uint32_t series, const bool *threads, uint64_t *total, struct as_error *err)
 {
-    sqlite3_stmt *statement = as_store_prepare(store, "SELECT thread, units FROM times WHERE series = ?1", err);
-    struct as_store_sums sums = {0};
-    uint32_t thread;
-    uint64_t units;
+    struct as_store_cursor cursor;
+    struct as_store_time time;
+    uint32_t number;
     int more;
     *total = 0;
-    if (!statement)
+    /* Of the columns only thread and units: nothing that the code is needed for. */
+    if (!as_store_cursor_open(&cursor, store, AS_TABLE_TIMES,
+                              (struct as_store_select){.first = 2, .n = 2, .of_series = true}, err))
         return false;
-    sqlite3_bind_int64(statement, 1, series);
-    while ((more = as_store_step(store, statement, err)) > 0) {
-        if (!as_store_get(statement, "wc", &thread, &units) || thread >= store->threads.len ||
-            !as_store_add_up(&sums, units, 0, 0)) {
-            as_store_damaged(store, err, "a time of series %u makes no sense", series);
-            more = -1;
-            break;
-        }
-        *total += counts(threads, thread) ? units : 0;
-    }
-    sqlite3_finalize(statement);
+    as_store_cursor_bind(&cursor, series, AS_STORE_NONE);
+    while ((more = as_store_cursor_next(&cursor, &number, &time, err)) > 0)
+        *total += counts(threads, time.thread) ? time.units : 0;
+    as_store_cursor_close(&cursor);
     return more == 0;
 }
 
@@ -230,11 +211,12 @@ static bool add_all(struct sum *sum, struct as_error *err)
     const struct as_store_query *query = sum->query;
     if (!as_store_total(sum->store, query->series, query->threads, &sum->total, err))
         return false;
-    if (!query->events && !each_cell(sum, time_sql, add_time, err))
+    if (!query->events && !each_cell(sum, AS_TABLE_TIMES, add_time, err))
         return false;
-    if ((query->events || query->split == AS_STORE_BY_EVENTS) && !each_cell(sum, component_sql, add_matching_part, err))
+    if ((query->events || query->split == AS_STORE_BY_EVENTS) &&
+        !each_cell(sum, AS_TABLE_COMPONENTS, add_matching_part, err))
         return false;
-    return query->split != AS_STORE_BY_STATE || each_cell(sum, state_sql, add_part, err);
+    return query->split != AS_STORE_BY_STATE || each_cell(sum, AS_TABLE_STATE_TIMES, add_part, err);
 }
 
 /* ---- the result ---- */
@@ -290,7 +272,7 @@ bool as_store_query(struct as_store *store, const struct as_store_query *query, 
 {
     struct sum sum = {.store = store, .query = query};
     *rows = (struct as_store_rows){0};
-    if (query->series >= store->series.len)
+    if (query->series >= store->counts[AS_TABLE_SERIES])
         return as_error_set(err, "%s has no series %u", store->path, query->series);
     bool ok = as_store_load(store, AS_STORE_CODE, err) && add_all(&sum, err);
     if (ok)

@@ -1,86 +1,12 @@
-/* See store_schema.h; doc/format/profile.md explains the tables. */
+/* See store_schema.h. */
 #include "store/store_schema.h"
 
-#include "store/store.h"
+#include "store/store_sql.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Rows are found by their primary keys, in which the series comes first and then the instruction: a report reads one
- * range, in the order of the code. WITHOUT ROWID keeps such a table as that one tree. */
-static const char version_1[] =
-    /* what was run, and how */
-    "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE machine(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE quality(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value REAL, text TEXT) STRICT;"
-    "CREATE TABLE arguments(id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT;"
-    "CREATE TABLE environment(id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT;"
-    "CREATE TABLE runs(number INTEGER PRIMARY KEY, cycles INTEGER NOT NULL, instructions INTEGER NOT NULL,"
-    " samples INTEGER NOT NULL, seconds REAL NOT NULL, status INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE threads(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, process INTEGER NOT NULL, name TEXT,"
-    " cycles INTEGER NOT NULL, instructions INTEGER NOT NULL, samples INTEGER NOT NULL) STRICT;"
-    /* the code */
-    "CREATE TABLE modules(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT, base INTEGER NOT NULL,"
-    " file_size INTEGER NOT NULL, file_time INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT NOT NULL) STRICT;"
-    "CREATE TABLE functions(id INTEGER PRIMARY KEY, module INTEGER, name TEXT, linkage_name TEXT,"
-    " address INTEGER NOT NULL, size INTEGER NOT NULL, file INTEGER, line INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE blocks(id INTEGER PRIMARY KEY, function INTEGER, address INTEGER NOT NULL,"
-    " size INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE inlines(id INTEGER PRIMARY KEY, parent INTEGER, function TEXT, file INTEGER,"
-    " line INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE instructions(id INTEGER PRIMARY KEY, address INTEGER NOT NULL, module INTEGER, function INTEGER,"
-    " block INTEGER, file INTEGER, line INTEGER NOT NULL, inlined INTEGER, target INTEGER, class TEXT, text TEXT,"
-    " bytes BLOB) STRICT;"
-    /* what was measured */
-    "CREATE TABLE series(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, description TEXT, exact INTEGER NOT NULL,"
-    " unit TEXT, scale INTEGER NOT NULL, event TEXT, precise INTEGER NOT NULL, period INTEGER NOT NULL,"
-    " rate REAL NOT NULL, samples INTEGER NOT NULL, lost INTEGER NOT NULL, throttled INTEGER NOT NULL,"
-    " dropped INTEGER NOT NULL, events INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE estimates(series INTEGER NOT NULL, measure TEXT NOT NULL, granularity TEXT NOT NULL,"
-    " value REAL, PRIMARY KEY(series, measure, granularity)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE events(bit INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT, parent INTEGER,"
-    " state TEXT) STRICT;"
-    "CREATE TABLE states(id INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT) STRICT;"
-    "CREATE TABLE stacks(id INTEGER PRIMARY KEY, series INTEGER NOT NULL, stack TEXT NOT NULL, name TEXT NOT NULL,"
-    " units INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE times(series INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL,"
-    " units INTEGER NOT NULL, samples INTEGER NOT NULL, executions INTEGER NOT NULL,"
-    " PRIMARY KEY(series, instruction, thread)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE components(series INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL,"
-    " events INTEGER NOT NULL, units INTEGER NOT NULL, samples INTEGER NOT NULL,"
-    " PRIMARY KEY(series, instruction, thread, events)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE state_times(series INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL,"
-    " state INTEGER NOT NULL, units INTEGER NOT NULL,"
-    " PRIMARY KEY(series, instruction, thread, state)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE paths(id INTEGER PRIMARY KEY, parent INTEGER, function INTEGER, call_site INTEGER,"
-    " address INTEGER NOT NULL, call_address INTEGER NOT NULL, signal INTEGER NOT NULL,"
-    " CHECK(parent IS NULL OR parent < id)) STRICT;"
-    /* instruction -1: the path as a whole */
-    "CREATE TABLE path_times(series INTEGER NOT NULL, path INTEGER NOT NULL, instruction INTEGER NOT NULL,"
-    " thread INTEGER NOT NULL, units INTEGER NOT NULL, samples INTEGER NOT NULL,"
-    " PRIMARY KEY(series, path, instruction, thread)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX instructions_of_function ON instructions(function, address);";
-
-/* Components of call paths, for trees and flame graphs that tell why; what samples accessed, and what that belongs to;
- * the branches that branch stacks hold. */
-static const char version_2[] =
-    "CREATE TABLE path_components(series INTEGER NOT NULL, path INTEGER NOT NULL, thread INTEGER NOT NULL,"
-    " events INTEGER NOT NULL, units INTEGER NOT NULL, samples INTEGER NOT NULL,"
-    " PRIMARY KEY(series, path, thread, events)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE objects(id INTEGER PRIMARY KEY, module INTEGER, name TEXT, address INTEGER NOT NULL,"
-    " size INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE accesses(series INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL,"
-    " address INTEGER NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL, how INTEGER NOT NULL, object INTEGER,"
-    " units INTEGER NOT NULL, samples INTEGER NOT NULL,"
-    " PRIMARY KEY(series, instruction, thread, address, size, kind, how)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE branches(series INTEGER NOT NULL, source INTEGER NOT NULL, target INTEGER NOT NULL,"
-    " taken INTEGER NOT NULL, mispredicted INTEGER NOT NULL, cycles INTEGER NOT NULL,"
-    " PRIMARY KEY(series, source, target)) STRICT, WITHOUT ROWID;";
-
-static const char *const steps[] = {version_1, version_2};
-_Static_assert(sizeof steps / sizeof *steps == AS_STORE_VERSION, "a step a version");
-const struct as_store_schema as_store_schema = {steps, AS_STORE_VERSION};
+const struct as_store_schema as_store_schema = {.n = AS_STORE_VERSION};
 
 static int stamp(sqlite3 *db, int version)
 {
@@ -93,8 +19,11 @@ static int stamp(sqlite3 *db, int version)
 int as_store_schema_apply(sqlite3 *db, const struct as_store_schema *schema, int from, int to)
 {
     int code = SQLITE_OK;
-    for (int i = from; i < to && code == SQLITE_OK; i++)
-        code = sqlite3_exec(db, schema->steps[i], NULL, NULL, NULL);
+    for (int i = from; i < to && code == SQLITE_OK; i++) {
+        char *made = i < AS_STORE_VERSION ? as_store_sql_step(i + 1) : NULL;
+        code = sqlite3_exec(db, made ? made : schema->later[i - AS_STORE_VERSION], NULL, NULL, NULL);
+        free(made);
+    }
     return code == SQLITE_OK ? stamp(db, to) : code;
 }
 

@@ -1,6 +1,6 @@
 /* The schema as a list of steps: step i makes version i + 1 of version i, and version 0 is an empty database. A new
- * file is made by all of them, an older one is migrated by those that it lacks; so both come out alike. To add tables
- * (those of another verb, say) append a step, and never change one that was released. */
+ * file is made by all of them, an older one is migrated by those that it lacks; so both come out alike. A step creates
+ * the tables that its version brought (store_table.h); one that was released never changes. */
 #ifndef AS_STORE_SCHEMA_H
 #define AS_STORE_SCHEMA_H
 
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 struct as_store_schema {
-    const char *const *steps; /* SQL */
-    int n;                    /* the version that they make */
+    int n;                    /* the version that the steps make */
+    const char *const *later; /* SQL of the steps behind AS_STORE_VERSION: tests look into the future */
 };
 extern const struct as_store_schema as_store_schema;
 

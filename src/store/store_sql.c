@@ -1,143 +1,146 @@
-/* See store_sql.h. */
+/* See store_sql.h. Files hold the text of CREATE as it was made, and readers compare it byte by byte: what is made here
+ * for a version that was released must not change (tests/golden/schema.sql). */
 #include "store/store_sql.h"
 
-#include "store/store.h"
+#include "base/alloc.h"
+#include "base/str.h"
 
-#include <math.h>
-#include <string.h>
+/* ---- creating ---- */
 
-static int bind_text(sqlite3_stmt *statement, int at, const char *text)
+static const char *sql_type(const struct as_store_column *column)
 {
-    return text ? sqlite3_bind_text64(statement, at, text, strlen(text), SQLITE_STATIC, SQLITE_UTF8)
-                : sqlite3_bind_null(statement, at);
-}
-
-static int bind_bytes(sqlite3_stmt *statement, int at, const uint8_t *bytes, size_t size)
-{
-    return size > 0 ? sqlite3_bind_blob64(statement, at, bytes, size, SQLITE_STATIC) : sqlite3_bind_null(statement, at);
-}
-
-static int bind_number(sqlite3_stmt *statement, int at, uint32_t number)
-{
-    return number == AS_STORE_NONE ? sqlite3_bind_null(statement, at) : sqlite3_bind_int64(statement, at, number);
-}
-
-static int bind_one(sqlite3_stmt *statement, int at, char kind, va_list *args)
-{
-    switch (kind) {
-    case 'i':
-        return sqlite3_bind_int64(statement, at, va_arg(*args, int64_t));
-    case 'u':
-        return sqlite3_bind_int64(statement, at, (int64_t)va_arg(*args, uint64_t));
-    case 'w':
-        return sqlite3_bind_int64(statement, at, va_arg(*args, uint32_t));
-    case 'n':
-        return bind_number(statement, at, va_arg(*args, uint32_t));
-    case 'd':
-        return sqlite3_bind_double(statement, at, va_arg(*args, double)); /* SQLite makes NULL of NAN */
-    case 's':
-        return bind_text(statement, at, va_arg(*args, const char *));
-    case 'b': {
-        const uint8_t *bytes = va_arg(*args, const uint8_t *);
-        return bind_bytes(statement, at, bytes, va_arg(*args, size_t));
-    }
+    switch (column->type) {
+    case AS_COLUMN_DOUBLE:
+        return "REAL";
+    case AS_COLUMN_TEXT:
+        return "TEXT";
+    case AS_COLUMN_BYTES:
+        return "BLOB";
     default:
-        return SQLITE_MISUSE;
+        return "INTEGER";
     }
 }
 
-int as_store_bind(sqlite3_stmt *statement, const char *format, va_list args)
+static size_t count_keys(const struct as_store_table *table)
 {
-    va_list rest;
-    va_copy(rest, args);
-    int code = SQLITE_OK;
-    for (int i = 0; format[i] && code == SQLITE_OK; i++)
-        code = bind_one(statement, i + 1, format[i], &rest);
-    va_end(rest);
-    return code;
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_columns; i++)
+        n += (table->columns[i].flags & AS_COLUMN_KEY) != 0;
+    return n;
 }
 
-static bool get_number(sqlite3_stmt *statement, int at, bool optional, uint32_t *number)
+/* "a, b, c": the key. */
+static void add_keys(struct as_str *sql, const struct as_store_table *table, const char *prefix)
 {
-    *number = AS_STORE_NONE;
-    int type = sqlite3_column_type(statement, at);
-    if (type == SQLITE_NULL)
-        return optional;
-    int64_t value = sqlite3_column_int64(statement, at);
-    if (type != SQLITE_INTEGER || value < 0 || value >= UINT32_MAX)
-        return false;
-    *number = (uint32_t)value;
-    return true;
-}
-
-static bool get_double(sqlite3_stmt *statement, int at, double *value)
-{
-    int type = sqlite3_column_type(statement, at);
-    *value = type == SQLITE_NULL ? NAN : sqlite3_column_double(statement, at);
-    return type == SQLITE_NULL || type == SQLITE_FLOAT || type == SQLITE_INTEGER;
-}
-
-/* Out of memory and strings beyond the limit come out as NULL from SQLite. */
-static bool get_text(sqlite3_stmt *statement, int at, const char **text)
-{
-    int type = sqlite3_column_type(statement, at);
-    *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(statement, at) : NULL;
-    return type == SQLITE_NULL || *text;
-}
-
-static bool get_bytes(sqlite3_stmt *statement, int at, const uint8_t **bytes, size_t *size)
-{
-    int type = sqlite3_column_type(statement, at);
-    *bytes = type == SQLITE_BLOB ? sqlite3_column_blob(statement, at) : NULL;
-    *size = *bytes ? (size_t)sqlite3_column_bytes(statement, at) : 0;
-    return type == SQLITE_NULL || type == SQLITE_BLOB;
-}
-
-static bool get_integer(sqlite3_stmt *statement, int at, int64_t *value)
-{
-    *value = sqlite3_column_int64(statement, at);
-    return sqlite3_column_type(statement, at) == SQLITE_INTEGER;
-}
-
-static bool get_count(sqlite3_stmt *statement, int at, uint64_t *value)
-{
-    int64_t number;
-    bool ok = get_integer(statement, at, &number) && number >= 0;
-    *value = ok ? (uint64_t)number : 0;
-    return ok;
-}
-
-static bool get_one(sqlite3_stmt *statement, int at, char kind, va_list *args)
-{
-    switch (kind) {
-    case 'i':
-    case 'u':
-        return get_integer(statement, at, va_arg(*args, int64_t *));
-    case 'c':
-        return get_count(statement, at, va_arg(*args, uint64_t *));
-    case 'w':
-    case 'n':
-        return get_number(statement, at, kind == 'n', va_arg(*args, uint32_t *));
-    case 'd':
-        return get_double(statement, at, va_arg(*args, double *));
-    case 's':
-        return get_text(statement, at, va_arg(*args, const char **));
-    case 'b': {
-        const uint8_t **bytes = va_arg(*args, const uint8_t **);
-        return get_bytes(statement, at, bytes, va_arg(*args, size_t *));
-    }
-    default:
-        return false;
+    const char *comma = "";
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!(table->columns[i].flags & AS_COLUMN_KEY))
+            continue;
+        as_str_addf(sql, "%s%s%s", comma, prefix, table->columns[i].name);
+        comma = ", ";
     }
 }
 
-bool as_store_get(sqlite3_stmt *statement, const char *format, ...)
+/* A column that is the key alone says so itself; parts of a key are never NULL. */
+static void add_definition(struct as_str *sql, const struct as_store_column *column, bool alone)
 {
-    va_list args;
-    va_start(args, format);
-    bool ok = true;
-    for (int i = 0; format[i] && ok; i++)
-        ok = get_one(statement, i, format[i], &args);
-    va_end(args);
-    return ok;
+    bool is_key = column->flags & AS_COLUMN_KEY;
+    as_str_addf(sql, "%s %s", column->name, sql_type(column));
+    if (is_key && alone)
+        as_str_add(sql, " PRIMARY KEY");
+    else if (is_key || !(column->flags & AS_COLUMN_NULL))
+        as_str_add(sql, " NOT NULL");
+    if (column->flags & AS_COLUMN_UNIQUE)
+        as_str_add(sql, " UNIQUE");
+}
+
+/* WITHOUT ROWID keeps a table as the one tree of its key. Where the key is a number, SQLite does that by itself. */
+static void add_create(struct as_str *sql, const struct as_store_table *table)
+{
+    bool alone = count_keys(table) == 1, by_number = alone && table->columns[0].type != AS_COLUMN_TEXT;
+    as_str_addf(sql, "CREATE TABLE %s(", table->name);
+    for (size_t i = 0; i < table->n_columns; i++) {
+        as_str_add(sql, i ? ", " : "");
+        add_definition(sql, &table->columns[i], alone);
+    }
+    if (!alone) {
+        as_str_add(sql, ", PRIMARY KEY(");
+        add_keys(sql, table, "");
+        as_str_add(sql, ")");
+    }
+    if (table->constraint)
+        as_str_addf(sql, ", %s", table->constraint);
+    as_str_addf(sql, ") STRICT%s;\n", by_number ? "" : ", WITHOUT ROWID");
+    if (table->index_name)
+        as_str_addf(sql, "CREATE INDEX %s ON %s(%s);\n", table->index_name, table->name, table->by);
+}
+
+char *as_store_sql_step(int version)
+{
+    struct as_str sql = {0};
+    for (int i = 0; i < AS_TABLE_COUNT; i++)
+        if (as_store_tables[i].since == version)
+            add_create(&sql, &as_store_tables[i]);
+    return sql.len ? as_str_take(&sql) : as_strdup("");
+}
+
+/* ---- inserting ---- */
+
+static bool adds_up(const struct as_store_column *column)
+{
+    return column->merge == AS_MERGE_TIME || column->merge == AS_MERGE_COUNT || column->merge == AS_MERGE_SAMPLES;
+}
+
+char *as_store_sql_insert(const struct as_store_table *table)
+{
+    struct as_str sql = {0};
+    const char *comma = "";
+    as_str_addf(&sql, "INSERT%s INTO %s VALUES(", table->again == AS_AGAIN_REPLACE ? " OR REPLACE" : "", table->name);
+    for (size_t i = 0; i < table->n_columns; i++)
+        as_str_add(&sql, i ? ",?" : "?");
+    as_str_add(&sql, ")");
+    if (table->again == AS_AGAIN_ADD)
+        as_str_add(&sql, " ON CONFLICT DO UPDATE SET ");
+    for (size_t i = 0; i < table->n_columns && table->again == AS_AGAIN_ADD; i++) {
+        const char *name = table->columns[i].name;
+        if (!adds_up(&table->columns[i]))
+            continue;
+        as_str_addf(&sql, "%s%s = %s + excluded.%s", comma, name, name, name);
+        comma = ", ";
+    }
+    return as_str_take(&sql);
+}
+
+/* ---- selecting ---- */
+
+/* The instructions of a function come by their index; the join gives the rows of each. */
+static void add_source(struct as_str *sql, const struct as_store_table *table, const struct as_store_select *select)
+{
+    bool is_code = table == &as_store_tables[AS_TABLE_INSTRUCTIONS];
+    if (select->of_function && !is_code)
+        as_str_addf(sql,
+                    " FROM instructions i CROSS JOIN %s t ON t.series = ?1 AND t.instruction = i.id"
+                    " WHERE i.function = ?2",
+                    table->name);
+    else
+        as_str_addf(sql, " FROM %s t%s", table->name,
+                    select->of_series                ? " WHERE t.series = ?1"
+                    : is_code && select->of_function ? " WHERE t.function = ?1"
+                    : select->of_row                 ? " WHERE t.id = ?1"
+                                                     : "");
+}
+
+char *as_store_sql_select(const struct as_store_table *table, const struct as_store_select *select)
+{
+    struct as_str sql = {0};
+    for (size_t i = 0; i < select->n; i++)
+        as_str_addf(&sql, "%st.%s", i ? ", " : "SELECT ", table->columns[select->first + i].name);
+    add_source(&sql, table, select);
+    if (select->of_function && table == &as_store_tables[AS_TABLE_INSTRUCTIONS]) {
+        as_str_add(&sql, " ORDER BY t.function, t.address");
+    } else if (!select->of_function) {
+        as_str_add(&sql, " ORDER BY ");
+        add_keys(&sql, table, "t.");
+    }
+    return as_str_take(&sql);
 }

@@ -1,254 +1,349 @@
-/* The tables that are read when a profile is opened, and what can be asked of them. */
-#include "store/store_internal.h"
-#include "store/store_sql.h"
+/* See store_table.h; doc/format/profile.md explains the tables.
+ *
+ * Rows are found by their primary keys, in which the series comes first and then the instruction: a report reads one
+ * range, in the order of the code. A table that was released never changes, nor does a column; a version may add both.
+ */
+#include "store/store_table.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static bool get_pair(struct as_store *store, sqlite3_stmt *row, struct as_store_pair *pair)
+#define NAMED(row, title, member, kind, ...)                                                                           \
+    {                                                                                                                  \
+        .name = title, .type = AS_COLUMN_##kind, .offset = offsetof(struct row, member), __VA_ARGS__                   \
+    }
+#define COLUMN(row, member, kind, ...) NAMED(row, #member, member, kind, __VA_ARGS__)
+#define REFERENCE(row, title, member, to, ...) NAMED(row, title, member, REF, .table = AS_TABLE_##to, __VA_ARGS__)
+#define ROW_NUMBER                                                                                                     \
+    {                                                                                                                  \
+        .name = "id", .type = AS_COLUMN_ROW, .flags = AS_COLUMN_KEY, .json = AS_JSON_HIDDEN                            \
+    }
+#define ROW_ORDER                                                                                                      \
+    {                                                                                                                  \
+        .name = "id", .type = AS_COLUMN_ORDER, .flags = AS_COLUMN_KEY, .json = AS_JSON_HIDDEN                          \
+    }
+#define TEXT_ROW(title)                                                                                                \
+    {                                                                                                                  \
+        .name = title, .type = AS_COLUMN_TEXT, .merge = AS_MERGE_SAME                                                  \
+    }
+
+/* Often meant: */
+#define KEY .flags = AS_COLUMN_KEY, .merge = AS_MERGE_SAME
+#define NULLABLE .flags = AS_COLUMN_NULL
+#define SAME .merge = AS_MERGE_SAME
+#define TIME .merge = AS_MERGE_TIME
+#define COUNTED .merge = AS_MERGE_COUNT
+#define SAMPLED .merge = AS_MERGE_SAMPLES
+#define ADDRESS .merge = AS_MERGE_ADDRESS, .json = AS_JSON_ADDRESS
+#define EVENTS .json = AS_JSON_EVENTS
+
+/* ---- what was run ---- */
+
+static const struct as_store_column pair_columns[] = {
+    COLUMN(as_store_pair, key, TEXT, KEY),
+    COLUMN(as_store_pair, value, TEXT, .merge = AS_MERGE_OWN),
+};
+
+static const struct as_store_column counter_columns[] = {
+    COLUMN(as_store_counter, name, TEXT, KEY),
+    COLUMN(as_store_counter, value, U64, COUNTED),
+};
+
+static const struct as_store_column quality_columns[] = {
+    ROW_ORDER,
+    COLUMN(as_store_quality, key, TEXT, .flags = AS_COLUMN_UNIQUE, SAME),
+    COLUMN(as_store_quality, value, DOUBLE, NULLABLE, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_quality, text, TEXT, NULLABLE),
+};
+
+static const struct as_store_column value_columns[] = {ROW_ORDER, TEXT_ROW("value")};
+
+static const struct as_store_column run_columns[] = {
+    COLUMN(as_store_run, number, U32, .flags = AS_COLUMN_KEY, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_run, cycles, COUNT),
+    COLUMN(as_store_run, instructions, COUNT),
+    COLUMN(as_store_run, samples, COUNT),
+    COLUMN(as_store_run, seconds, DOUBLE),
+    COLUMN(as_store_run, status, I32),
+};
+
+static const struct as_store_column thread_columns[] = {
+    ROW_NUMBER,
+    COLUMN(as_store_thread, number, U32, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_thread, process, I64, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_thread, name, TEXT, NULLABLE, SAME),
+    COLUMN(as_store_thread, cycles, COUNT, COUNTED),
+    COLUMN(as_store_thread, instructions, COUNT, COUNTED),
+    COLUMN(as_store_thread, samples, COUNT, SAMPLED),
+};
+
+/* ---- the code ---- */
+
+static const struct as_store_column module_columns[] = {
+    ROW_NUMBER,
+    COLUMN(as_store_module, path, TEXT, NULLABLE, SAME, .json = AS_JSON_NULLS),
+    COLUMN(as_store_module, build_id, TEXT, NULLABLE, SAME),
+    COLUMN(as_store_module, base, U64, .json = AS_JSON_ADDRESS, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_module, file_size, U64, .json = AS_JSON_HIDDEN, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_module, file_time, I64, .json = AS_JSON_HIDDEN, .merge = AS_MERGE_OWN),
+};
+
+static const struct as_store_column file_columns[] = {ROW_NUMBER, TEXT_ROW("path")};
+
+static const struct as_store_column function_columns[] = {
+    ROW_NUMBER,
+    REFERENCE(as_store_function, "module", module, MODULES, NULLABLE, SAME),
+    COLUMN(as_store_function, name, TEXT, NULLABLE, SAME, .json = AS_JSON_NULLS),
+    COLUMN(as_store_function, linkage_name, TEXT, NULLABLE, SAME),
+    COLUMN(as_store_function, address, U64, ADDRESS),
+    COLUMN(as_store_function, size, U64, SAME),
+    REFERENCE(as_store_function, "file", file, FILES, NULLABLE),
+    COLUMN(as_store_function, line, U32),
+};
+
+static const struct as_store_column block_columns[] = {
+    ROW_NUMBER,
+    REFERENCE(as_store_block, "function", function, FUNCTIONS, NULLABLE, SAME),
+    COLUMN(as_store_block, address, U64, ADDRESS),
+    COLUMN(as_store_block, size, U64, SAME),
+};
+
+static const struct as_store_column inline_columns[] = {
+    ROW_NUMBER,
+    REFERENCE(as_store_inline, "parent", parent, INLINES, NULLABLE, SAME),
+    COLUMN(as_store_inline, function, TEXT, NULLABLE, SAME, .json = AS_JSON_NULLS),
+    REFERENCE(as_store_inline, "file", file, FILES, NULLABLE, SAME),
+    COLUMN(as_store_inline, line, U32, SAME),
+};
+
+static const struct as_store_column instruction_columns[] = {
+    ROW_NUMBER,
+    NAMED(as_store_insn, "address", place.address, U64, ADDRESS),
+    REFERENCE(as_store_insn, "module", place.module, MODULES, NULLABLE, SAME),
+    REFERENCE(as_store_insn, "function", place.function, FUNCTIONS, NULLABLE),
+    REFERENCE(as_store_insn, "block", place.block, BLOCKS, NULLABLE),
+    REFERENCE(as_store_insn, "file", place.file, FILES, NULLABLE),
+    NAMED(as_store_insn, "line", place.line, U32),
+    REFERENCE(as_store_insn, "inlined", place.inlined, INLINES, NULLABLE),
+    COLUMN(as_store_insn, target, U64, NULLABLE, .json = AS_JSON_SET_ADDRESS, .merge = AS_MERGE_OWN),
+    NAMED(as_store_insn, "class", class_, TEXT, NULLABLE),
+    COLUMN(as_store_insn, text, TEXT, NULLABLE),
+    COLUMN(as_store_insn, bytes, BYTES, NULLABLE, SAME),
+};
+_Static_assert(offsetof(struct as_store_insn, place) == 0, "places are kept by the instructions' columns");
+
+/* ---- what was measured ---- */
+
+static const struct as_store_column series_columns[] = {
+    ROW_NUMBER,
+    COLUMN(as_store_series, name, TEXT, .flags = AS_COLUMN_UNIQUE, SAME),
+    COLUMN(as_store_series, description, TEXT, NULLABLE),
+    COLUMN(as_store_series, exact, BOOL, .merge = AS_MERGE_EQUAL),
+    COLUMN(as_store_series, unit, TEXT, NULLABLE, .merge = AS_MERGE_EQUAL),
+    COLUMN(as_store_series, scale, COUNT, .least = 1, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_series, event, TEXT, NULLABLE, .merge = AS_MERGE_EQUAL),
+    COLUMN(as_store_series, precise, I32, .merge = AS_MERGE_EQUAL),
+    COLUMN(as_store_series, period, COUNT, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_series, rate, DOUBLE, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_series, samples, COUNT, SAMPLED),
+    COLUMN(as_store_series, lost, COUNT, SAMPLED),
+    COLUMN(as_store_series, throttled, COUNT, SAMPLED),
+    COLUMN(as_store_series, dropped, COUNT, SAMPLED),
+    COLUMN(as_store_series, events, U64, .json = AS_JSON_ADDRESS, .merge = AS_MERGE_UNION),
+};
+
+static const struct as_store_column estimate_columns[] = {
+    REFERENCE(as_store_estimate, "series", series, SERIES, KEY),
+    COLUMN(as_store_estimate, measure, TEXT, KEY),
+    COLUMN(as_store_estimate, granularity, TEXT, KEY),
+    COLUMN(as_store_estimate, value, DOUBLE, NULLABLE, .merge = AS_MERGE_OWN),
+};
+
+static const struct as_store_column event_columns[] = {
+    COLUMN(as_store_event, bit, U32, KEY, .limit = 64),  COLUMN(as_store_event, name, TEXT, .merge = AS_MERGE_EQUAL),
+    COLUMN(as_store_event, description, TEXT, NULLABLE), COLUMN(as_store_event, parent, U32, NULLABLE, .limit = 64),
+    COLUMN(as_store_event, state, TEXT, NULLABLE),
+};
+
+static const struct as_store_column state_columns[] = {
+    ROW_NUMBER,
+    COLUMN(as_store_state, name, TEXT, SAME),
+    COLUMN(as_store_state, description, TEXT, NULLABLE),
+};
+
+static const struct as_store_column stack_columns[] = {
+    ROW_ORDER,
+    REFERENCE(as_store_stack, "series", series, SERIES, SAME),
+    COLUMN(as_store_stack, stack, TEXT, SAME),
+    COLUMN(as_store_stack, name, TEXT, SAME),
+    COLUMN(as_store_stack, units, COUNT, TIME),
+};
+
+static const struct as_store_column time_columns[] = {
+    REFERENCE(as_store_time, "series", series, SERIES, KEY),
+    REFERENCE(as_store_time, "instruction", instruction, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_time, "thread", thread, THREADS, KEY),
+    COLUMN(as_store_time, units, COUNT, TIME),
+    COLUMN(as_store_time, samples, COUNT, SAMPLED),
+    COLUMN(as_store_time, executions, COUNT, COUNTED),
+};
+
+static const struct as_store_column component_columns[] = {
+    REFERENCE(as_store_component, "series", series, SERIES, KEY),
+    REFERENCE(as_store_component, "instruction", instruction, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_component, "thread", thread, THREADS, KEY),
+    COLUMN(as_store_component, events, U64, KEY, EVENTS),
+    COLUMN(as_store_component, units, COUNT, TIME),
+    COLUMN(as_store_component, samples, COUNT, SAMPLED),
+};
+
+static const struct as_store_column state_time_columns[] = {
+    REFERENCE(as_store_state_time, "series", series, SERIES, KEY),
+    REFERENCE(as_store_state_time, "instruction", instruction, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_state_time, "thread", thread, THREADS, KEY),
+    REFERENCE(as_store_state_time, "state", state, STATES, KEY),
+    COLUMN(as_store_state_time, units, COUNT, TIME),
+};
+
+static const struct as_store_column path_columns[] = {
+    ROW_NUMBER,
+    REFERENCE(as_store_path, "parent", parent, PATHS, NULLABLE, SAME),
+    REFERENCE(as_store_path, "function", function, FUNCTIONS, NULLABLE, SAME),
+    REFERENCE(as_store_path, "call_site", call_site, INSTRUCTIONS, NULLABLE, SAME),
+    COLUMN(as_store_path, address, U64, ADDRESS),
+    COLUMN(as_store_path, call_address, U64, .merge = AS_MERGE_ADDRESS, .json = AS_JSON_SET_ADDRESS),
+    COLUMN(as_store_path, signal, BOOL, SAME, .json = AS_JSON_SET),
+};
+
+/* Without an instruction: the path as a whole. */
+static const struct as_store_column path_time_columns[] = {
+    REFERENCE(as_store_path_time, "series", series, SERIES, KEY),
+    REFERENCE(as_store_path_time, "path", path, PATHS, KEY),
+    REFERENCE(as_store_path_time, "instruction", instruction, INSTRUCTIONS, .flags = AS_COLUMN_KEY | AS_COLUMN_NULL,
+              SAME),
+    REFERENCE(as_store_path_time, "thread", thread, THREADS, KEY),
+    COLUMN(as_store_path_time, units, COUNT, TIME),
+    COLUMN(as_store_path_time, samples, COUNT, SAMPLED),
+};
+
+static const struct as_store_column path_component_columns[] = {
+    REFERENCE(as_store_path_component, "series", series, SERIES, KEY),
+    REFERENCE(as_store_path_component, "path", path, PATHS, KEY),
+    REFERENCE(as_store_path_component, "thread", thread, THREADS, KEY),
+    COLUMN(as_store_path_component, events, U64, KEY, EVENTS),
+    COLUMN(as_store_path_component, units, COUNT, TIME),
+    COLUMN(as_store_path_component, samples, COUNT, SAMPLED),
+};
+
+static const struct as_store_column object_columns[] = {
+    ROW_NUMBER,
+    REFERENCE(as_store_object, "module", module, MODULES, NULLABLE, SAME),
+    COLUMN(as_store_object, name, TEXT, NULLABLE, SAME),
+    COLUMN(as_store_object, address, U64, .json = AS_JSON_ADDRESS, .merge = AS_MERGE_OWN),
+    COLUMN(as_store_object, size, U64, .merge = AS_MERGE_OWN),
+};
+
+static const char *const kinds[] = {"unknown", "load", "store", "load and store"};
+static const char *const hows[AS_STORE_HOW_COUNT] = {"hardware", "exact", "next", "watched"};
+
+static const struct as_store_column access_columns[] = {
+    REFERENCE(as_store_access, "series", series, SERIES, KEY),
+    REFERENCE(as_store_access, "instruction", instruction, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_access, "thread", thread, THREADS, KEY),
+    COLUMN(as_store_access, address, U64, .flags = AS_COLUMN_KEY, ADDRESS),
+    COLUMN(as_store_access, size, U32, KEY),
+    COLUMN(as_store_access, kind, U32, KEY, .limit = 4, .names = kinds),
+    COLUMN(as_store_access, how, U32, KEY, .limit = AS_STORE_HOW_COUNT, .names = hows),
+    REFERENCE(as_store_access, "object", object, OBJECTS, NULLABLE),
+    COLUMN(as_store_access, units, COUNT, TIME),
+    COLUMN(as_store_access, samples, COUNT, SAMPLED),
+};
+
+static const struct as_store_column branch_columns[] = {
+    REFERENCE(as_store_branch, "series", series, SERIES, KEY),
+    REFERENCE(as_store_branch, "source", source, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_branch, "target", target, INSTRUCTIONS, KEY),
+    COLUMN(as_store_branch, taken, COUNT, COUNTED),
+    COLUMN(as_store_branch, mispredicted, COUNT, COUNTED),
+    COLUMN(as_store_branch, cycles, COUNT, COUNTED),
+};
+
+/* ---- the tables ---- */
+
+#define TABLE(title, version, row, list, ...)                                                                          \
+    {                                                                                                                  \
+        .name = title, .since = version, .columns = list, .n_columns = sizeof list / sizeof *list,                     \
+        .size = sizeof(row), __VA_ARGS__                                                                               \
+    }
+#define REPLACED .again = AS_AGAIN_REPLACE
+#define ADDED .again = AS_AGAIN_ADD
+
+const struct as_store_table as_store_tables[AS_TABLE_COUNT] = {
+    [AS_TABLE_META] = TABLE("meta", 1, struct as_store_pair, pair_columns, REPLACED),
+    [AS_TABLE_MACHINE] = TABLE("machine", 1, struct as_store_pair, pair_columns, REPLACED),
+    [AS_TABLE_COUNTERS] = TABLE("counters", 1, struct as_store_counter, counter_columns, REPLACED),
+    [AS_TABLE_QUALITY] = TABLE("quality", 1, struct as_store_quality, quality_columns, REPLACED),
+    [AS_TABLE_ARGUMENTS] = TABLE("arguments", 1, const char *, value_columns),
+    [AS_TABLE_ENVIRONMENT] = TABLE("environment", 1, const char *, value_columns),
+    [AS_TABLE_RUNS] = TABLE("runs", 1, struct as_store_run, run_columns),
+    [AS_TABLE_THREADS] = TABLE("threads", 1, struct as_store_thread, thread_columns),
+    [AS_TABLE_SERIES] = TABLE("series", 1, struct as_store_series, series_columns),
+    [AS_TABLE_ESTIMATES] = TABLE("estimates", 1, struct as_store_estimate, estimate_columns, REPLACED),
+    [AS_TABLE_EVENTS] = TABLE("events", 1, struct as_store_event, event_columns, REPLACED),
+    [AS_TABLE_STATES] = TABLE("states", 1, struct as_store_state, state_columns),
+    [AS_TABLE_STACKS] = TABLE("stacks", 1, struct as_store_stack, stack_columns),
+    [AS_TABLE_MODULES] = TABLE("modules", 1, struct as_store_module, module_columns),
+    [AS_TABLE_FILES] = TABLE("files", 1, const char *, file_columns),
+    [AS_TABLE_FUNCTIONS] = TABLE("functions", 1, struct as_store_function, function_columns),
+    [AS_TABLE_BLOCKS] = TABLE("blocks", 1, struct as_store_block, block_columns),
+    [AS_TABLE_INLINES] = TABLE("inlines", 1, struct as_store_inline, inline_columns),
+    [AS_TABLE_INSTRUCTIONS] =
+        TABLE("instructions", 1, struct as_store_insn, instruction_columns, .index_name = "instructions_of_function",
+              .by = "function, address", .kept_columns = 8, .kept_size = sizeof(struct as_store_place)),
+    [AS_TABLE_PATHS] =
+        TABLE("paths", 1, struct as_store_path, path_columns, .constraint = "CHECK(parent IS NULL OR parent < id)"),
+    [AS_TABLE_OBJECTS] = TABLE("objects", 2, struct as_store_object, object_columns),
+    [AS_TABLE_TIMES] = TABLE("times", 1, struct as_store_time, time_columns, ADDED),
+    [AS_TABLE_COMPONENTS] = TABLE("components", 1, struct as_store_component, component_columns, ADDED),
+    [AS_TABLE_STATE_TIMES] = TABLE("state_times", 1, struct as_store_state_time, state_time_columns, ADDED),
+    [AS_TABLE_PATH_TIMES] = TABLE("path_times", 1, struct as_store_path_time, path_time_columns, ADDED),
+    [AS_TABLE_PATH_COMPONENTS] =
+        TABLE("path_components", 2, struct as_store_path_component, path_component_columns, ADDED),
+    [AS_TABLE_ACCESSES] = TABLE("accesses", 2, struct as_store_access, access_columns, ADDED),
+    [AS_TABLE_BRANCHES] = TABLE("branches", 2, struct as_store_branch, branch_columns, ADDED),
+};
+
+/* ---- questions ---- */
+
+bool as_store_table_of_series(const struct as_store_table *table)
 {
-    return as_store_get(row, "ss", &pair->key, &pair->value) && pair->key && pair->value &&
-           as_store_keep(store, &pair->key) && as_store_keep(store, &pair->value);
+    return table->columns[0].type == AS_COLUMN_REF && table->columns[0].table == AS_TABLE_SERIES;
 }
 
-static bool meta_row(struct as_store *store, sqlite3_stmt *row)
+const struct as_store_column *as_store_table_column(const struct as_store_table *table, const char *name)
 {
-    return get_pair(store, row, as_vec_push(&store->meta));
-}
-
-static bool machine_row(struct as_store *store, sqlite3_stmt *row)
-{
-    return get_pair(store, row, as_vec_push(&store->machine));
-}
-
-static bool argument_row(struct as_store *store, sqlite3_stmt *row)
-{
-    const char **text = as_vec_push(&store->arguments);
-    return as_store_get(row, "s", text) && *text && as_store_keep(store, text);
-}
-
-static bool environment_row(struct as_store *store, sqlite3_stmt *row)
-{
-    const char **text = as_vec_push(&store->environment);
-    return as_store_get(row, "s", text) && *text && as_store_keep(store, text);
-}
-
-static bool counter_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_counter *counter = as_vec_push(&store->counters);
-    return as_store_get(row, "su", &counter->name, &counter->value) && counter->name &&
-           as_store_keep(store, &counter->name);
-}
-
-static bool quality_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_quality *quality = as_vec_push(&store->quality);
-    return as_store_get(row, "sds", &quality->key, &quality->value, &quality->text) && quality->key &&
-           as_store_keep(store, &quality->key) && as_store_keep(store, &quality->text);
-}
-
-static bool run_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_run *run = as_vec_push(&store->runs);
-    int64_t status;
-    if (!as_store_get(row, "wcccdi", &run->number, &run->cycles, &run->instructions, &run->samples, &run->seconds,
-                      &status))
-        return false;
-    run->status = (int32_t)status;
-    return run->status == status;
-}
-
-static bool thread_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_thread *thread = as_vec_push(&store->threads);
-    uint32_t id;
-    return as_store_get(row, "wwisccc", &id, &thread->number, &thread->process, &thread->name, &thread->cycles,
-                        &thread->instructions, &thread->samples) &&
-           id == store->threads.len - 1 && as_store_keep(store, &thread->name);
-}
-
-static bool keep_series(struct as_store *store, struct as_store_series *series)
-{
-    return series->name && as_store_keep(store, &series->name) && as_store_keep(store, &series->description) &&
-           as_store_keep(store, &series->unit) && as_store_keep(store, &series->event);
-}
-
-static bool series_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_series *series = as_vec_push(&store->series);
-    uint32_t id, exact;
-    int64_t precise;
-    if (!as_store_get(row, "wsswsusicdccccu", &id, &series->name, &series->description, &exact, &series->unit,
-                      &series->scale, &series->event, &precise, &series->period, &series->rate, &series->samples,
-                      &series->lost, &series->throttled, &series->dropped, &series->events))
-        return false;
-    series->exact = exact != 0;
-    series->precise = (int32_t)precise;
-    return id == store->series.len - 1 && series->scale > 0 && series->scale <= INT64_MAX &&
-           series->precise == precise && !isnan(series->rate) && keep_series(store, series);
-}
-
-static bool estimate_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_estimate *estimate = as_vec_push(&store->estimates);
-    return as_store_get(row, "wssd", &estimate->series, &estimate->measure, &estimate->granularity, &estimate->value) &&
-           estimate->series < store->series.len && estimate->measure && estimate->granularity &&
-           as_store_keep(store, &estimate->measure) && as_store_keep(store, &estimate->granularity);
-}
-
-static bool event_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_event *event = as_vec_push(&store->events);
-    return as_store_get(row, "wssns", &event->bit, &event->name, &event->description, &event->parent, &event->state) &&
-           event->bit < 64 && as_store_valid(event->parent, 64) && event->name && as_store_keep(store, &event->name) &&
-           as_store_keep(store, &event->description) && as_store_keep(store, &event->state);
-}
-
-static bool state_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_state *state = as_vec_push(&store->states);
-    uint32_t id;
-    return as_store_get(row, "wss", &id, &state->name, &state->description) && id == store->states.len - 1 &&
-           state->name && as_store_keep(store, &state->name) && as_store_keep(store, &state->description);
-}
-
-static bool stack_row(struct as_store *store, sqlite3_stmt *row)
-{
-    struct as_store_stack *stack = as_vec_push(&store->stacks);
-    return as_store_get(row, "wssc", &stack->series, &stack->stack, &stack->name, &stack->units) &&
-           stack->series < store->series.len && stack->stack && stack->name &&
-           as_store_add_up(&store->stack_sums, stack->units, 0, 0) && as_store_keep(store, &stack->stack) &&
-           as_store_keep(store, &stack->name);
-}
-
-bool as_store_read_short(struct as_store *store, struct as_error *err)
-{
-    static const struct as_store_table tables[] = {
-        {"meta", "SELECT key, value FROM meta ORDER BY key", meta_row},
-        {"machine", "SELECT key, value FROM machine ORDER BY key", machine_row},
-        {"arguments", "SELECT value FROM arguments ORDER BY id", argument_row},
-        {"environment", "SELECT value FROM environment ORDER BY id", environment_row},
-        {"counters", "SELECT name, value FROM counters ORDER BY name", counter_row},
-        {"quality", "SELECT key, value, text FROM quality ORDER BY id", quality_row},
-        {"runs", "SELECT number, cycles, instructions, samples, seconds, status FROM runs ORDER BY number", run_row},
-        {"threads", "SELECT id, number, process, name, cycles, instructions, samples FROM threads ORDER BY id",
-         thread_row},
-        {"series",
-         "SELECT id, name, description, exact, unit, scale, event, precise, period, rate, samples, lost, throttled,"
-         " dropped, events FROM series ORDER BY id",
-         series_row},
-        {"estimates", "SELECT series, measure, granularity, value FROM estimates ORDER BY series, measure, granularity",
-         estimate_row},
-        {"events", "SELECT bit, name, description, parent, state FROM events ORDER BY bit", event_row},
-        {"states", "SELECT id, name, description FROM states ORDER BY id", state_row},
-        {"stacks", "SELECT series, stack, name, units FROM stacks ORDER BY id", stack_row},
-    };
-    return as_store_read_tables(store, tables, sizeof tables / sizeof *tables, err);
-}
-
-/* ---- answers ---- */
-
-const char *as_store_meta(const struct as_store *store, const char *key)
-{
-    for (size_t i = 0; i < store->meta.len; i++)
-        if (strcmp(store->meta.data[i].key, key) == 0)
-            return store->meta.data[i].value;
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (strcmp(table->columns[i].name, name) == 0)
+            return &table->columns[i];
     return NULL;
 }
 
-bool as_store_meta_u64(const struct as_store *store, const char *key, uint64_t *value)
+uint32_t as_store_column_u32(const struct as_store_column *column, const void *row)
 {
-    const char *text = as_store_meta(store, key);
-    char *end;
-    if (!text || *text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return errno == 0 && *end == '\0';
+    uint32_t value;
+    memcpy(&value, (const char *)row + column->offset, sizeof value);
+    return value;
 }
 
-double as_store_meta_double(const struct as_store *store, const char *key)
+uint64_t as_store_column_u64(const struct as_store_column *column, const void *row)
 {
-    const char *text = as_store_meta(store, key);
-    char *end;
-    if (!text || *text == '\0')
-        return NAN;
-    double value = strtod(text, &end);
-    return *end == '\0' ? value : NAN;
+    uint64_t value;
+    memcpy(&value, (const char *)row + column->offset, sizeof value);
+    return value;
 }
 
-uint32_t as_store_find_series(const struct as_store *store, const char *name)
+const char *as_store_column_text(const struct as_store_column *column, const void *row)
 {
-    const char *wanted = name ? name : as_store_meta(store, AS_META_SERIES);
-    for (size_t i = 0; wanted && i < store->series.len; i++)
-        if (strcmp(store->series.data[i].name, wanted) == 0)
-            return (uint32_t)i;
-    return name || store->series.len == 0 ? AS_STORE_NONE : 0;
-}
-
-double as_store_estimate_of(const struct as_store *store, uint32_t series, const char *measure, const char *granularity)
-{
-    for (size_t i = 0; i < store->estimates.len; i++) {
-        const struct as_store_estimate *estimate = &store->estimates.data[i];
-        if (estimate->series == series && strcmp(estimate->measure, measure) == 0 &&
-            strcmp(estimate->granularity, granularity) == 0)
-            return estimate->value;
-    }
-    return NAN;
-}
-
-static const char *event_name(const struct as_store *store, uint32_t bit)
-{
-    for (size_t i = 0; i < store->events.len; i++)
-        if (store->events.data[i].bit == bit)
-            return store->events.data[i].name;
-    return NULL;
-}
-
-const char *as_store_events_name(const struct as_store *store, uint64_t events, char *text, size_t size)
-{
-    size_t used = 0;
-    if (events == 0)
-        snprintf(text, size, "base");
-    for (uint32_t bit = 0; bit < 64 && used < size; bit++) {
-        if (!(events >> bit & 1))
-            continue;
-        const char *name = event_name(store, bit), *plus = used ? "+" : "";
-        used += (size_t)(name ? snprintf(text + used, size - used, "%s%s", plus, name)
-                              : snprintf(text + used, size - used, "%sbit %" PRIu32, plus, bit));
-    }
+    const char *text;
+    memcpy(&text, (const char *)row + column->offset, sizeof text);
     return text;
 }
-
-#define GETTER(function, type, array)                                                                                  \
-    const type *function(const struct as_store *store, size_t *n)                                                      \
-    {                                                                                                                  \
-        *n = store->array.len;                                                                                         \
-        return store->array.data;                                                                                      \
-    }
-
-GETTER(as_store_meta_all, struct as_store_pair, meta)
-GETTER(as_store_machine, struct as_store_pair, machine)
-GETTER(as_store_arguments, char *const, arguments)
-GETTER(as_store_environment, char *const, environment)
-GETTER(as_store_threads, struct as_store_thread, threads)
-GETTER(as_store_series, struct as_store_series, series)
-GETTER(as_store_events, struct as_store_event, events)
-GETTER(as_store_states, struct as_store_state, states)
-GETTER(as_store_stacks, struct as_store_stack, stacks)
-GETTER(as_store_estimates, struct as_store_estimate, estimates)
-GETTER(as_store_counters, struct as_store_counter, counters)
-GETTER(as_store_quality, struct as_store_quality, quality)
-GETTER(as_store_runs, struct as_store_run, runs)
-GETTER(as_store_modules, struct as_store_module, modules)
-GETTER(as_store_files, char *const, files)
-GETTER(as_store_functions, struct as_store_function, functions)
-GETTER(as_store_blocks, struct as_store_block, blocks)
-GETTER(as_store_inlines, struct as_store_inline, inlines)
-GETTER(as_store_places, struct as_store_place, places)
-GETTER(as_store_paths, struct as_store_path, paths)
-GETTER(as_store_objects, struct as_store_object, objects)

@@ -2,95 +2,23 @@
 #include "store/store_write.h"
 
 #include "base/alloc.h"
+#include "store/store_row.h"
 #include "store/store_schema.h"
 #include "store/store_sql.h"
 #include "store/store_target.h"
 #include "store/store_vfs.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum insert {
-    META,
-    MACHINE,
-    COUNTER,
-    QUALITY,
-    ARGUMENT,
-    ENVIRONMENT,
-    RUN,
-    THREAD,
-    MODULE,
-    FILE_NAME,
-    FUNCTION,
-    BLOCK,
-    INLINE,
-    INSTRUCTION,
-    SERIES,
-    ESTIMATE,
-    EVENT,
-    STATE,
-    STACK,
-    TIME,
-    COMPONENT,
-    STATE_TIME,
-    PATH,
-    PATH_TIME,
-    PATH_COMPONENT,
-    OBJECT,
-    ACCESS,
-    BRANCH,
-    INSERT_COUNT
-};
-
-/* Tables with an id of their own get it as the first parameter. */
-static const char *const inserts[INSERT_COUNT] = {
-    [META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
-    [MACHINE] = "INSERT OR REPLACE INTO machine VALUES(?,?)",
-    [COUNTER] = "INSERT OR REPLACE INTO counters VALUES(?,?)",
-    [QUALITY] = "INSERT OR REPLACE INTO quality VALUES(?,?,?,?)",
-    [ARGUMENT] = "INSERT INTO arguments VALUES(?,?)",
-    [ENVIRONMENT] = "INSERT INTO environment VALUES(?,?)",
-    [RUN] = "INSERT INTO runs VALUES(?,?,?,?,?,?)",
-    [THREAD] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?)",
-    [MODULE] = "INSERT INTO modules VALUES(?,?,?,?,?,?)",
-    [FILE_NAME] = "INSERT INTO files VALUES(?,?)",
-    [FUNCTION] = "INSERT INTO functions VALUES(?,?,?,?,?,?,?,?)",
-    [BLOCK] = "INSERT INTO blocks VALUES(?,?,?,?)",
-    [INLINE] = "INSERT INTO inlines VALUES(?,?,?,?,?)",
-    [INSTRUCTION] = "INSERT INTO instructions VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-    [SERIES] = "INSERT INTO series VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [ESTIMATE] = "INSERT OR REPLACE INTO estimates VALUES(?,?,?,?)",
-    [EVENT] = "INSERT OR REPLACE INTO events VALUES(?,?,?,?,?)",
-    [STATE] = "INSERT INTO states VALUES(?,?,?)",
-    [STACK] = "INSERT INTO stacks VALUES(?,?,?,?,?)",
-    [TIME] = "INSERT INTO times VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET units = units + excluded.units,"
-             " samples = samples + excluded.samples, executions = executions + excluded.executions",
-    [COMPONENT] = "INSERT INTO components VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
-                  " units = units + excluded.units, samples = samples + excluded.samples",
-    [STATE_TIME] = "INSERT INTO state_times VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET"
-                   " units = units + excluded.units",
-    [PATH] = "INSERT INTO paths VALUES(?,?,?,?,?,?,?)",
-    [PATH_TIME] = "INSERT INTO path_times VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
-                  " units = units + excluded.units, samples = samples + excluded.samples",
-    [PATH_COMPONENT] = "INSERT INTO path_components VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
-                       " units = units + excluded.units, samples = samples + excluded.samples",
-    [OBJECT] = "INSERT INTO objects VALUES(?,?,?,?,?)",
-    [ACCESS] = "INSERT INTO accesses VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
-               " units = units + excluded.units, samples = samples + excluded.samples",
-    [BRANCH] = "INSERT INTO branches VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET taken = taken + excluded.taken,"
-               " mispredicted = mispredicted + excluded.mispredicted, cycles = cycles + excluded.cycles",
-};
 
 struct as_store_writer {
     char *path; /* as given, for messages */
     struct as_store_target target;
     sqlite3 *db;
-    sqlite3_stmt *statements[INSERT_COUNT];
-    uint32_t counts[INSERT_COUNT];
+    sqlite3_stmt *statements[AS_TABLE_COUNT];
+    uint32_t counts[AS_TABLE_COUNT]; /* rows that were added */
     bool failed;
     struct as_error err; /* the first one */
 };
@@ -117,13 +45,13 @@ static void note_failure(struct as_store_writer *writer, int code)
 }
 
 /* A mistake of the caller's, not of the user's. */
-static void note_misuse(struct as_store_writer *writer, enum insert what, const char *field)
+static void note_misuse(struct as_store_writer *writer, enum as_store_table_id id, const char *column)
 {
     if (writer->failed)
         return;
     writer->failed = true;
-    as_error_set(&writer->err, "cannot write %s: internal error: row %" PRIu32 " of \"%.20s…\" has a bad %s",
-                 writer->path, writer->counts[what], inserts[what], field);
+    as_error_set(&writer->err, "cannot write %s: internal error: row %" PRIu32 " of %s has a bad %s", writer->path,
+                 writer->counts[id], as_store_tables[id].name, column);
 }
 
 /* ---- opening and ending ---- */
@@ -139,8 +67,11 @@ static int prepare(struct as_store_writer *writer)
     if (code == SQLITE_OK)
         code = as_store_schema_apply(writer->db, &as_store_schema, 0, AS_STORE_VERSION);
     sqlite3_limit(writer->db, SQLITE_LIMIT_LENGTH, AS_STORE_MAX_TEXT);
-    for (int i = 0; i < INSERT_COUNT && code == SQLITE_OK; i++)
-        code = sqlite3_prepare_v3(writer->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT, &writer->statements[i], NULL);
+    for (int i = 0; i < AS_TABLE_COUNT && code == SQLITE_OK; i++) {
+        char *sql = as_store_sql_insert(&as_store_tables[i]);
+        code = sqlite3_prepare_v3(writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &writer->statements[i], NULL);
+        free(sql);
+    }
     return code;
 }
 
@@ -164,7 +95,7 @@ struct as_store_writer *as_store_writer_open(const char *path, struct as_error *
 
 static int close_database(struct as_store_writer *writer)
 {
-    for (int i = 0; i < INSERT_COUNT; i++)
+    for (int i = 0; i < AS_TABLE_COUNT; i++)
         sqlite3_finalize(writer->statements[i]);
     int code = sqlite3_close(writer->db);
     memset(writer->statements, 0, sizeof writer->statements);
@@ -203,46 +134,29 @@ bool as_store_writer_failed(const struct as_store_writer *writer)
 
 /* ---- rows ---- */
 
-/* Inserts a row; returns its number. */
-static uint32_t add(struct as_store_writer *writer, enum insert what, const char *format, ...)
+uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id id, const void *row)
 {
+    const struct as_store_table *table = &as_store_tables[id];
+    sqlite3_stmt *statement = writer->statements[id];
+    const char *bad = as_store_bad_column(table, row, writer->counts);
+    if (bad || writer->counts[id] == AS_STORE_NONE - 1)
+        note_misuse(writer, id, bad ? bad : "number");
     if (writer->failed)
         return 0;
-    if (writer->counts[what] == AS_STORE_NONE - 1) {
-        note_misuse(writer, what, "number");
-        return 0;
-    }
-    va_list args;
-    va_start(args, format);
-    int code = as_store_bind(writer->statements[what], format, args);
-    va_end(args);
+    int code = as_store_bind_row(statement, table, row, writer->counts[id]);
     if (code == SQLITE_OK)
-        code = sqlite3_step(writer->statements[what]);
+        code = sqlite3_step(statement);
     if (code == SQLITE_DONE)
-        code = sqlite3_reset(writer->statements[what]);
+        code = sqlite3_reset(statement);
     if (code != SQLITE_OK)
         note_failure(writer, code);
-    return writer->counts[what]++;
-}
-
-/* Whether `number` was added, as everything that is referred to must have been. */
-static void refer(struct as_store_writer *writer, enum insert from, enum insert to, uint32_t number, const char *field)
-{
-    if (number >= writer->counts[to])
-        note_misuse(writer, from, field);
-}
-
-static void refer_or_none(struct as_store_writer *writer, enum insert from, enum insert to, uint32_t number,
-                          const char *field)
-{
-    if (number != AS_STORE_NONE)
-        refer(writer, from, to, number, field);
+    return writer->counts[id]++;
 }
 
 void as_store_add_meta(struct as_store_writer *writer, const char *key, const char *value)
 {
     if (value)
-        add(writer, META, "ss", key, value);
+        as_store_add(writer, AS_TABLE_META, &(struct as_store_pair){key, value});
 }
 
 void as_store_add_meta_u64(struct as_store_writer *writer, const char *key, uint64_t value)
@@ -262,205 +176,61 @@ void as_store_add_meta_double(struct as_store_writer *writer, const char *key, d
 void as_store_add_machine(struct as_store_writer *writer, const char *key, const char *value)
 {
     if (value)
-        add(writer, MACHINE, "ss", key, value);
+        as_store_add(writer, AS_TABLE_MACHINE, &(struct as_store_pair){key, value});
 }
 
 void as_store_add_counter(struct as_store_writer *writer, const char *name, uint64_t value)
 {
-    add(writer, COUNTER, "su", name, value);
+    as_store_add(writer, AS_TABLE_COUNTERS, &(struct as_store_counter){name, value});
 }
 
 void as_store_add_quality(struct as_store_writer *writer, const char *key, double value, const char *text)
 {
-    add(writer, QUALITY, "wsds", writer->counts[QUALITY], key, value, text);
+    as_store_add(writer, AS_TABLE_QUALITY, &(struct as_store_quality){key, value, text});
 }
 
-void as_store_add_argument(struct as_store_writer *writer, const char *value)
-{
-    add(writer, ARGUMENT, "ws", writer->counts[ARGUMENT], value);
-}
+/* ---- the others, each a row of its table ---- */
 
-void as_store_add_environment(struct as_store_writer *writer, const char *value)
-{
-    add(writer, ENVIRONMENT, "ws", writer->counts[ENVIRONMENT], value);
-}
+#define ADDER(function, type, table)                                                                                   \
+    void function(struct as_store_writer *writer, const type *row)                                                     \
+    {                                                                                                                  \
+        as_store_add(writer, AS_TABLE_##table, row);                                                                   \
+    }
+#define ADDER_OF_TEXT(result, function, table)                                                                         \
+    result function(struct as_store_writer *writer, const char *text)                                                  \
+    {                                                                                                                  \
+        return (result)as_store_add(writer, AS_TABLE_##table, &text);                                                  \
+    }
+#define NUMBERING_ADDER(function, type, table)                                                                         \
+    uint32_t function(struct as_store_writer *writer, const type *row)                                                 \
+    {                                                                                                                  \
+        return as_store_add(writer, AS_TABLE_##table, row);                                                            \
+    }
 
-void as_store_add_run(struct as_store_writer *writer, const struct as_store_run *run)
-{
-    double seconds = isnan(run->seconds) ? 0 : run->seconds;
-    add(writer, RUN, "wuuudi", run->number, run->cycles, run->instructions, run->samples, seconds,
-        (int64_t)run->status);
-}
+ADDER_OF_TEXT(void, as_store_add_argument, ARGUMENTS)
+ADDER_OF_TEXT(void, as_store_add_environment, ENVIRONMENT)
+ADDER_OF_TEXT(uint32_t, as_store_add_file, FILES)
 
-uint32_t as_store_add_thread(struct as_store_writer *writer, const struct as_store_thread *thread)
-{
-    return add(writer, THREAD, "wwisuuu", writer->counts[THREAD], thread->number, thread->process, thread->name,
-               thread->cycles, thread->instructions, thread->samples);
-}
+NUMBERING_ADDER(as_store_add_thread, struct as_store_thread, THREADS)
+NUMBERING_ADDER(as_store_add_module, struct as_store_module, MODULES)
+NUMBERING_ADDER(as_store_add_function, struct as_store_function, FUNCTIONS)
+NUMBERING_ADDER(as_store_add_block, struct as_store_block, BLOCKS)
+NUMBERING_ADDER(as_store_add_inline, struct as_store_inline, INLINES)
+NUMBERING_ADDER(as_store_add_instruction, struct as_store_insn, INSTRUCTIONS)
+NUMBERING_ADDER(as_store_add_series, struct as_store_series, SERIES)
+NUMBERING_ADDER(as_store_add_state, struct as_store_state, STATES)
+NUMBERING_ADDER(as_store_add_object, struct as_store_object, OBJECTS)
+NUMBERING_ADDER(as_store_add_path, struct as_store_path, PATHS)
 
-uint32_t as_store_add_module(struct as_store_writer *writer, const struct as_store_module *module)
-{
-    return add(writer, MODULE, "wssuui", writer->counts[MODULE], module->path, module->build_id, module->base,
-               module->file_size, module->file_time);
-}
+ADDER(as_store_add_event, struct as_store_event, EVENTS)
+ADDER(as_store_add_stack, struct as_store_stack, STACKS)
+ADDER(as_store_add_estimate, struct as_store_estimate, ESTIMATES)
+ADDER(as_store_add_run, struct as_store_run, RUNS)
 
-uint32_t as_store_add_file(struct as_store_writer *writer, const char *path)
-{
-    return add(writer, FILE_NAME, "ws", writer->counts[FILE_NAME], path);
-}
-
-uint32_t as_store_add_function(struct as_store_writer *writer, const struct as_store_function *function)
-{
-    refer_or_none(writer, FUNCTION, MODULE, function->module, "module");
-    refer_or_none(writer, FUNCTION, FILE_NAME, function->file, "file");
-    return add(writer, FUNCTION, "wnssuunw", writer->counts[FUNCTION], function->module, function->name,
-               function->linkage_name, function->address, function->size, function->file, function->line);
-}
-
-uint32_t as_store_add_block(struct as_store_writer *writer, const struct as_store_block *block)
-{
-    refer_or_none(writer, BLOCK, FUNCTION, block->function, "function");
-    return add(writer, BLOCK, "wnuu", writer->counts[BLOCK], block->function, block->address, block->size);
-}
-
-uint32_t as_store_add_inline(struct as_store_writer *writer, const struct as_store_inline *inlined)
-{
-    refer_or_none(writer, INLINE, INLINE, inlined->parent, "parent");
-    refer_or_none(writer, INLINE, FILE_NAME, inlined->file, "file");
-    return add(writer, INLINE, "wnsnw", writer->counts[INLINE], inlined->parent, inlined->function, inlined->file,
-               inlined->line);
-}
-
-uint32_t as_store_add_instruction(struct as_store_writer *writer, const struct as_store_insn *insn)
-{
-    const struct as_store_place *place = &insn->place;
-    refer_or_none(writer, INSTRUCTION, MODULE, place->module, "module");
-    refer_or_none(writer, INSTRUCTION, FUNCTION, place->function, "function");
-    refer_or_none(writer, INSTRUCTION, BLOCK, place->block, "block");
-    refer_or_none(writer, INSTRUCTION, FILE_NAME, place->file, "file");
-    refer_or_none(writer, INSTRUCTION, INLINE, place->inlined, "inlined call");
-    return add(writer, INSTRUCTION, "wunnnnwnussb", writer->counts[INSTRUCTION], place->address, place->module,
-               place->function, place->block, place->file, place->line, place->inlined, insn->target, insn->class_,
-               insn->text, insn->bytes, insn->n_bytes);
-}
-
-/* ---- what was measured ---- */
-
-uint32_t as_store_add_series(struct as_store_writer *writer, const struct as_store_series *series)
-{
-    if (series->scale == 0)
-        note_misuse(writer, SERIES, "scale");
-    double rate = isnan(series->rate) ? 0 : series->rate;
-    return add(writer, SERIES, "wsswsusiuduuuuu", writer->counts[SERIES], series->name, series->description,
-               (uint32_t)series->exact, series->unit, series->scale, series->event, (int64_t)series->precise,
-               series->period, rate, series->samples, series->lost, series->throttled, series->dropped, series->events);
-}
-
-void as_store_add_estimate(struct as_store_writer *writer, const struct as_store_estimate *estimate)
-{
-    refer(writer, ESTIMATE, SERIES, estimate->series, "series");
-    add(writer, ESTIMATE, "wssd", estimate->series, estimate->measure, estimate->granularity, estimate->value);
-}
-
-void as_store_add_event(struct as_store_writer *writer, const struct as_store_event *event)
-{
-    if (event->bit > 63 || (event->parent > 63 && event->parent != AS_STORE_NONE))
-        note_misuse(writer, EVENT, "bit");
-    add(writer, EVENT, "wssns", event->bit, event->name, event->description, event->parent, event->state);
-}
-
-uint32_t as_store_add_state(struct as_store_writer *writer, const struct as_store_state *state)
-{
-    return add(writer, STATE, "wss", writer->counts[STATE], state->name, state->description);
-}
-
-void as_store_add_stack(struct as_store_writer *writer, const struct as_store_stack *stack)
-{
-    refer(writer, STACK, SERIES, stack->series, "series");
-    add(writer, STACK, "wwssu", writer->counts[STACK], stack->series, stack->stack, stack->name, stack->units);
-}
-
-static void refer_key(struct as_store_writer *writer, enum insert from, uint32_t series, uint32_t thread)
-{
-    refer(writer, from, SERIES, series, "series");
-    refer(writer, from, THREAD, thread, "thread");
-}
-
-void as_store_add_time(struct as_store_writer *writer, const struct as_store_time *time)
-{
-    refer_key(writer, TIME, time->series, time->thread);
-    refer(writer, TIME, INSTRUCTION, time->instruction, "instruction");
-    add(writer, TIME, "wwwuuu", time->series, time->instruction, time->thread, time->units, time->samples,
-        time->executions);
-}
-
-void as_store_add_component(struct as_store_writer *writer, const struct as_store_component *component)
-{
-    refer_key(writer, COMPONENT, component->series, component->thread);
-    refer(writer, COMPONENT, INSTRUCTION, component->instruction, "instruction");
-    add(writer, COMPONENT, "wwwuuu", component->series, component->instruction, component->thread, component->events,
-        component->units, component->samples);
-}
-
-void as_store_add_state_time(struct as_store_writer *writer, const struct as_store_state_time *time)
-{
-    refer_key(writer, STATE_TIME, time->series, time->thread);
-    refer(writer, STATE_TIME, INSTRUCTION, time->instruction, "instruction");
-    refer(writer, STATE_TIME, STATE, time->state, "state");
-    add(writer, STATE_TIME, "wwwwu", time->series, time->instruction, time->thread, time->state, time->units);
-}
-
-uint32_t as_store_add_path(struct as_store_writer *writer, const struct as_store_path *path)
-{
-    refer_or_none(writer, PATH, PATH, path->parent, "parent");
-    refer_or_none(writer, PATH, FUNCTION, path->function, "function");
-    refer_or_none(writer, PATH, INSTRUCTION, path->call_site, "call site");
-    return add(writer, PATH, "wnnnuuw", writer->counts[PATH], path->parent, path->function, path->call_site,
-               path->address, path->call_address, (uint32_t)path->signal);
-}
-
-void as_store_add_path_time(struct as_store_writer *writer, const struct as_store_path_time *time)
-{
-    refer_key(writer, PATH_TIME, time->series, time->thread);
-    refer(writer, PATH_TIME, PATH, time->path, "path");
-    refer_or_none(writer, PATH_TIME, INSTRUCTION, time->instruction, "instruction");
-    int64_t instruction = time->instruction == AS_STORE_NONE ? -1 : (int64_t)time->instruction;
-    add(writer, PATH_TIME, "wwiwuu", time->series, time->path, instruction, time->thread, time->units, time->samples);
-}
-
-void as_store_add_path_component(struct as_store_writer *writer, const struct as_store_path_component *component)
-{
-    refer_key(writer, PATH_COMPONENT, component->series, component->thread);
-    refer(writer, PATH_COMPONENT, PATH, component->path, "path");
-    add(writer, PATH_COMPONENT, "wwwuuu", component->series, component->path, component->thread, component->events,
-        component->units, component->samples);
-}
-
-/* ---- data ---- */
-
-uint32_t as_store_add_object(struct as_store_writer *writer, const struct as_store_object *object)
-{
-    refer_or_none(writer, OBJECT, MODULE, object->module, "module");
-    return add(writer, OBJECT, "wnsuu", writer->counts[OBJECT], object->module, object->name, object->address,
-               object->size);
-}
-
-void as_store_add_access(struct as_store_writer *writer, const struct as_store_access *access)
-{
-    refer_key(writer, ACCESS, access->series, access->thread);
-    refer(writer, ACCESS, INSTRUCTION, access->instruction, "instruction");
-    refer_or_none(writer, ACCESS, OBJECT, access->object, "object");
-    if (access->how >= AS_STORE_HOW_COUNT || access->kind > (AS_STORE_LOAD | AS_STORE_STORE))
-        note_misuse(writer, ACCESS, "kind");
-    add(writer, ACCESS, "wwwuwwwnuu", access->series, access->instruction, access->thread, access->address,
-        access->size, access->kind, access->how, access->object, access->units, access->samples);
-}
-
-void as_store_add_branch(struct as_store_writer *writer, const struct as_store_branch *branch)
-{
-    refer(writer, BRANCH, SERIES, branch->series, "series");
-    refer(writer, BRANCH, INSTRUCTION, branch->source, "source");
-    refer(writer, BRANCH, INSTRUCTION, branch->target, "target");
-    add(writer, BRANCH, "wwwuuu", branch->series, branch->source, branch->target, branch->taken, branch->mispredicted,
-        branch->cycles);
-}
+ADDER(as_store_add_time, struct as_store_time, TIMES)
+ADDER(as_store_add_component, struct as_store_component, COMPONENTS)
+ADDER(as_store_add_state_time, struct as_store_state_time, STATE_TIMES)
+ADDER(as_store_add_path_time, struct as_store_path_time, PATH_TIMES)
+ADDER(as_store_add_path_component, struct as_store_path_component, PATH_COMPONENTS)
+ADDER(as_store_add_access, struct as_store_access, ACCESSES)
+ADDER(as_store_add_branch, struct as_store_branch, BRANCHES)

@@ -10,7 +10,7 @@
 #ifndef AS_STORE_WRITE_H
 #define AS_STORE_WRITE_H
 
-#include "store/store.h"
+#include "store/store_table.h"
 
 struct as_store_writer;
 
@@ -21,6 +21,10 @@ bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err
 /* Frees; nothing appears and an old file stays. NULL: nothing. */
 void as_store_writer_abort(struct as_store_writer *writer);
 bool as_store_writer_failed(const struct as_store_writer *writer); /* adding more is in vain */
+
+/* A row of any table: what the functions below do. What it refers to must have been added before. Returns its number.
+ */
+uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id table, const void *row);
 
 /* A value of a key that was added before is replaced; without a value (NULL) nothing is added. */
 void as_store_add_meta(struct as_store_writer *writer, const char *key, const char *value);
