@@ -18,7 +18,7 @@ enum common { COMMON_HELP, COMMON_QUIET, COMMON_VERBOSE };
 const struct as_option as_cli_common_options[] = {
     [COMMON_HELP] = {.name = "help", .short_name = 'h', .help = "Print this help and end."},
     [COMMON_QUIET] = {.name = "quiet", .short_name = 'q', .help = "Print errors and results only."},
-    [COMMON_VERBOSE] = {.name = "verbose", .short_name = 'v', .help = "Also tell on stderr what is being done."},
+    [COMMON_VERBOSE] = {.name = "verbose", .short_name = 'v', .help = "Also report on stderr what is being done."},
     {0},
 };
 

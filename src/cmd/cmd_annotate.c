@@ -17,7 +17,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct annotate_options, series),
      .value = "NAME",
-     .help = "Whose measurement to show: golden, tea … (default: golden where the profile has it)."},
+     .help = "The series to show: golden, tea … (default: golden if the profile has it)."},
     {.name = "thread",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct annotate_options, threads),
@@ -27,7 +27,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct annotate_options, source_path),
      .value = "DIR",
-     .help = "Where to look for source files that are not where they were when the program was built."},
+     .help = "Where to look for source files that have moved since the program was built."},
     {.name = "json",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct annotate_options, json),
@@ -109,16 +109,14 @@ static int run_annotate(int argc, char **argv)
 
 const struct as_command as_command_annotate = {
     .name = "annotate",
-    .summary = "A function's source and code with what each instruction took",
+    .summary = "A function's source and code with the time of each instruction",
     .usage = "[options] SYMBOL [FILE]",
     .description =
-        "Reads a profile (default assay.db) and shows one function of it: its worst lines first, then source lines "
-        "and instructions as they lie in memory, each with its share of the function's time, how often it was "
-        "executed, "
-        "what its time is made of as a stacked bar, and the events that it met most. Arrows show jumps inside the "
-        "function; '*' marks what takes a twentieth of it or more. Instructions that were not executed, or that no "
-        "sample "
-        "names, are taken from the function's file where that has not changed, and have no share.",
+        "Reads a profile (default assay.db) and shows one function of it: its worst lines first, then source lines and "
+        "instructions in the order of memory, each with its share of the function's time, its number of executions, "
+        "the components of its time as a stacked bar, and the events that it met most. Arrows show jumps inside the "
+        "function; '*' marks instructions with a twentieth of the time or more. Instructions that were not executed, "
+        "or that no sample names, are read from the function's file if that has not changed, and have no share.",
     .options = options_table,
     .examples = "  assay annotate main\n"
                 "  assay annotate libc.so.6:memcpy after.db\n"

@@ -87,7 +87,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct compare_options, top),
      .value = "N",
-     .help = "Show the N instructions that took most time, with what each sampler says of them (default 10)."},
+     .help = "Show the N instructions that took most time, with each sampler's share for them (default 10)."},
     {.name = "events",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, events),
@@ -110,8 +110,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct compare_options, observers),
      .value = "FILE[,ARG]",
-     .help =
-         "Load an observer of your own from a shared object (include/assay/observer.h); may be given several times."},
+     .help = "Load your own observer from a shared object (include/assay/observer.h); may be given several times."},
     {.name = "konata",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, traces.konata),
@@ -429,14 +428,13 @@ static int run_compare(int argc, char **argv)
 
 const struct as_command as_command_compare = {
     .name = "compare",
-    .summary = "How wrong each kind of sampler is about a program",
+    .summary = "How far each kind of sampler is off for a program",
     .usage = "[options] [--] PROGRAM [ARGS…]",
-    .description =
-        "Runs the program once on a modelled out-of-order core, which accounts for every cycle of every instruction "
-        "(the Oracle), and holds samplers that work like real ones against that: software interrupts, dispatch tagging "
-        "(AMD IBS, Arm SPE), last and next committing instruction (external monitors, Intel PEBS) and TIP; and those "
-        "that also record why, in the events that an instruction met: IBS, SPE, RIS and TEA. All of them sample the "
-        "same cycles.",
+    .description = "Runs the program once on a modelled out-of-order core, which accounts for every cycle of every "
+                   "instruction (the Oracle), and compares samplers with it that work like real ones: software "
+                   "interrupts, dispatch tagging (AMD IBS, Arm SPE), last and next committing instruction (external "
+                   "monitors, Intel PEBS) and TIP; and samplers that also record the events that an instruction met: "
+                   "IBS, SPE, RIS and TEA. All of them sample the same cycles.",
     .options = options_table,
     .examples = "  assay compare -- ./prog\n"
                 "  assay compare --core zen4-like --max 100M --json -- ./prog > compare.json\n"

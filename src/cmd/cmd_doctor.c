@@ -112,11 +112,9 @@ const struct as_command as_command_doctor = {
     .name = "doctor",
     .summary = "What this machine offers for measuring",
     .usage = "[options]",
-    .description = "Tries everything that Assay can measure with: events are opened, a debug register is fired, a "
-                   "program is run in "
-                   "QEMU. Each row has a verdict (ok, limited, missing), what was found, and a remedy where there is "
-                   "one. The last "
-                   "line says which source fits this machine best.",
+    .description = "Tries everything that Assay can measure with: it opens events, fires a debug register, runs a "
+                   "program in QEMU. Each row has a verdict (ok, limited, missing), what was found, and a remedy if "
+                   "there is one. The last line names the source that fits this machine best.",
     .options = options_table,
     .examples = "assay doctor\n"
                 "assay doctor --json\n",

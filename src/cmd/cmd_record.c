@@ -26,7 +26,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.output),
      .value = "FILE",
-     .help = "The profile to write (default assay.db). It appears whole when the run is over; until then, and where "
+     .help = "The profile to write (default assay.db). It appears whole when the run is over; until then, and if "
              "anything goes wrong, an older one stays as it is."},
     {.name = "source",
      .type = AS_OPTION_STRING,
@@ -50,9 +50,8 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct record_command, golden),
      .value = "on|off",
      .choices = on_off,
-     .help =
-         "Whether to keep the golden reference: every cycle, exactly, by instruction, call path and thread (default "
-         "on). Without it the run is quicker, and shares are estimates from samples."},
+     .help = "Whether to keep the golden reference: every cycle, exactly, by instruction, call path and thread "
+             "(default on). Without it the run is faster, and shares are estimates from samples."},
     {.name = "samplers",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),
@@ -128,10 +127,9 @@ static const struct as_option options_table[] = {
     {.name = "allocations",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.allocations),
-     .help =
-         "Count where memory is allocated, what of it is not freed, and threads (timer, pmu): a library is preloaded "
-         "into the program, which must be dynamically linked. Series of their own: 'allocated bytes', 'mapped bytes', "
-         "'live bytes' at the end, 'peak bytes'."},
+     .help = "Count where memory is allocated, how much of it is not freed, and threads (timer, pmu). Preloads a "
+             "library into the program, which must be dynamically linked. Adds the series 'allocated bytes', 'mapped "
+             "bytes', 'live bytes' at the end, and 'peak bytes'."},
     {.name = "processors",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.processors),
@@ -147,8 +145,9 @@ static const struct as_option options_table[] = {
     {.name = "accesses",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.accesses),
-     .help = "Find out which data the program accesses (timer, pmu): the address that the processor records, or else "
-             "the one that the code and the registers at a sample tell; 'assay report --data' shows it."},
+     .help =
+         "Find out which data the program accesses (timer, pmu): the address that the processor records or, without "
+         "one, the address that follows from the code and the registers at a sample; 'assay report --data' shows it."},
     {.name = "json",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, json),
@@ -276,14 +275,12 @@ const struct as_command as_command_record = {
     .name = "record",
     .summary = "Run a program and write a profile of it",
     .usage = "[options] [--] PROGRAM [ARGS…]\n       assay record [options] --pid PID",
-    .description =
-        "Runs the program on a modelled out-of-order core that accounts for every cycle of every instruction, and "
-        "writes what it found into one file: time by instruction, line, function, call path and thread, what each "
-        "cycle was spent on, and how far samplers were off. 'assay report', 'assay annotate' and 'assay export' read "
-        "it.\n\n"
-        "With --source=timer or pmu the program runs on this machine itself and is sampled; such a profile has times, "
-        "but no cycle stacks.\n\n"
-        "A program that dies, or is interrupted, leaves a profile of what ran until then, marked as partial.",
+    .description = "Runs the program on a modelled out-of-order core that accounts for every cycle of every "
+                   "instruction, and writes the result into one file: time by instruction, line, function, call path "
+                   "and thread, what each cycle was spent on, and how far samplers were off. 'assay report', 'assay "
+                   "annotate' and 'assay export' read it.\n\nWith --source=timer or pmu the program runs on this "
+                   "machine itself and is sampled; such a profile has times, but no cycle stacks.\n\nIf the program "
+                   "dies or is interrupted, the profile covers the run up to then and is marked as partial.",
     .options = options_table,
     .examples = "  assay record -- ./prog\n"
                 "  assay record --core zen4-like --max 100M -o before.db -- ./prog\n"

@@ -40,7 +40,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, series),
      .value = "NAME",
-     .help = "Whose measurement to show: golden, tea … (default: golden where the profile has it)."},
+     .help = "The series to show: golden, tea … (default: golden if the profile has it)."},
 #define KIND_OPTION(name_, value_, help_)                                                                              \
     {.name = #name_,                                                                                                   \
      .type = (value_) ? AS_OPTION_STRING : AS_OPTION_FLAG,                                                             \
@@ -62,7 +62,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, source_path),
      .value = "DIR",
-     .help = "Where to look for source files of the page that are not where they were when the program was built."},
+     .help = "Where to look for the page's source files that have moved since the program was built."},
     {.name = "thread",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct report_options, threads),
@@ -336,11 +336,10 @@ const struct as_command as_command_report = {
     .name = "report",
     .summary = "Show where the time of a profiled program went",
     .usage = "[options] [FILE]",
-    .description =
-        "Reads a profile (default assay.db) that 'assay record' wrote, and shows its functions by time, or its lines, "
-        "blocks, instructions, files, modules or threads: their own time and that of what they call, with what it is "
-        "made of as a stacked bar. Each sign of a bar is one combination of events that the instructions had met; '.' "
-        "is time without any.",
+    .description = "Reads a profile (default assay.db) that 'assay record' wrote, and shows its functions by time, or "
+                   "its lines, blocks, instructions, files, modules or threads: their own time and that of their "
+                   "callees, with its components as a stacked bar. Each sign of a bar is one combination of events "
+                   "that the instructions met; '.' is time without any.",
     .options = options_table,
     .examples = "  assay report\n"
                 "  assay report --by line --symbol 'parse*'\n"

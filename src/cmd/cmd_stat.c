@@ -44,14 +44,13 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_DOUBLE,
      .offset = offsetof(struct stat_options, calls),
      .value = "PERCENT",
-     .help =
-         "Show the call tree too: every path that executed at least PERCENT of the instructions, itself and what it "
-         "called."},
+     .help = "Also show the call tree: every path that executed at least PERCENT of the instructions, including its "
+             "callees."},
     {.name = "check",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct stat_options, check),
-     .help = "Record every access too and hold the decoder against it: what an instruction was seen to access counts, "
-             "and 'disagreements' says for how many blocks of code that is not what the decoder says. Slower."},
+     .help = "Also record every access and check the decoder against it: the recorded accesses count, and "
+             "'disagreements' is the number of code blocks for which the decoder differs. Slower."},
     AS_RUN_OPTIONS(struct stat_options, run),
     {.name = NULL},
 };
@@ -431,10 +430,10 @@ const struct as_command as_command_stat = {
     .name = "stat",
     .summary = "Exact counts of what a program executed",
     .usage = "[options] [--] PROGRAM [ARGS…]",
-    .description =
-        "Runs the program in QEMU's user mode and counts every instruction: loads, stores, branches, calls, system "
-        "calls, by class and by thread, and the functions that executed most. Forked children and the programs that "
-        "they execute are counted too. The exit status is the program's; 128 plus the signal where one killed it.",
+    .description = "Runs the program in QEMU's user mode and counts every instruction: loads, stores, branches, calls, "
+                   "system calls, by class and by thread, and the functions that executed most. Forked children and "
+                   "the programs that they execute are counted too. The exit status is the program's, or 128 plus the "
+                   "number of the signal that killed it.",
     .options = options_table,
     .examples = "  assay stat -- ls -l\n"
                 "  assay stat --json -- ./prog arg > counts.json\n"

@@ -46,8 +46,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct whatif_options, rank),
      .value = "N",
-     .help = "Try the N pairs of instruction and event whose cycle stacks promise most, and rank them by what they "
-             "really bring (default 5 where nothing else is asked for)."},
+     .help = "Try the N pairs of instruction and event whose cycle stacks promise most, and rank them by their "
+             "measured speed-up (default 5 if nothing else is asked for)."},
     {.name = "core",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct whatif_options, core),
@@ -440,13 +440,13 @@ static int run_whatif(int argc, char **argv)
 
 const struct as_command as_command_whatif = {
     .name = "whatif",
-    .summary = "What it would bring to remove a cause of time",
+    .summary = "The speed-up from removing a cause of time",
     .usage = "[options] [--] PROGRAM [ARGS…]",
     .description =
         "Runs the program on a modelled core as it is, then again with named causes made ideal: an event at an "
         "instruction, in a function or everywhere, or a value of the machine. It prints the speed-up that the cycle "
-        "stacks promised next to the one that it really brings: what hides behind a cause, or is exposed when it is "
-        "gone, is in the second alone. The program runs once more for each; its standard output is not shown.",
+        "stacks promise next to the one that the second run shows; only the latter includes what hides behind a cause "
+        "or is exposed when it is gone. The program runs once more for each cause; its standard output is not shown.",
     .options = options_table,
     .examples = "  assay whatif -- ./prog\n"
                 "  assay whatif --ideal ST-L1@main+0x1c --ideal FL-MB -- ./prog\n"

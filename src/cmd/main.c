@@ -41,7 +41,7 @@ static void print_help(void)
         printf("  %-10s ", commands[i]->name);
         as_cli_wrap(stdout, commands[i]->summary, 13, 13);
     }
-    fputs("\n'assay VERB -h' tells all about a verb.\n", stdout);
+    fputs("\n'assay VERB -h' explains a verb and its options.\n", stdout);
 }
 
 static const struct as_command *find_command(const char *verb)

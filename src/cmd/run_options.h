@@ -28,7 +28,7 @@ struct as_run_options {
          .offset = offsetof(struct_type, run_member.max),                                                              \
          .value = "N",                                                                                                 \
          .min = 1,                                                                                                     \
-         .help = "Stop after N instructions; the program is ended there."},                                            \
+         .help = "Stop after N instructions and end the program there."},                                              \
         {.name = "from",                                                                                               \
          .type = AS_OPTION_STRING,                                                                                     \
          .offset = offsetof(struct_type, run_member.from),                                                             \
@@ -38,7 +38,7 @@ struct as_run_options {
          .type = AS_OPTION_STRING,                                                                                     \
          .offset = offsetof(struct_type, run_member.to),                                                               \
          .value = "SYMBOL",                                                                                            \
-         .help = "Stop when execution then reaches this function; the program is ended there."},                       \
+         .help = "Stop when execution then reaches this function, and end the program there."},                        \
         {.name = "window",                                                                                             \
          .type = AS_OPTION_U64,                                                                                        \
          .offset = offsetof(struct_type, run_member.window),                                                           \

@@ -243,7 +243,7 @@ static void prints_help(void **state)
                               "  -n, --only=WHAT         Only WHAT.\n"
                               "  -h, --help              Print this help and end.\n"
                               "  -q, --quiet             Print errors and results only.\n"
-                              "  -v, --verbose           Also tell on stderr what is being done.\n"
+                              "  -v, --verbose           Also report on stderr what is being done.\n"
                               "\n"
                               "Examples:\n"
                               "  assay probe -- true\n"
