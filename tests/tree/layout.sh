@@ -11,33 +11,52 @@ check_same "no C file is longer than 1000 lines" "" "$long"
 bare=$(cd "$SOURCE" && while read -r file; do head -c 2 "$file" | grep -q '^/\*' || echo "$file"; done <<<"$code")
 check_same "C files open with a comment" "" "$bare"
 
-# includes PART OTHER…: the includes in src/PART of headers of the others.
-includes() {
-    local part=$1 others
-    shift
-    others=$(IFS='|' && echo "$*")
-    (cd "$SOURCE" && grep -rnE "^#include \"($others)/" "src/$part" --include='*.[ch]')
+layers=$SOURCE/tests/tree/layers.py
+check_same "includes are those of ARCHITECTURE.md" "" "$(python3 "$layers" "$SOURCE")"
+
+# A scratch tree that is right, and then wrong in one way at a time: what the checker says of it.
+scratch=$TMP/tree
+write_tree() {
+    rm -rf "$scratch"
+    mkdir -p "$scratch"/src/{top,middle,low}
+    printf '| `src/%s` | it | %s | %s |\n' top 'middle, low/special.h' nothing middle 'low, assay' middle.h \
+        low nothing 'low.h, other.h' >"$scratch/ARCHITECTURE.md"
+    printf '#include "%s"\n' middle/middle.h low/special.h top/own.h >"$scratch/src/top/top.c"
+    printf '#include "%s"\n' low/low.h assay/insn.h >"$scratch/src/middle/middle.h"
 }
-check_same "base includes nobody" "" "$(includes base isa symbol engine plugin native count core cmd)"
-check_same "store includes base alone" "" "$(includes store isa symbol engine plugin native count core observe sampler model cmd)"
+layers_say() { # LABEL EXPECTED
+    check_same "layers: $1" "$2" "$(python3 "$layers" "$scratch")"
+}
+write_tree
+layers_say "a tree that is right" ""
+echo '#include "low/low.h"' >>"$scratch/src/top/top.c"
+layers_say "a folder that is not named" "src/top/top.c:4: includes low/low.h: the row of src/top does not name low"
+write_tree
+echo '#include "top/own.h"' >>"$scratch/src/low/low.c"
+layers_say "a folder above" "src/low/low.c:1: includes top/own.h: the row of src/low does not name top"
+write_tree
+echo '#include "middle/private.h"' >>"$scratch/src/top/top.c"
+layers_say "a header that is not offered" "src/top/top.c:4: includes middle/private.h: src/middle does not offer it"
+write_tree
+echo '#include "own.h"' >>"$scratch/src/top/top.c"
+layers_say "a header without its folder" 'src/top/top.c:4: "own.h" does not name its folder'
+write_tree
+sed -i '$d' "$scratch/src/middle/middle.h"
+layers_say "a name that is not used" "ARCHITECTURE.md: src/middle names assay, which it does not include"
+write_tree
+sed -i 's/nothing | low.h/top | low.h/' "$scratch/ARCHITECTURE.md"
+layers_say "a row that names one above it" "ARCHITECTURE.md: src/low names top, which is not a row below it"
+write_tree
+mkdir "$scratch/src/new"
+layers_say "a folder without a row" "ARCHITECTURE.md: there is no row for src/new"
+rmdir "$scratch/src/new" && rm -r "$scratch/src/low"
+layers_say "a row without a folder" "ARCHITECTURE.md: there is no folder src/low"
+write_tree
+echo '#include "low/low.h"' >>"$scratch/src/top/top.c"
+python3 "$layers" "$scratch" >/dev/null
+check_same "layers: the status of a wrong tree" 1 $?
+
 check_same "nobody but store knows SQL" "" "$(cd "$SOURCE" && grep -rln 'sqlite3' src --include='*.[ch]' | grep -v '^src/store/')"
-check_same "page includes base alone" "" "$(includes page isa symbol engine plugin native count core observe sampler model store cmd)"
-check_same "report writes values of view alone" "" "$(includes report isa symbol engine plugin native watch perfdata count core observe sampler model cmd)"
-check_same "view reads profiles alone" "" "$(includes view page report isa engine plugin native watch perfdata count core observe sampler model cmd)"
 check_same "view writes nothing" "" "$(cd "$SOURCE" && grep -nE 'base/(json|csv)\.h|FILE \*' src/view/*.[ch])"
-check_same "export includes base and store alone" "" "$(includes export page isa symbol engine plugin native watch perfdata count core observe sampler model report cmd)"
-check_same "isa includes base alone" "" "$(includes isa symbol engine plugin native count core cmd)"
-check_same "symbol includes base and isa alone" "" "$(includes symbol engine plugin native count core cmd)"
-check_same "engine knows neither native nor core nor cmd" "" "$(includes engine native count core cmd)"
-check_same "native knows neither engine nor core nor cmd" "" "$(includes native engine plugin count core cmd)"
-check_same "plugin knows no command" "" "$(includes plugin native count core cmd)"
-check_same "count knows neither native nor cmd" "" "$(includes count plugin native cmd)"
-check_same "core includes base and isa alone" "" "$(includes core symbol engine plugin native count observe sampler model cmd)"
-check_same "observe includes base alone" "" "$(includes observe symbol engine plugin native count core sampler model cmd)"
-check_same "score includes base and observe alone" "" "$(includes score symbol engine plugin native count core sampler model store cmd)"
-check_same "sampler includes base and observe alone" "" "$(includes sampler symbol engine plugin native count core model cmd)"
-check_same "model knows neither native nor cmd" "" "$(includes model plugin native sampler cmd)"
-check_same "agent includes base alone" "" "$(includes agent isa symbol engine plugin native watch perfdata store count core observe sampler model report cmd)"
 check_same "the agent in the program includes nobody" "" "$(cd "$SOURCE" && grep -nE '^#include "(base|assay)/' src/agent/agent_{start,sites,calls}.c src/agent/agent.h src/agent/agent_wire.h)"
-check_same "watch includes base and isa alone" "" "$(includes watch symbol engine plugin native count core observe sampler model store perfdata cmd)"
-check_same "perfdata includes base and symbol alone" "" "$(includes perfdata isa engine plugin native watch store count core observe sampler model cmd)"
+check_same "import and record do not print" "" "$(cd "$SOURCE" && grep -nE '\bas_log_(error|warn|note)|\b(printf|puts) ?\(|\bstderr\b|\bstdout\b' src/{import,record}/*.[ch])"

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Holds the includes of src/ against the table of folders in ARCHITECTURE.md, which is an allow-list.
+
+usage: layers.py ROOT
+
+A row of that table is
+
+    | `src/NAME` | what it is | what it includes | what it offers |
+
+"What it includes" names folders (`base, store`) and single headers (`engine/wire.h`); `assay` is include/assay, and the
+folder itself goes without saying. A folder may only name rows below its own, so there is no circle. "What it offers" are
+the headers that other folders may include: `all`, `nothing`, or their names; a single header that a row names is allowed
+in any case. What is named must also be included somewhere: the table says what is, not what might be.
+
+Prints one line for each include or row that is wrong, and ends with status 1 if there was one.
+"""
+import pathlib
+import re
+import sys
+
+ROW = re.compile(r"^\|\s*`src/(\w+)`\s*\|[^|]*\|([^|]*)\|([^|]*)\|\s*$")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+class Row:
+    def __init__(self, includes, offers):
+        self.includes = words(includes)
+        self.offers = words(offers)
+        self.used = set()
+
+    def allows(self, header):
+        """The word of the row that allows a header of another folder, or None."""
+        folder = header.split("/")[0]
+        return next((word for word in (header, folder) if word in self.includes), None)
+
+    def is_offered(self, name):
+        return "all" in self.offers or name in self.offers
+
+
+def words(cell):
+    return [word for word in re.split(r"[,\s]+", cell.replace("`", "")) if word and word not in ("nothing", "–")]
+
+
+def read_table(text):
+    return {match[1]: Row(match[2], match[3]) for match in map(ROW.match, text.splitlines()) if match}
+
+
+def includes_of(root, folder):
+    for path in sorted((root / "src" / folder).rglob("*")):
+        if path.suffix not in (".c", ".h", ".S"):
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if match := INCLUDE.match(line):
+                yield f"{path.relative_to(root)}:{number}", match[1]
+
+
+def wrong_include(table, folder, header):
+    other, _, name = header.partition("/")
+    if not name:
+        return f'"{header}" does not name its folder'
+    if other == folder:
+        return None
+    word = table[folder].allows(header)
+    if not word:
+        return f"includes {header}: the row of src/{folder} does not name {other}"
+    table[folder].used.add(word)
+    if word != header and other in table and not table[other].is_offered(name):
+        return f"includes {header}: src/{other} does not offer it"
+    return None
+
+
+def wrong_rows(table):
+    order = list(table)
+    for at, folder in enumerate(order):
+        for word in table[folder].includes:
+            other = word.split("/")[0]
+            if other != "assay" and other not in order[at + 1:]:
+                yield f"ARCHITECTURE.md: src/{folder} names {other}, which is not a row below it"
+            elif word not in table[folder].used:
+                yield f"ARCHITECTURE.md: src/{folder} names {word}, which it does not include"
+
+
+def check(root):
+    table = read_table((root / "ARCHITECTURE.md").read_text())
+    folders = sorted(path.name for path in (root / "src").iterdir() if path.is_dir())
+    for folder in folders:
+        if folder not in table:
+            yield f"ARCHITECTURE.md: there is no row for src/{folder}"
+            continue
+        for where, header in includes_of(root, folder):
+            if wrong := wrong_include(table, folder, header):
+                yield f"{where}: {wrong}"
+    for folder in table:
+        if folder not in folders:
+            yield f"ARCHITECTURE.md: there is no folder src/{folder}"
+    yield from wrong_rows(table)
+
+
+def main():
+    problems = list(check(pathlib.Path(sys.argv[1])))
+    print("\n".join(problems), end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
