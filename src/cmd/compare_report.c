@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
+#include "score/confidence.h"
 #include "score/errors.h"
 
 #include <inttypes.h>
@@ -19,6 +20,18 @@ static double systematic_of(const struct as_compare *compare, const struct as_sa
                             enum as_level level)
 {
     return as_systematic_error(&result->confusion, compare->levels.grouping[level]);
+}
+
+static struct as_agreement agreement_of(const struct as_compare *compare, const struct as_sampling_result *result,
+                                        enum as_level level)
+{
+    return as_profile_agreement(&result->profile, result->samples, &compare->truth, compare->levels.grouping[level],
+                                AS_Z_5_SIGMA);
+}
+
+static double chance_of(const struct as_compare *compare, const struct as_sampling_result *result, enum as_level level)
+{
+    return agreement_of(compare, result, level).expected;
 }
 
 static void pics_errors_of(const struct as_compare *compare, const struct as_sampling *sampling, size_t index,
@@ -75,6 +88,20 @@ static void json_errors(struct as_json *json, const struct as_compare *compare, 
     as_json_end(json);
 }
 
+/* Whether the error is no larger than chance explains; null where the samples are too few to tell. */
+static void json_agrees(struct as_json *json, const struct as_compare *compare, const struct as_sampling_result *result)
+{
+    as_json_object(json, "agrees");
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++) {
+        enum as_agreement_verdict verdict = agreement_of(compare, result, level).verdict;
+        if (verdict == AS_PROFILES_TOO_FEW)
+            as_json_null(json, as_level_names[level]);
+        else
+            as_json_bool(json, as_level_names[level], verdict == AS_PROFILES_AGREE);
+    }
+    as_json_end(json);
+}
+
 /* null for those that record no events: there is nothing to compare. */
 static void json_pics_error(struct as_json *json, const struct as_compare *compare, const struct as_sampling *sampling,
                             size_t index)
@@ -107,6 +134,8 @@ static void json_samplers(struct as_json *json, const struct as_compare *compare
         as_json_u64(json, "dropped", results[i].dropped);
         json_errors(json, compare, "error", &results[i], error_of);
         json_errors(json, compare, "systematic", &results[i], systematic_of);
+        json_errors(json, compare, "chance", &results[i], chance_of);
+        json_agrees(json, compare, &results[i]);
         json_pics_error(json, compare, sampling, i);
         as_json_end(json);
     }
@@ -318,6 +347,27 @@ static void text_percent(FILE *out, double fraction)
         fprintf(out, " %6.2f %% ", 100 * fraction);
 }
 
+/* What an unbiased sampler's error would be, and whose error is no larger. */
+static void text_chance(FILE *out, const struct as_compare *compare, const struct as_sampling_result *results, size_t n)
+{
+    const struct as_sampling_result *most = NULL;
+    const char *separator = "; not further off: ";
+    for (size_t i = 0; i < n; i++)
+        most = !most || results[i].samples > most->samples ? &results[i] : most;
+    if (!most || most->samples == 0)
+        return;
+    fprintf(out, "%-10s %10" PRIu64 "  ", "(chance)", most->samples);
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
+        text_percent(out, chance_of(compare, most, level));
+    fprintf(out, "  what sampling alone explains");
+    for (size_t i = 0; i < n; i++)
+        if (agreement_of(compare, &results[i], AS_LEVEL_INSTRUCTION).verdict == AS_PROFILES_AGREE) {
+            fprintf(out, "%s%s", separator, results[i].sampler->name);
+            separator = ", ";
+        }
+    fputc('\n', out);
+}
+
 static void text_samplers(FILE *out, const struct as_compare *compare, const struct as_sampling *sampling)
 {
     size_t n;
@@ -334,6 +384,7 @@ static void text_samplers(FILE *out, const struct as_compare *compare, const str
             text_percent(out, systematic_of(compare, &results[i], level));
         fputc('\n', out);
     }
+    text_chance(out, compare, results, n);
 }
 
 static void text_pics_errors(FILE *out, const struct as_compare *compare, const struct as_sampling *sampling)

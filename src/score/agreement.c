@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-const char *as_verdict_name(enum as_verdict verdict)
+const char *as_agreement_verdict_name(enum as_agreement_verdict verdict)
 {
     static const char *const names[] = {"agree", "differ", "too few samples"};
     return names[verdict];
@@ -58,12 +58,12 @@ struct as_agreement as_agreement_of(struct as_sampled a, struct as_sampled b, do
     struct as_agreement agreement = {.distance = as_weights_distance(a.weights, b.weights),
                                      .expected = NAN,
                                      .deviation = NAN,
-                                     .verdict = AS_VERDICT_TOO_FEW};
+                                     .verdict = AS_PROFILES_TOO_FEW};
     if (isnan(agreement.distance) || !(a.samples >= 1) || !(b.samples >= 1))
         return agreement;
     expect(a, b, &agreement);
     double limit = agreement.expected + z * agreement.deviation;
     if (limit < 1)
-        agreement.verdict = agreement.distance > limit ? AS_VERDICT_DIFFER : AS_VERDICT_AGREE;
+        agreement.verdict = agreement.distance > limit ? AS_PROFILES_DIFFER : AS_PROFILES_AGREE;
     return agreement;
 }

@@ -13,12 +13,12 @@
 
 #include "score/weights.h"
 
-enum as_verdict {
-    AS_VERDICT_AGREE,   /* not further apart than chance explains */
-    AS_VERDICT_DIFFER,  /* further */
-    AS_VERDICT_TOO_FEW, /* chance could explain any distance, or one of them is empty */
+enum as_agreement_verdict {
+    AS_PROFILES_AGREE,   /* not further apart than chance explains */
+    AS_PROFILES_DIFFER,  /* further */
+    AS_PROFILES_TOO_FEW, /* chance could explain any distance, or one of them is empty */
 };
-const char *as_verdict_name(enum as_verdict verdict); /* "agree", "differ", "too few samples" */
+const char *as_agreement_verdict_name(enum as_agreement_verdict verdict); /* "agree", "differ", "too few samples" */
 
 /* A profile at some level, and the number of samples that it is made of: the effective number where they stand for
  * different times (confidence.h), INFINITY where it is exact. */
@@ -30,7 +30,7 @@ struct as_sampled {
 struct as_agreement {
     double distance;            /* 0 to 1; NAN where one is empty */
     double expected, deviation; /* of the distance, by chance alone */
-    enum as_verdict verdict;
+    enum as_agreement_verdict verdict;
 };
 
 /* They differ where the distance is more than z standard deviations above the expected one. */

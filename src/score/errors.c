@@ -6,19 +6,34 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The sums of a profile at a level. Where that is not the profile's own list, *own is set, which the caller frees. */
+static struct as_weights weights_of(const struct as_profile *profile, const struct as_grouping *grouping,
+                                    uint64_t **own)
+{
+    *own = grouping ? as_profile_group(profile, grouping) : NULL;
+    if (!grouping)
+        return (struct as_weights){profile->units, profile->n, profile->total};
+    return (struct as_weights){*own, (size_t)grouping->count + 1, profile->total};
+}
+
+struct as_agreement as_profile_agreement(const struct as_profile *said, uint64_t samples,
+                                         const struct as_profile *truth, const struct as_grouping *grouping, double z)
+{
+    uint64_t *own[2];
+    struct as_sampled a = {weights_of(said, grouping, &own[0]), (double)samples};
+    struct as_sampled b = {weights_of(truth, grouping, &own[1]), INFINITY};
+    struct as_agreement agreement = as_agreement_of(a, b, z);
+    free(own[0]);
+    free(own[1]);
+    return agreement;
+}
+
 double as_profile_error(const struct as_profile *a, const struct as_profile *b, const struct as_grouping *grouping)
 {
-    if (a->total == 0 || b->total == 0)
-        return NAN;
-    if (!grouping)
-        return as_weights_distance((struct as_weights){a->units, a->n, a->total},
-                                   (struct as_weights){b->units, b->n, b->total});
-    uint64_t *sums_a = as_profile_group(a, grouping), *sums_b = as_profile_group(b, grouping);
-    size_t n = (size_t)grouping->count + 1;
-    double error =
-        as_weights_distance((struct as_weights){sums_a, n, a->total}, (struct as_weights){sums_b, n, b->total});
-    free(sums_a);
-    free(sums_b);
+    uint64_t *own[2];
+    double error = as_weights_distance(weights_of(a, grouping, &own[0]), weights_of(b, grouping, &own[1]));
+    free(own[0]);
+    free(own[1]);
     return error;
 }
 

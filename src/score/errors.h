@@ -15,8 +15,12 @@
 #include "observe/grouping.h"
 #include "observe/pics.h"
 #include "observe/profile.h"
+#include "score/agreement.h"
 
 double as_profile_error(const struct as_profile *a, const struct as_profile *b, const struct as_grouping *grouping);
+/* Whether a profile of so many samples is further from the truth than chance explains (score/agreement.h). */
+struct as_agreement as_profile_agreement(const struct as_profile *said, uint64_t samples,
+                                         const struct as_profile *truth, const struct as_grouping *grouping, double z);
 double as_systematic_error(const struct as_confusion *confusion, const struct as_grouping *grouping);
 
 /* Of two that were folded alike. */

@@ -1,8 +1,6 @@
 /* See sampling_error.h. */
 #include "score/sampling_error.h"
 
-#include "score/binomial.h"
-
 #include <math.h>
 
 double as_sampling_error(struct as_weights said, uint64_t samples)
@@ -16,14 +14,4 @@ double as_sampling_error(struct as_weights said, uint64_t samples)
         unseen += share * n <= 1 ? share : 0;
     }
     return fmin(error + unseen / 2, 1);
-}
-
-double as_sampling_error_expected(struct as_weights truth, uint64_t samples)
-{
-    double error = 0;
-    if (samples == 0 || truth.total == 0)
-        return NAN;
-    for (size_t i = 0; i < truth.n; i++)
-        error += as_binomial_deviation((double)samples, as_weights_share(truth, i)) / 2;
-    return error;
 }

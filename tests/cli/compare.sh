@@ -92,6 +92,11 @@ holds "a sweep has its periods, and more samples are better" '
         > sampler(d, "tip")["error"]["instruction"]' dense.json
 check "the sweep's period alone" compare --json -o alone.json --max 1500k --period 101 -- "$demo" 3
 holds "a sweep's entry is what its period alone gives" 'd[0]["sweep"][1]["samplers"] == d[1]["samplers"]' dense.json alone.json
+holds "chance explains the errors of TIP, and not those of a software sampler" '
+    all(0 < s["chance"][level] < 1 for s in d["samplers"] for level in ("instruction", "block", "function"))
+    and sampler(d, "tip")["agrees"] == {"instruction": True, "block": True, "function": True}
+    and sampler(d, "software")["agrees"]["instruction"] is False' first.json
+check_json "… and no verdict where samples are too few" 'all(s["agrees"]["instruction"] is None for s in d["samplers"])' compare --json --max 20k --period 5000 -- "$demo" 1
 check "a choice" compare --json -o some.json --max 600k --samplers tip,nci+ilp -- "$demo" 2
 holds "only those, in that order, with the same results" '
     [s["name"] for s in d[0]["samplers"]] == ["tip", "nci+ilp"]

@@ -84,6 +84,18 @@ static void hypergeometric_gaps(void **state)
     assert_true(near(exact.mean / normal.mean, 1, 0.02) && near(exact.square / normal.square, 1, 0.001));
 }
 
+/* One sample of a half is always wrong by a half. Of two samples, half of the pairs fall on one side and half are
+ * right. Many have the normal distribution's deviation. */
+static void binomial_deviations(void **state)
+{
+    assert_true(near(as_binomial_deviation(1, 0.5), 0.5, 1e-12));
+    assert_true(near(as_binomial_deviation(2, 0.5), 0.25, 1e-12));
+    assert_true(near(as_binomial_deviation(3, 0.9), 0.9 * 0.9 * 0.9 * 0.1 * 2, 1e-12));
+    assert_true(as_binomial_deviation(10, 1) == 0 && as_binomial_deviation(10, 0) == 0 &&
+                as_binomial_deviation(0, 0.5) == 0);
+    assert_true(near(as_binomial_deviation(1e6, 0.5) / sqrt(0.5 / (M_PI * 1e6)), 1, 1e-3));
+}
+
 /* ---- agreement ---- */
 
 enum { GROUPS = 300, ROUNDS = 2000 };
@@ -138,7 +150,7 @@ static void check_expectation(int n_a, int n_b)
         distances[i] = agreement.distance;
         expected += agreement.expected / ROUNDS;
         deviation += agreement.deviation / ROUNDS;
-        differ += agreement.verdict == AS_VERDICT_DIFFER;
+        differ += agreement.verdict == AS_PROFILES_DIFFER;
     }
     struct as_spread spread = as_spread_of(distances, ROUNDS);
     free(distances);
@@ -166,13 +178,13 @@ static void two_groups(void **state)
     double sigma = sqrt(0.25 * 2 / 1000);
     assert_true(same.distance == 0 && near(same.expected, sqrt(2 / M_PI) * sigma, 0.01 * sigma));
     assert_true(near(same.deviation, sqrt(1 - 2 / M_PI) * sigma, 0.05 * sigma));
-    assert_int_equal(same.verdict, AS_VERDICT_AGREE);
+    assert_int_equal(same.verdict, AS_PROFILES_AGREE);
     assert_true(near(other.distance, 0.3, 1e-12));
-    assert_int_equal(other.verdict, AS_VERDICT_DIFFER);
+    assert_int_equal(other.verdict, AS_PROFILES_DIFFER);
     assert_true(near(truth.expected, sqrt(2 / M_PI * 0.25 / 1000), 1e-4));
-    assert_int_equal(truth.verdict, AS_VERDICT_AGREE);
+    assert_int_equal(truth.verdict, AS_PROFILES_AGREE);
     assert_true(exactly.expected == 0 && exactly.deviation == 0);
-    assert_int_equal(exactly.verdict, AS_VERDICT_AGREE);
+    assert_int_equal(exactly.verdict, AS_PROFILES_AGREE);
 }
 
 /* All samples on different groups: two profiles that share nothing are what is to be expected. */
@@ -183,13 +195,13 @@ static void too_few(void **state)
         (i % 2 ? a : b)[i] = 1;
     struct as_agreement apart = as_agreement_of(sampled(a, GROUPS / 2.0), sampled(b, GROUPS / 2.0), 3);
     assert_true(apart.distance == 1 && near(apart.expected, 1, 1e-9));
-    assert_int_equal(apart.verdict, AS_VERDICT_TOO_FEW);
+    assert_int_equal(apart.verdict, AS_PROFILES_TOO_FEW);
     struct as_agreement empty = as_agreement_of(sampled(a, 100), (struct as_sampled){.samples = 0}, 3);
     assert_true(isnan(empty.distance));
-    assert_int_equal(empty.verdict, AS_VERDICT_TOO_FEW);
-    assert_string_equal(as_verdict_name(AS_VERDICT_TOO_FEW), "too few samples");
-    assert_string_equal(as_verdict_name(AS_VERDICT_AGREE), "agree");
-    assert_string_equal(as_verdict_name(AS_VERDICT_DIFFER), "differ");
+    assert_int_equal(empty.verdict, AS_PROFILES_TOO_FEW);
+    assert_string_equal(as_agreement_verdict_name(AS_PROFILES_TOO_FEW), "too few samples");
+    assert_string_equal(as_agreement_verdict_name(AS_PROFILES_AGREE), "agree");
+    assert_string_equal(as_agreement_verdict_name(AS_PROFILES_DIFFER), "differ");
 }
 
 int main(void)
@@ -201,6 +213,7 @@ int main(void)
         cmocka_unit_test(mean_intervals),
         cmocka_unit_test(hypergeometric_gaps),
         cmocka_unit_test(chance_is_expected),
+        cmocka_unit_test(binomial_deviations),
         cmocka_unit_test(two_groups),
         cmocka_unit_test(too_few),
     };

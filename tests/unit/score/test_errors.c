@@ -134,6 +134,24 @@ static void pics_errors_at_all_levels(void **state)
     as_pics_free(&b);
 }
 
+/* One sample of two halves is always wrong by a half; at the level of blocks nothing can be wrong. */
+static void agreement_with_the_truth(void **state)
+{
+    struct as_profile said = {0}, truth = {0};
+    as_profile_add(&truth, 0, 50);
+    as_profile_add(&truth, 1, 50);
+    as_profile_add(&said, 0, 7);
+    struct as_agreement one = as_profile_agreement(&said, 1, &truth, NULL, 3);
+    assert_true(one.distance == 0.5 && fabs(one.expected - 0.5) < 1e-12);
+    struct as_agreement many = as_profile_agreement(&said, 1000, &truth, NULL, 3);
+    assert_int_equal(many.verdict, AS_PROFILES_DIFFER);
+    struct as_agreement in_blocks = as_profile_agreement(&said, 1000, &truth, &blocks, 3);
+    assert_true(in_blocks.distance == 0 && in_blocks.expected == 0);
+    assert_int_equal(in_blocks.verdict, AS_PROFILES_AGREE);
+    as_profile_free(&said);
+    as_profile_free(&truth);
+}
+
 static void levels_have_names(void **state)
 {
     assert_string_equal(as_level_names[AS_LEVEL_INSTRUCTION], "instruction");
@@ -173,19 +191,6 @@ static void sampling_error_of_single_samples(void **state)
     assert_true(fabs(as_sampling_error(as_weights_of(once, 400), 400) - (seen + 0.5)) < 1e-12);
 }
 
-/* One sample of two halves is always wrong by a half. Of two samples, half of the pairs fall on one side (wrong by a
- * half) and half are right. */
-static void expected_error_of_few_samples(void **state)
-{
-    const uint64_t halves[] = {5, 5}, one[] = {9};
-    assert_true(fabs(as_sampling_error_expected(as_weights_of(halves, 2), 1) - 0.5) < 1e-12);
-    assert_true(fabs(as_sampling_error_expected(as_weights_of(halves, 2), 2) - 0.25) < 1e-12);
-    assert_true(as_sampling_error_expected(as_weights_of(one, 1), 10) == 0);
-    assert_true(isnan(as_sampling_error_expected(as_weights_of(one, 1), 0)));
-    double many = as_sampling_error_expected(as_weights_of(halves, 2), 1000000);
-    assert_true(fabs(many / sqrt(0.5 / (M_PI * 1e6)) - 1) < 1e-3); /* the normal distribution's */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,11 +200,11 @@ int main(void)
         cmocka_unit_test(confusions),
         cmocka_unit_test(pics_errors),
         cmocka_unit_test(pics_errors_at_all_levels),
+        cmocka_unit_test(agreement_with_the_truth),
         cmocka_unit_test(levels_have_names),
         cmocka_unit_test(distance_of_weights),
         cmocka_unit_test(sampling_error_of_two_halves),
         cmocka_unit_test(sampling_error_of_single_samples),
-        cmocka_unit_test(expected_error_of_few_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
