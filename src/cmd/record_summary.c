@@ -4,6 +4,7 @@
 #include "cmd/pager.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
+#include "score/confidence.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,15 +13,27 @@
 
 enum { TOP = 3 };
 
-static void json_functions(struct as_json *json, const struct as_store *store, const struct as_store_rows *rows)
+/* The share, and where it lies with 95 % confidence. */
+static void json_share(struct as_json *json, const struct as_summary *summary, const struct as_store_rows *rows,
+                       size_t i)
+{
+    double share = rows->total ? (double)rows->rows[i].units / (double)rows->total : 0;
+    struct as_interval interval =
+        as_share_interval(share, summary->exact || summary->counted ? INFINITY : (double)summary->samples, AS_Z_95);
+    as_json_double(json, "share", share);
+    as_json_double(json, "low", interval.low);
+    as_json_double(json, "high", interval.high);
+}
+
+static void json_functions(struct as_json *json, const struct as_summary *summary, const struct as_store_rows *rows)
 {
     size_t n;
-    const struct as_store_function *functions = as_store_functions(store, &n);
+    const struct as_store_function *functions = as_store_functions(summary->store, &n);
     as_json_array(json, "functions");
     for (size_t i = 0; i < rows->n && i < TOP; i++) {
         as_json_object(json, NULL);
         as_json_string(json, "function", rows->rows[i].id < n ? functions[rows->rows[i].id].name : NULL);
-        as_json_double(json, "share", rows->total ? (double)rows->rows[i].units / (double)rows->total : 0);
+        json_share(json, summary, rows, i);
         as_json_end(json);
     }
     as_json_end(json);
@@ -31,7 +44,7 @@ static int print_json(FILE *out, const struct as_summary *summary, const struct 
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
     as_summary_json(summary, json, "summary");
-    json_functions(json, summary->store, rows);
+    json_functions(json, summary, rows);
     as_json_end(json);
     return as_json_finish(json) ? AS_EXIT_OK : as_cli_stdout_failed();
 }

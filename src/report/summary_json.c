@@ -5,11 +5,14 @@
 
 static void json_spread(struct as_json *json, const char *name, const struct as_spread *spread)
 {
+    struct as_interval interval = as_mean_interval(spread, AS_Z_95);
     as_json_object(json, name);
     as_json_double(json, "mean", spread->mean);
     as_json_double(json, "deviation", spread->deviation);
     as_json_double(json, "least", spread->least);
     as_json_double(json, "most", spread->most);
+    as_json_double(json, "low", interval.low);
+    as_json_double(json, "high", interval.high);
     as_json_end(json);
 }
 

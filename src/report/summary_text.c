@@ -36,14 +36,14 @@ static uint64_t count_of(double number)
 static void add_runs(const struct as_summary *summary, struct as_str *line)
 {
     const struct as_spread *cycles = &summary->run_cycles, *seconds = &summary->run_seconds;
-    if (summary->n_runs < 2 || (!cycles->known && !seconds->known))
+    if (summary->n_runs < 2 || (!cycles->n && !seconds->n))
         return;
     as_str_addf(line, "%zu runs: ", summary->n_runs);
-    if (cycles->known)
+    if (cycles->n)
         as_str_addf(line, "%s cycles on average, standard deviation %.2f %%, %s to %s; ",
                     AS_COUNT(count_of(cycles->mean)), 100 * cycles->deviation / cycles->mean,
                     AS_COUNT(count_of(cycles->least)), AS_COUNT(count_of(cycles->most)));
-    if (seconds->known)
+    if (seconds->n)
         as_str_addf(line, "%.4g s on average, standard deviation %.2f %%, %.4g to %.4g; ", seconds->mean,
                     100 * seconds->deviation / seconds->mean, seconds->least, seconds->most);
     as_str_add(line, "this is the first");

@@ -58,7 +58,7 @@ static bool check_exact(struct as_store *store, struct as_summary *summary, stru
     return true;
 }
 
-static struct as_spread spread_of(const struct as_store *store, const char *what)
+static struct as_spread spread_of(const struct as_store *store, const char *what, size_t runs)
 {
     static const char *const parts[] = {"mean", "deviation", "least", "most"};
     double values[4];
@@ -69,7 +69,7 @@ static struct as_spread spread_of(const struct as_store *store, const char *what
         values[i] = as_store_meta_double(store, key);
         known = known && isfinite(values[i]) && values[i] >= 0;
     }
-    return (struct as_spread){values[0], values[1], values[2], values[3], .known = known && values[0] > 0};
+    return (struct as_spread){known && values[0] > 0 ? runs : 0, values[0], values[1], values[2], values[3]};
 }
 
 bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
@@ -106,8 +106,8 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
         .seconds = as_store_meta_double(store, AS_META_SECONDS),
     };
     as_store_runs(store, &summary->n_runs);
-    summary->run_cycles = spread_of(store, "cycles");
-    summary->run_seconds = spread_of(store, "seconds");
+    summary->run_cycles = spread_of(store, "cycles", summary->n_runs);
+    summary->run_seconds = spread_of(store, "seconds", summary->n_runs);
     summary->counted = strcmp(summary->unit, "bytes") == 0; /* the agent's series are the only ones of bytes */
     if (!check_exact(store, summary, err))
         return false;

@@ -3,13 +3,8 @@
 #ifndef AS_VIEW_SUMMARY_H
 #define AS_VIEW_SUMMARY_H
 
+#include "score/confidence.h"
 #include "store/store_read.h"
-
-/* A number of several runs; NAN where the profile has none. */
-struct as_spread {
-    double mean, deviation, least, most;
-    bool known; /* all of them, and the mean is not 0, as it is where a source counts no cycles */
-};
 
 /* Strings are the store's, or constants; NULL where unknown. */
 struct as_summary {
@@ -30,6 +25,8 @@ struct as_summary {
     double error;   /* by instruction, a fraction; NAN: unknown */
     const char *error_how;
     size_t n_runs;
+    /* Over these; NAN where the profile has none. n is 0 where it does not have all of them, or the mean is 0, as it is
+     * where a source counts no cycles. */
     struct as_spread run_cycles, run_seconds;
 };
 

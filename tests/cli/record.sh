@@ -99,7 +99,7 @@ db "the same run gives the same profile" '
 check_json "--json is the summary" '(d["summary"]["source"] == "model" and d["summary"]["sampler"] == "golden" and d["summary"]["core"] == "boom-tea"
     and d["summary"]["instructions"] > 0 and d["summary"]["cycles"] > 0 and d["summary"]["lost"] == 0
     and d["summary"]["throttled"] == 0 and d["summary"]["error_estimate"] == 0
-    and math.isclose(sum(d["summary"]["states"].values()), 1) and len(d["functions"]) == 3)' \
+    and math.isclose(sum(d["summary"]["states"].values()), 1) and len(d["functions"]) == 3 and all(f["low"] == f["share"] == f["high"] for f in d["functions"]))' \
     record --json -o json.db -- sh -c 'echo noise'
 check_same "… and the program's stdout goes to stderr" noise "$(grep -v '^assay' <<<"$err")"
 
@@ -169,6 +169,8 @@ db "… leaves the sampler, and an estimate from its samples alone" '
     and one("SELECT count(*) FROM quality WHERE key = \"golden\"") == 1' fast.db
 check "--repeat" record -o repeat.db --repeat 3 -- true
 told=$err
+check_json "… and between which bounds the mean lies" '(lambda c: c["low"] <= c["mean"] <= c["high"] and c["low"] < c["high"] or c["deviation"] == 0)(d["summary"]["runs"]["cycles"])' \
+    "$ASSAY" report --json repeat.db
 check "… tells the spread" grep -q '^3 runs: ' <<<"$told"
 db "… and keeps all runs" '
     one("SELECT count(*) FROM runs WHERE cycles > 0 AND seconds > 0 AND samples > 0") == 3

@@ -98,7 +98,7 @@ check "… and reported" "$ASSAY" report short.db
 check_status 3 "the exit status is the program's" timer -q -o status.db -- sh -c 'echo out; echo err >&2; exit 3'
 check_same "… stdout too" out "$out"
 check_same "… and stderr" err "$err"
-check_json "--json: one document" 'd["summary"]["source"] == "timer" and len(d["functions"]) == 3' timer --json -o json.db --rate 4000 -- sh -c "echo noise; '$victim' shares 300"
+check_json "--json: one document" 'd["summary"]["source"] == "timer" and len(d["functions"]) == 3 and all(f["low"] < f["share"] < f["high"] for f in d["functions"])' timer --json -o json.db --rate 4000 -- sh -c "echo noise; '$victim' shares 300"
 check_same "… the program's stdout goes to stderr" noise "$(grep -v '^assay' <<<"$err")"
 stdin() { echo in | timer -q -o in.db -- cat; }
 check_stdout_equals in "stdin is the program's" stdin
