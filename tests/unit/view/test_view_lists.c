@@ -1,0 +1,391 @@
+/* Data, branches, and two profiles side by side. The numbers are those of view_bed.h. */
+#include "unit.h"
+
+#include "base/map.h"
+#include "view/branches.h"
+#include "view/data.h"
+#include "view/diff.h"
+#include "view_bed.h"
+
+#define NONE AS_STORE_NONE
+
+/* ---- data ---- */
+
+static struct as_data make_data(const struct as_view *view, enum as_data_level level)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_data data;
+    if (!as_data_make(&data, view, level, &err))
+        fail_msg("%s", err.message);
+    return data;
+}
+
+struct wanted_data {
+    uint32_t object, instruction;
+    uint64_t units, samples, loads, stores, bytes, lines;
+    size_t n_instructions;
+};
+
+static void check_data(const struct as_data *data, const struct wanted_data *wanted, size_t n)
+{
+    assert_int_equal(data->n, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_data_row *row = &data->rows[i];
+        assert_int_equal(row->object, wanted[i].object);
+        assert_int_equal(row->instruction, wanted[i].instruction);
+        assert_int_equal(row->units, wanted[i].units);
+        assert_int_equal(row->samples, wanted[i].samples);
+        assert_int_equal(row->load_units, wanted[i].loads);
+        assert_int_equal(row->store_units, wanted[i].stores);
+        assert_int_equal(row->bytes, wanted[i].bytes);
+        assert_int_equal(row->lines, wanted[i].lines);
+        assert_int_equal(row->n_instructions, wanted[i].n_instructions);
+    }
+}
+
+/* The bytes of the table: 12 of two accesses that overlap, 4 of one that another repeats in part, 4. */
+static void data_by_object(void **state)
+{
+    static const struct wanted_data wanted[] = {{0, 0, 584, 8, 434, 150, 20, 2, 4},
+                                                {1, 7, 300, 4, 300, 300, 1, 1, 1},
+                                                {2, 6, 90, 1, 0, 90, 8, 2, 1},
+                                                {NONE, 4, 50, 1, 50, 0, 4, 1, 1}};
+    struct as_view view = view_bed_open("shop.db", "tea");
+    struct as_data data = make_data(&view, AS_DATA_BY_OBJECT);
+    check_data(&data, wanted, 4);
+    assert_int_equal(data.units, 1024);
+    assert_int_equal(data.samples, 14);
+    assert_int_equal(data.n_accesses, 8);
+    const struct as_data_row *table = &data.rows[0];
+    static const uint64_t top[][2] = {{4, 404}, {0, 150}, {1, 20}};
+    assert_int_equal(table->n_top, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(table->top[i].instruction, top[i][0]);
+        assert_int_equal(table->top[i].units, top[i][1]);
+    }
+    assert_int_equal(data.rows[1].n_top, 1);
+    as_data_free(&data);
+    as_view_free(&view);
+}
+
+static void data_by_line_and_instruction(void **state)
+{
+    static const struct wanted_data lines[] = {{0, 4, 404, 4, 404, 0, 12, 1, 1}, {1, 7, 300, 4, 300, 300, 1, 1, 1},
+                                               {0, 0, 150, 2, 0, 150, 4, 1, 1},  {2, 6, 90, 1, 0, 90, 8, 2, 1},
+                                               {NONE, 4, 50, 1, 50, 0, 4, 1, 1}, {0, 1, 20, 1, 20, 0, 4, 1, 1},
+                                               {0, 2, 10, 1, 10, 0, 2, 1, 1}};
+    struct as_view view = view_bed_open("shop.db", "tea");
+    struct as_data data = make_data(&view, AS_DATA_BY_LINE);
+    check_data(&data, lines, 7);
+    as_data_free(&data);
+    data = make_data(&view, AS_DATA_BY_INSTRUCTION);
+    check_data(&data, lines, 7);
+    as_data_free(&data);
+    as_view_free(&view);
+}
+
+static void data_of_a_function(void **state)
+{
+    static const struct wanted_data wanted[] = {
+        {0, 4, 404, 4, 404, 0, 12, 1, 1}, {2, 6, 90, 1, 0, 90, 8, 2, 1}, {NONE, 4, 50, 1, 50, 0, 4, 1, 1}};
+    struct as_view view = view_bed_open_with(
+        &(struct as_view_options){.file = "shop.db", .series = "tea", .symbols = VIEW_BED_WORDS("sell")});
+    struct as_data data = make_data(&view, AS_DATA_BY_OBJECT);
+    check_data(&data, wanted, 3);
+    assert_int_equal(data.units, 544);
+    as_data_free(&data);
+    as_view_free(&view);
+}
+
+static void origins_of_addresses(void **state)
+{
+    static const char *const keys[] = {"data_hardware", "data_exact", "data_next", "data_watched", "data_none"},
+                             *const texts[] = {"recorded by the processor", "exact", "next", "watched", "none"};
+    static const double samples[] = {3, 1, 2, 4, 2};
+    struct as_view view = view_bed_open("shop.db", "tea");
+    struct as_data data = make_data(&view, AS_DATA_BY_OBJECT);
+    for (size_t i = 0; i < AS_DATA_ORIGINS; i++) {
+        assert_string_equal(data.origins[i].key, keys[i]);
+        assert_string_equal(data.origins[i].text, texts[i]);
+        assert_true(data.origins[i].samples == samples[i]);
+    }
+    assert_true(data.watch_hits == 2);
+    size_t at = 0;
+    const char *reason;
+    double of;
+    assert_true(as_data_next_reason(&data, &at, &reason, &of));
+    assert_string_equal(reason, "kernel");
+    assert_true(of == 1);
+    assert_true(as_data_next_reason(&data, &at, &reason, &of));
+    assert_string_equal(reason, "late");
+    assert_true(of == 0.5);
+    assert_false(as_data_next_reason(&data, &at, &reason, &of));
+    as_data_free(&data);
+    as_view_free(&view);
+}
+
+static void names_of_objects(void **state)
+{
+    struct as_view view = view_bed_open("shop.db", "tea");
+    struct as_data data = make_data(&view, AS_DATA_BY_OBJECT);
+    char name[AS_SHOW_MAX];
+    assert_string_equal(as_data_object_name(&data, 0, name), "table");
+    assert_string_equal(as_data_object_name(&data, 1, name), "[heap] 0x900000");
+    assert_string_equal(as_data_object_name(&data, 2, name), "[stack]");
+    assert_string_equal(as_data_object_name(&data, NONE, name), "[unknown]");
+    as_data_free(&data);
+    as_view_free(&view);
+}
+
+/* The profile says of "tea" that samples were asked for addresses; "old.db" says nothing. */
+static void no_data(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view view = view_bed_open("shop.db", "clock"), old = view_bed_open("old.db", NULL);
+    struct as_data data;
+    assert_false(as_data_make(&data, &view, AS_DATA_BY_OBJECT, &err));
+    assert_non_null(strstr(err.message, "none of the 2 samples has a data address"));
+    as_data_free(&data);
+    assert_false(as_data_make(&data, &old, AS_DATA_BY_OBJECT, &err));
+    assert_non_null(strstr(err.message, "no data addresses in series golden"));
+    as_data_free(&data);
+    assert_true(as_data_read(&data, &old, AS_DATA_BY_OBJECT, &err));
+    assert_int_equal(data.n, 0);
+    as_data_free(&data);
+    as_view_free(&view);
+    as_view_free(&old);
+}
+
+/* ---- branches ---- */
+
+static void branches_by_how_often(void **state)
+{
+    static const uint64_t wanted[][5] = {/* source, target, taken, mispredicted, cycles */
+                                         {3, 0, 40, 4, 200},
+                                         {1, 4, 30, 0, 90},
+                                         {6, 2, 30, 1, 60},
+                                         {5, 7, 10, 5, 0}};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view view = view_bed_open("shop.db", "tea");
+    struct as_branches branches;
+    assert_true(as_branches_make(&branches, &view, &err));
+    assert_int_equal(branches.n, 4);
+    assert_int_equal(branches.n_all, 4);
+    assert_int_equal(branches.taken, 110);
+    assert_int_equal(branches.mispredicted, 10);
+    assert_true(branches.has_cycles);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(branches.rows[i].source, wanted[i][0]);
+        assert_int_equal(branches.rows[i].target, wanted[i][1]);
+        assert_int_equal(branches.rows[i].taken, wanted[i][2]);
+        assert_int_equal(branches.rows[i].mispredicted, wanted[i][3]);
+        assert_int_equal(branches.rows[i].cycles, wanted[i][4]);
+    }
+    as_branches_free(&branches);
+    as_view_free(&view);
+}
+
+static void branches_of_a_function(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view view = view_bed_open_with(
+        &(struct as_view_options){.file = "shop.db", .series = "tea", .symbols = VIEW_BED_WORDS("sell")});
+    struct as_branches branches;
+    assert_true(as_branches_make(&branches, &view, &err));
+    assert_int_equal(branches.n, 2);
+    assert_int_equal(branches.n_all, 4);
+    assert_int_equal(branches.rows[0].source, 6);
+    assert_int_equal(branches.taken, 40);
+    assert_int_equal(branches.mispredicted, 6);
+    as_branches_free(&branches);
+    as_view_free(&view);
+}
+
+static void no_branches(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view view = view_bed_open("shop.db", "clock");
+    struct as_branches branches;
+    assert_false(as_branches_make(&branches, &view, &err));
+    assert_non_null(strstr(err.message, "the series clock has no branches"));
+    as_branches_free(&branches);
+    assert_true(as_branches_read(&branches, &view, &err));
+    assert_int_equal(branches.n, 0);
+    assert_false(branches.has_cycles);
+    as_branches_free(&branches);
+    as_view_free(&view);
+}
+
+/* Equal branches come by source, then target. */
+static void branches_that_are_equal(void **state)
+{
+    struct as_store_writer *writer = view_bed_writer("equal.db");
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+    for (uint32_t i = 0; i < 3; i++)
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){{16 * (i + 1), NONE, NONE, NONE, NONE, 0, NONE}, 0, "jmp", NULL, NULL, 0});
+    static const uint32_t ends[][2] = {{2, 0}, {0, 2}, {1, 1}, {0, 1}};
+    for (size_t i = 0; i < 4; i++)
+        as_store_add_branch(writer, &(struct as_store_branch){series, ends[i][0], ends[i][1], 5, 0, 0});
+    view_bed_commit(writer);
+    static const uint32_t wanted[][2] = {{0, 1}, {0, 2}, {1, 1}, {2, 0}};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view view = view_bed_open("equal.db", NULL);
+    struct as_branches branches;
+    assert_true(as_branches_make(&branches, &view, &err));
+    assert_false(branches.has_cycles);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(branches.rows[i].source, wanted[i][0]);
+        assert_int_equal(branches.rows[i].target, wanted[i][1]);
+    }
+    as_branches_free(&branches);
+    as_view_free(&view);
+}
+
+/* ---- two profiles ---- */
+
+static void check_part(const struct as_diff *diff, const struct as_diff_row *row, size_t i, const char *name,
+                       double before, double after)
+{
+    assert_true(i < row->parts.len);
+    assert_string_equal(as_strings_get(diff->names, row->parts.data[i].name), name);
+    assert_true(row->parts.data[i].cycles[AS_DIFF_BEFORE] == before);
+    assert_true(row->parts.data[i].cycles[AS_DIFF_AFTER] == after);
+}
+
+static void differences_by_function(void **state)
+{
+    static const struct {
+        const char *name;
+        double before, after, executions_before, executions_after;
+    } wanted[] = {{"count", 0, 190, 0, 33},
+                  {"give", 150, 0, 50, 0},
+                  {"sell", 600, 500, 120, 98},
+                  {"(no function)", 0, 60, 0, 3},
+                  {"main", 250, 250, 38, 38}};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view before = view_bed_open("old.db", NULL), after = view_bed_open("shop.db", NULL);
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    assert_int_equal(diff->rows.len, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const struct as_diff_row *row = &diff->rows.data[i];
+        assert_string_equal(row->name, wanted[i].name);
+        assert_true(row->cycles[AS_DIFF_BEFORE] == wanted[i].before);
+        assert_true(row->cycles[AS_DIFF_AFTER] == wanted[i].after);
+        assert_true(row->executions[AS_DIFF_BEFORE] == wanted[i].executions_before);
+        assert_true(row->executions[AS_DIFF_AFTER] == wanted[i].executions_after);
+    }
+    for (int side = 0; side < AS_DIFF_SIDES; side++) {
+        assert_true(diff->cycles[side] == 1000);
+        assert_true(diff->total[side] == 1000);
+    }
+    assert_string_equal(diff->differences, "core, arguments");
+    const struct as_diff_row *sell = &diff->rows.data[2];
+    assert_int_equal(sell->parts.len, 3);
+    check_part(diff, sell, 0, "ST-L1", 500, 100);
+    check_part(diff, sell, 1, "ST-L1+ST-LLC", 0, 250);
+    check_part(diff, sell, 2, "Base", 100, 150);
+    assert_string_equal(sell->module, "shop");
+    assert_string_equal(sell->function, "sell");
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
+}
+
+/* Matched by names: files by their last component, instructions by their offset. */
+static void differences_at_other_levels(void **state)
+{
+    static const struct {
+        enum as_store_level level;
+        size_t n;
+        const char *name; /* one that is in both */
+        double before, after;
+    } wanted[] = {{AS_STORE_BY_THREAD, 2, "1", 1000, 835},    {AS_STORE_BY_MODULE, 2, "shop", 1000, 810},
+                  {AS_STORE_BY_FILE, 4, "shop.c", 1000, 675}, {AS_STORE_BY_LINE, 10, "shop.c:11", 250, 100},
+                  {AS_STORE_BY_BLOCK, 5, "sell+0x0", 0, 0},   {AS_STORE_BY_INSTRUCTION, 10, "sell+0x0", 600, 400}};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view before = view_bed_open("old.db", NULL), after = view_bed_open("shop.db", NULL);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct as_diff *diff = as_diff_new(&before, &after, wanted[i].level, &err);
+        assert_non_null(diff);
+        assert_int_equal(diff->level, wanted[i].level);
+        assert_int_equal(diff->rows.len, wanted[i].n);
+        bool found = wanted[i].before == 0;
+        for (size_t k = 0; k < diff->rows.len; k++)
+            if (strcmp(diff->rows.data[k].name, wanted[i].name) == 0) {
+                assert_true(diff->rows.data[k].cycles[AS_DIFF_BEFORE] == wanted[i].before);
+                assert_true(diff->rows.data[k].cycles[AS_DIFF_AFTER] == wanted[i].after);
+                found = true;
+            }
+        assert_true(found);
+        as_diff_free(diff);
+    }
+    as_view_free(&before);
+    as_view_free(&after);
+}
+
+static void profiles_that_cannot_be_compared(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view before = view_bed_open("shop.db", "clock"), after = view_bed_open("shop.db", NULL);
+    assert_null(as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err));
+    assert_non_null(strstr(err.message, "one profile counts nanoseconds, the other cycles"));
+    as_view_free(&before);
+    as_view_free(&after);
+    as_diff_free(NULL);
+}
+
+/* The same profile twice: nothing differs, and the most time comes first. Series differ alone. */
+static void profiles_that_are_the_same(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view one = view_bed_open("shop.db", NULL), two = view_bed_open("shop.db", NULL),
+                   tea = view_bed_open("shop.db", "tea");
+    struct as_diff *diff = as_diff_new(&one, &two, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    assert_string_equal(diff->differences, "");
+    static const char *const names[] = {"sell", "main", "count", "(no function)"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(diff->rows.data[i].name, names[i]);
+        assert_true(as_diff_change(diff->rows.data[i].cycles) == 0);
+    }
+    as_diff_free(diff);
+    diff = as_diff_new(&one, &tea, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    assert_string_equal(diff->differences, "series");
+    as_diff_free(diff);
+    as_view_free(&one);
+    as_view_free(&two);
+    as_view_free(&tea);
+}
+
+static int set_up(void **state)
+{
+    view_bed_enter();
+    view_bed_shop("shop.db");
+    view_bed_old("old.db");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(data_by_object),
+        cmocka_unit_test(data_by_line_and_instruction),
+        cmocka_unit_test(data_of_a_function),
+        cmocka_unit_test(origins_of_addresses),
+        cmocka_unit_test(names_of_objects),
+        cmocka_unit_test(no_data),
+        cmocka_unit_test(branches_by_how_often),
+        cmocka_unit_test(branches_of_a_function),
+        cmocka_unit_test(no_branches),
+        cmocka_unit_test(branches_that_are_equal),
+        cmocka_unit_test(differences_by_function),
+        cmocka_unit_test(differences_at_other_levels),
+        cmocka_unit_test(profiles_that_cannot_be_compared),
+        cmocka_unit_test(profiles_that_are_the_same),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

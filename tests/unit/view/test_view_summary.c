@@ -1,0 +1,176 @@
+/* Summaries: which run, which series, how wrong it may be, the spread of several runs; whether files are what they were.
+ * The numbers are those of view_bed.h. */
+#include "unit.h"
+
+#include "view/module_check.h"
+#include "view_bed.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+static void the_run(void **state)
+{
+    struct as_view view = view_bed_open("shop.db", NULL);
+    const struct as_summary *summary = &view.summary;
+    assert_string_equal(summary->program, "shop");
+    assert_string_equal(summary->source, "model");
+    assert_string_equal(summary->source_why, "asked for");
+    assert_string_equal(summary->core, "boom");
+    assert_string_equal(summary->sampler, "golden");
+    assert_string_equal(summary->description, "every cycle");
+    assert_string_equal(summary->unit, "cycles");
+    assert_string_equal(summary->region, "from main");
+    assert_null(summary->partial);
+    assert_true(summary->exact && summary->has_events && !summary->contradicts && !summary->counted);
+    assert_int_equal(summary->precise, -1);
+    assert_true(summary->scale == 4 && summary->seconds == 0.25 && summary->error == 0);
+    assert_int_equal(summary->instructions, 1250);
+    assert_int_equal(summary->cycles, 1000);
+    assert_int_equal(summary->samples, 1000);
+    assert_non_null(strstr(summary->error_how, "exact, every cycle"));
+    assert_int_equal(as_summary_stack_total(summary, "states"), 4000);
+    assert_int_equal(as_summary_stack_total(summary, "none"), 0);
+    as_view_free(&view);
+}
+
+static void several_runs(void **state)
+{
+    struct as_view view = view_bed_open("shop.db", NULL);
+    const struct as_spread *cycles = &view.summary.run_cycles, *seconds = &view.summary.run_seconds;
+    assert_int_equal(view.summary.n_runs, 3);
+    assert_true(cycles->n == 3 && seconds->n == 3);
+    assert_true(cycles->mean == 1020 && cycles->deviation == 51 && cycles->least == 1000 && cycles->most == 1060);
+    assert_true(seconds->mean == 0.26 && seconds->deviation == 0.013);
+    assert_true(seconds->least == 0.25 && seconds->most == 0.28);
+    as_view_free(&view);
+    view = view_bed_open("old.db", NULL);
+    assert_int_equal(view.summary.n_runs, 0);
+    assert_int_equal(view.summary.run_cycles.n, 0);
+    assert_true(isnan(view.summary.run_cycles.mean));
+    as_view_free(&view);
+}
+
+static void a_sampled_series(void **state)
+{
+    struct as_view view = view_bed_open("shop.db", "tea");
+    const struct as_summary *summary = &view.summary;
+    assert_false(summary->exact);
+    assert_int_equal(summary->precise, 2);
+    assert_int_equal(summary->period, 1101);
+    assert_int_equal(summary->samples, 10);
+    assert_int_equal(summary->lost, 1);
+    assert_int_equal(summary->throttled, 2);
+    assert_int_equal(summary->dropped, 3);
+    assert_true(summary->error == 0.125);
+    assert_non_null(strstr(summary->error_how, "golden reference"));
+    as_view_free(&view);
+}
+
+static void errors_of_other_series(void **state)
+{
+    struct as_view clock = view_bed_open("shop.db", "clock"), bytes = view_bed_open("shop.db", "bytes");
+    assert_true(clock.summary.error == 0.5);
+    assert_non_null(strstr(clock.summary.error_how, "number of samples alone"));
+    assert_false(clock.summary.has_events || clock.summary.counted || clock.has_events || clock.has_calls);
+    assert_true(bytes.summary.counted);
+    assert_true(bytes.summary.error == 0);
+    assert_non_null(strstr(bytes.summary.error_how, "every call was counted"));
+    as_view_free(&clock);
+    as_view_free(&bytes);
+}
+
+/* One instruction with so many units of a cycle's half, in a run of ten cycles. */
+static void write_claim(const char *path, uint64_t units)
+{
+    struct as_store_writer *writer = view_bed_writer(path);
+    uint32_t series = as_store_add_series(
+        writer,
+        &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 2, .precise = -1});
+    as_store_add_meta_u64(writer, AS_META_CYCLES, 10);
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_instruction(writer, &(struct as_store_insn){{16, AS_STORE_NONE, AS_STORE_NONE, AS_STORE_NONE,
+                                                              AS_STORE_NONE, 0, AS_STORE_NONE},
+                                                             0,
+                                                             "nop",
+                                                             NULL,
+                                                             NULL,
+                                                             0});
+    as_store_add_time(writer, &(struct as_store_time){series, 0, 0, units, 0, 1});
+    view_bed_commit(writer);
+}
+
+static void claims_to_be_exact(void **state)
+{
+    write_claim("true.db", 20);
+    write_claim("false.db", 19);
+    struct as_view right = view_bed_open("true.db", NULL), wrong = view_bed_open("false.db", NULL);
+    assert_true(right.summary.exact && !right.summary.contradicts);
+    assert_true(!wrong.summary.exact && wrong.summary.contradicts);
+    assert_int_equal(wrong.summary.samples, 0);
+    assert_true(isnan(wrong.summary.error));
+    assert_non_null(strstr(wrong.summary.error_how, "do not add up"));
+    as_view_free(&right);
+    as_view_free(&wrong);
+}
+
+static void no_measurements(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view view;
+    struct as_store_writer *writer = view_bed_writer("empty.db");
+    as_store_add_meta(writer, AS_META_PROGRAM, "nothing");
+    view_bed_commit(writer);
+    assert_false(as_view_open(&view, &(struct as_view_options){.file = "empty.db"}, &err));
+    assert_string_equal(err.message, "empty.db: the profile has no measurements");
+    as_view_free(&view);
+}
+
+/* ---- files ---- */
+
+static void files_change(void **state)
+{
+    char path[256];
+    struct stat status;
+    view_bed_file("module", "1234");
+    assert_non_null(realpath("module", path));
+    assert_int_equal(stat(path, &status), 0);
+    int64_t time = status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
+    struct as_store_module module = {.path = path, .file_size = 4, .file_time = time};
+    const char *changed = "it has changed since the recording";
+    assert_null(as_module_check(&module));
+    module.file_time++;
+    assert_string_equal(as_module_check(&module), changed);
+    module.file_time = time;
+    module.file_size = 5;
+    assert_string_equal(as_module_check(&module), changed);
+    module.file_size = 0; /* unknown */
+    assert_null(as_module_check(&module));
+    module.build_id = "0123"; /* it has none */
+    assert_string_equal(as_module_check(&module), changed);
+    assert_string_equal(as_module_check(&(struct as_store_module){.path = "/nowhere/at/all"}),
+                        "it is not there any more");
+    assert_null(as_module_check(&(struct as_store_module){.path = "[vdso]"}));
+    assert_null(as_module_check(&(struct as_store_module){.path = NULL}));
+}
+
+static int set_up(void **state)
+{
+    view_bed_enter();
+    view_bed_shop("shop.db");
+    view_bed_old("old.db");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_run),
+        cmocka_unit_test(several_runs),
+        cmocka_unit_test(a_sampled_series),
+        cmocka_unit_test(errors_of_other_series),
+        cmocka_unit_test(claims_to_be_exact),
+        cmocka_unit_test(no_measurements),
+        cmocka_unit_test(files_change),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
