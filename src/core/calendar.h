@@ -20,6 +20,7 @@ enum { AS_CALENDAR_SPAN = 1 << AS_CALENDAR_SPAN_BITS };
 
 struct as_calendar {
     uint32_t width;
+    uint64_t latest;                  /* cycle that as_calendar_take_both took of it as the second */
     uint32_t slots[AS_CALENDAR_SPAN]; /* by the cycle's low bits: its other bits << 8 | events */
 };
 
@@ -40,6 +41,12 @@ static inline void as_calendar_take(struct as_calendar *calendar, uint64_t cycle
     calendar->slots[cycle % AS_CALENDAR_SPAN] = as_calendar_word(calendar, cycle) + 1;
 }
 
+/* Says that `count` were taken in a cycle, whatever was known of it. */
+static inline void as_calendar_set(struct as_calendar *calendar, uint64_t cycle, uint32_t count)
+{
+    calendar->slots[cycle % AS_CALENDAR_SPAN] = (uint32_t)(cycle >> AS_CALENDAR_SPAN_BITS) << 8 | count;
+}
+
 /* Takes the first cycle from `cycle` on that has room, and returns it. */
 static inline uint64_t as_calendar_take_first(struct as_calendar *calendar, uint64_t cycle)
 {
@@ -58,6 +65,7 @@ static inline uint64_t as_calendar_take_both(struct as_calendar *a, struct as_ca
         if ((in_a & 0xff) < a->width && (in_b & 0xff) < b->width) {
             a->slots[cycle % AS_CALENDAR_SPAN] = in_a + 1;
             b->slots[cycle % AS_CALENDAR_SPAN] = in_b + 1;
+            b->latest = cycle > b->latest ? cycle : b->latest;
             return cycle;
         }
     }

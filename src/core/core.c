@@ -14,6 +14,7 @@
 #include "core/core_back.h"
 
 #include "base/alloc.h"
+#include "core/memo.h"
 
 /* More than the limit: who asks about the one `limit` before the first finds an entry that nobody has written. */
 static uint64_t ring_size(uint64_t limit)
@@ -28,6 +29,16 @@ static struct ring ring_new(uint32_t limit)
 {
     uint64_t size = ring_size(limit);
     return (struct ring){.gone = as_alloc_array(size, sizeof(uint64_t)), .mask = size - 1, .limit = limit};
+}
+
+static void note_unit(struct as_core *core, enum as_class class_)
+{
+    const struct as_machine *machine = core->machine;
+    enum as_unit unit = as_machine_unit(class_);
+    if (as_machine_interval(machine, class_) > 1)
+        core->long_units |= 1u << unit;
+    else if (machine->units[unit].count < machine->back.queue_width[as_machine_queue(unit)])
+        core->tight_units |= 1u << unit;
 }
 
 struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t number,
@@ -59,7 +70,7 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->registers[AS_REGISTERS_FP] = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
     core->load_queue = ring_new(machine->back.load_queue);
     core->store_queue = ring_new(machine->back.store_queue);
-    core->pending_mask = core->store_queue.mask;
+    core->pending_mask = ring_size(core->store_queue.mask + AS_BODY_STORES) - 1;
     core->pending = as_alloc_array(core->pending_mask + 1, sizeof *core->pending);
     core->next_drain = UINT64_MAX;
     core->branches = as_alloc(sizeof *core->branches);
@@ -74,6 +85,8 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
         core->unit_calendar[i] = as_alloc(sizeof *core->unit_calendar[i]);
         core->unit_calendar[i]->width = machine->units[i].count;
     }
+    for (int i = 0; i < AS_CLASS_COUNT; i++)
+        note_unit(core, (enum as_class)i);
     return core;
 }
 
@@ -105,6 +118,7 @@ void as_core_free(struct as_core *core)
     }
     for (int i = 0; i < AS_UNIT_COUNT; i++)
         free(core->unit_calendar[i]);
+    as_core_forget_memo(core);
     free(core->branches);
     free(core->flights);
     free(core->pending);
@@ -313,6 +327,7 @@ uint64_t as_core_time(const struct as_core *core)
 
 void as_core_wait_until(struct as_core *core, uint64_t time)
 {
+    as_core_leave_memo(core);
     drain_first(core, core->n_stores); /* in the time that they belong to */
     if (time > as_core_time(core))
         core->offset = time - core->last_commit;

@@ -29,6 +29,7 @@ struct as_op {
     const struct as_core_access *accesses;
     uint32_t n_accesses;
     bool taken, continues;
+    bool last;      /* of its block */
     uint32_t ideal; /* events that do not happen to it: AS_CORE_IDEAL */
 };
 

@@ -11,49 +11,101 @@ static uint64_t drain_start(const struct as_core *core)
     return later(start, core->last_drain);
 }
 
-static void note_drained(struct as_core *core, const struct pending *pending)
+static void note_drained(struct as_core *core, const struct pending *pending, uint64_t drained)
 {
     uint64_t end = pending->address + pending->size, first = pending->address / 8;
     for (uint64_t granule = first; granule <= (end - 1) / 8 && granule - first < 16; granule++) {
         struct store *store = store_slot(core, granule);
         if (store->granule == granule && store->number == pending->number && store->address == pending->address)
-            store->drained = core->last_drain;
+            store->drained = drained;
     }
+}
+
+uint64_t as_core_ask_drain(struct as_core *core, uint64_t start)
+{
+    const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
+    struct as_memory_answer answer = in_core_time(
+        core, as_memory_access(core->memory, AS_MEMORY_STORE, start + core->offset, pending->address, pending->size));
+    uint64_t done = later(start, answer.done);
+    note_drained(core, pending, done);
+    return done;
+}
+
+/* When the store has drained, and whether it wrote anything. */
+static __attribute__((noinline)) uint64_t drain_by_script(struct as_core *core, uint64_t start, bool *writes)
+{
+    struct as_script *script = core->script;
+    const struct as_ask *given = as_script_next(script, AS_ASK_DRAIN, start);
+    if (given) {
+        *writes = given->flag;
+        return as_script_done(script, given);
+    }
+    *writes = core->pending[core->n_drained & core->pending_mask].size != 0;
+    uint64_t done = *writes ? as_core_ask_drain(core, start) : start;
+    as_script_note(script, (struct as_ask){.kind = AS_ASK_DRAIN, .flag = *writes, .ideal = core->ideal}, start, done);
+    return done;
 }
 
 void as_core_drain_one(struct as_core *core)
 {
     const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
-    uint64_t freed = pending->commit;
-    if (pending->size) {
-        uint64_t start = core->next_drain;
+    uint64_t freed = pending->commit, start = core->next_drain, done = start;
+    bool writes = pending->size != 0;
+    if (core->script)
+        done = drain_by_script(core, start, &writes);
+    else if (writes)
+        done = as_core_ask_drain(core, start);
+    if (writes) {
         core->drains_in_cycle = start == core->last_drain_start ? core->drains_in_cycle + 1 : 1;
         core->last_drain_start = start;
-        struct as_memory_answer answer =
-            in_core_time(core, as_memory_access(core->memory, AS_MEMORY_STORE, start + core->offset, pending->address,
-                                                pending->size));
-        core->last_drain = freed = later(start, answer.done);
-        note_drained(core, pending);
+        core->last_drain = freed = done;
     }
     if (core->stays)
         as_stay_log_add(core->stays, AS_RESOURCE_STORE_QUEUE,
                         core->store_dispatched[core->n_drained & core->pending_mask], freed + 1);
     go(&core->store_queue, core->n_drained++, freed);
+    as_core_plan_drain(core);
+}
+
+void as_core_plan_drain(struct as_core *core)
+{
     core->next_drain = core->n_drained < core->n_stores ? drain_start(core) : UINT64_MAX;
+}
+
+/* Where the script knows it, all but the commit is in the list already. */
+static void put_off_by_script(struct as_core *core, struct pending pending, const struct as_core_access *access,
+                              uint32_t back)
+{
+    struct as_script *script = core->script;
+    const struct as_ask *given = as_script_next(script, AS_ASK_PUT_OFF, pending.commit);
+    core->pending[core->n_stores & core->pending_mask].commit = pending.commit;
+    if (given)
+        return;
+    core->pending[core->n_stores & core->pending_mask] = pending;
+    as_script_note(script,
+                   (struct as_ask){.kind = AS_ASK_PUT_OFF,
+                                   .flag = access != NULL,
+                                   .access = access ? (uint16_t)(access - script->accesses) : 0,
+                                   .back = back},
+                   pending.commit, 0);
 }
 
 /* A store drains after its commit; `number` is its struct store's. access NULL: it wrote nothing. */
 static void put_off_drain(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
                           uint64_t number)
 {
-    if (core->n_stores - core->n_drained > core->pending_mask)
+    if (core->n_stores - core->n_drained > core->store_queue.mask)
         as_core_drain_one(core);
     if (core->stays)
         core->store_dispatched[core->n_stores & core->pending_mask] = pipe->dispatch;
-    core->pending[core->n_stores & core->pending_mask] = (struct pending){.address = access ? access->address : 0,
-                                                                          .size = access ? access->size : 0,
-                                                                          .commit = pipe->commit,
-                                                                          .number = number};
+    struct pending pending = {.address = access ? access->address : 0,
+                              .size = access ? access->size : 0,
+                              .commit = pipe->commit,
+                              .number = number};
+    if (core->script)
+        put_off_by_script(core, pending, access, (uint32_t)(core->n_stores - number));
+    else
+        core->pending[core->n_stores & core->pending_mask] = pending;
     if (core->n_drained == core->n_stores++)
         core->next_drain = drain_start(core);
 }

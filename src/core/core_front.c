@@ -8,10 +8,37 @@
 
 enum { WRONG_PATH_MOST = 512 };
 
+struct as_memory_answer as_core_ask_line(struct as_core *core, uint64_t cycle, uint64_t address)
+{
+    return in_core_time(core, as_memory_fetch(core->memory, cycle + core->offset, address));
+}
+
+static __attribute__((noinline)) struct as_memory_answer fetch_by_script(struct as_core *core, uint64_t cycle,
+                                                                         uint64_t address)
+{
+    struct as_script *script = core->script;
+    const struct as_ask *given = as_script_next(script, AS_ASK_FETCH, cycle);
+    if (given)
+        return (struct as_memory_answer){.done = as_script_done(script, given), .events = given->events};
+    struct as_memory_answer answer = as_core_ask_line(core, cycle, address);
+    as_script_note(
+        script,
+        (struct as_ask){.kind = AS_ASK_FETCH, .ideal = core->ideal, .events = answer.events, .address = address}, cycle,
+        answer.done);
+    return answer;
+}
+
 static struct as_memory_answer fetch_line(struct as_core *core, uint64_t cycle, uint64_t address)
 {
     drain_until(core, cycle);
-    return in_core_time(core, as_memory_fetch(core->memory, cycle + core->offset, address));
+    return core->script ? fetch_by_script(core, cycle, address) : as_core_ask_line(core, cycle, address);
+}
+
+uint64_t as_core_next_packet(const struct as_core *core)
+{
+    uint64_t room = gone_at(&core->buffer, core->n_insns);
+    uint64_t cycle = later(core->fetch_next, room > core->depth ? room - core->depth : 0);
+    return later(cycle, gone_at(&core->targets, core->n_packets));
 }
 
 void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe)
@@ -34,20 +61,10 @@ void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint6
     core->n_packets++;
 }
 
-/* How many instructions the front end would have brought into the ROB along the predicted path before the branch
- * resolved, from the program's own code. */
-static void follow_wrong_path(struct as_core *core, const struct as_insn *branch, uint64_t address,
-                              struct as_pipe *pipe)
+/* Along the predicted path, from the program's own code. */
+uint32_t as_core_walk_wrong_path(const struct as_core *core, uint64_t address, uint32_t most)
 {
-    const struct as_machine *machine = core->machine;
-    uint64_t first = later(pipe->fetch + 1 + machine->front.depth, pipe->dispatch);
-    uint64_t delay = first - pipe->dispatch;
-    if (first >= pipe->done || delay > UINT8_MAX)
-        return;
-    uint64_t most = (pipe->done - first) * machine->back.width;
-    most = most < machine->back.rob ? most : machine->back.rob;
-    most = most < WRONG_PATH_MOST ? most : WRONG_PATH_MOST;
-    uint64_t n = 0;
+    uint32_t n = 0;
     while (n < most && address) {
         const struct as_insn *insn = core->code_at ? core->code_at(core->code_context, address) : NULL;
         if (!insn)
@@ -55,33 +72,111 @@ static void follow_wrong_path(struct as_core *core, const struct as_insn *branch
         n++;
         address = as_insn_is_control(insn) ? as_predictor_peek(core->predictor, insn) : insn->address + insn->length;
     }
-    pipe->wrong_path = (uint16_t)n;
+    return n;
+}
+
+/* How many instructions the front end can bring into the ROB before the branch resolves. */
+static uint32_t wrong_path_most(const struct as_core *core, struct as_pipe *pipe)
+{
+    const struct as_machine *machine = core->machine;
+    uint64_t first = later(pipe->fetch + 1 + machine->front.depth, pipe->dispatch);
+    uint64_t delay = first - pipe->dispatch;
+    if (first >= pipe->done || delay > UINT8_MAX)
+        return 0;
+    uint64_t most = (pipe->done - first) * machine->back.width;
+    most = most < machine->back.rob ? most : machine->back.rob;
     pipe->wrong_delay = (uint8_t)delay;
-    core->counters.wrong_path_instructions += n;
+    return (uint32_t)(most < WRONG_PATH_MOST ? most : WRONG_PATH_MOST);
+}
+
+uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
+                                uint64_t *target)
+{
+    if (!next)
+        return AS_PREDICT_NONE;
+    struct as_prediction prediction = as_predictor_predict(core->predictor, insn, taken, next);
+    *target = prediction.target;
+    bool wrong = prediction.mispredicted && !(core->ideal & AS_EVENT_FL_MB);
+    return (taken ? AS_PREDICT_TAKEN : 0) | (wrong ? AS_PREDICT_WRONG : 0) |
+           (prediction.btb_miss ? AS_PREDICT_BTB_MISS : 0) | (prediction.fast ? AS_PREDICT_FAST : 0);
+}
+
+/* What was predicted, and how long the wrong path is where it was wrong. */
+struct forecast {
+    uint32_t bits; /* enum as_ask_prediction */
+    uint32_t most; /* instructions that the wrong path can have … */
+    uint32_t n;    /* … and has */
+};
+
+static struct forecast predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
+{
+    uint64_t target = 0;
+    struct forecast forecast = {.bits = as_core_ask_prediction(core, op->insn, op->taken, op->next, &target)};
+    if (!(forecast.bits & AS_PREDICT_WRONG))
+        return forecast;
+    forecast.most = wrong_path_most(core, pipe);
+    forecast.n = as_core_walk_wrong_path(core, target, forecast.most);
+    return forecast;
+}
+
+static __attribute__((noinline)) struct forecast predict_by_script(struct as_core *core, const struct as_op *op,
+                                                                   struct as_pipe *pipe)
+{
+    struct as_script *script = core->script;
+    bool asked = script->at == script->n_given; /* then the wrong path is yet to be followed */
+    const struct as_ask *given = as_script_next(script, AS_ASK_PREDICT, 0);
+    if (!given) {
+        struct forecast forecast = predict(core, op, pipe);
+        as_script_note(script,
+                       (struct as_ask){.kind = AS_ASK_PREDICT,
+                                       .flag = op->last,
+                                       .ideal = core->ideal,
+                                       .done = (int32_t)forecast.n,
+                                       .events = forecast.bits,
+                                       .most = forecast.most,
+                                       .insn = op->insn},
+                       script->base, 0);
+        return forecast;
+    }
+    struct forecast forecast = {.bits = given->events, .n = (uint32_t)given->done};
+    if (!(forecast.bits & AS_PREDICT_WRONG))
+        return forecast;
+    forecast.most = wrong_path_most(core, pipe);
+    if (asked) {
+        forecast.n = as_core_walk_wrong_path(core, script->target, forecast.most);
+        script->asks[script->n - 1].done = (int32_t)forecast.n;
+        script->asks[script->n - 1].most = forecast.most;
+    }
+    return forecast;
+}
+
+static void follow_wrong_path(struct as_core *core, const struct forecast *forecast, struct as_pipe *pipe)
+{
+    core->counters.branch_mispredictions++;
+    pipe->flags |= AS_PIPE_MISPREDICTED;
+    pipe->events |= AS_EVENT_FL_MB;
+    if (forecast->most)
+        pipe->wrong_path = (uint16_t)forecast->n;
+    core->counters.wrong_path_instructions += forecast->n;
+    core->fetch_next = pipe->done + core->machine->front.redirect;
+    core->packet_slots = 0;
+    core->lane = 0;
 }
 
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
 {
     const struct as_machine *machine = core->machine;
-    if (!op->next)
+    struct forecast forecast = core->script ? predict_by_script(core, op, pipe) : predict(core, op, pipe);
+    if (forecast.bits & AS_PREDICT_NONE)
         return;
-    struct as_prediction prediction = as_predictor_predict(core->predictor, op->insn, op->taken, op->next);
-    if (core->ideal & AS_EVENT_FL_MB)
-        prediction.mispredicted = false;
     core->counters.branches++;
-    pipe->flags |= op->taken ? AS_PIPE_TAKEN : 0;
-    if (prediction.mispredicted) {
-        core->counters.branch_mispredictions++;
-        pipe->flags |= AS_PIPE_MISPREDICTED;
-        pipe->events |= AS_EVENT_FL_MB;
-        follow_wrong_path(core, op->insn, prediction.target, pipe);
-        core->fetch_next = pipe->done + machine->front.redirect;
-        core->packet_slots = 0;
-        core->lane = 0;
-    } else if (op->taken) {
-        core->counters.btb_misses += prediction.btb_miss;
-        core->fetch_next = pipe->fetch + 1 + (prediction.fast ? 0 : machine->front.taken_bubble) +
-                           (prediction.btb_miss ? machine->front.btb_miss_bubble : 0);
+    pipe->flags |= forecast.bits & AS_PREDICT_TAKEN ? AS_PIPE_TAKEN : 0;
+    if (forecast.bits & AS_PREDICT_WRONG) {
+        follow_wrong_path(core, &forecast, pipe);
+    } else if (forecast.bits & AS_PREDICT_TAKEN) {
+        core->counters.btb_misses += (forecast.bits & AS_PREDICT_BTB_MISS) != 0;
+        core->fetch_next = pipe->fetch + 1 + (forecast.bits & AS_PREDICT_FAST ? 0 : machine->front.taken_bubble) +
+                           (forecast.bits & AS_PREDICT_BTB_MISS ? machine->front.btb_miss_bubble : 0);
         core->packet_slots = 0;
     }
 }

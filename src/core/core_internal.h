@@ -4,6 +4,9 @@
  *   core_back.h, .c      a micro-operation from dispatch to commit: what runs for each, and what is not the rule
  *   core_memory_order.c  loads, stores, atomics and fences: forwarding, speculation, barriers
  *   core_drain.c         committed stores on their way to the cache
+ *   core_script.h, .c    what a block asks outside, and the answers, for the memo
+ *   core_state.h, .c     the state of all this at the start of a block
+ *   core_run.c           blocks, from the memo or instruction by instruction
  * What runs for every instruction is inline here or static in one of them.
  */
 #ifndef AS_CORE_CORE_INTERNAL_H
@@ -11,6 +14,8 @@
 
 #include "core/calendar.h"
 #include "core/core.h"
+#include "core/core_script.h"
+#include "core/memo_walk.h"
 #include "core/predictor.h"
 #include "core/recipe.h"
 
@@ -52,10 +57,14 @@ struct as_core {
     struct as_memory *memory;
     as_code_at *code_at;
     void *code_context;
-    struct as_stay_log *stays;                    /* NULL: nobody asks for occupancy */
-    uint64_t *store_dispatched;                   /* beside `pending`, only where there is a log */
-    uint64_t offset;                              /* the machine's time is ours plus this */
-    uint32_t ideal;                               /* of the instruction at hand */
+    struct as_stay_log *stays;  /* NULL: nobody asks for occupancy */
+    uint64_t *store_dispatched; /* beside `pending`, only where there is a log */
+    struct as_script *script;   /* of the block at hand; NULL: it is run for itself */
+    struct as_walk walk;        /* where the core is in the memo */
+    uint64_t offset;            /* the machine's time is ours plus this */
+    uint32_t ideal;             /* of the instruction at hand */
+    uint32_t tight_units;       /* bit u: some go to unit u for a cycle, and fewer of it are there than can issue … */
+    uint32_t long_units;        /* … for longer */
     uint32_t line_shift, block_shift, page_shift; /* of addresses to lines, fetch blocks and pages */
 
     /* fetch */
@@ -93,7 +102,9 @@ struct as_core {
     uint8_t waits[WAIT_TABLE];
     uint64_t stores_known;                /* all older stores have their addresses */
     uint64_t load_barrier, store_barrier; /* loads, all accesses may not start before */
-    struct pending *pending;              /* by store, a ring: those from n_drained to n_stores */
+    /* By store, a ring: those from n_drained to n_stores. It has room for a block's more, so that those of its start are
+     * still there at its end. */
+    struct pending *pending;
     uint64_t pending_mask, n_drained;
     uint64_t next_drain; /* cycle in which the first of them starts; UINT64_MAX: there is none */
     uint64_t last_drain_start, last_drain;
@@ -151,9 +162,16 @@ struct passage {
 
 /* ---- core_front.c ---- */
 
+uint64_t as_core_next_packet(const struct as_core *core); /* the earliest cycle of a new packet */
 void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe);
 /* Predicts a control transfer that has its times, and says when and where fetch goes on. */
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
+/* The questions themselves, for the core and for the memo. Cycles are the core's. */
+struct as_memory_answer as_core_ask_line(struct as_core *core, uint64_t cycle, uint64_t address);
+/* Returns enum as_ask_prediction. `next` 0: not known. */
+uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
+                                uint64_t *target);
+uint32_t as_core_walk_wrong_path(const struct as_core *core, uint64_t address, uint32_t most);
 /* Fetch goes on after a commit that flushed. */
 void as_core_flush_after(struct as_core *core, uint64_t commit);
 
@@ -189,6 +207,14 @@ uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const st
 uint64_t as_core_store(struct as_core *core, const struct as_op *op, const struct as_micro *micro,
                        const struct as_core_access *access, uint64_t dispatched, uint64_t issued, struct as_pipe *pipe,
                        struct trouble *trouble);
+/* The questions themselves, as above. A load: false where its answer is not one of the two usual ones, the cache's and
+ * that of a store that covers it; then nothing was asked. A store: also notes it for the loads behind it. */
+bool as_core_ask_load(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
+                      struct as_memory_answer *answer);
+struct as_memory_answer as_core_ask_translation(struct as_core *core, const struct as_core_access *access,
+                                                uint64_t known, uint64_t data);
+struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
+                                           const struct as_core_access *access);
 /* Micro-operations that the memory unit carries out; operands are ready in cycle `ready`. */
 struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micro, uint64_t ready);
 struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready);
@@ -209,9 +235,19 @@ static inline struct store *store_slot(struct as_core *core, uint64_t granule)
     return &core->stores[(granule ^ granule >> 10) % STORE_TABLE];
 }
 
+/* ---- core_run.c ---- */
+
+/* Brings the pipeline up to date; the next block looks for its node anew. */
+void as_core_leave_memo(struct as_core *core);
+void as_core_forget_memo(struct as_core *core); /* before the core is freed */
+
 /* ---- core_drain.c ---- */
 
 void as_core_drain_one(struct as_core *core);
+/* Sets when the first pending store starts. */
+void as_core_plan_drain(struct as_core *core);
+/* The first pending store, which writes something, starts: returns when it has drained. */
+uint64_t as_core_ask_drain(struct as_core *core, uint64_t start);
 /* All stores of the instruction drain after its commit. */
 void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
                             const struct as_pipe *pipe);

@@ -7,17 +7,54 @@
  * Not modelled: replays of loads that were woken up too early. */
 #include "core/core_back.h"
 
-static struct as_memory_answer access_memory(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
-                                             uint64_t address, uint32_t size)
+struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
+                                           const struct as_core_access *access)
 {
-    drain_until(core, cycle);
-    return in_core_time(core, as_memory_access(core->memory, kind, cycle + core->offset, address, size));
+    bool whole = kind <= AS_MEMORY_STORE;
+    struct as_memory_answer answer = in_core_time(
+        core, as_memory_access(core->memory, kind, cycle + core->offset, access->address, whole ? access->size : 1));
+    return whole ? answer : (struct as_memory_answer){0}; /* nobody waits for the others */
 }
 
-static struct as_memory_answer translate(struct as_core *core, uint64_t cycle, uint64_t address)
+static uint16_t number_of(const struct as_core *core, const struct as_core_access *access)
+{
+    return (uint16_t)(access - core->script->accesses);
+}
+
+static struct as_memory_answer given_answer(const struct as_script *script, const struct as_ask *given)
+{
+    return (struct as_memory_answer){.done = as_script_done(script, given),
+                                     .events = given->events & ~(uint32_t)AS_ASK_FAULT,
+                                     .fault = (given->events & AS_ASK_FAULT) != 0};
+}
+
+static __attribute__((noinline)) struct as_memory_answer
+access_by_script(struct as_core *core, enum as_memory_kind kind, uint64_t cycle, const struct as_core_access *access)
+{
+    struct as_script *script = core->script;
+    const struct as_ask *given = as_script_next(script, AS_ASK_ACCESS, cycle);
+    struct as_memory_answer answer;
+    if (given) {
+        answer = given_answer(script, given);
+    } else {
+        answer = as_core_ask_access(core, kind, cycle, access);
+        as_script_note(script,
+                       (struct as_ask){.kind = AS_ASK_ACCESS,
+                                       .memory = (uint8_t)kind,
+                                       .ideal = core->ideal,
+                                       .events = answer.events,
+                                       .access = number_of(core, access)},
+                       cycle, answer.done);
+    }
+    script->spoiled |= answer.fault;
+    return answer;
+}
+
+static struct as_memory_answer access_memory(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
+                                             const struct as_core_access *access)
 {
     drain_until(core, cycle);
-    return in_core_time(core, as_memory_translate(core->memory, cycle + core->offset, address));
+    return core->script ? access_by_script(core, kind, cycle, access) : as_core_ask_access(core, kind, cycle, access);
 }
 
 static uint8_t *wait_slot(struct as_core *core, uint64_t address)
@@ -40,44 +77,109 @@ static const struct store *find_store(struct as_core *core, const struct as_core
     return found;
 }
 
-/* The load overlaps a store that has not drained and whose address it knows: when it has its data. */
-static uint64_t forward(struct as_core *core, const struct store *store, const struct as_core_access *access,
-                        uint64_t cycle, struct as_pipe *pipe)
+/* The load overlaps a store that has not drained: whether all of its data is there. */
+static bool covers(const struct store *store, const struct as_core_access *access)
 {
-    bool covers = store->address <= access->address && access->address + access->size <= store->end;
-    if (covers) {
-        pipe->events |= AS_EVENT_FORWARDED;
-        core->counters.store_forwards++;
-        return later(cycle, store->data_known) + core->machine->back.forward_latency;
+    return store->address <= access->address && access->address + access->size <= store->end;
+}
+
+bool as_core_ask_load(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
+                      struct as_memory_answer *answer)
+{
+    const struct store *store = find_store(core, access, cycle);
+    if (!store) {
+        *answer = as_core_ask_access(core, AS_MEMORY_LOAD, cycle, access);
+        return true;
     }
-    pipe->events |= AS_EVENT_ORDER;
+    if (core->ideal & AS_EVENT_FL_MO)
+        cycle = later(cycle, store->address_known);
+    if (store->address_known > cycle || !covers(store, access))
+        return false;
+    *answer = (struct as_memory_answer){.done = later(cycle, store->data_known) + core->machine->back.forward_latency,
+                                        .events = AS_EVENT_FORWARDED};
+    return true;
+}
+
+/* A store that covers the load in part, or whose address was not known in time: then it takes what the cache has, and
+ * is caught. */
+static struct as_memory_answer load_oddly(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
+                                          uint8_t *waits, struct trouble *trouble)
+{
+    const struct store *store = find_store(core, access, cycle);
+    if (core->ideal & AS_EVENT_FL_MO)
+        cycle = later(cycle, store->address_known);
+    if (store->address_known > cycle) {
+        *waits = 1;
+        trouble->violated = later(trouble->violated, store->address_known);
+        return as_core_ask_access(core, AS_MEMORY_LOAD, cycle, access);
+    }
     while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
         as_core_drain_one(core);
-    return later(cycle, store->drained) + core->machine->memory.l1d.latency;
+    return (struct as_memory_answer){.done = later(cycle, store->drained) + core->machine->memory.l1d.latency,
+                                     .events = AS_EVENT_ORDER};
+}
+
+static struct as_memory_answer load_alone(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
+                                          uint8_t *waits, struct trouble *trouble)
+{
+    struct as_memory_answer answer;
+    return as_core_ask_load(core, access, cycle, &answer) ? answer : load_oddly(core, access, cycle, waits, trouble);
+}
+
+static __attribute__((noinline)) struct as_memory_answer load_by_script(struct as_core *core,
+                                                                        const struct as_core_access *access,
+                                                                        uint64_t cycle, uint8_t *waits,
+                                                                        struct trouble *trouble)
+{
+    struct as_script *script = core->script;
+    const struct as_ask *given = as_script_next(script, AS_ASK_LOAD, cycle);
+    struct as_memory_answer answer;
+    if (given) {
+        answer = given_answer(script, given);
+    } else if (as_core_ask_load(core, access, cycle, &answer)) {
+        as_script_note(
+            script,
+            (struct as_ask){
+                .kind = AS_ASK_LOAD, .access = number_of(core, access), .ideal = core->ideal, .events = answer.events},
+            cycle, answer.done);
+    } else {
+        script->spoiled = true;
+        answer = load_oddly(core, access, cycle, waits, trouble);
+    }
+    script->spoiled |= answer.fault;
+    return answer;
+}
+
+/* Whether the load was caught before. */
+static bool ask_waits(struct as_core *core, const uint8_t *waits)
+{
+    struct as_script *script = core->script;
+    if (!script)
+        return *waits;
+    const struct as_ask *given = as_script_next(script, AS_ASK_WAITS, 0);
+    if (given)
+        return given->events;
+    as_script_note(script,
+                   (struct as_ask){.kind = AS_ASK_WAITS, .slot = (uint16_t)(waits - core->waits), .events = *waits},
+                   script->base, 0);
+    return *waits;
 }
 
 uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const struct as_core_access *access,
                       uint64_t cycle, struct as_pipe *pipe, struct trouble *trouble)
 {
     const struct as_machine *machine = core->machine;
-    uint8_t *waits = wait_slot(core, insn->address);
+    uint8_t *slot = wait_slot(core, insn->address);
     if (later(core->load_barrier, core->store_barrier) > cycle) {
         pipe->events |= AS_EVENT_ORDER;
         cycle = later(core->load_barrier, core->store_barrier);
     }
-    if (!machine->back.memory_speculation || (machine->back.dependence_predictor && *waits))
+    if (!machine->back.memory_speculation || (machine->back.dependence_predictor && ask_waits(core, slot)))
         cycle = later(cycle, core->stores_known);
     drain_until(core, cycle);
-    const struct store *store = find_store(core, access, cycle);
-    if (store) {
-        if (core->ideal & AS_EVENT_FL_MO)
-            cycle = later(cycle, store->address_known);
-        if (store->address_known <= cycle)
-            return forward(core, store, access, cycle, pipe);
-        *waits = 1; /* it takes what the cache has, and is caught */
-        trouble->violated = later(trouble->violated, store->address_known);
-    }
-    struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, cycle, access->address, access->size);
+    struct as_memory_answer answer = core->script ? load_by_script(core, access, cycle, slot, trouble)
+                                                  : load_alone(core, access, cycle, slot, trouble);
+    core->counters.store_forwards += (answer.events & AS_EVENT_FORWARDED) != 0;
     pipe->events |= answer.events;
     trouble->fault |= answer.fault;
     return answer.done;
@@ -96,7 +198,6 @@ static void note_store(struct as_core *core, const struct as_core_access *access
                                                     .address_known = address_known,
                                                     .data_known = data_known,
                                                     .drained = UINT64_MAX};
-    core->stores_known = later(core->stores_known, address_known);
 }
 
 static uint64_t address_ready(const struct as_core *core, const struct as_mem_operand *mem)
@@ -140,13 +241,44 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micr
 static struct as_memory_answer translate_all(struct as_core *core, uint64_t cycle, const struct as_core_access *access)
 {
     uint64_t last_byte = access->address + access->size - 1;
-    struct as_memory_answer answer = translate(core, cycle, access->address);
+    struct as_memory_answer answer = as_memory_translate(core->memory, cycle + core->offset, access->address);
     if (access->address >> core->page_shift != last_byte >> core->page_shift) {
-        struct as_memory_answer second = translate(core, cycle, last_byte);
+        struct as_memory_answer second = as_memory_translate(core->memory, cycle + core->offset, last_byte);
         answer.done = later(answer.done, second.done);
         answer.events |= second.events;
         answer.fault |= second.fault;
     }
+    return in_core_time(core, answer);
+}
+
+/* The virtual address decides what passes what: a load from there waits for the same translation. */
+struct as_memory_answer as_core_ask_translation(struct as_core *core, const struct as_core_access *access,
+                                                uint64_t known, uint64_t data)
+{
+    struct as_memory_answer answer = translate_all(core, known, access);
+    note_store(core, access, known, later(data, answer.done));
+    return answer;
+}
+
+static __attribute__((noinline)) struct as_memory_answer
+translate_by_script(struct as_core *core, const struct as_core_access *access, uint64_t known, uint64_t data)
+{
+    struct as_script *script = core->script;
+    const struct as_ask *given = as_script_next(script, AS_ASK_TRANSLATE, known);
+    struct as_memory_answer answer;
+    if (given) {
+        answer = given_answer(script, given);
+    } else {
+        answer = as_core_ask_translation(core, access, known, data);
+        as_script_note(script,
+                       (struct as_ask){.kind = AS_ASK_TRANSLATE,
+                                       .access = number_of(core, access),
+                                       .ideal = core->ideal,
+                                       .events = answer.events,
+                                       .data = (int32_t)(data - script->base)},
+                       known, answer.done);
+    }
+    script->spoiled |= answer.fault;
     return answer;
 }
 
@@ -162,13 +294,13 @@ uint64_t as_core_store(struct as_core *core, const struct as_op *op, const struc
             later(dispatched + core->dispatch_to_issue, address_ready(core, &op->insn->mem[micro->mem])) + latency;
         known = early < known ? early : known; /* the address goes ahead of the data */
     }
-    struct as_memory_answer answer = translate_all(core, known, access);
+    drain_until(core, known);
+    struct as_memory_answer answer = core->script ? translate_by_script(core, access, known, done)
+                                                  : as_core_ask_translation(core, access, known, done);
+    core->stores_known = later(core->stores_known, known);
     pipe->events |= answer.events;
     trouble->fault |= answer.fault;
-    done = later(done, answer.done);
-    /* The virtual address decides what passes what: a load from here waits for the same translation. */
-    note_store(core, access, known, done);
-    return done;
+    return later(done, answer.done);
 }
 
 struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready)
@@ -188,7 +320,7 @@ struct uop_times as_core_run_atomic(struct passage *p, const struct as_micro *mi
     struct uop_times times = {.issue = issue(core, micro, oldest_and_drained(core, ready), p->pipe)};
     times.done = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     if (access) {
-        struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, times.done, access->address, access->size);
+        struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, times.done, access);
         p->pipe->events |= answer.events;
         p->trouble.fault |= answer.fault;
         times.done = answer.done;
@@ -206,8 +338,7 @@ struct uop_times as_core_run_cache_operation(struct passage *p, const struct as_
     times.done = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     const struct as_core_access *access = next_access(p->op, &at, AS_ACCESS_PREFETCH | AS_ACCESS_FLUSH);
     if (access)
-        access_memory(core, access->kind == AS_ACCESS_FLUSH ? AS_MEMORY_FLUSH : AS_MEMORY_PREFETCH, times.done,
-                      access->address, 1);
+        access_memory(core, access->kind == AS_ACCESS_FLUSH ? AS_MEMORY_FLUSH : AS_MEMORY_PREFETCH, times.done, access);
     return times;
 }
 

@@ -1,0 +1,580 @@
+/* Blocks: along an edge of the memo where one fits, instruction by instruction where none does. See memo.h.
+ *
+ * To follow an edge is to ask its questions and to compare the answers. Where an answer is new, the questions so far are
+ * not asked again: the pipeline gets the state before the block, runs it with the answers that it has, and asks on from
+ * there. What it does then becomes another edge.
+ */
+#include "core/core_internal.h"
+#include "core/memo_table.h"
+
+#include <inttypes.h>
+
+/* ---- instruction by instruction ---- */
+
+static void set_ideal(struct as_core *core, uint32_t ideal)
+{
+    if (core->ideal == ideal)
+        return;
+    core->ideal = ideal;
+    as_memory_set_ideal(core->memory, ideal);
+}
+
+/* Drains that nothing can come before any more happen now, so that how long ago they could have happened is not part
+ * of the state. */
+static void begin(struct as_core *core, const struct as_body *body)
+{
+    uint64_t packet = as_core_next_packet(core);
+    set_ideal(core, body->ideals ? body->ideals[0] : 0);
+    drain_until(core, packet < core->last_dispatch ? packet : core->last_dispatch);
+}
+
+static void execute(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+{
+    const struct as_body *body = run->body;
+    const struct as_recipe *recipe = body->recipes;
+    struct as_op op = {.continues = body->continues};
+    begin(core, body);
+    for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe)) {
+        op.insn = body->insns[i];
+        op.recipe = recipe;
+        op.accesses = run->accesses + body->first_access[i];
+        op.n_accesses = body->first_access[i + 1] - body->first_access[i];
+        op.ideal = body->ideals ? body->ideals[i] : 0;
+        op.last = i + 1 == body->n;
+        if (recipe->traits & AS_RECIPE_CONTROL) {
+            op.next = op.last ? run->next : op.insn->address + op.insn->length;
+            op.taken = op.last && run->taken;
+        }
+        as_core_execute(core, &op, &pipes[i]);
+        op.continues = false;
+    }
+}
+
+/* ---- edges as counts and records ---- */
+
+/* `times` is 1, or -1 to take back what was counted. */
+static void count_edge(struct as_core *core, const struct as_edge *edge, uint64_t times)
+{
+    core->n_insns += times * edge->n;
+    core->n_uops += times * edge->uops;
+    core->counters.branches += times * edge->branches;
+    if (!edge->odd)
+        return;
+    core->n_continued += times * edge->continued;
+    core->counters.branch_mispredictions += times * edge->mispredictions;
+    core->counters.btb_misses += times * edge->btb_misses;
+    core->counters.flushes += times * edge->flushes;
+    core->counters.wrong_path_instructions += times * edge->wrong_path;
+    core->counters.store_forwards += times * edge->forwards;
+    core->kernel_cycles += times * edge->kernel_cycles;
+}
+
+/* What a run changes beside the pipeline. */
+struct before {
+    uint64_t n_insns, n_uops, n_continued, kernel_cycles;
+    struct as_counters counters;
+};
+
+static struct before note_before(const struct as_core *core)
+{
+    return (struct before){core->n_insns, core->n_uops, core->n_continued, core->kernel_cycles, core->counters};
+}
+
+static void count_into(struct as_edge *edge, const struct as_core *core, const struct before *before)
+{
+    const struct as_counters *now = &core->counters, *then = &before->counters;
+    edge->uops = (uint32_t)(core->n_uops - before->n_uops);
+    edge->continued = (uint32_t)(core->n_continued - before->n_continued);
+    edge->branches = (uint32_t)(now->branches - then->branches);
+    edge->mispredictions = (uint32_t)(now->branch_mispredictions - then->branch_mispredictions);
+    edge->btb_misses = (uint32_t)(now->btb_misses - then->btb_misses);
+    edge->flushes = (uint32_t)(now->flushes - then->flushes);
+    edge->wrong_path = (uint32_t)(now->wrong_path_instructions - then->wrong_path_instructions);
+    edge->forwards = (uint32_t)(now->store_forwards - then->store_forwards);
+    edge->kernel_cycles = core->kernel_cycles - before->kernel_cycles;
+    edge->odd = edge->continued || edge->mispredictions || edge->btb_misses || edge->flushes || edge->wrong_path ||
+                edge->forwards || edge->kernel_cycles;
+}
+
+static struct as_edge_record record_of(const struct as_pipe *pipe, uint64_t base)
+{
+    return (struct as_edge_record){
+        .fetch = (int32_t)(pipe->fetch - base),
+        .dispatch = (int32_t)(pipe->dispatch - base),
+        .issue = (int32_t)(pipe->issue - base),
+        .done = (int32_t)(pipe->done - base),
+        .commit = (int32_t)(pipe->commit - base),
+        .insn = pipe->insn,
+        .events = pipe->events,
+        .wrong_path = pipe->wrong_path,
+        .flags = pipe->flags,
+        .uops = pipe->uops,
+        .wrong_delay = pipe->wrong_delay,
+    };
+}
+
+static inline void expand(const struct as_edge *edge, uint64_t base, struct as_pipe *pipes)
+{
+    for (uint32_t i = 0; i < edge->n; i++) {
+        const struct as_edge_record *record = &edge->records[i];
+        struct as_pipe *pipe = &pipes[i];
+        pipe->fetch = base + (uint64_t)(int64_t)record->fetch;
+        pipe->dispatch = base + (uint64_t)(int64_t)record->dispatch;
+        pipe->issue = base + (uint64_t)(int64_t)record->issue;
+        pipe->done = base + (uint64_t)(int64_t)record->done;
+        pipe->commit = base + (uint64_t)(int64_t)record->commit;
+        pipe->insn = record->insn;
+        pipe->events = record->events;
+        pipe->exception = 0;
+        pipe->wrong_path = record->wrong_path;
+        pipe->flags = record->flags;
+        pipe->uops = record->uops;
+        pipe->wrong_delay = record->wrong_delay;
+    }
+}
+
+static struct as_edge *make_edge(struct as_core *core, struct as_node *node, const struct as_pipe *pipes, uint64_t base,
+                                 const struct before *before)
+{
+    struct as_memo *memo = core->walk.memo;
+    uint32_t n = node->body->n;
+    struct as_edge *edge = as_memo_take(memo, sizeof *edge + n * sizeof *edge->records);
+    *edge = (struct as_edge){.node = node,
+                             .n = n,
+                             .dispatched = (int32_t)(core->last_dispatch - base),
+                             .committed = (int32_t)(core->last_commit - base)};
+    count_into(edge, core, before);
+    for (uint32_t i = 0; i < n; i++)
+        edge->records[i] = record_of(&pipes[i], base);
+    memo->counters.edges++;
+    memo->counters.made_edges++;
+    return edge;
+}
+
+/* ---- following edges ---- */
+
+/* A walk through the questions of a node. */
+struct hunt {
+    struct as_core *core;
+    const struct as_body_run *run;
+    uint64_t base;
+    struct as_ask **link; /* where a question with a new answer belongs */
+    bool asked;           /* … which is this: */
+    struct as_ask answer;
+    uint64_t target;
+};
+
+/* The one with this answer, of those that ask the same; NULL: it is new. */
+static inline struct as_ask *with_answer(struct hunt *hunt, struct as_ask *ask, uint64_t cycle, uint32_t events)
+{
+    int64_t done = (int64_t)(cycle - hunt->base);
+    if (__builtin_expect(ask->done == done && ask->events == events, 1))
+        return ask;
+    hunt->answer = *ask;
+    while (ask->other) {
+        ask = ask->other;
+        if (ask->done == done && ask->events == events)
+            return ask;
+    }
+    hunt->link = &ask->other;
+    hunt->asked = true;
+    hunt->answer.done = (int32_t)done;
+    hunt->answer.events = events;
+    hunt->answer.other = NULL;
+    return NULL;
+}
+
+static inline struct as_ask *follow_answer(struct hunt *hunt, struct as_ask *ask, struct as_memory_answer answer)
+{
+    return with_answer(hunt, ask, answer.done, answer.events | (answer.fault ? AS_ASK_FAULT : 0));
+}
+
+static struct as_ask *follow_load(struct hunt *hunt, struct as_ask *ask, uint64_t cycle)
+{
+    struct as_memory_answer answer;
+    if (as_core_ask_load(hunt->core, &hunt->run->accesses[ask->access], cycle, &answer))
+        return follow_answer(hunt, ask, answer);
+    while (ask->other)
+        ask = ask->other;
+    hunt->link = &ask->other;
+    return NULL;
+}
+
+static struct as_ask *follow_drain(struct hunt *hunt, struct as_ask *ask, uint64_t cycle)
+{
+    struct as_core *core = hunt->core;
+    uint64_t done = ask->flag ? as_core_ask_drain(core, cycle) : cycle;
+    core->n_drained++;
+    return with_answer(hunt, ask, done, 0);
+}
+
+static void follow_put_off(struct hunt *hunt, const struct as_ask *ask, uint64_t commit)
+{
+    struct as_core *core = hunt->core;
+    struct pending pending = {.commit = commit, .number = core->n_stores - ask->back};
+    if (ask->flag) {
+        pending.address = hunt->run->accesses[ask->access].address;
+        pending.size = hunt->run->accesses[ask->access].size;
+    }
+    core->pending[core->n_stores++ & core->pending_mask] = pending;
+}
+
+static struct as_ask *follow_prediction(struct hunt *hunt, struct as_ask *ask)
+{
+    struct as_core *core = hunt->core;
+    const struct as_body_run *run = hunt->run;
+    uint64_t next = ask->flag ? run->next : ask->insn->address + ask->insn->length, length = 0;
+    uint32_t bits = as_core_ask_prediction(core, ask->insn, ask->flag && run->taken, next, &hunt->target);
+    if (__builtin_expect(bits & AS_PREDICT_WRONG, 0)) {
+        const struct as_ask *wrong = ask;
+        while (wrong && wrong->events != bits)
+            wrong = wrong->other;
+        length = wrong ? as_core_walk_wrong_path(core, hunt->target, wrong->most) : 0;
+    }
+    return with_answer(hunt, ask, hunt->base + length, bits);
+}
+
+/* Asks all that the node's block asks. NULL: an answer is new. */
+static const struct as_edge *follow(struct hunt *hunt, struct as_ask *ask)
+{
+    struct as_core *core = hunt->core;
+    const struct as_body_run *run = hunt->run;
+    struct as_ask **trail = core->walk.trail, **at = trail;
+    for (;; ask++) {
+        uint64_t cycle = hunt->base + (uint64_t)(int64_t)ask->cycle;
+        set_ideal(core, ask->ideal);
+        switch ((enum as_ask_kind)ask->kind) {
+        case AS_ASK_FETCH:
+            ask = follow_answer(hunt, ask, as_core_ask_line(core, cycle, ask->address));
+            break;
+        case AS_ASK_WAITS:
+            ask = with_answer(hunt, ask, hunt->base, core->waits[ask->slot]);
+            break;
+        case AS_ASK_LOAD:
+            ask = follow_load(hunt, ask, cycle);
+            break;
+        case AS_ASK_TRANSLATE:
+            ask = follow_answer(hunt, ask,
+                                as_core_ask_translation(core, &run->accesses[ask->access], cycle,
+                                                        hunt->base + (uint64_t)(int64_t)ask->data));
+            break;
+        case AS_ASK_ACCESS:
+            ask = follow_answer(
+                hunt, ask,
+                as_core_ask_access(core, (enum as_memory_kind)ask->memory, cycle, &run->accesses[ask->access]));
+            break;
+        case AS_ASK_DRAIN:
+            ask = follow_drain(hunt, ask, cycle);
+            break;
+        case AS_ASK_PUT_OFF:
+            follow_put_off(hunt, ask, cycle);
+            break;
+        case AS_ASK_PREDICT:
+            ask = follow_prediction(hunt, ask);
+            break;
+        case AS_ASK_END:
+            core->walk.n_trail = (uint32_t)(at - trail);
+            return ask->edge;
+        }
+        if (__builtin_expect(!ask, 0)) {
+            core->walk.n_trail = (uint32_t)(at - trail);
+            return NULL;
+        }
+        *at++ = ask;
+    }
+}
+
+/* ---- from edges back to the pipeline ---- */
+
+static struct as_pipe *scratch_of(struct as_core *core, uint32_t n)
+{
+    struct as_walk *walk = &core->walk;
+    if (walk->scratch_size < n) {
+        walk->scratch = as_realloc_array(walk->scratch, n, sizeof *walk->scratch);
+        walk->scratch_size = n;
+    }
+    return walk->scratch;
+}
+
+/* Back to the start of the last block, which came along an edge, or was to. */
+static void go_back(struct as_core *core, const struct as_node *node)
+{
+    struct as_walk *walk = &core->walk;
+    core->last_dispatch = walk->base;
+    core->n_stores = walk->n_stores;
+    core->n_drained = walk->n_drained;
+    if (!walk->stale)
+        return;
+    as_state_put(core, node->body, node->words, walk->horizon);
+    walk->stale = false;
+    walk->memo->counters.restored++;
+}
+
+static struct as_script *open_script(struct as_core *core, const struct as_core_access *accesses, bool given)
+{
+    struct as_script *script = &core->walk.memo->script;
+    script->base = core->last_dispatch;
+    script->accesses = accesses;
+    script->given = core->walk.trail;
+    script->n_given = given ? core->walk.n_trail : 0;
+    script->at = script->n = 0;
+    script->answered = script->spoiled = script->checks = script->differs = false;
+    return script;
+}
+
+/* The pipeline comes to the end of the last block. Its accesses are gone; its answers are all known. */
+static void catch_up(struct as_core *core)
+{
+    struct as_walk *walk = &core->walk;
+    if (!walk->stale)
+        return;
+    const struct as_edge *edge = walk->edge;
+    const struct as_body *body = edge->node->body;
+    uint32_t ideal = core->ideal;
+    count_edge(core, edge, UINT64_MAX);
+    go_back(core, edge->node);
+    core->script = open_script(core, body->shape, true);
+    execute(core, &(struct as_body_run){.body = body, .accesses = body->shape}, scratch_of(core, body->n));
+    core->script = NULL;
+    set_ideal(core, ideal);
+}
+
+void as_core_leave_memo(struct as_core *core)
+{
+    if (!core->walk.memo)
+        return;
+    catch_up(core);
+    core->walk.edge = NULL;
+}
+
+static void drop_all(struct as_memo *memo)
+{
+    for (size_t i = 0; i < memo->cores.len; i++)
+        as_core_leave_memo(memo->cores.data[i]);
+    as_memo_drop(memo);
+}
+
+/* ---- new edges ---- */
+
+/* Runs the block in the pipeline, which stands before it, and makes an edge of it; NULL: it cannot be one. */
+static const struct as_edge *run_new(struct as_core *core, struct as_node *node, const struct hunt *hunt,
+                                     const struct as_body_run *run, struct as_pipe *pipes)
+{
+    struct as_script *script = open_script(core, run->accesses, hunt->link != &node->first);
+    if (hunt->asked) {
+        script->answered = true;
+        script->answer = hunt->answer;
+        script->target = hunt->target;
+    }
+    struct before before = note_before(core);
+    uint64_t base = core->last_dispatch;
+    core->script = script;
+    execute(core, run, pipes);
+    core->script = NULL;
+    if (script->spoiled)
+        return NULL;
+    struct as_ask *asks = as_memo_take(core->walk.memo, (script->n + 1) * sizeof *asks);
+    memcpy(asks, script->asks, script->n * sizeof *asks);
+    for (uint32_t i = 0; i < script->n; i++)
+        asks[i].other = NULL;
+    asks[script->n] = (struct as_ask){.kind = AS_ASK_END};
+    asks[script->n].edge = make_edge(core, node, pipes, base, &before);
+    *hunt->link = asks;
+    return asks[script->n].edge;
+}
+
+/* ---- checks ---- */
+
+static void report(struct as_memo *memo, const struct as_node *node, const char *what, uint64_t is, uint64_t was)
+{
+    memo->failed = true;
+    as_error_set(&memo->error,
+                 "memo: block at 0x%" PRIx64 ", state %" PRIu32 ": %s is %" PRId64
+                 " cycles after the last dispatch, but was %" PRId64 " when it was remembered",
+                 node->body->insns[0]->address, node->number, what, (int64_t)is, (int64_t)was);
+}
+
+static bool compare_records(struct as_memo *memo, const struct as_edge *edge, const struct as_pipe *pipes,
+                            uint64_t base)
+{
+    for (uint32_t i = 0; i < edge->n; i++) {
+        struct as_edge_record is = record_of(&pipes[i], base);
+        const struct as_edge_record *was = &edge->records[i];
+        const struct {
+            const char *name;
+            int64_t is, was;
+        } fields[] = {{"fetch", is.fetch, was->fetch},
+                      {"dispatch", is.dispatch, was->dispatch},
+                      {"issue", is.issue, was->issue},
+                      {"done", is.done, was->done},
+                      {"commit", is.commit, was->commit},
+                      {"events", is.events, was->events},
+                      {"flags", is.flags, was->flags},
+                      {"wrong_path", is.wrong_path, was->wrong_path},
+                      {"wrong_delay", is.wrong_delay, was->wrong_delay},
+                      {"uops", is.uops, was->uops}};
+        for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+            char what[64];
+            if (fields[k].is == fields[k].was)
+                continue;
+            snprintf(what, sizeof what, "instruction %" PRIu32 ": %s", i, fields[k].name);
+            report(memo, edge->node, what, (uint64_t)fields[k].is, (uint64_t)fields[k].was);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The pipeline runs the block that came along an edge too, with the same answers, and must ask the same and come to the
+ * same. Now and then it does so from the state as it is remembered. */
+static void check_edge(struct as_core *core, const struct as_edge *edge, const struct as_body_run *run,
+                       struct as_pipe *pipes)
+{
+    enum { RESTORE_EVERY = 3 };
+    struct as_walk *walk = &core->walk;
+    struct as_memo *memo = walk->memo;
+    uint64_t base = walk->base;
+    walk->horizon = core->last_commit;
+    walk->stale = ++walk->restores % RESTORE_EVERY == 0;
+    go_back(core, edge->node);
+    struct as_script *script = open_script(core, run->accesses, true);
+    script->checks = true;
+    core->script = script;
+    execute(core, run, pipes);
+    core->script = NULL;
+    if (script->differs) {
+        const struct as_ask *ask = script->given[script->at - 1];
+        char what[64];
+        snprintf(what, sizeof what, "question %" PRIu32 " (kind %u)", script->at - 1, ask->kind);
+        report(memo, edge->node, what, script->came - base, (uint64_t)(int64_t)ask->cycle);
+    } else if (script->at != script->n_given || script->n != 0) {
+        report(memo, edge->node, "the number of questions", script->at + script->n, script->n_given);
+    } else if (compare_records(memo, edge, pipes, base) &&
+               (core->last_dispatch - base != (uint64_t)(int64_t)edge->dispatched ||
+                core->last_commit - base != (uint64_t)(int64_t)edge->committed)) {
+        report(memo, edge->node, "the last commit", core->last_commit - base, (uint64_t)(int64_t)edge->committed);
+    }
+}
+
+/* ---- a block ---- */
+
+static struct as_node *next_node(const struct as_edge *from, const struct as_body *body)
+{
+    struct as_edge *edge = (struct as_edge *)from;
+    if (edge->next[0].body == body)
+        return edge->next[0].node;
+    if (edge->next[1].body != body)
+        return NULL;
+    struct as_edge_next used = edge->next[1];
+    edge->next[1] = edge->next[0];
+    edge->next[0] = used;
+    return used.node;
+}
+
+static void link_node(const struct as_edge *from, struct as_node *node)
+{
+    struct as_edge *edge = (struct as_edge *)from;
+    edge->next[1] = edge->next[0];
+    edge->next[0] = (struct as_edge_next){.body = node->body, .node = node};
+}
+
+/* The node of the state in which the pipeline is; NULL: it has none, and need not get one. */
+static struct as_node *find_node(struct as_core *core, const struct as_body *body)
+{
+    struct as_memo *memo = core->walk.memo;
+    uint32_t n = as_state_take(core, body, memo->words);
+    if (!n)
+        return NULL;
+    uint64_t hash = as_memo_hash(body, memo->words, n);
+    struct as_node *node = as_memo_find(memo, body, memo->words, n, hash);
+    if (!node && as_memo_seen(memo, hash)) {
+        if (as_memo_is_full(memo))
+            drop_all(memo);
+        node = as_memo_add(memo, body, memo->words, n, hash);
+    }
+    if (node && core->walk.edge)
+        link_node(core->walk.edge, node);
+    return node;
+}
+
+/* Along a known edge from the node. */
+static const struct as_edge *follow_known(struct as_core *core, struct hunt *hunt, struct as_node *node,
+                                          const struct as_body_run *run, struct as_pipe *pipes)
+{
+    struct as_walk *walk = &core->walk;
+    struct as_memo *memo = walk->memo;
+    walk->n_stores = core->n_stores;
+    walk->n_drained = core->n_drained;
+    walk->base = core->last_dispatch;
+    const struct as_edge *edge = node->first ? follow(hunt, node->first) : NULL;
+    if (!edge)
+        return NULL;
+    memo->counters.known_blocks++;
+    memo->counters.known_instructions += edge->n;
+    if (memo->options.checks) {
+        check_edge(core, edge, run, pipes);
+        return edge;
+    }
+    if (!walk->stale)
+        walk->horizon = core->last_commit;
+    walk->stale = true;
+    count_edge(core, edge, 1);
+    expand(edge, walk->base, pipes);
+    core->last_dispatch = walk->base + (uint64_t)(int64_t)edge->dispatched;
+    core->last_commit = walk->base + (uint64_t)(int64_t)edge->committed;
+    return edge;
+}
+
+static void run_with_memo(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+{
+    struct as_walk *walk = &core->walk;
+    struct as_node *node = walk->edge ? next_node(walk->edge, run->body) : NULL;
+    if (!node) {
+        catch_up(core);
+        node = find_node(core, run->body);
+    }
+    walk->memo->counters.blocks++;
+    walk->memo->counters.instructions += run->body->n;
+    if (!node) {
+        walk->edge = NULL;
+        execute(core, run, pipes);
+        return;
+    }
+    struct hunt hunt = {.core = core, .run = run, .base = core->last_dispatch, .link = &node->first};
+    const struct as_edge *edge = follow_known(core, &hunt, node, run, pipes);
+    if (!edge) {
+        go_back(core, node);
+        edge = run_new(core, node, &hunt, run, pipes);
+    }
+    walk->edge = edge;
+}
+
+void as_core_set_memo(struct as_core *core, struct as_memo *memo)
+{
+    core->walk.memo = memo;
+    core->walk.trail = as_alloc_array(AS_SCRIPT_ASKS + 1, sizeof(struct as_ask *));
+    *as_vec_push(&memo->cores) = core;
+}
+
+void as_core_forget_memo(struct as_core *core)
+{
+    struct as_memo *memo = core->walk.memo;
+    for (size_t i = 0; memo && i < memo->cores.len; i++)
+        if (memo->cores.data[i] == core)
+            memo->cores.data[i] = memo->cores.data[--memo->cores.len];
+    free(core->walk.trail);
+    free(core->walk.scratch);
+}
+
+void as_core_run(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+{
+    struct as_memo *memo = core->walk.memo;
+    if (memo && memo->failed)
+        return;
+    if (memo && run->body->n_accesses <= AS_BODY_ACCESSES && run->body->stores <= AS_BODY_STORES) {
+        run_with_memo(core, run, pipes);
+        return;
+    }
+    as_core_leave_memo(core);
+    execute(core, run, pipes);
+}

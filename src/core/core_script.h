@@ -1,0 +1,91 @@
+/* What the core asks while it runs a block: the caches, TLBs and the predictor, and its own list of stores, whose
+ * addresses are data. All else is arithmetic on its state, so that the state and the answers decide every time of the
+ * block (doc/design/memo.md).
+ *
+ * A script is there while a block is run for the memo. Answers are first taken from it: those of a run that is done
+ * again. From where they end, the core asks, and the script notes what. A block that meets something rare (a page
+ * fault, a load that passed a store or that a store covers in part) is run but not remembered: it is spoiled.
+ */
+#ifndef AS_CORE_CORE_SCRIPT_H
+#define AS_CORE_CORE_SCRIPT_H
+
+#include "core/core.h"
+
+enum as_ask_kind {
+    AS_ASK_END,       /* no more of the block: behind it lies the edge */
+    AS_ASK_FETCH,     /* a line of code */
+    AS_ASK_WAITS,     /* whether a load was caught passing a store before */
+    AS_ASK_LOAD,      /* a store that has not drained, or the cache */
+    AS_ASK_TRANSLATE, /* a store that has its address */
+    AS_ASK_ACCESS,    /* the cache alone: atomics, prefetches, line flushes */
+    AS_ASK_DRAIN,     /* the oldest store that has committed writes its line */
+    AS_ASK_PUT_OFF,   /* no question: a store commits and waits for its drain */
+    AS_ASK_PREDICT,
+};
+
+/* The answer of a prediction. */
+enum as_ask_prediction {
+    AS_PREDICT_TAKEN = 1 << 0,
+    AS_PREDICT_WRONG = 1 << 1,
+    AS_PREDICT_BTB_MISS = 1 << 2,
+    AS_PREDICT_FAST = 1 << 3,
+    AS_PREDICT_NONE = 1 << 4, /* where control went is not known: nobody was asked */
+};
+
+/* Cycles count from the last dispatch before the block. */
+struct as_ask {
+    uint8_t kind;    /* enum as_ask_kind */
+    uint8_t memory;  /* ACCESS: enum as_memory_kind */
+    bool flag;       /* DRAIN, PUT_OFF: it writes something. PREDICT: the block's last instruction */
+    uint16_t access; /* LOAD, TRANSLATE, ACCESS, PUT_OFF: the number of the access in the block */
+    uint16_t slot;   /* WAITS: its place in the table */
+    uint32_t ideal;  /* events that do not happen to the instruction at hand */
+    int32_t cycle;   /* for when it asks; PUT_OFF: its commit */
+    int32_t done;    /* the answer; PREDICT: instructions on the wrong path */
+    uint32_t events; /* … met on the way; WAITS: whether; PREDICT: enum as_ask_prediction */
+    union {
+        int32_t data;  /* TRANSLATE: the data is there, but for the translation */
+        uint32_t most; /* PREDICT: instructions that a wrong path can have */
+        uint32_t back; /* PUT_OFF: stores of the same instruction before it */
+    };
+    union {
+        uint64_t address;           /* FETCH: of the line */
+        const struct as_insn *insn; /* PREDICT */
+    };
+    union {
+        struct as_ask *other;       /* the same question with another answer */
+        const struct as_edge *edge; /* END */
+    };
+};
+
+#define AS_ASK_FAULT (1u << 31) /* among the events of an answer: the page is not there yet */
+
+enum { AS_SCRIPT_ASKS = 1024 }; /* of one block, at most */
+
+struct as_script {
+    uint64_t base; /* the last dispatch before the block */
+    const struct as_core_access *accesses;
+    struct as_ask *const *given;
+    uint32_t n_given, at;
+    bool answered; /* behind the given ones: `answer` is that of a question that has been asked already */
+    bool spoiled;  /* not to be remembered */
+    bool checks;   /* whether the questions are those that were asked before */
+    bool differs;  /* … they are not: `given[at - 1]` was not to come, or in another cycle … */
+    uint64_t came; /* … in this one */
+    struct as_ask answer;
+    uint64_t target; /* of the prediction that is the answer */
+    uint32_t n;
+    struct as_ask asks[AS_SCRIPT_ASKS]; /* those that were not given */
+};
+
+/* The answer that the script has for the next question; NULL: it has to be asked. */
+const struct as_ask *as_script_next(struct as_script *script, enum as_ask_kind kind, uint64_t cycle);
+/* Notes a question with its answer. Times in `ask` are filled from `cycle` and `done`. */
+void as_script_note(struct as_script *script, struct as_ask ask, uint64_t cycle, uint64_t done);
+
+static inline uint64_t as_script_done(const struct as_script *script, const struct as_ask *ask)
+{
+    return script->base + (uint64_t)(int64_t)ask->done;
+}
+
+#endif

@@ -1,0 +1,474 @@
+/* See core_state.h. Each part has a function that writes it and one that reads it, next to each other. */
+#include "core/core_state.h"
+
+#include "core/core_internal.h"
+
+#include <string.h>
+
+/* Behind the last dispatch at most, and before it at most, that times may lie. */
+enum { BIAS = 1 << 14, FURTHEST = AS_CALENDAR_SPAN - 64 };
+
+struct writer {
+    uint64_t base;
+    uint16_t *out, *end;
+    uint64_t beyond; /* not 0: something did not fit */
+};
+
+struct reader {
+    uint64_t base;
+    const uint16_t *in;
+};
+
+static inline void put(struct writer *writer, uint64_t value)
+{
+    *writer->out++ = (uint16_t)value;
+}
+
+/* A time that may lie before the base too. */
+static inline void put_time(struct writer *writer, uint64_t time)
+{
+    uint64_t since = time - writer->base + BIAS;
+    writer->beyond |= since >> 15 | (since == 0);
+    put(writer, since);
+}
+
+static inline uint64_t get(struct reader *reader)
+{
+    return *reader->in++;
+}
+
+static inline uint64_t get_time(struct reader *reader)
+{
+    return reader->base + get(reader) - BIAS;
+}
+
+/* A time that matters only behind `floor`. */
+static inline void put_later(struct writer *writer, uint64_t time, uint64_t floor)
+{
+    if (time > floor)
+        put_time(writer, time);
+    else
+        put(writer, 0);
+}
+
+static inline uint64_t get_later(struct reader *reader)
+{
+    uint64_t word = get(reader);
+    return word ? reader->base + word - BIAS : 0;
+}
+
+static bool has_room(struct writer *writer, uint64_t words)
+{
+    if (writer->out + words + 1 < writer->end)
+        return true;
+    writer->beyond = 1;
+    return false;
+}
+
+/* ---- rings ---- */
+
+/* Those before number n that go behind `floor`, the youngest first: times and how many have the same. They never
+ * decrease with the number. */
+static void put_ring(struct writer *writer, const struct ring *ring, uint64_t n, uint64_t floor)
+{
+    if (!has_room(writer, 2 * ring->limit))
+        return;
+    uint16_t *count = writer->out++;
+    const uint64_t *gone = ring->gone;
+    uint64_t mask = ring->mask, end = n - ring->limit, pairs = 0;
+    for (uint64_t at = n; at != end && gone[(at - 1) & mask] > floor; pairs++) {
+        uint64_t time = gone[(at - 1) & mask], first = at;
+        while (at != end && gone[(at - 1) & mask] == time)
+            at--;
+        put_time(writer, time);
+        put(writer, first - at);
+    }
+    *count = (uint16_t)pairs;
+}
+
+static void get_ring(struct reader *reader, struct ring *ring, uint64_t n)
+{
+    memset(ring->gone, 0, (ring->mask + 1) * sizeof *ring->gone);
+    for (uint64_t pairs = get(reader); pairs > 0; pairs--) {
+        uint64_t time = get_time(reader);
+        for (uint64_t count = get(reader); count > 0; count--)
+            ring->gone[--n & ring->mask] = time;
+    }
+}
+
+/* ---- fetch ---- */
+
+enum { ON_LINE = 1 };
+
+/* Returns the earliest fetch of the next instruction. */
+static uint64_t put_fetch(struct writer *writer, const struct as_core *core, const struct as_body *body)
+{
+    const struct as_recipe *first = body->recipes;
+    uint64_t packet = as_core_next_packet(core), line = body->insns[0]->address >> core->line_shift;
+    bool joins = core->packet_slots != 0 && first->block == core->packet_block && first->line == core->packet_line;
+    uint64_t fetch = joins ? core->packet_cycle : packet;
+    put_time(writer, packet);
+    put(writer, (core->packet_line == line ? ON_LINE : 0) | (joins ? core->packet_slots << 1 : 0));
+    put_time(writer, fetch);
+    put_ring(writer, &core->buffer, core->n_insns, fetch + core->depth);
+    put_ring(writer, &core->targets, core->n_packets, fetch);
+    return fetch;
+}
+
+static void get_fetch(struct reader *reader, struct as_core *core, const struct as_body *body)
+{
+    const struct as_recipe *first = body->recipes;
+    core->fetch_next = get_time(reader);
+    uint64_t word = get(reader);
+    core->packet_slots = (uint32_t)(word >> 1);
+    core->packet_cycle = get_time(reader);
+    core->packet_block = core->packet_slots ? first->block : UINT64_MAX;
+    core->packet_line = core->packet_slots ? first->line : UINT64_MAX;
+    if (word & ON_LINE)
+        core->packet_line = body->insns[0]->address >> core->line_shift;
+    get_ring(reader, &core->buffer, core->n_insns);
+    get_ring(reader, &core->targets, core->n_packets);
+}
+
+/* ---- ROB ---- */
+
+/* Micro-operations in flight; how many of the last ones dispatched in the last dispatch's cycle. */
+static void put_flights(struct writer *writer, const struct as_core *core)
+{
+    uint64_t n = core->n_uops, most = later(core->rob, core->commit_width), together = 0, pairs = 0;
+    if (!has_room(writer, 2 * most))
+        return;
+    while (together < core->width && core->flights[(n - 1 - together) & core->flights_mask].dispatched > writer->base)
+        together++;
+    put(writer, together);
+    uint16_t *count = writer->out++;
+    uint64_t end = n - most, at = n;
+    const struct flight *flights = core->flights;
+    for (uint64_t mask = core->flights_mask; at != end && flights[(at - 1) & mask].committed > writer->base; pairs++) {
+        uint64_t time = flights[(at - 1) & mask].committed, first = at;
+        while (at != end && flights[(at - 1) & mask].committed == time)
+            at--;
+        put_time(writer, time);
+        put(writer, first - at);
+    }
+    *count = (uint16_t)pairs;
+}
+
+static void get_flights(struct reader *reader, struct as_core *core)
+{
+    uint64_t n = core->n_uops, together = get(reader);
+    memset(core->flights, 0, (core->flights_mask + 1) * sizeof *core->flights);
+    for (uint64_t i = 1; i <= together; i++)
+        core->flights[(n - i) & core->flights_mask].dispatched = reader->base + 1;
+    for (uint64_t pairs = get(reader); pairs > 0; pairs--) {
+        uint64_t time = get_time(reader);
+        for (uint64_t count = get(reader); count > 0; count--)
+            core->flights[--n & core->flights_mask].committed = time;
+    }
+}
+
+/* Rows: what follows opens one where the last is full, or began before it could have come. */
+static void put_rows(struct writer *writer, const struct as_core *core, uint64_t fetch)
+{
+    uint64_t together = 0;
+    put(writer, core->lane);
+    put_later(writer, core->row_dispatched, fetch + core->depth - 1);
+    put_ring(writer, &core->rows, core->n_rows, writer->base);
+    if (core->commit_width < core->width)
+        while (together < core->commit_width &&
+               core->flights[(core->n_uops - 1 - together) & core->flights_mask].committed > core->last_commit)
+            together++;
+    put(writer, together);
+}
+
+static void get_rows(struct reader *reader, struct as_core *core)
+{
+    core->lane = get(reader);
+    core->row_dispatched = get_later(reader);
+    get_ring(reader, &core->rows, core->n_rows);
+    memset(core->flights, 0, (core->flights_mask + 1) * sizeof *core->flights);
+    for (uint64_t together = get(reader); together > 0; together--)
+        core->flights[(core->n_uops - together) & core->flights_mask].committed = core->last_commit + 1;
+}
+
+/* ---- registers that are not ready, units that are busy ---- */
+
+enum { MAP_WORDS = (AS_REG_COUNT + 15) / 16 };
+
+static void put_ready(struct writer *writer, const struct as_core *core, uint64_t floor)
+{
+    uint16_t *map = writer->out;
+    memset(map, 0, MAP_WORDS * sizeof *map);
+    writer->out += MAP_WORDS;
+    for (uint32_t i = 0; i < AS_REG_COUNT; i++)
+        if (core->ready[i] > floor) {
+            map[i / 16] |= (uint16_t)(1u << i % 16);
+            put_time(writer, core->ready[i]);
+        }
+}
+
+static void get_ready(struct reader *reader, struct as_core *core)
+{
+    const uint16_t *map = reader->in;
+    reader->in += MAP_WORDS;
+    for (uint32_t i = 0; i < AS_REG_COUNT; i++)
+        core->ready[i] = map[i / 16] >> i % 16 & 1 ? get_time(reader) : 0;
+}
+
+/* Units of a kind are all alike: the busiest first. */
+static void put_long_units(struct writer *writer, const struct as_core *core, uint64_t floor)
+{
+    for (uint32_t units = core->long_units; units; units &= units - 1) {
+        uint32_t unit = (uint32_t)__builtin_ctz(units), n = 0;
+        uint64_t busy[MAX_UNITS];
+        for (uint32_t i = 0; i < core->machine->units[unit].count; i++) {
+            uint64_t time = core->unit_free[unit][i];
+            if (time <= floor)
+                continue;
+            uint32_t at = n++;
+            for (; at > 0 && busy[at - 1] < time; at--)
+                busy[at] = busy[at - 1];
+            busy[at] = time;
+        }
+        put(writer, n);
+        for (uint32_t i = 0; i < n; i++)
+            put_time(writer, busy[i]);
+    }
+}
+
+static void get_long_units(struct reader *reader, struct as_core *core)
+{
+    for (uint32_t units = core->long_units; units; units &= units - 1) {
+        uint64_t *free_at = core->unit_free[__builtin_ctz(units)];
+        memset(free_at, 0, MAX_UNITS * sizeof *free_at);
+        for (uint64_t n = get(reader), i = 0; i < n; i++)
+            free_at[i] = get_time(reader);
+    }
+}
+
+/* ---- issue queues ---- */
+
+/* Who leaves when, from the base on. */
+static void put_occupancy(struct writer *writer, struct as_occupancy *occupancy)
+{
+    as_occupancy_advance(occupancy, writer->base);
+    if (!has_room(writer, 2 * (uint64_t)occupancy->used))
+        return;
+    uint16_t *count = writer->out++;
+    uint64_t pairs = 0;
+    for (uint64_t left = occupancy->used, cycle = writer->base; left > 0; cycle++) {
+        uint16_t leave = occupancy->leaves[cycle % AS_CALENDAR_SPAN];
+        if (!leave)
+            continue;
+        put_time(writer, cycle);
+        put(writer, leave);
+        left -= leave;
+        pairs++;
+    }
+    *count = (uint16_t)pairs;
+}
+
+/* `calendar`, where one is given, has the same: they leave when they issue. */
+static void get_occupancy(struct reader *reader, struct as_occupancy *occupancy, struct as_calendar *calendar)
+{
+    while (occupancy->used > 0)
+        as_occupancy_step(occupancy);
+    occupancy->cursor = reader->base;
+    for (uint64_t pairs = get(reader); pairs > 0; pairs--) {
+        uint64_t cycle = get_time(reader), leave = get(reader);
+        occupancy->leaves[cycle % AS_CALENDAR_SPAN] = (uint16_t)leave;
+        occupancy->used += (uint32_t)leave;
+        if (calendar)
+            as_calendar_set(calendar, cycle, (uint32_t)leave);
+    }
+}
+
+/* Units of which there are fewer than their queue can feed: what is taken from `from` on. */
+static void put_calendar(struct writer *writer, const struct as_calendar *calendar, uint64_t from)
+{
+    uint64_t end = calendar->latest + 1, pairs = 0;
+    if (!has_room(writer, end > from ? 2 * (end - from) : 0))
+        return;
+    uint16_t *count = writer->out++;
+    for (uint64_t cycle = from; cycle < end; cycle++) {
+        uint32_t taken = as_calendar_word(calendar, cycle) & 0xff;
+        if (!taken)
+            continue;
+        put_time(writer, cycle);
+        put(writer, taken);
+        pairs++;
+    }
+    *count = (uint16_t)pairs;
+}
+
+static void get_calendar(struct reader *reader, struct as_calendar *calendar)
+{
+    calendar->latest = reader->base;
+    for (uint64_t pairs = get(reader); pairs > 0; pairs--) {
+        uint64_t cycle = get_time(reader);
+        as_calendar_set(calendar, cycle, (uint32_t)get(reader));
+        calendar->latest = cycle;
+    }
+}
+
+static void put_issue(struct writer *writer, struct as_core *core, uint64_t from)
+{
+    put_occupancy(writer, core->branches);
+    for (int i = 0; i < AS_QUEUE_COUNT; i++)
+        put_occupancy(writer, core->queues[i]);
+    for (uint32_t units = core->tight_units; units; units &= units - 1)
+        put_calendar(writer, core->unit_calendar[__builtin_ctz(units)], from);
+}
+
+/* What the calendars know of cycles from the base on is of another time. */
+static void clear_calendar(struct as_calendar *calendar, uint64_t from, uint64_t horizon)
+{
+    for (uint64_t cycle = from; cycle <= horizon; cycle++)
+        as_calendar_set(calendar, cycle, 0);
+}
+
+static void get_issue(struct reader *reader, struct as_core *core, uint64_t horizon)
+{
+    get_occupancy(reader, core->branches, NULL);
+    for (int i = 0; i < AS_QUEUE_COUNT; i++) {
+        clear_calendar(core->queue_calendar[i], reader->base, horizon);
+        get_occupancy(reader, core->queues[i], core->queue_calendar[i]);
+    }
+    for (uint32_t units = core->tight_units; units; units &= units - 1) {
+        struct as_calendar *calendar = core->unit_calendar[__builtin_ctz(units)];
+        clear_calendar(calendar, reader->base, horizon);
+        get_calendar(reader, calendar);
+    }
+}
+
+/* ---- stores ---- */
+
+/* Stores that have not drained; when the entries of others were free, as far as that is not past. What a drain is held
+ * up by matters from the first one's earliest start on. */
+static void put_drains(struct writer *writer, const struct as_core *core)
+{
+    uint64_t pending = core->n_stores - core->n_drained, limit = core->store_queue.limit;
+    uint64_t room = pending < limit ? limit - pending : 0, first = core->n_drained - room;
+    if (!has_room(writer, 8 + pending + room))
+        return;
+    put(writer, pending);
+    for (uint64_t n = core->n_drained; n < core->n_stores; n++) {
+        const struct pending *store = &core->pending[n & core->pending_mask];
+        put_time(writer, store->commit);
+        writer->out[-1] |= (uint16_t)((store->size != 0) << 15);
+    }
+    while (first != core->n_drained && core->store_queue.gone[first & core->store_queue.mask] <= writer->base)
+        first++;
+    put(writer, core->n_drained - first);
+    for (; first != core->n_drained; first++)
+        put_later(writer, core->store_queue.gone[first & core->store_queue.mask], writer->base);
+    uint64_t start = pending ? core->pending[core->n_drained & core->pending_mask].commit : writer->base;
+    start = start < writer->base ? start : writer->base;
+    put_later(writer, core->last_drain_start, start);
+    put(writer, core->last_drain_start > start ? core->drains_in_cycle : 0);
+    put_later(writer, core->last_drain, start);
+}
+
+static void get_drains(struct reader *reader, struct as_core *core)
+{
+    get(reader); /* how many there are: the caller has said so too */
+    for (uint64_t n = core->n_drained; n < core->n_stores; n++)
+        core->pending[n & core->pending_mask].commit = reader->base + (*reader->in++ & ((1u << 15) - 1)) - BIAS;
+    memset(core->store_queue.gone, 0, (core->store_queue.mask + 1) * sizeof *core->store_queue.gone);
+    for (uint64_t n = get(reader); n > 0; n--)
+        core->store_queue.gone[(core->n_drained - n) & core->store_queue.mask] = get_later(reader);
+    core->last_drain_start = get_later(reader);
+    core->drains_in_cycle = (uint32_t)get(reader);
+    core->last_drain = get_later(reader);
+    as_core_plan_drain(core);
+}
+
+/* ---- the compare before a branch that may fuse with it ---- */
+
+static bool may_fuse(const struct as_core *core, const struct as_body *body)
+{
+    const struct as_insn *previous = core->previous;
+    return body->recipes->traits & AS_RECIPE_FUSES && previous && previous->flags & AS_INSN_FUSE_FIRST &&
+           previous->address + previous->length == body->insns[0]->address && as_insn_fuses(previous, body->insns[0]);
+}
+
+static void put_fusion(struct writer *writer, const struct as_core *core, const struct as_body *body)
+{
+    bool fuses = may_fuse(core, body);
+    put(writer, fuses);
+    if (!fuses)
+        return;
+    memcpy(writer->out, &core->previous, sizeof core->previous);
+    writer->out += sizeof core->previous / sizeof *writer->out;
+    put_time(writer, core->previous_dispatch);
+    put_time(writer, core->previous_issue);
+    put_time(writer, core->previous_done);
+    put_time(writer, core->previous_commit);
+}
+
+static void get_fusion(struct reader *reader, struct as_core *core)
+{
+    core->previous = NULL;
+    if (!get(reader))
+        return;
+    memcpy(&core->previous, reader->in, sizeof core->previous);
+    reader->in += sizeof core->previous / sizeof *reader->in;
+    core->previous_dispatch = get_time(reader);
+    core->previous_issue = get_time(reader);
+    core->previous_done = get_time(reader);
+    core->previous_commit = get_time(reader);
+}
+
+/* ---- all of it ---- */
+
+uint32_t as_state_take(struct as_core *core, const struct as_body *body, uint16_t *words)
+{
+    struct writer writer = {.base = core->last_dispatch, .out = words, .end = words + AS_STATE_WORDS - 256};
+    uint64_t base = writer.base, issue = base + core->dispatch_to_issue;
+    if (core->last_commit - base > FURTHEST)
+        return 0;
+    put_time(&writer, core->last_commit);
+    uint64_t fetch = put_fetch(&writer, core, body);
+    put_later(&writer, core->hold_dispatch, base);
+    if (core->has_rows)
+        put_rows(&writer, core, fetch);
+    else
+        put_flights(&writer, core);
+    put_ring(&writer, &core->registers[AS_REGISTERS_INT], core->n_writes[AS_REGISTERS_INT], base);
+    put_ring(&writer, &core->registers[AS_REGISTERS_FP], core->n_writes[AS_REGISTERS_FP], base);
+    put_ring(&writer, &core->load_queue, core->n_loads, base);
+    if (writer.beyond)
+        return 0;
+    put_ready(&writer, core, issue);
+    put_long_units(&writer, core, issue);
+    put_later(&writer, core->stores_known, base);
+    put_later(&writer, core->load_barrier, base);
+    put_later(&writer, core->store_barrier, base);
+    put_issue(&writer, core, issue);
+    put_drains(&writer, core);
+    put_fusion(&writer, core, body);
+    return writer.beyond ? 0 : (uint32_t)(writer.out - words);
+}
+
+void as_state_put(struct as_core *core, const struct as_body *body, const uint16_t *words, uint64_t horizon)
+{
+    struct reader reader = {.base = core->last_dispatch, .in = words};
+    core->last_commit = get_time(&reader);
+    get_fetch(&reader, core, body);
+    core->hold_dispatch = get_later(&reader);
+    if (core->has_rows)
+        get_rows(&reader, core);
+    else
+        get_flights(&reader, core);
+    get_ring(&reader, &core->registers[AS_REGISTERS_INT], core->n_writes[AS_REGISTERS_INT]);
+    get_ring(&reader, &core->registers[AS_REGISTERS_FP], core->n_writes[AS_REGISTERS_FP]);
+    get_ring(&reader, &core->load_queue, core->n_loads);
+    get_ready(&reader, core);
+    get_long_units(&reader, core);
+    core->stores_known = get_later(&reader);
+    core->load_barrier = get_later(&reader);
+    core->store_barrier = get_later(&reader);
+    get_issue(&reader, core, horizon);
+    get_drains(&reader, core);
+    get_fusion(&reader, core);
+}

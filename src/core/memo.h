@@ -1,0 +1,101 @@
+/* What the pipeline did, remembered: blocks that come again in a state that was there before, and get the same answers
+ * of caches, TLBs and predictor, take the same times. doc/design/memo.md has the reasons and the figures.
+ *
+ * A node is a block and the state of the core before it (core_state.h). From it lead edges, one for each sequence of
+ * answers; an edge holds the times of the block's instructions, counted from the last dispatch before it, and the node
+ * that follows. While a core walks along edges its own pipeline stands still; it is brought up to date where no edge
+ * fits. One memo serves all cores of a run.
+ *
+ * It holds what fits into its bytes. When they are used up all is dropped, and filled anew with what is needed now.
+ */
+#ifndef AS_CORE_MEMO_H
+#define AS_CORE_MEMO_H
+
+#include "base/error.h"
+#include "core/core.h"
+
+/* Instructions that are executed together: a block, or the part of one that was executed. */
+struct as_body {
+    uint32_t n;
+    bool continues; /* the first is a further iteration of the rep instruction before */
+    const struct as_insn **insns;
+    struct as_recipe *recipes; /* one behind the other */
+    uint32_t *ideals;          /* of each: see as_op; NULL: none has any */
+    /* What the instructions access, in order: kinds only. Number first_access[i] is the first of instruction i; there
+     * are n + 1 of them. */
+    struct as_core_access *shape;
+    uint32_t *first_access, n_accesses;
+    uint32_t stores; /* micro-operations that take an entry of the store queue */
+};
+enum { AS_BODY_STORES = 64, AS_BODY_ACCESSES = 256 }; /* that a body which is remembered has at most */
+
+struct as_shape {
+    uint32_t index; /* of the instruction in the body */
+    uint8_t kind;
+};
+
+/* `ideals` may be NULL. All are copied, but for the instructions. */
+struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,
+                            const uint32_t *ideals, bool continues, const struct as_shape *shape, uint32_t n_shape);
+void as_body_free(struct as_body *body);
+
+/* An execution of a body. */
+struct as_body_run {
+    const struct as_body *body;
+    const struct as_core_access *accesses; /* as many as in its shape, of the same kinds */
+    uint64_t next;                         /* where control went; 0 unknown */
+    bool taken;
+};
+
+/* An instruction of an edge: as_pipe, with cycles from the last dispatch before the block. */
+struct as_edge_record {
+    int32_t fetch, dispatch, issue, done, commit;
+    uint32_t insn, events;
+    uint16_t wrong_path, flags;
+    uint8_t uops, wrong_delay;
+};
+
+struct as_node;
+struct as_edge_next {
+    const struct as_body *body;
+    struct as_node *node;
+};
+
+struct as_edge {
+    struct as_node *node;          /* where it begins */
+    struct as_edge_next next[2];   /* where it leads, by what follows: the one that was used last comes first */
+    int32_t dispatched, committed; /* the last dispatch and commit */
+    uint32_t n;
+    uint32_t uops, continued, branches, mispredictions, btb_misses, flushes, wrong_path, forwards;
+    uint64_t kernel_cycles;
+    bool odd; /* some of those behind `branches` are not 0 */
+    struct as_edge_record records[];
+};
+
+struct as_memo_options {
+    size_t bytes; /* to use at most; what is needed beside nodes and edges is not counted */
+    bool checks;  /* the pipeline runs too, and must come to the same */
+};
+enum { AS_MEMO_MIB = 512 }; /* unless told otherwise */
+
+struct as_memo;
+struct as_memo *as_memo_new(const struct as_memo_options *options);
+void as_memo_free(struct as_memo *memo); /* after its cores */
+/* False: a check found a difference, which `err` names; the cores have done nothing since then. */
+bool as_memo_check(const struct as_memo *memo, struct as_error *err) AS_MUST_CHECK;
+
+struct as_memo_counters {
+    uint64_t blocks, instructions;             /* that were run */
+    uint64_t known_blocks, known_instructions; /* … along an edge */
+    uint64_t nodes, edges, bytes;              /* now */
+    uint64_t made_nodes, made_edges;           /* in all */
+    uint64_t restored, drops;                  /* times that a pipeline was brought up to date; all was dropped */
+};
+void as_memo_count(const struct as_memo *memo, struct as_memo_counters *counters);
+
+/* Before the core's first block. */
+void as_core_set_memo(struct as_core *core, struct as_memo *memo);
+/* Executes all of a body; fills `pipes` but for path and thread. With a memo or without one: the same. */
+void as_core_run(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes);
+
+#endif

@@ -1,0 +1,226 @@
+/* Random programs with the memo and without it: every record and every counter must be the same. */
+#include "body_bed.h"
+#include "stream_gen.h"
+#include "unit.h"
+
+#include <string.h>
+
+enum { STEPS = 12000, STATIC = 90, HOT = 4096 };
+
+static const struct stream_mix mixes[] = {
+    /* hits nearly always, and then comes again soon */
+    {.mul = 4,
+     .fp = 8,
+     .loads = 20,
+     .stores = 10,
+     .branches = 14,
+     .nops = 2,
+     .footprint = 512,
+     .alias = 30,
+     .late = 20},
+    /* forwarding, violations of the memory order, fences, atomics, flushes */
+    {.mul = 8,
+     .fp = 10,
+     .loads = 22,
+     .stores = 14,
+     .branches = 15,
+     .nops = 3,
+     .fences = 10,
+     .atomics = 10,
+     .serialising = 10,
+     .flushing = 10,
+     .footprint = 512,
+     .far = 20,
+     .alias = 80,
+     .late = 60,
+     .partial = 30,
+     .wild = 20},
+    /* stores more than can drain, dividers */
+    {.div = 4,
+     .fp_div = 3,
+     .fp = 4,
+     .loads = 15,
+     .stores = 40,
+     .branches = 8,
+     .footprint = 1024,
+     .far = 5,
+     .alias = 40},
+    /* misses */
+    {.mul = 4, .loads = 22, .stores = 10, .branches = 15, .footprint = 4 << 20, .far = 10, .late = 20, .wild = 5},
+};
+
+struct outcome {
+    struct as_pipe *pipes;
+    struct as_counters counters;
+    struct as_memo_counters memo;
+};
+
+static void run_steps(const struct core_bed *bed, struct as_core *core, struct as_pipe *pipes)
+{
+    for (size_t i = 0; i < bed->steps.len; i++) {
+        struct as_op op = core_bed_op(bed, &bed->steps.data[i]);
+        as_core_execute(core, &op, &pipes[i]);
+    }
+}
+
+static void run_bodies(const struct core_bed *bed, struct as_core *core, struct as_pipe *pipes)
+{
+    struct body_bed bodies = {.bed = bed};
+    struct as_body_run run;
+    for (size_t i = 0; i < bed->steps.len;) {
+        uint32_t n = body_bed_next(&bodies, i, &run);
+        as_core_run(core, &run, &pipes[i]);
+        i += n;
+        if (i > 900 && i % 1000 < 3) /* what system calls do */
+            as_core_wait_until(core, as_core_time(core) + 17);
+    }
+    body_bed_close(&bodies);
+}
+
+/* `options` NULL: without a memo. `by_step`: without blocks either. */
+static struct outcome run(const struct core_bed *bed, const struct as_memo_options *options, bool by_step)
+{
+    struct outcome outcome = {.pipes = as_alloc_array(bed->steps.len, sizeof *outcome.pipes)};
+    struct as_memo *memo = options ? as_memo_new(options) : NULL;
+    struct as_uncore *uncore = as_uncore_new(&bed->machine);
+    struct as_core *core = as_core_new(&bed->machine, uncore, 0, NULL, NULL);
+    struct as_error err = AS_ERROR_INIT;
+    if (memo)
+        as_core_set_memo(core, memo);
+    (by_step ? run_steps : run_bodies)(bed, core, outcome.pipes);
+    if (memo && !as_memo_check(memo, &err))
+        fail_msg("%s: %s", bed->machine.name, err.message);
+    as_core_wait_until(core, as_core_time(core)); /* all stores drain */
+    as_core_count(core, &outcome.counters);
+    if (memo)
+        as_memo_count(memo, &outcome.memo);
+    as_core_free(core);
+    as_uncore_free(uncore);
+    as_memo_free(memo);
+    return outcome;
+}
+
+static void assert_alike(const struct core_bed *bed, const struct outcome *a, const struct outcome *b, const char *what)
+{
+    for (size_t i = 0; i < bed->steps.len; i++) {
+        const struct as_pipe *x = &a->pipes[i], *y = &b->pipes[i];
+        if (memcmp(x, y, sizeof *x) != 0)
+            fail_msg("%s, step %zu (%s): fetch %lu %lu, dispatch %lu %lu, issue %lu %lu, done %lu %lu, commit %lu %lu, "
+                     "events %x %x, flags %x %x",
+                     what, i, as_class_name((enum as_class)bed->code.data[bed->steps.data[i].insn].class_), x->fetch,
+                     y->fetch, x->dispatch, y->dispatch, x->issue, y->issue, x->done, y->done, x->commit, y->commit,
+                     x->events, y->events, x->flags, y->flags);
+    }
+    const uint64_t *x = (const uint64_t *)&a->counters, *y = (const uint64_t *)&b->counters;
+    for (size_t i = 0; i < sizeof a->counters / sizeof *x; i++)
+        if (x[i] != y[i])
+            fail_msg("%s: counter %zu is %lu, and was %lu", what, i, x[i], y[i]);
+}
+
+static void free_outcome(struct outcome *outcome)
+{
+    free(outcome->pipes);
+}
+
+/* Returns the part of the instructions that came along an edge. */
+static double assert_same(const char *machine, const char *changes, const struct stream_mix *mix, uint64_t seed,
+                          uint32_t ideal)
+{
+    static const struct as_memo_options on = {.bytes = 64 << 20}, check = {.bytes = 64 << 20, .checks = true},
+                                        small = {.bytes = 3 << 20};
+    struct core_bed bed;
+    char what[256];
+    core_bed_open_machine(&bed, machine, changes);
+    bed.ideal = ideal;
+    stream_generate(&bed, mix, seed, STATIC, STEPS);
+    struct outcome plain = run(&bed, NULL, false), with = run(&bed, &on, false), checked = run(&bed, &check, false),
+                   dropped = run(&bed, &small, false);
+    snprintf(what, sizeof what, "%s %s, mix %zu, seed %lu", machine, changes ? changes : "", (size_t)(mix - mixes),
+             seed);
+    assert_alike(&bed, &plain, &with, what);
+    assert_alike(&bed, &plain, &checked, what);
+    assert_alike(&bed, &plain, &dropped, what);
+    double known = (double)with.memo.known_instructions / (double)with.memo.instructions;
+    free_outcome(&plain);
+    free_outcome(&with);
+    free_outcome(&checked);
+    free_outcome(&dropped);
+    core_bed_close(&bed);
+    return known;
+}
+
+static double assert_machine(const char *machine, const char *changes)
+{
+    double most = 0;
+    for (size_t mix = 0; mix < sizeof mixes / sizeof *mixes; mix++)
+        for (uint64_t seed = 1; seed <= 2; seed++) {
+            double known = assert_same(machine, changes, &mixes[mix], seed, 0);
+            most = known > most ? known : most;
+        }
+    return most;
+}
+
+static void is_exact_on_all_machines(void **state)
+{
+    static const char *const machines[] = {"boom-tip", "boom-tea", "golden-cove-like", "zen4-like"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        assert_true(assert_machine(machines[i], NULL) > 0.2);
+}
+
+static void is_exact_on_odd_machines(void **state)
+{
+    static const char *const changes[] = {
+        "back.rob=16,queue.int.size=6,queue.mem.size=4,queue.fp.size=4,front.fetch_buffer=8",
+        "back.load_queue=3,back.store_queue=3,front.max_branches=2,front.fetch_targets=5",
+        "back.int_registers=40,back.fp_registers=40,back.width=3,back.commit_width=2,back.rob=126",
+        "front.depth=1,front.redirect=0,front.flush=0,back.dispatch_to_issue=0",
+        "back.memory_speculation=no,back.store_drain=2,front.depth=12,back.dispatch_to_issue=4",
+        "back.dependence_predictor=yes,unit.store.latency=3,unit.load.latency=2,back.forward_latency=7",
+        "queue.mem.width=1,unit.int.count=1,predictor.fast_entries=0,front.taken_bubble=3,back.flag_flush=no",
+        "back.width=1,back.commit_width=1,front.fetch_width=1,front.fetch_buffer=1,back.rob=2",
+        "back.rob_rows=no,back.int_registers=40,back.width=3,back.commit_width=5",
+        "back.width=8,back.rob=24,front.fetch_bytes=32,back.commit_width=6",
+        "front.fetch_width=3,queue.int.size=6,front.max_branches=2",
+        "memory.fault_cycles=300,memory.dtlb.entries=4,memory.dtlb.ways=4",
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        print_message("%s\n", changes[i]), assert_machine("boom-tip", changes[i]);
+    assert_machine("zen4-like", changes[5]);
+}
+
+static void is_exact_with_ideals(void **state)
+{
+    static const uint32_t ideals[] = {AS_EVENT_ST_L1 | AS_EVENT_DR_L1, AS_EVENT_FL_MB, AS_EVENT_FL_MO | AS_EVENT_DR_SQ,
+                                      AS_EVENT_ST_TLB | AS_EVENT_BANK | AS_EVENT_DIVIDE, AS_EVENT_FL_EX};
+    for (size_t i = 0; i < sizeof ideals / sizeof *ideals; i++)
+        for (size_t mix = 0; mix < sizeof mixes / sizeof *mixes; mix++) {
+            assert_same("zen4-like", NULL, &mixes[mix], 3, ideals[i]);
+            assert_same("boom-tip", NULL, &mixes[mix], 4, ideals[i]);
+        }
+}
+
+/* Where one core is alone, it makes no difference that drains are looked at before each block. */
+static void blocks_change_nothing(void **state)
+{
+    for (size_t mix = 0; mix < sizeof mixes / sizeof *mixes; mix++) {
+        struct core_bed bed;
+        core_bed_open_machine(&bed, "boom-tip", NULL);
+        stream_generate(&bed, &mixes[mix], 5, STATIC, 900); /* before the first wait */
+        struct outcome steps = run(&bed, NULL, true), blocks = run(&bed, NULL, false);
+        assert_alike(&bed, &steps, &blocks, "blocks");
+        free_outcome(&steps);
+        free_outcome(&blocks);
+        core_bed_close(&bed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_change_nothing),
+        cmocka_unit_test(is_exact_on_all_machines),
+        cmocka_unit_test(is_exact_on_odd_machines),
+        cmocka_unit_test(is_exact_with_ideals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
