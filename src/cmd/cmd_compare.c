@@ -128,6 +128,7 @@ static const struct as_option options_table[] = {
      .help =
          "Write the commit stage cycle by cycle to FILE, 64 bytes for each cycle in which it changes, so that other "
          "samplers can be run on it."},
+    AS_MEMO_OPTIONS(struct compare_options, run),
     AS_RUN_OPTIONS(struct compare_options, run),
     {.name = NULL},
 };
@@ -261,6 +262,8 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
         !add_sampling(all, run, schedule.period, err) || !add_sweep(all, run, err))
         return false;
     as_modelled_set_events(modelled, run->events);
+    struct as_memo_options memo = as_run_memo_options(&run->options->run);
+    as_model_set_memo(modelled->model, &memo);
     return load_observers(run, err);
 }
 

@@ -152,6 +152,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, json),
      .help = "Print the summary as one JSON document; the program's own standard output then goes to standard error."},
+    AS_MEMO_OPTIONS(struct record_command, run),
     AS_RUN_OPTIONS(struct record_command, run),
     {.name = NULL},
 };
@@ -191,6 +192,8 @@ static const char *model_option(const struct record_command *command)
                                   {"from", run->from != NULL},
                                   {"to", run->to != NULL},
                                   {"window", run->window != usual_run.window},
+                                  {"memo", run->memo != usual_run.memo},
+                                  {"memo-size", run->memo_size != usual_run.memo_size},
                                   {"no-follow", run->no_follow},
                                   {"qemu", run->qemu != NULL}};
     return first_given(owned, sizeof owned / sizeof *owned);
@@ -232,6 +235,9 @@ static int record(struct record_command *command, char **argv)
     options->argv = argv;
     options->environment = environ;
     options->engine = as_run_engine_options(&command->run, argv);
+    struct as_memo_options memo = as_run_memo_options(&command->run);
+    options->memo_bytes = memo.bytes;
+    options->memo_checks = memo.checks;
     options->region = region;
     options->golden = command->golden == 0;
     options->stdout_to_stderr = command->json;

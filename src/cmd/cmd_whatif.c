@@ -68,6 +68,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct whatif_options, output),
      .value = "FILE",
      .help = "Write the result to FILE."},
+    AS_MEMO_OPTIONS(struct whatif_options, run),
     AS_RUN_OPTIONS(struct whatif_options, run),
     {.name = NULL},
 };
@@ -90,6 +91,8 @@ static bool run_once(struct session *session, struct as_modelled *modelled, stru
     struct as_engine_options engine = as_run_engine_options(&session->options->run, session->argv);
     engine.discard_stdout = true; /* for all runs alike: programs do other work on a terminal */
     as_input_rewind(&session->input);
+    struct as_memo_options memo = as_run_memo_options(&session->options->run);
+    as_model_set_memo(modelled->model, &memo);
     return as_progress_run(modelled, engine, err);
 }
 

@@ -8,6 +8,9 @@
 #include <signal.h>
 #include <string.h>
 
+const char *const as_run_memo_choices[] = {
+    [AS_RUN_MEMO_ON] = "on", [AS_RUN_MEMO_OFF] = "off", [AS_RUN_MEMO_CHECK] = "check", NULL};
+
 bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
 {
     if (!options->skip && !options->max && !options->from && !options->to)
@@ -25,6 +28,12 @@ bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
 void as_run_options_free(struct as_run_options *options)
 {
     as_regions_free(&options->regions);
+}
+
+struct as_memo_options as_run_memo_options(const struct as_run_options *options)
+{
+    return (struct as_memo_options){.bytes = options->memo == AS_RUN_MEMO_OFF ? 0 : (size_t)options->memo_size << 20,
+                                    .checks = options->memo == AS_RUN_MEMO_CHECK};
 }
 
 struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv)

@@ -3,18 +3,24 @@
 #define AS_CMD_RUN_OPTIONS_H
 
 #include "cmd/cli.h"
+#include "core/memo.h"
 #include "engine/engine.h"
 
 struct as_run_options {
     const char *qemu, *from, *to;
     uint64_t window, skip, max;
     bool no_follow;
+    int memo;                  /* enum as_run_memo; verbs that run programs in the model alone */
+    uint64_t memo_size;        /* MiB */
     struct as_regions regions; /* what the options above ask for: as_run_options_settle */
 };
 #define AS_RUN_OPTIONS_DEFAULT                                                                                         \
     {                                                                                                                  \
-        .window = 100000                                                                                               \
+        .window = 100000, .memo_size = AS_MEMO_BYTES >> 20                                                             \
     }
+
+enum as_run_memo { AS_RUN_MEMO_ON, AS_RUN_MEMO_OFF, AS_RUN_MEMO_CHECK };
+extern const char *const as_run_memo_choices[];
 
 /* Entries for an option table; `member` is the struct as_run_options in the command's options struct. */
 #define AS_RUN_OPTIONS(struct_type, run_member)                                                                        \
@@ -55,10 +61,25 @@ struct as_run_options {
         .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
     }
 
+/* More of them, for verbs that run programs in the model. */
+#define AS_MEMO_OPTIONS(struct_type, run_member)                                                                       \
+    {.name = "memo",                                                                                                   \
+     .type = AS_OPTION_CHOICE,                                                                                         \
+     .offset = offsetof(struct_type, run_member.memo),                                                                 \
+     .value = "on|off|check",                                                                                          \
+     .choices = as_run_memo_choices,                                                                                   \
+     .help = "Remember what the modelled pipeline did with each block (default on): faster, and the same results to "  \
+             "the cycle. check: run it all the same, and stop with an error if anything differs."},                    \
+    {                                                                                                                  \
+        .name = "memo-size", .type = AS_OPTION_U64, .offset = offsetof(struct_type, run_member.memo_size),             \
+        .value = "MIB", .min = 4, .max = 1 << 20, .help = "Use at most this much memory for that (default 512)."       \
+    }
+
 /* After parsing: makes the list of regions. The command frees the options in any case. */
 bool as_run_options_settle(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
 void as_run_options_free(struct as_run_options *options);
 
+struct as_memo_options as_run_memo_options(const struct as_run_options *options);
 /* `options` must live as long as the engine. */
 struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv);
 /* The part of the program that was asked for, in words; the caller frees. NULL: all of it. */

@@ -18,7 +18,8 @@
 struct as_core_access {
     uint64_t address;
     uint32_t size;
-    uint8_t kind; /* AS_ACCESS_* */
+    uint16_t index; /* of its instruction, where several are executed together (memo.h) */
+    uint8_t kind;   /* AS_ACCESS_* */
 };
 
 /* An executed instruction, or an iteration of a rep instruction. */

@@ -168,7 +168,8 @@ static uint32_t count_stores(const struct as_body *body)
 }
 
 struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,
-                            const uint32_t *ideals, bool continues, const struct as_shape *shape, uint32_t n_shape)
+                            const uint32_t *ideals, bool continues, const struct as_core_access *shape,
+                            uint32_t n_shape)
 {
     struct as_body *body = as_alloc(sizeof *body);
     *body = (struct as_body){.n = n, .continues = continues, .n_accesses = n_shape};
@@ -183,7 +184,7 @@ struct as_body *as_body_new(const struct as_machine *machine, const struct as_in
     body->first_access = as_alloc_array((size_t)n + 1, sizeof *body->first_access);
     body->shape = as_alloc_array(n_shape ? n_shape : 1, sizeof *body->shape);
     for (uint32_t i = 0; i < n_shape; i++) {
-        body->shape[i].kind = shape[i].kind;
+        body->shape[i] = (struct as_core_access){.index = shape[i].index, .kind = shape[i].kind};
         body->first_access[shape[i].index + 1]++;
     }
     for (uint32_t i = 0; i < n; i++)

@@ -21,22 +21,18 @@ struct as_body {
     const struct as_insn **insns;
     struct as_recipe *recipes; /* one behind the other */
     uint32_t *ideals;          /* of each: see as_op; NULL: none has any */
-    /* What the instructions access, in order: kinds only. Number first_access[i] is the first of instruction i; there
-     * are n + 1 of them. */
+    /* What the instructions access, in order: instructions and kinds alone. Number first_access[i] is the first of
+     * instruction i; there are n + 1 of them. */
     struct as_core_access *shape;
     uint32_t *first_access, n_accesses;
     uint32_t stores; /* micro-operations that take an entry of the store queue */
 };
 enum { AS_BODY_STORES = 64, AS_BODY_ACCESSES = 256 }; /* that a body which is remembered has at most */
 
-struct as_shape {
-    uint32_t index; /* of the instruction in the body */
-    uint8_t kind;
-};
-
-/* `ideals` may be NULL. All are copied, but for the instructions. */
+/* `ideals` may be NULL. All are copied, but for the instructions. Of `shape`, addresses and sizes say nothing. */
 struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,
-                            const uint32_t *ideals, bool continues, const struct as_shape *shape, uint32_t n_shape);
+                            const uint32_t *ideals, bool continues, const struct as_core_access *shape,
+                            uint32_t n_shape);
 void as_body_free(struct as_body *body);
 
 /* An execution of a body. */
@@ -73,10 +69,10 @@ struct as_edge {
 };
 
 struct as_memo_options {
-    size_t bytes; /* to use at most; what is needed beside nodes and edges is not counted */
+    size_t bytes; /* to use at most; what is needed beside nodes and edges is not counted. 0: no memo */
     bool checks;  /* the pipeline runs too, and must come to the same */
 };
-enum { AS_MEMO_MIB = 512 }; /* unless told otherwise */
+#define AS_MEMO_BYTES ((size_t)512 << 20) /* unless told otherwise */
 
 struct as_memo;
 struct as_memo *as_memo_new(const struct as_memo_options *options);

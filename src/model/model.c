@@ -1,11 +1,10 @@
-/* See model.h. Block executions are taken apart into instructions, each goes through its thread's core, and the records
- * go out in batches, one thread's at a time. */
+/* See model.h. Block executions go through their thread's core, and the records go out in batches, one thread's at a
+ * time. */
 #include "model/model.h"
 
 #include "base/vec.h"
 #include "count/targets.h"
-
-enum { MAX_ACCESSES = 4096, AHEAD = 12 };
+#include "model/bodies.h"
 
 struct model_thread {
     struct as_core *core;
@@ -34,8 +33,10 @@ struct as_model {
     uint64_t stopped;             /* the latest time at which a thread stopped: to wait, or for good */
     struct as_model_result total; /* of threads that ended */
     struct as_targets leaders;
-    AS_VEC(struct as_recipe *) recipes; /* of a block's instructions, one behind the other; NULL: never executed */
-    AS_VEC(bool) executed_insns;        /* by number */
+    struct as_memo *memo; /* NULL: none */
+    struct as_bodies bodies;
+    AS_VEC(bool) executed;       /* by block */
+    AS_VEC(bool) executed_insns; /* by number */
     as_ideal_of *ideal_of;
     void *ideal_context;
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
@@ -102,6 +103,7 @@ struct as_model *as_model_new(const struct as_machine *machine)
 {
     struct as_model *model = as_alloc(sizeof *model);
     model->machine = machine;
+    model->bodies.machine = machine;
     model->uncore = as_uncore_new(machine);
     model->calls = as_call_tracker_new();
     model->info = (struct as_run_info){
@@ -135,9 +137,9 @@ void as_model_free(struct as_model *model)
     }
     as_vec_free(&model->threads);
     as_targets_free(&model->leaders);
-    for (size_t i = 0; i < model->recipes.len; i++)
-        free(model->recipes.data[i]);
-    as_vec_free(&model->recipes);
+    as_memo_free(model->memo);
+    as_bodies_free(&model->bodies);
+    as_vec_free(&model->executed);
     as_vec_free(&model->executed_insns);
     as_vec_free(&model->ideals);
     for (size_t i = 0; i < model->nops.len; i++)
@@ -165,10 +167,27 @@ static const struct as_insn *code_at(void *context, uint64_t address)
     return insn && as_model_executed(model, insn->id) ? insn : NULL;
 }
 
+/* What stands for an instruction where it does not happen at all, and what does not happen to it. */
+static const struct as_insn *stand_in(void *context, const struct as_insn *insn, uint32_t *ideal)
+{
+    const struct as_model *model = context;
+    const struct as_insn *nop = model->nops.data[insn->id];
+    *ideal = model->ideals.data[insn->id];
+    return nop ? nop : insn;
+}
+
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context)
 {
     model->ideal_of = ideal_of;
     model->ideal_context = context;
+    model->bodies.stand_in = stand_in;
+    model->bodies.context = model;
+}
+
+void as_model_set_memo(struct as_model *model, const struct as_memo_options *options)
+{
+    as_memo_free(model->memo);
+    model->memo = options->bytes ? as_memo_new(options) : NULL;
 }
 
 static void note_ideal(struct as_model *model, const struct as_insn *insn)
@@ -190,24 +209,11 @@ static void note_ideal(struct as_model *model, const struct as_insn *insn)
     }
 }
 
-static struct as_recipe *make_recipes(const struct as_model *model, const struct as_block *block)
-{
-    union as_recipe_room room;
-    AS_VEC(uint8_t) bytes = {0};
-    for (uint32_t i = 0; i < block->n; i++) {
-        as_recipe_make(model->machine, block->insns[i], &room.recipe);
-        size_t n = as_recipe_bytes(&room.recipe);
-        for (size_t at = 0; at < n; at++)
-            *as_vec_push(&bytes) = room.bytes[at];
-    }
-    return (struct as_recipe *)bytes.data;
-}
-
 static __attribute__((noinline)) void note_executed(struct as_model *model, const struct as_block *block)
 {
-    while (model->recipes.len <= block->index)
-        *as_vec_push(&model->recipes) = NULL;
-    model->recipes.data[block->index] = make_recipes(model, block);
+    while (model->executed.len <= block->index)
+        *as_vec_push(&model->executed) = false;
+    model->executed.data[block->index] = true;
     for (uint32_t i = 0; i < block->n; i++) {
         while (model->executed_insns.len <= block->insns[i]->id)
             *as_vec_push(&model->executed_insns) = false;
@@ -215,17 +221,6 @@ static __attribute__((noinline)) void note_executed(struct as_model *model, cons
             note_ideal(model, block->insns[i]);
         model->executed_insns.data[block->insns[i]->id] = true;
     }
-}
-
-/* The recipes of a block's instructions from number `first` on. A block that has them counts as executed. */
-static const struct as_recipe *find_recipes(struct as_model *model, const struct as_block *block, uint32_t first)
-{
-    if (block->index >= model->recipes.len || !model->recipes.data[block->index])
-        note_executed(model, block);
-    const struct as_recipe *recipe = model->recipes.data[block->index];
-    for (; first; first--)
-        recipe = as_recipe_behind(recipe);
-    return recipe;
 }
 
 /* The thread that is behind, of those that run; UINT64_MAX where none does. */
@@ -283,7 +278,9 @@ static void on_thread_start(void *context, struct as_thread *thread)
     own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
     as_core_set_process(own->core, thread->process);
     if (model->wants & AS_WANT_OCCUPANCY)
-        as_core_log_stays(own->core, &own->stays);
+        as_core_log_stays(own->core, &own->stays); /* of the pipeline itself: nothing is remembered */
+    else if (model->memo)
+        as_core_set_memo(own->core, model->memo);
     own->image = thread->image->number;
     own->process = thread->process;
     thread->user = own;
@@ -314,38 +311,29 @@ static void on_thread_end(void *context, struct as_thread *thread)
     as_call_tracker_thread_end(model->calls, thread);
 }
 
-/* The accesses of the execution's instruction `index`, which are the next ones. */
-static uint32_t take_accesses(struct as_accesses *all, struct as_access *next, bool *has_next, uint32_t index,
-                              struct as_core_access *accesses)
+/* Room for n records in the thread's batch. */
+static struct as_pipe *make_room(struct as_model *model, struct model_thread *own, uint32_t number, uint32_t n)
 {
-    uint32_t n = 0;
-    for (; *has_next && next->index == index; *has_next = as_accesses_next(all, next))
-        if (n < MAX_ACCESSES)
-            accesses[n++] = (struct as_core_access){.address = next->address, .size = next->size, .kind = next->kind};
-    return n;
+    if (own->n + n > AS_MODEL_BATCH)
+        publish(model, own, number);
+    if (!own->buffer)
+        own->buffer = as_pipe_buffer_take(model->fanout);
+    struct as_pipe *pipes = own->buffer->pipes + own->n;
+    own->n += n;
+    return pipes;
 }
 
-/* The accesses of the buffer's last record, for observers that want them. */
-static __attribute__((noinline)) void note_accesses(struct model_thread *own, uint32_t insn,
-                                                    const struct as_core_access *accesses, uint32_t n)
+/* The accesses of a run, for observers that want them; its records are the last ones in the buffer. */
+static __attribute__((noinline)) void note_accesses(struct model_thread *own, const struct as_body_run *run)
 {
-    for (uint32_t i = 0; i < n; i++)
-        as_pipe_buffer_add_access(own->buffer, (uint32_t)own->n - 1,
-                                  &(struct as_data_access){.address = accesses[i].address,
-                                                           .insn = insn,
-                                                           .size = accesses[i].size & 0xffffff,
-                                                           .kind = accesses[i].kind});
-}
-
-/* What does not happen to the instruction; where it does not happen at all, a nop stands for it. */
-static void make_ideal(const struct as_model *model, struct as_op *op)
-{
-    uint32_t id = op->insn->id;
-    op->ideal = model->ideals.data[id];
-    if (model->nops.data[id]) {
-        op->insn = model->nops.data[id];
-        op->recipe = NULL;
-        op->n_accesses = 0;
+    const struct as_body *body = run->body;
+    for (uint32_t i = 0; i < body->n_accesses; i++) {
+        const struct as_core_access *access = &run->accesses[i];
+        as_pipe_buffer_add_access(own->buffer, (uint32_t)own->n - body->n + access->index,
+                                  &(struct as_data_access){.address = access->address,
+                                                           .insn = body->insns[access->index]->id,
+                                                           .size = access->size & 0xffffff,
+                                                           .kind = access->kind});
     }
 }
 
@@ -353,37 +341,19 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
-    static struct as_core_access accesses[MAX_ACCESSES];
-    struct as_accesses all = as_accesses_of(exec);
-    struct as_access next;
-    bool has_next = as_accesses_next(&all, &next);
     uint32_t path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
-    const struct as_recipe *recipe = find_recipes(model, exec->block, exec->first);
-    struct as_op op = {.accesses = accesses, .continues = exec->continues};
-    for (uint32_t i = exec->first; i < exec->end; i++, recipe = as_recipe_behind(recipe)) {
-        op.insn = exec->block->insns[i];
-        op.recipe = recipe;
-        op.n_accesses = has_next && next.index == i ? take_accesses(&all, &next, &has_next, i, accesses) : 0;
-        if (__builtin_expect(model->ideal_of != NULL, 0))
-            make_ideal(model, &op);
-        if (recipe->traits & AS_RECIPE_CONTROL) {
-            bool last = i == exec->end - 1;
-            op.next = last ? exec->next : op.insn->address + op.insn->length;
-            op.taken = last && exec->taken;
-        }
-        if (!own->buffer)
-            own->buffer = as_pipe_buffer_take(model->fanout);
-        struct as_pipe *pipe = &own->buffer->pipes[own->n++];
-        __builtin_prefetch(pipe + AHEAD, 1); /* an observer on another core has had these lines */
-        as_core_execute(own->core, &op, pipe);
-        op.continues = false;
-        if (__builtin_expect(op.n_accesses && model->wants & AS_WANT_ACCESSES, 0))
-            note_accesses(own, op.insn->id, accesses, op.n_accesses);
-        pipe->path = path;
-        pipe->thread = (uint16_t)thread->number;
-        if (own->n == AS_MODEL_BATCH)
-            publish(model, own, thread->number);
+    if (exec->block->index >= model->executed.len || !model->executed.data[exec->block->index])
+        note_executed(model, exec->block);
+    struct as_body_run run = {.next = exec->next, .taken = exec->taken};
+    run.body = as_bodies_find(&model->bodies, exec, &run.accesses);
+    struct as_pipe *pipes = make_room(model, own, thread->number, run.body->n);
+    as_core_run(own->core, &run, pipes);
+    for (uint32_t i = 0; i < run.body->n; i++) {
+        pipes[i].path = path;
+        pipes[i].thread = (uint16_t)thread->number;
     }
+    if (__builtin_expect(run.body->n_accesses && model->wants & AS_WANT_ACCESSES, 0))
+        note_accesses(own, &run);
     if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
         as_targets_note(&model->leaders, exec->block->image, exec->next);
     model->instructions += as_block_exec_count(exec);
@@ -453,12 +423,19 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     model->total.engine = result->engine;
     sum_up(&model->total);
     *result = model->total;
-    return ok;
+    return ok && (!model->memo || as_memo_check(model->memo, err));
 }
 
 uint64_t as_model_progress(const struct as_model *model)
 {
     return model->instructions;
+}
+
+bool as_model_count_memo(const struct as_model *model, struct as_memo_counters *counters)
+{
+    if (model->memo)
+        as_memo_count(model->memo, counters);
+    return model->memo != NULL;
 }
 
 const struct as_engine *as_model_engine(const struct as_model *model)

@@ -9,6 +9,7 @@
 
 #include "assay/observer.h"
 #include "core/core.h"
+#include "core/memo.h"
 #include "count/tracker.h"
 #include "engine/engine.h"
 #include "model/paths.h"
@@ -34,6 +35,9 @@ typedef uint32_t as_ideal_of(void *context, const struct as_model *model, const 
 /* Before the run. Without it all is as on the real machine. */
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context);
 
+/* Before the run: what the pipeline did is remembered (core/memo.h). Without it every instruction is run. */
+void as_model_set_memo(struct as_model *model, const struct as_memo_options *options);
+
 struct as_model_result {
     struct as_engine_result engine;
     uint64_t instructions;       /* iterations of rep instructions are none */
@@ -50,6 +54,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
 uint64_t as_model_progress(const struct as_model *model); /* instructions so far */
 
 /* After the run. */
+bool as_model_count_memo(const struct as_model *model, struct as_memo_counters *counters); /* false: it has none */
 const struct as_engine *as_model_engine(const struct as_model *model);
 const struct as_call_tracker *as_model_calls(const struct as_model *model);
 /* The number of a thread's process, from 1; 0: no such thread. */

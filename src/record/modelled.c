@@ -1,8 +1,10 @@
 /* See modelled.h. */
 #include "record/modelled.h"
 
+#include "base/log.h"
 #include "model/machine_events.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,6 +96,19 @@ static void tick(void *context)
     modelled->meter->update(modelled->meter_context, as_model_progress(modelled->model));
 }
 
+static void tell_memo(const struct as_model *model)
+{
+    struct as_memo_counters memo;
+    if (!as_model_count_memo(model, &memo) || !memo.blocks)
+        return;
+    as_log_debug("memo: %.2f %% of %" PRIu64 " blocks, %.2f %% of the instructions known; %" PRIu64
+                 " nodes and %" PRIu64 " edges in %.1f MiB; %" PRIu64 " nodes and %" PRIu64 " edges made, %" PRIu64
+                 " times back to the pipeline, dropped %" PRIu64 " times",
+                 100.0 * (double)memo.known_blocks / (double)memo.blocks, memo.blocks,
+                 100.0 * (double)memo.known_instructions / (double)memo.instructions, memo.nodes, memo.edges,
+                 (double)memo.bytes / (1 << 20), memo.made_nodes, memo.made_edges, memo.restored, memo.drops);
+}
+
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
 {
     const struct as_meter *meter = modelled->meter;
@@ -104,6 +119,7 @@ bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engi
     bool ok = as_model_run(modelled->model, &engine, modelled->fanout, &modelled->result, err);
     if (meter)
         meter->end(modelled->meter_context);
+    tell_memo(modelled->model);
     return ok;
 }
 

@@ -37,6 +37,8 @@ struct as_record_options {
     bool golden;                     /* keep every cycle, not samples alone */
     const char *core, *samplers, *events;
     struct as_strlist set;
+    size_t memo_bytes;            /* to remember what the pipeline did; 0: it runs every time */
+    bool memo_checks;             /* it runs all the same, and must come to the same */
     const struct as_meter *meter; /* NULL: nobody wants to know how far it is */
     void *meter_context;
     /* The other sources: */

@@ -15,14 +15,14 @@ static struct as_body *make(struct body_bed *bodies, size_t at, uint32_t n)
 {
     const struct core_bed *bed = bodies->bed;
     const struct as_insn *insns[LONGEST];
-    struct as_shape shape[LONGEST];
+    struct as_core_access shape[LONGEST];
     uint32_t ideals[LONGEST], n_shape = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct bed_step *step = &bed->steps.data[at + i];
         insns[i] = &bed->code.data[step->insn];
         ideals[i] = bed->ideal;
         if (step->access.size)
-            shape[n_shape++] = (struct as_shape){.index = i, .kind = step->access.kind};
+            shape[n_shape++] = (struct as_core_access){.index = (uint16_t)i, .kind = step->access.kind};
     }
     *as_vec_push(&bodies->starts) = bed->steps.data[at].insn;
     return *as_vec_push(&bodies->bodies) = as_body_new(&bed->machine, insns, n, ideals, false, shape, n_shape);

@@ -1,0 +1,107 @@
+/* See bodies.h. */
+#include "model/bodies.h"
+
+enum { MOST_ACCESSES = 4096 }; /* of an instruction */
+
+struct as_block_body {
+    struct as_body *body;
+    uint32_t first, end;
+    struct as_block_body *next;
+};
+
+static const struct as_insn *stand_in(const struct as_bodies *bodies, const struct as_insn *insn, uint32_t *ideal)
+{
+    *ideal = 0;
+    return bodies->stand_in ? bodies->stand_in(bodies->context, insn, ideal) : insn;
+}
+
+static bool is_replaced(const struct as_bodies *bodies, const struct as_insn *insn)
+{
+    uint32_t ideal;
+    return stand_in(bodies, insn, &ideal) != insn;
+}
+
+static void collect(struct as_bodies *bodies, const struct as_block_exec *exec)
+{
+    struct as_accesses all = as_accesses_of(exec);
+    uint32_t index = UINT32_MAX, n = 0;
+    as_vec_clear(&bodies->accesses);
+    for (struct as_access access; as_accesses_next(&all, &access);) {
+        n = access.index == index ? n + 1 : 0;
+        index = access.index;
+        if (n >= MOST_ACCESSES || (bodies->stand_in && is_replaced(bodies, exec->block->insns[index])))
+            continue;
+        *as_vec_push(&bodies->accesses) = (struct as_core_access){.address = access.address,
+                                                                  .size = access.size,
+                                                                  .index = (uint16_t)(index - exec->first),
+                                                                  .kind = access.kind};
+    }
+}
+
+static bool is_body_of(const struct as_block_body *block, const struct as_block_exec *exec,
+                       const struct as_core_access *accesses, size_t n)
+{
+    const struct as_body *body = block->body;
+    if (block->first != exec->first || block->end != exec->end || body->continues != exec->continues ||
+        body->n_accesses != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (body->shape[i].index != accesses[i].index || body->shape[i].kind != accesses[i].kind)
+            return false;
+    return true;
+}
+
+static struct as_block_body *make(struct as_bodies *bodies, const struct as_block_exec *exec)
+{
+    uint32_t n = exec->end - exec->first;
+    const struct as_insn **insns = as_alloc_array(n, sizeof *insns);
+    uint32_t *ideals = as_alloc_array(n, sizeof *ideals);
+    for (uint32_t i = 0; i < n; i++)
+        insns[i] = stand_in(bodies, exec->block->insns[exec->first + i], &ideals[i]);
+    struct as_block_body *block = as_alloc(sizeof *block);
+    *block = (struct as_block_body){.first = exec->first, .end = exec->end};
+    block->body = as_body_new(bodies->machine, insns, n, bodies->stand_in ? ideals : NULL, exec->continues,
+                              bodies->accesses.data, (uint32_t)bodies->accesses.len);
+    free(insns);
+    free(ideals);
+    return block;
+}
+
+static __attribute__((noinline)) const struct as_body *find_slowly(struct as_bodies *bodies,
+                                                                   const struct as_block_exec *exec)
+{
+    while (bodies->blocks.len <= exec->block->index)
+        *as_vec_push(&bodies->blocks) = NULL;
+    struct as_block_body **first = &bodies->blocks.data[exec->block->index], **link = first;
+    while (*link && !is_body_of(*link, exec, bodies->accesses.data, bodies->accesses.len))
+        link = &(*link)->next;
+    struct as_block_body *found = *link ? *link : make(bodies, exec);
+    *link = found->next;
+    found->next = *first;
+    *first = found;
+    return found->body;
+}
+
+const struct as_body *as_bodies_find(struct as_bodies *bodies, const struct as_block_exec *exec,
+                                     const struct as_core_access **accesses)
+{
+    collect(bodies, exec);
+    *accesses = bodies->accesses.data;
+    uint32_t index = exec->block->index;
+    const struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
+    if (last && is_body_of(last, exec, bodies->accesses.data, bodies->accesses.len))
+        return last->body;
+    return find_slowly(bodies, exec);
+}
+
+void as_bodies_free(struct as_bodies *bodies)
+{
+    for (size_t i = 0; i < bodies->blocks.len; i++)
+        for (struct as_block_body *block = bodies->blocks.data[i], *next; block; block = next) {
+            next = block->next;
+            as_body_free(block->body);
+            free(block);
+        }
+    as_vec_free(&bodies->blocks);
+    as_vec_free(&bodies->accesses);
+}
