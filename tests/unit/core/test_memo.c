@@ -184,7 +184,7 @@ static void is_exact_on_odd_machines(void **state)
         "memory.fault_cycles=300,memory.dtlb.entries=4,memory.dtlb.ways=4",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        print_message("%s\n", changes[i]), assert_machine("boom-tip", changes[i]);
+        assert_machine("boom-tip", changes[i]);
     assert_machine("zen4-like", changes[5]);
 }
 
