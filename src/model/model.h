@@ -35,6 +35,7 @@ typedef uint32_t as_ideal_of(void *context, const struct as_model *model, const 
 /* Before the run. Without it all is as on the real machine. */
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context);
 
+#define AS_MODEL_MEMO_BYTES AS_MEMO_BYTES /* unless told otherwise */
 /* Before the run: what the pipeline did is remembered (core/memo.h). Without it every instruction is run. */
 void as_model_set_memo(struct as_model *model, const struct as_memo_options *options);
 

@@ -2,7 +2,7 @@
 #include "record/record_internal.h"
 
 #include "base/signals.h"
-#include "core/memo.h"
+#include "model/model.h"
 #include "record/input.h"
 #include "record/record_native.h"
 
@@ -12,7 +12,7 @@
 
 const struct as_record_options as_record_defaults = {.engine = AS_ENGINE_OPTIONS_DEFAULT,
                                                      .source = "auto",
-                                                     .memo_bytes = AS_MEMO_BYTES,
+                                                     .memo_bytes = AS_MODEL_MEMO_BYTES,
                                                      .core = "boom-tea",
                                                      .samplers = "tea",
                                                      .output = "assay.db",
