@@ -152,9 +152,10 @@ struct as_sink {
 };
 
 struct as_engine_options {
-    char *const *argv; /* the program and its arguments */
-    const char *qemu;  /* NULL: found on PATH by architecture */
-    uint64_t window;   /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
+    char *const *argv;  /* the program and its arguments */
+    const char *qemu;   /* NULL: found on PATH by architecture */
+    const char *plugin; /* NULL: found beside the program */
+    uint64_t window;    /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
     const struct as_regions *regions; /* the parts of the run that the sink sees; NULL: all of it */
     bool stdout_to_stderr;            /* the program's standard output goes to standard error */
     bool discard_stdout;              /* … goes nowhere */

@@ -72,7 +72,9 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
             snprintf(wire->qemu[other], PATH_MAX, "%s", qemu.path);
         snprintf(wire->sysroot[other], PATH_MAX, "%s", as_qemu_sysroot((enum as_arch)other));
     }
-    if (!as_qemu_find_plugin(wire->plugin, err))
+    if (options->plugin)
+        snprintf(wire->plugin, sizeof wire->plugin, "%s", options->plugin);
+    else if (!as_qemu_find_plugin(wire->plugin, err))
         return false;
     if (!hold_reader_mutex(child))
         return as_error_set(err, "the shared memory cannot hold a mutex");

@@ -1,0 +1,270 @@
+/* An import as its callers use it: counts, series and accesses of the caller's own, notices. The recordings are built
+ * by hand (perf_build.h). */
+#include "perf_build.h"
+
+#include "import/import.h"
+#include "store/store_read.h"
+
+#include "unit.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+
+static char profile[] = "/tmp/assay-test-import-XXXXXX";
+static struct as_str heard; /* notices, a line each */
+
+static void hear(void *context, enum as_log_level level, const char *text)
+{
+    as_str_addf(&heard, "%s\n", text);
+}
+
+enum { PID = 100, TID = 101, PERIOD = 1000, CODE = 0x400000 };
+
+static void put_comm(struct build *build, uint32_t tid, const char *name)
+{
+    size_t at = record_begin(build, PERF_RECORD_COMM, PERF_RECORD_MISC_USER);
+    put_u32(build, PID);
+    put_u32(build, tid);
+    put_text(build, name, 16);
+    record_end(build, at);
+}
+
+static void put_map(struct build *build)
+{
+    size_t at = record_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+    put_u32(build, PID);
+    put_u32(build, PID);
+    put_u64(build, CODE);
+    put_u64(build, 0x10000);
+    put_u64(build, 0);
+    put_text(build, "/nowhere/program", 24);
+    record_end(build, at);
+}
+
+/* A sample with a chain of `frames` return addresses behind the sampled one, `first` and so on. */
+static void put_sample_from(struct build *build, uint32_t tid, uint64_t ip, unsigned frames, uint64_t first)
+{
+    size_t at = record_begin(build, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+    put_u64(build, ip);
+    put_u32(build, PID);
+    put_u32(build, tid);
+    put_u64(build, frames + 2);
+    put_u64(build, (uint64_t)PERF_CONTEXT_USER);
+    put_u64(build, ip);
+    for (unsigned i = 0; i < frames; i++)
+        put_u64(build, first + i);
+    record_end(build, at);
+}
+
+static void put_sample(struct build *build, uint32_t tid, uint64_t ip, unsigned frames)
+{
+    put_sample_from(build, tid, ip, frames, CODE + 0x100);
+}
+
+static const struct attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                 .config = PERF_COUNT_SW_TASK_CLOCK,
+                                 .period = PERIOD,
+                                 .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN,
+                                 .name = "task-clock"};
+
+struct bed {
+    struct as_str file;
+    struct as_perf_reader *reader;
+    struct as_store_writer *writer;
+    struct as_import *import;
+};
+
+/* Reads the records, all but the end. */
+static void open_bed(struct bed *bed, struct build *records, struct as_import_options options)
+{
+    struct as_error err = AS_ERROR_INIT;
+    bed->file = wrap(&(struct wrapping){0}, &attr, 1, records);
+    bed->reader = as_perf_reader_memory(bed->file.data, bed->file.len, NULL, &err);
+    if (!bed->reader)
+        fail_msg("%s", err.message);
+    bed->writer = as_store_writer_open(profile, &err);
+    assert_non_null(bed->writer);
+    options.writer = bed->writer;
+    options.info = as_perf_reader_info(bed->reader);
+    options.notices = (struct as_notices){hear, NULL};
+    as_str_free(&heard);
+    bed->import = as_import_open(&options);
+    if (!as_perf_reader_run(bed->reader, &as_import_sink, bed->import, &err))
+        fail_msg("%s", err.message);
+    as_import_finish(bed->import);
+}
+
+/* Writes the profile and opens it. */
+static struct as_store *close_bed(struct bed *bed, struct build *records)
+{
+    struct as_error err = AS_ERROR_INIT;
+    as_import_describe(bed->import, bed->reader, "test");
+    as_import_write(bed->import, bed->reader);
+    if (!as_store_writer_commit(bed->writer, &err))
+        fail_msg("%s", err.message);
+    as_import_free(bed->import);
+    as_perf_reader_close(bed->reader);
+    as_str_free(&bed->file);
+    as_str_free(&records->bytes);
+    struct as_store *store = as_store_open(profile, &err);
+    if (!store)
+        fail_msg("%s", err.message);
+    return store;
+}
+
+static void test_counts(void **state)
+{
+    struct build records = {0};
+    struct bed bed;
+    size_t n;
+    put_comm(&records, TID, "worker");
+    put_map(&records);
+    put_sample(&records, TID, CODE + 0x10, 1);
+    put_sample(&records, TID, CODE + 0x10, 1);
+    put_sample(&records, TID + 1, CODE + 0x20, 0);
+    open_bed(&bed, &records, (struct as_import_options){0});
+    struct as_import_counts counts = as_import_count(bed.import);
+    assert_int_equal(counts.samples, 3);
+    assert_int_equal(counts.units, 3 * PERIOD);
+    assert_int_equal(counts.events, 1);
+    assert_int_equal(counts.events_with_samples, 1);
+    assert_int_equal(counts.threads, 2);
+    assert_int_equal(counts.processes, 1);
+    struct as_store *store = close_bed(&bed, &records);
+    const struct as_store_thread *threads = as_store_threads(store, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(threads[0].name, "worker");
+    assert_int_equal(threads[0].samples, 2);
+    assert_null(heard.data);
+    as_store_close(store);
+}
+
+static void test_own_series(void **state)
+{
+    static const struct as_import_own own = {"bytes", "bytes that were asked for", "bytes"};
+    uint64_t returns[] = {CODE + 0x30, CODE + 0x130};
+    struct build records = {0};
+    struct bed bed;
+    size_t n;
+    put_map(&records);
+    put_sample(&records, TID, CODE + 0x10, 1);
+    open_bed(&bed, &records, (struct as_import_options){0});
+    uint32_t series = as_import_add_own(bed.import, &own);
+    uint32_t thread = as_import_thread(bed.import, PID, TID, "named late");
+    as_import_add_calls(bed.import, series, PID, thread, returns, 2, 4096, 2);
+    as_import_add_calls(bed.import, series, PID, thread, returns, 2, 100, 1);
+    as_import_add_calls(bed.import, series, PID, thread, returns, 0, 7, 7); /* from nowhere: not counted */
+    assert_int_equal(as_import_count(bed.import).samples, 1);               /* of the reader's events alone */
+    struct as_store *store = close_bed(&bed, &records);
+    const struct as_store_series *all = as_store_series(store, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(all[1].name, "bytes");
+    assert_int_equal(all[1].samples, 3);
+    assert_string_equal(as_store_threads(store, &n)[0].name, "named late");
+    as_store_close(store);
+}
+
+static const struct as_import_touch touch = {.event = 0,
+                                             .pid = PID,
+                                             .tid = TID,
+                                             .mode = AS_PERF_USER,
+                                             .ip = CODE + 0x10,
+                                             .address = CODE + 0x8000,
+                                             .size = 8,
+                                             .kind = AS_STORE_LOAD,
+                                             .how = AS_STORE_HOW_WATCHED};
+
+static void test_accesses(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct build records = {0};
+    struct bed bed;
+    size_t n;
+    put_map(&records);
+    put_sample(&records, TID, CODE + 0x10, 0);
+    open_bed(&bed, &records, (struct as_import_options){.addresses = true});
+    uint32_t number = as_import_add_touch(bed.import, &touch);
+    assert_int_equal(as_import_add_touch(bed.import, &touch), number); /* the same again */
+    as_import_add_to_access(bed.import, number, PERIOD, 1);
+    as_import_count_found(bed.import, AS_STORE_HOW_WATCHED, 1);
+    struct as_store *store = close_bed(&bed, &records);
+    struct as_store_access *accesses = as_store_accesses(store, 0, NULL, &n, &err);
+    assert_int_equal(n, 1);
+    assert_int_equal(accesses[0].units, PERIOD);
+    assert_int_equal(accesses[0].samples, 1);
+    assert_int_equal(accesses[0].address, CODE + 0x8000);
+    assert_int_equal(accesses[0].kind, AS_STORE_LOAD);
+    free(accesses);
+    as_store_close(store);
+}
+
+/* The mapping of this program that holds its own code, so that addresses in chains have names. */
+static void put_own_map(struct build *build)
+{
+    uint64_t here = (uintptr_t)&put_own_map, start = 0, end = 0, offset = 0;
+    char line[4096], path[4096] = "";
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps) && !(start <= here && here < end))
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &start, &end, &offset, path) != 4)
+            start = end = 0;
+    fclose(maps);
+    size_t at = record_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+    put_u32(build, PID);
+    put_u32(build, PID);
+    put_u64(build, start);
+    put_u64(build, end - start);
+    put_u64(build, offset);
+    put_text(build, path, (strlen(path) + 8) / 8 * 8);
+    record_end(build, at);
+}
+
+/* A chain as long as the kernel follows it was cut, unless its end is in no known function: it went astray then. */
+static void check_cut(uint64_t frame, bool live, double cut, bool told)
+{
+    struct build records = {0};
+    struct bed bed;
+    double found = 0;
+    size_t n;
+    put_own_map(&records);
+    put_map(&records);
+    put_sample_from(&records, TID, frame, 4, frame);
+    put_sample_from(&records, TID, frame, 20, frame);
+    open_bed(&bed, &records,
+             (struct as_import_options){.max_stack = 10, .spaces = {.trust_paths = true, .live = live}});
+    struct as_store *store = close_bed(&bed, &records);
+    const struct as_store_quality *quality = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++)
+        found = strcmp(quality[i].key, "cut_chains") == 0 ? quality[i].value : found;
+    assert_true(found == cut);
+    assert_int_equal(heard.data && strstr(heard.data, "were cut"), told);
+    as_store_close(store);
+}
+
+static void test_cut_chains(void **state)
+{
+    check_cut((uintptr_t)&put_own_map + 4, false, 0.5, true);
+    check_cut((uintptr_t)&put_own_map + 4, true, 0.5, false); /* whoever records reads the summary */
+    check_cut(CODE + 0x10, false, 0, false);
+}
+
+static int make_profile_name(void **state)
+{
+    int fd = mkstemp(profile);
+    return fd < 0 || close(fd) != 0;
+}
+
+static int remove_profile(void **state)
+{
+    unlink(profile);
+    as_str_free(&heard);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_own_series),
+                                       cmocka_unit_test(test_accesses), cmocka_unit_test(test_cut_chains)};
+    return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
+}

@@ -1,0 +1,240 @@
+/* Whole runs of model_victim.c in the model: what its observers see, what it says of code, call paths and groups.
+ *
+ * usage: test_model VICTIM MACHINE PLUGIN */
+#include "engine/find_qemu.h"
+#include "model/groups.h"
+#include "model/model.h"
+#include "observe/fanout.h"
+
+#include "unit.h"
+
+enum { CALLS = 1000 };
+static char **arguments, *plugin;
+
+/* What an observer counts. */
+struct seen {
+    const struct as_model *model;
+    uint64_t instructions, continued, batches, last;
+    AS_VEC(uint64_t) executions; /* by instruction id */
+    AS_VEC(uint32_t) path_of;    /* the last one, by instruction id */
+};
+
+static void take_batch(void *self, const struct as_pipe_batch *batch)
+{
+    struct seen *seen = self;
+    seen->batches++;
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct as_pipe *pipe = &batch->pipes[i];
+        while (seen->executions.len <= pipe->insn) {
+            *as_vec_push(&seen->executions) = 0;
+            *as_vec_push(&seen->path_of) = 0;
+        }
+        seen->instructions += !(pipe->flags & AS_PIPE_CONTINUES);
+        seen->continued += (pipe->flags & AS_PIPE_CONTINUES) != 0;
+        seen->last += (pipe->flags & AS_PIPE_LAST) != 0;
+        seen->executions.data[pipe->insn]++;
+        seen->path_of.data[pipe->insn] = pipe->path;
+    }
+}
+
+static const struct as_observer counting = {
+    .version = AS_OBSERVER_VERSION, .record_size = sizeof(struct as_pipe), .name = "counting", .batch = take_batch};
+
+struct run {
+    struct as_machine machine;
+    struct as_model *model;
+    struct as_model_result result;
+    struct seen seen;
+};
+
+static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
+{
+    struct as_error err = AS_ERROR_INIT;
+    char *argv[] = {arguments[1], argument, NULL};
+    struct as_engine_options options = AS_ENGINE_OPTIONS_DEFAULT;
+    struct as_fanout_options how = AS_FANOUT_DEFAULTS;
+    *run = (struct run){0};
+    how.batch = AS_MODEL_BATCH;
+    options.argv = argv;
+    options.plugin = plugin;
+    if (!as_machine_load(arguments[2], &run->machine, &err))
+        fail_msg("%s", err.message);
+    run->model = as_model_new(&run->machine);
+    run->seen.model = run->model;
+    if (ideal)
+        as_model_set_ideal(run->model, ideal, NULL);
+    struct as_fanout *fanout = as_fanout_new(&how);
+    as_fanout_add(fanout, &counting, &run->seen, false);
+    if (!as_model_run(run->model, &options, fanout, &run->result, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(as_fanout_free(fanout), 0);
+}
+
+static void end_run(struct run *run)
+{
+    as_vec_free(&run->seen.executions);
+    as_vec_free(&run->seen.path_of);
+    as_model_free(run->model);
+}
+
+/* Without QEMU nothing can be run here. */
+static void need_qemu(void)
+{
+    struct as_qemu qemu;
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err))
+        unit_skip("%s", err.message);
+}
+
+static bool is_in(const struct run *run, uint32_t id, const char *function)
+{
+    struct as_location location;
+    return as_model_locate(run->model, id, &location) && location.function && strcmp(location.function, function) == 0;
+}
+
+/* Of the first instruction of a function. */
+static uint64_t executions_of(const struct run *run, const char *function)
+{
+    uint64_t first = 0, lowest = UINT64_MAX;
+    for (uint32_t id = 0; id < run->seen.executions.len; id++) {
+        uint64_t address = as_engine_insn(as_model_engine(run->model), id)->address;
+        if (is_in(run, id, function) && address < lowest) {
+            lowest = address;
+            first = run->seen.executions.data[id];
+        }
+    }
+    return first;
+}
+
+static void test_counts(void **state)
+{
+    struct run run;
+    need_qemu();
+    run_victim(&run, NULL, NULL);
+    const struct as_model_result *result = &run.result;
+    assert_int_equal(result->engine.end.exit_status, 3);
+    assert_true(as_run_end_complete(&result->engine.end));
+    assert_int_equal(result->instructions, run.seen.instructions);
+    assert_true(result->cycles > 0 && result->elapsed >= result->cycles);
+    assert_int_equal(run.seen.last, 1); /* one thread ended */
+    assert_int_equal(executions_of(&run, "work"), CALLS);
+    assert_int_equal(executions_of(&run, "leaf"), 2 * CALLS);
+    assert_int_equal(as_model_process(run.model, 1), 1);
+    assert_int_equal(as_model_process(run.model, 2), 0);
+    assert_int_equal(as_model_progress(run.model), result->instructions);
+    end_run(&run);
+}
+
+static void test_threads(void **state)
+{
+    struct run run;
+    need_qemu();
+    run_victim(&run, "twice", NULL);
+    assert_int_equal(run.seen.last, 2);
+    assert_int_equal(executions_of(&run, "work"), 2 * CALLS);
+    assert_int_equal(as_model_process(run.model, 2), 1);
+    end_run(&run);
+}
+
+static void test_code(void **state)
+{
+    struct run run;
+    struct as_location location;
+    size_t n, targets = 0;
+    need_qemu();
+    run_victim(&run, NULL, NULL);
+    for (uint32_t id = 0; id < run.seen.executions.len; id++)
+        if (run.seen.executions.data[id] && !as_model_executed(run.model, id))
+            fail_msg("instruction %u was executed, and the model does not know", id);
+    assert_false(as_model_executed(run.model, UINT32_MAX));
+    assert_false(as_model_locate(run.model, UINT32_MAX, &location));
+    const uint64_t *leaders = as_model_leaders(run.model, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_insn *insn = as_engine_insn_at(as_model_engine(run.model), 1, leaders[i] & 0xffffffffffff);
+        targets += insn && is_in(&run, insn->id, "work");
+    }
+    assert_true(targets > 0); /* of the call through a pointer */
+    end_run(&run);
+}
+
+static void test_paths(void **state)
+{
+    struct run run;
+    static const char *const expected[] = {"leaf", "work", "run", "main"};
+    const char *names[4];
+    uint32_t path = 0;
+    need_qemu();
+    run_victim(&run, NULL, NULL);
+    const struct as_run_info *info = as_model_run_info(run.model);
+    for (uint32_t id = 0; id < run.seen.path_of.len; id++)
+        if (is_in(&run, id, "leaf"))
+            path = run.seen.path_of.data[id];
+    assert_true(info->frames(info->context, path, names, 4) >= 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(names[i], expected[i]);
+    assert_int_equal(info->frames(info->context, 0, names, 4), 0);
+    assert_int_equal(info->frames(info->context, UINT32_MAX, names, 4), 0);
+    end_run(&run);
+}
+
+/* All instructions of a block are in one function, and every executed instruction is in both. */
+static void test_groups(void **state)
+{
+    struct run run;
+    struct as_groups groups = {0};
+    bool named = false;
+    need_qemu();
+    run_victim(&run, NULL, NULL);
+    as_groups_make(&groups, run.model);
+    uint32_t *function_of_block = calloc(groups.blocks.count, sizeof *function_of_block);
+    for (uint32_t id = 0; id < run.seen.executions.len; id++) {
+        uint32_t block = groups.block_of[id], function = groups.function_of[id];
+        if (!run.seen.executions.data[id])
+            continue;
+        assert_true(block < groups.blocks.count && function < groups.functions.count);
+        assert_true(function_of_block[block] == 0 || function_of_block[block] == function + 1);
+        function_of_block[block] = function + 1;
+        named = named || strcmp(as_groups_function(&groups, function), "leaf (model_victim)") == 0;
+    }
+    assert_true(named);
+    free(function_of_block);
+    as_groups_free(&groups);
+    end_run(&run);
+}
+
+static uint32_t remove_leaf(void *context, const struct as_model *model, const struct as_insn *insn)
+{
+    struct as_location location;
+    bool in_leaf =
+        as_model_locate(model, insn->id, &location) && location.function && strcmp(location.function, "leaf") == 0;
+    return in_leaf ? AS_IDEAL_REMOVED : 0;
+}
+
+/* The model gives the same cycles for the same execution, and fewer where divisions are nops. */
+static void test_ideal(void **state)
+{
+    struct run first, second, without;
+    need_qemu();
+    run_victim(&first, NULL, NULL);
+    run_victim(&second, NULL, NULL);
+    run_victim(&without, NULL, remove_leaf);
+    assert_int_equal(first.result.cycles, second.result.cycles);
+    assert_int_equal(first.result.instructions, second.result.instructions);
+    assert_int_equal(without.result.instructions, first.result.instructions);
+    assert_true(without.result.cycles + 2 * CALLS < first.result.cycles);
+    end_run(&first);
+    end_run(&second);
+    end_run(&without);
+}
+
+int main(int argc, char **argv)
+{
+    arguments = argv;
+    plugin = argc == 4 ? realpath(argv[3], NULL) : NULL; /* QEMU looks elsewhere for a name alone */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_code),   cmocka_unit_test(test_paths),
+                                       cmocka_unit_test(test_groups), cmocka_unit_test(test_ideal)};
+    int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
+    free(plugin);
+    return failed;
+}

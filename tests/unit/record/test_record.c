@@ -1,0 +1,250 @@
+/* Recordings as a caller of the library makes them: what is refused, what one and several runs write, how they end.
+ *
+ * usage: test_record VICTIM MACHINE PLUGIN (VICTIM: tests/unit/model/model_victim.c) */
+#include "base/str.h"
+#include "engine/find_qemu.h"
+#include "native/choose.h"
+#include "record/record.h"
+#include "store/store_read.h"
+
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+static char **arguments, *plugin;
+static char profile[] = "/tmp/assay-test-record-XXXXXX";
+static struct as_str heard; /* notices, a line each */
+
+static void hear(void *context, enum as_log_level level, const char *text)
+{
+    as_str_addf(&heard, "%s\n", text);
+}
+
+struct metered {
+    unsigned started, ended;
+    uint64_t instructions;
+};
+
+static void meter_start(void *context, uint64_t goal)
+{
+    ((struct metered *)context)->started++;
+}
+
+static void meter_update(void *context, uint64_t instructions)
+{
+    ((struct metered *)context)->instructions = instructions;
+}
+
+static void meter_end(void *context)
+{
+    ((struct metered *)context)->ended++;
+}
+
+static const struct as_meter meter = {meter_start, meter_update, meter_end};
+
+static struct as_record_options options_for(const char *source, char *const *argv)
+{
+    struct as_record_options options = as_record_defaults;
+    options.source = source;
+    options.argv = argv;
+    options.environment = environ;
+    options.output = profile;
+    options.core = arguments[2];
+    options.engine.plugin = plugin;
+    options.notices = (struct as_notices){hear, NULL};
+    as_str_free(&heard);
+    unlink(profile);
+    return options;
+}
+
+static char *const *victim(void)
+{
+    static char *argv[2];
+    argv[0] = arguments[1];
+    return argv;
+}
+
+static void need_qemu(void)
+{
+    struct as_qemu qemu;
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err))
+        unit_skip("%s", err.message);
+}
+
+/* The task clock can be sampled here. */
+static void need_clock(void)
+{
+    struct as_probe probe = {.precise = -1};
+    struct as_native_choice choice;
+    struct as_error err = AS_ERROR_INIT;
+    as_probe_machine("", &probe);
+    if (!as_native_choose("", &probe, AS_NATIVE_TIMER, AS_NATIVE_TIME, &choice, &err))
+        unit_skip("%s", err.message);
+}
+
+static struct as_store *record(const struct as_record_options *options, struct as_record_result *result)
+{
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_record_run(options, result, &err))
+        fail_msg("%s", err.message);
+    struct as_store *store = as_store_open(profile, &err);
+    if (!store)
+        fail_msg("%s", err.message);
+    return store;
+}
+
+static void check_refused(const struct as_record_options *options, const char *why)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_record_result result;
+    assert_false(as_record_run(options, &result, &err));
+    if (!strstr(err.message, why))
+        fail_msg("'%s' is not about %s", err.message, why);
+    assert_int_equal(access(profile, F_OK), -1);
+}
+
+static void test_refused(void **state)
+{
+    struct as_record_options options = options_for("guess", victim());
+    check_refused(&options, "--source=guess");
+    options = options_for("timer", victim());
+    options.model_wish = "core";
+    check_refused(&options, "--core is the model's");
+    options = options_for("model", victim());
+    options.native_wish = "pid";
+    check_refused(&options, "--pid is for the pmu and timer");
+    options = options_for("auto", victim());
+    options.model_wish = "core";
+    options.native_wish = "pid";
+    check_refused(&options, "--core is the model's, --pid");
+    options = options_for("timer", victim());
+    options.rate = 1e9;
+    check_refused(&options, "--rate");
+    options = options_for("timer", NULL);
+    options.pid = INT32_MAX;
+    check_refused(&options, "there is no process");
+}
+
+static void test_model(void **state)
+{
+    struct metered metered = {0};
+    struct as_record_result result;
+    size_t n;
+    need_qemu();
+    struct as_record_options options = options_for("model", victim());
+    options.repeat = 3;
+    options.region = "all of it";
+    options.meter = &meter;
+    options.meter_context = &metered;
+    struct as_store *store = record(&options, &result);
+    assert_true(result.in_engine);
+    assert_int_equal(result.end.exit_status, 3);
+    assert_int_equal(result.engine.end.exit_status, 3);
+    assert_int_equal(metered.started, 3);
+    assert_int_equal(metered.ended, 3);
+    const struct as_store_run *runs = as_store_runs(store, &n);
+    assert_int_equal(n, 3);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(runs[i].number, i + 1);
+        assert_int_equal(runs[i].status, 3);
+        assert_int_equal(runs[i].cycles, runs[0].cycles);
+    }
+    assert_string_equal(as_store_meta(store, "region"), "all of it");
+    assert_string_equal(as_store_meta(store, AS_META_SOURCE), "model");
+    assert_null(as_store_meta(store, AS_META_PARTIAL));
+    as_store_close(store);
+}
+
+static void test_native(void **state)
+{
+    struct as_record_result result;
+    size_t n;
+    need_clock();
+    struct as_record_options options = options_for("timer", victim());
+    options.repeat = 2;
+    struct as_store *store = record(&options, &result);
+    assert_false(result.in_engine);
+    assert_int_equal(result.end.exit_status, 3);
+    assert_true(as_run_end_complete(&result.end));
+    const struct as_store_run *runs = as_store_runs(store, &n);
+    assert_int_equal(n, 2);
+    assert_int_equal(runs[1].status, 3);
+    assert_string_equal(as_store_meta(store, AS_META_SOURCE), "timer");
+    as_store_close(store);
+}
+
+/* A signal that kills the program ends both kinds of runs alike. */
+static void check_killed(const char *source)
+{
+    char *argv[] = {"/bin/sh", "-c", "kill -USR1 $$", NULL};
+    struct as_record_result result;
+    struct as_record_options options = options_for(source, argv);
+    struct as_store *store = record(&options, &result);
+    assert_int_equal(result.end.signal, SIGUSR1);
+    assert_int_equal(result.end.exit_status, 128 + SIGUSR1);
+    assert_non_null(strstr(as_store_meta(store, AS_META_PARTIAL), "killed by signal"));
+    as_store_close(store);
+}
+
+static void test_killed_in_model(void **state)
+{
+    need_qemu();
+    check_killed("model");
+}
+
+static void test_killed_natively(void **state)
+{
+    need_clock();
+    check_killed("timer");
+}
+
+/* A further run that fails leaves the profile of the first, and a notice. */
+static void test_failed_repeat(void **state)
+{
+    char directory[] = "/tmp/assay-test-record-XXXXXX";
+    struct as_record_result result;
+    struct as_str program = {0};
+    size_t n;
+    need_clock();
+    assert_non_null(mkdtemp(directory));
+    as_str_addf(&program, "%s/once", directory);
+    assert_int_equal(symlink("/bin/sh", as_str_get(&program)), 0);
+    char *argv[] = {program.data, "-c", "rm \"$0\"", program.data, NULL};
+    struct as_record_options options = options_for("timer", argv);
+    options.repeat = 3;
+    struct as_store *store = record(&options, &result);
+    as_store_runs(store, &n);
+    assert_int_equal(n, 1);
+    if (!heard.data || !strstr(heard.data, "run 2 of 3: "))
+        fail_msg("heard: %s", heard.data ? heard.data : "nothing");
+    as_store_close(store);
+    as_str_free(&program);
+    rmdir(directory);
+}
+
+static int make_profile_name(void **state)
+{
+    int fd = mkstemp(profile);
+    return fd < 0 || close(fd) != 0;
+}
+
+static int remove_profile(void **state)
+{
+    unlink(profile);
+    as_str_free(&heard);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    arguments = argv;
+    plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),         cmocka_unit_test(test_model),
+                                       cmocka_unit_test(test_native),          cmocka_unit_test(test_killed_in_model),
+                                       cmocka_unit_test(test_killed_natively), cmocka_unit_test(test_failed_repeat)};
+    int failed = plugin ? cmocka_run_group_tests(tests, make_profile_name, remove_profile) : 2;
+    free(plugin);
+    return failed;
+}
