@@ -262,7 +262,8 @@ static bool write_page(const struct report *report, FILE *out, struct as_error *
     if (report->has_other && !(diff = as_diff_new(&report->other, &report->view, AS_STORE_BY_FUNCTION, err)))
         return false;
     struct as_sources *sources = as_sources_new(report->options->source_path);
-    struct as_page_options page = {.sources = sources, .diff = diff, .meaning = as_machine_meaning};
+    struct as_page_options page = {
+        .sources = sources, .diff = diff, .meaning = as_machine_meaning, .encoding = AS_PAGE_DEFLATED};
     bool ok = as_page_document_write(&report->view, &page, out, err);
     as_sources_free(sources);
     as_diff_free(diff);

@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "page/page.h"
 #include "report/page_document.h"
 #include "view/module_check.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "page/page.h"
 #include "report/report_json.h"
 
 #include <math.h>
@@ -298,7 +297,7 @@ bool as_page_document_write(const struct as_view *view, const struct as_page_opt
     if (ok)
         find_masks(&document);
     ok = ok && as_page_code_make(&document, err) && as_page_paths_make(&document, err) &&
-         as_page_lists_make(&document, err) && as_page_write(out, AS_PAGE_DEFLATED, document_json, &document, err);
+         as_page_lists_make(&document, err) && as_page_write(out, options->encoding, document_json, &document, err);
     free_document(&document);
     return ok;
 }

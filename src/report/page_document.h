@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "page/page.h"
 #include "view/branches.h"
 #include "view/data.h"
 #include "view/diff.h"
@@ -24,6 +25,7 @@ struct as_page_options {
     struct as_sources *sources;
     const struct as_diff *diff;              /* by function, with the page's view as the later one; NULL: none */
     const char *(*meaning)(const char *key); /* of a parameter of the machine; may return NULL */
+    enum as_page_encoding encoding;
 };
 
 /* Writes the page. The view must have no filters: the page is of the whole profile. */

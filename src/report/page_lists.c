@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/saturate.h"
-#include "page/page.h"
 #include "report/page_document.h"
 
 #include <stddef.h>

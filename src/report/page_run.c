@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "base/counters.h"
 #include "base/str.h"
-#include "page/page.h"
 #include "report/page_document.h"
 
 #include <math.h>
