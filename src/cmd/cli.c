@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -133,31 +134,12 @@ static bool complain_unknown(const struct parse *parse, const char *name)
     return false;
 }
 
-bool as_cli_read_u64(const char *text, uint64_t *value)
-{
-    static const char letters[] = "kMGT";
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    const char *digits = hex ? text + 2 : text;
-    if (hex ? !isxdigit((unsigned char)*digits) : !isdigit((unsigned char)*digits))
-        return false;
-    char *end;
-    errno = 0;
-    *value = strtoull(digits, &end, hex ? 16 : 10);
-    if (errno)
-        return false;
-    const char *letter = *end && !hex ? strchr(letters, *end == 'K' ? 'k' : *end) : NULL;
-    for (const char *at = letters; letter && at <= letter; at++)
-        if (__builtin_mul_overflow(*value, (uint64_t)1000, value))
-            return false;
-    return end[letter ? 1 : 0] == '\0';
-}
-
 static bool store_u64(const struct parse *parse, const struct as_option *option, const char *text)
 {
     uint64_t value;
     const char *name = option->name;
     unsigned long long min = option->min, max = option->max;
-    if (!as_cli_read_u64(text, &value))
+    if (!as_number_read(text, &value))
         as_cli_usage(parse->command, "--%s=%s: not a number like 1000, 10k, 5M, 2G or 0x10", name, text);
     else if (value < min)
         as_cli_usage(parse->command, "--%s=%s: must be at least %llu", name, text, min);

@@ -48,9 +48,6 @@ struct as_command {
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
 };
 
-/* Decimal with an optional power of 1000, or hexadecimal; nothing before or behind. */
-bool as_cli_read_u64(const char *text, uint64_t *value);
-
 /* The options that every command understands; NULL-terminated like the commands' own. */
 extern const struct as_option as_cli_common_options[];
 

@@ -1,5 +1,6 @@
 /* assay compare: one run in the model, all samplers held against the Oracle. */
 #include "base/log.h"
+#include "base/number.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/compare.h"
@@ -229,7 +230,7 @@ static bool add_sweep(const struct comparison *all, struct run *run, struct as_e
     bool ok = n > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--sweep names no period");
     for (size_t i = 0; i < n && ok; i++) {
         uint64_t period;
-        ok = as_cli_read_u64(words[i], &period) && period > 0
+        ok = as_number_read(words[i], &period) && period > 0
                  ? add_sampling(all, run, period, err)
                  : as_error_set_status(err, AS_EXIT_USAGE, "--sweep: '%s' is no period", words[i]);
     }

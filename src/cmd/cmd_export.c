@@ -1,5 +1,6 @@
 /* assay export: a profile in the formats of other tools. */
 #include "base/log.h"
+#include "base/number.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
@@ -62,7 +63,7 @@ static bool *thread_filter(const struct export_options *options, const struct as
     for (size_t i = 0; i < options->threads.len; i++) {
         uint64_t number;
         bool found = false;
-        if (as_cli_read_u64(options->threads.data[i], &number))
+        if (as_number_read(options->threads.data[i], &number))
             for (size_t k = 0; k < n; k++)
                 if (threads[k].number == number)
                     filter[k] = found = true;
@@ -94,7 +95,7 @@ static bool check_options(const struct export_options *options, const struct as_
         return as_error_set_status(err, AS_EXIT_USAGE, "--samples is for perf-script; %s has every stack once",
                                    (*format)->name);
     uint64_t samples;
-    if (options->samples && !as_cli_read_u64(options->samples, &samples))
+    if (options->samples && !as_number_read(options->samples, &samples))
         return as_error_set_status(err, AS_EXIT_USAGE, "--samples=%.100s: not a number of samples", options->samples);
     if ((*format)->binary && !options->output && isatty(STDOUT_FILENO))
         return as_error_set_status(err, AS_EXIT_USAGE, "%s is binary, not for a terminal: use -o FILE",
@@ -119,7 +120,7 @@ static bool write_profile(const struct export_options *options, const struct as_
                                     .thin_all = options->samples != NULL,
                                     .tell = tell};
     if (options->samples) /* it was checked */
-        (void)as_cli_read_u64(options->samples, &how.samples);
+        (void)as_number_read(options->samples, &how.samples);
     bool ok = threads && as_output_open(&output, options->output, err);
     if (ok) {
         ok = format->write(store, &how, output.file, err);

@@ -1,4 +1,5 @@
 /* assay report: reads a profile and shows where the time went. */
+#include "base/number.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
 #include "cmd/output.h"
@@ -135,7 +136,7 @@ static bool read_limit(const struct report_options *options, size_t *limit, stru
     *limit = options->json || options->csv ? 0 : DEFAULT_LIMIT;
     if (!options->limit)
         return true;
-    if (!as_cli_read_u64(options->limit, &number))
+    if (!as_number_read(options->limit, &number))
         return as_error_set_status(err, AS_EXIT_USAGE, "--limit=%s: not a number of rows", options->limit);
     *limit = (size_t)number;
     return true;
