@@ -69,6 +69,9 @@ bool as_region_run_ends_next(const struct as_region_run *run);
 
 /* Whether instructions of any region were executed. */
 bool as_region_run_reached(const struct as_region_run *run);
+/* At the end: what went otherwise than the region asks for, in one line. False: nothing. `known`: its start landmark
+ * exists in the program. */
+bool as_region_run_explain(const struct as_region_run *run, uint32_t region, bool known, char *text, size_t size);
 /* What has become of a region so far, or at the end of the run. */
 struct as_region_outcome as_region_run_outcome(const struct as_region_run *run, uint32_t region);
 

@@ -1,10 +1,16 @@
 /* See regions.h. */
 #include "region/regions.h"
 
+#include "base/str.h"
+
+#include <inttypes.h>
+
 void as_regions_free(struct as_regions *regions)
 {
     for (size_t i = 0; i < regions->landmarks.len; i++)
         free(regions->landmarks.data[i].symbol);
+    for (size_t i = 0; i < regions->list.len; i++)
+        free(regions->list.data[i].text);
     as_vec_free(&regions->landmarks);
     as_vec_free(&regions->list);
 }
@@ -16,8 +22,7 @@ struct as_region *as_regions_add(struct as_regions *regions)
     return region;
 }
 
-/* The most instructions of a region; AS_REGION_ALL: no limit. */
-static uint64_t length_of(const struct as_region *region)
+uint64_t as_region_length(const struct as_region *region)
 {
     uint64_t length = region->max;
     bool counted = region->start.kind == AS_POINT_INSTRUCTION || region->start.kind == AS_POINT_NONE;
@@ -33,7 +38,7 @@ uint64_t as_regions_length(const struct as_regions *regions)
 {
     uint64_t sum = 0;
     for (size_t i = 0; regions && i < regions->list.len; i++) {
-        uint64_t length = length_of(&regions->list.data[i]);
+        uint64_t length = as_region_length(&regions->list.data[i]);
         if (length == AS_REGION_ALL || regions->list.data[i].repeat)
             return 0;
         sum += length;
@@ -46,7 +51,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static uint32_t find_landmark(struct as_regions *regions, const struct as_landmark *wanted)
+uint32_t as_regions_landmark(struct as_regions *regions, const struct as_landmark *wanted)
 {
     for (size_t i = 0; i < regions->landmarks.len; i++) {
         const struct as_landmark *known = &regions->landmarks.data[i];
@@ -63,5 +68,18 @@ static uint32_t find_landmark(struct as_regions *regions, const struct as_landma
 struct as_point as_regions_symbol(struct as_regions *regions, const char *name)
 {
     struct as_landmark landmark = {.kind = AS_LANDMARK_SYMBOL, .symbol = (char *)name};
-    return (struct as_point){.kind = AS_POINT_LANDMARK, .landmark = find_landmark(regions, &landmark)};
+    return (struct as_point){.kind = AS_POINT_LANDMARK, .landmark = as_regions_landmark(regions, &landmark)};
+}
+
+char *as_landmark_name(const struct as_landmark *landmark)
+{
+    switch (landmark->kind) {
+    case AS_LANDMARK_ADDRESS:
+        return landmark->symbol ? as_format("%s:0x%" PRIx64, landmark->symbol, landmark->address)
+                                : as_format("0x%" PRIx64, landmark->address);
+    case AS_LANDMARK_MARKER:
+        return landmark->marker == AS_MARKER_ANY ? as_strdup("marker") : as_format("marker:%d", landmark->marker);
+    default:
+        return as_strdup(landmark->symbol);
+    }
 }

@@ -26,7 +26,7 @@ enum as_mode {
 
 /* A place of the program at which regions start or stop. */
 enum as_landmark_kind { AS_LANDMARK_SYMBOL, AS_LANDMARK_ADDRESS, AS_LANDMARK_MARKER };
-enum { AS_MARKER_ANY = -1 };
+enum { AS_MARKER_ANY = -1, AS_MARKER_MOST = 2047 };
 struct as_landmark {
     enum as_landmark_kind kind;
     char *symbol;     /* NAME or MODULE:NAME; of an address in a module: the module's name */
@@ -57,6 +57,7 @@ struct as_region {
     double weight;
     bool repeat; /* it starts again whenever its start point comes again */
     enum as_mode mode;
+    char *text; /* as the user wrote it; NULL: it came from nowhere */
 };
 #define AS_REGION_DEFAULT                                                                                              \
     {                                                                                                                  \
@@ -70,12 +71,28 @@ struct as_regions {
 
 void as_regions_free(struct as_regions *regions);
 
+/* Adds a region from text: START..STOP[,warm=N][,settle=N][,max=N][,weight=W][,mode=M][,repeat] as in
+ * doc/format/regions.md. On failure the list is good for nothing but as_regions_free. */
+bool as_regions_parse(struct as_regions *regions, const char *text, struct as_error *err) AS_MUST_CHECK;
+/* Adds the regions of a file. */
+bool as_regions_read(struct as_regions *regions, const char *path, struct as_error *err) AS_MUST_CHECK;
+/* When all are there: puts regions that start by count in order, and refuses lists that cannot work. */
+bool as_regions_check(struct as_regions *regions, struct as_error *err) AS_MUST_CHECK;
+
+const char *as_mode_name(enum as_mode mode);
+/* A landmark as a user would write it; the caller frees. */
+char *as_landmark_name(const struct as_landmark *landmark);
+
+/* The most instructions that a region has; AS_REGION_ALL: no limit. */
+uint64_t as_region_length(const struct as_region *region);
 /* The most instructions that all regions together have; 0: no limit. */
 uint64_t as_regions_length(const struct as_regions *regions);
 
 /* Adds a region and returns it, all of the program until something is set. Valid until the next one is added. */
 struct as_region *as_regions_add(struct as_regions *regions);
-/* The landmark of a symbol: the same number for the same name. */
+/* The number of a landmark, the same for the same landmark. Its text is copied. */
+uint32_t as_regions_landmark(struct as_regions *regions, const struct as_landmark *landmark);
+/* The point at which a function is next executed. */
 struct as_point as_regions_symbol(struct as_regions *regions, const char *name);
 
 #endif

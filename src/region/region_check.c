@@ -1,0 +1,95 @@
+/* Whether a list of regions makes sense as a whole: their order, what can never happen, what is contradictory. */
+#include "region/regions.h"
+
+#include <inttypes.h>
+
+#define WRONG(...) as_error_set_status(err, AS_EXIT_USAGE, __VA_ARGS__)
+
+static bool starts_by_count(const struct as_region *region)
+{
+    return region->start.kind == AS_POINT_INSTRUCTION || region->start.kind == AS_POINT_NONE;
+}
+
+static uint64_t begin_of(const struct as_region *region)
+{
+    return region->start.number + region->offset;
+}
+
+/* The count at which a region that starts by count ends; AS_REGION_ALL: not known. */
+static uint64_t end_of(const struct as_region *region)
+{
+    uint64_t length = as_region_length(region), begin = begin_of(region);
+    return length > AS_REGION_ALL - begin ? AS_REGION_ALL : begin + length;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    uint64_t x = begin_of(a), y = begin_of(b);
+    return (x > y) - (x < y);
+}
+
+/* Regions that all start by count are put in order; others are taken as they come. */
+static void sort(struct as_regions *regions)
+{
+    for (size_t i = 0; i < regions->list.len; i++)
+        if (!starts_by_count(&regions->list.data[i]))
+            return;
+    qsort(regions->list.data, regions->list.len, sizeof *regions->list.data, compare_starts);
+}
+
+static bool check_warm(const struct as_region *region, struct as_error *err)
+{
+    uint64_t before = region->warm == AS_REGION_ALL ? region->settle : region->warm + region->settle;
+    if (starts_by_count(region) || region->start.kind == AS_POINT_CYCLE || before <= region->offset)
+        return true;
+    return WRONG("region '%s': nobody knows in advance when it starts, so nothing can begin %" PRIu64
+                 " instructions before it; warm=all warms all that is before it",
+                 region->text, before);
+}
+
+static bool recurs(const struct as_point *point)
+{
+    return point->kind == AS_POINT_SIGNAL || (point->kind == AS_POINT_LANDMARK && point->number == 0);
+}
+
+static bool check_repeat(const struct as_region *region, bool last, struct as_error *err)
+{
+    if (!region->repeat)
+        return true;
+    if (!recurs(&region->start))
+        return WRONG("region '%s': its start comes only once, so it cannot repeat; a function, an address, a marker or "
+                     "a signal can start it again",
+                     region->text);
+    return last || WRONG("region '%s': it repeats to the end of the program, so no region can follow it", region->text);
+}
+
+static bool has_end(const struct as_region *region)
+{
+    return region->max != AS_REGION_ALL || region->stop.kind != AS_POINT_NONE;
+}
+
+static bool check_pair(const struct as_region *region, const struct as_region *next, struct as_error *err)
+{
+    if (!has_end(region))
+        return WRONG("region '%s' has no end, so '%s' never starts: give it a stop", region->text, next->text);
+    if (!starts_by_count(region) || !starts_by_count(next))
+        return true;
+    if (begin_of(next) < begin_of(region))
+        return WRONG("region '%s' comes before '%s': put them in the order of the run", next->text, region->text);
+    uint64_t end = end_of(region);
+    return end == AS_REGION_ALL || end <= begin_of(next) ||
+           WRONG("regions '%s' and '%s' overlap", region->text, next->text);
+}
+
+bool as_regions_check(struct as_regions *regions, struct as_error *err)
+{
+    sort(regions);
+    for (size_t i = 0; i < regions->list.len; i++) {
+        const struct as_region *region = &regions->list.data[i];
+        bool last = i + 1 == regions->list.len;
+        if (!check_warm(region, err) || !check_repeat(region, last, err) ||
+            (!last && !check_pair(region, region + 1, err)))
+            return false;
+    }
+    return true;
+}
