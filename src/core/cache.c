@@ -139,6 +139,49 @@ struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t
     return as_cache_miss(cache, cycle, line, kind, &accepted);
 }
 
+/* ---- without times ---- */
+
+static struct as_entry *warm_place(struct as_cache *cache, uint64_t line)
+{
+    struct as_tags *tags = &cache->tags;
+    uint32_t slot = as_tags_victim(tags, line);
+    uint64_t old = tags->keys[slot];
+    if (old && tags->entries[slot].dirty && cache->next) {
+        uint32_t below = as_tags_search(&cache->next->tags, old - 1);
+        struct as_entry *entry =
+            below == AS_TAGS_NONE ? warm_place(cache->next, old - 1) : &cache->next->tags.entries[below];
+        entry->dirty = true;
+    }
+    struct as_entry *entry = as_tags_put(tags, slot, line);
+    *entry = (struct as_entry){.source = cache->level};
+    return entry;
+}
+
+static void warm_behind(struct as_cache *cache, uint64_t line)
+{
+    line++;
+    if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE)
+        as_cache_warm(cache, line, AS_REQUEST_PREFETCH);
+}
+
+void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind)
+{
+    uint32_t slot = as_tags_search(&cache->tags, line);
+    bool follows = kind == AS_REQUEST_DEMAND;
+    if (slot == AS_TAGS_NONE) {
+        if (cache->next)
+            as_cache_warm(cache->next, line, kind);
+        warm_place(cache, line)->prefetched = kind == AS_REQUEST_PREFETCH;
+    } else {
+        struct as_entry *entry = &cache->tags.entries[slot];
+        as_tags_touch(&cache->tags, slot);
+        follows = follows && entry->prefetched;
+        entry->prefetched = entry->prefetched && kind != AS_REQUEST_DEMAND;
+    }
+    if (follows && cache->next_line)
+        warm_behind(cache, line);
+}
+
 bool as_cache_drop(struct as_cache *cache, uint64_t line)
 {
     uint32_t slot = as_tags_search(&cache->tags, line);

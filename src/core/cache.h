@@ -65,6 +65,9 @@ struct as_fill as_cache_miss_ideally(struct as_cache *cache, uint64_t cycle, uin
  * only the prefetcher's are dropped. */
 void as_cache_prefetch(struct as_cache *cache, uint64_t cycle, uint64_t line);
 
+/* A demand, or a prefetch, that takes no time: contents change as if it had come long ago. Counts nothing. */
+void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind);
+
 /* The line leaves; returns whether it was there and dirty. */
 bool as_cache_drop(struct as_cache *cache, uint64_t line);
 

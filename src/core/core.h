@@ -61,6 +61,17 @@ void as_core_log_stays(struct as_core *core, struct as_stay_log *log);
 /* Fills all of `pipe` but path and thread. */
 void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
 
+/* ---- without time: caches, TLBs and predictors alone (core_warm.c) ---- */
+
+/* The instruction lines of [address, end) are fetched. */
+void as_core_warm_fetch(struct as_core *core, uint64_t address, uint64_t end);
+void as_core_warm_access(struct as_core *core, const struct as_core_access *access);
+/* A control transfer went to `next`. */
+void as_core_warm_control(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next);
+/* Lets all that is under way end, before something is left out: the next instruction is fetched after the last commit,
+ * into an empty pipeline. */
+void as_core_empty(struct as_core *core);
+
 uint64_t as_core_cycles(const struct as_core *core); /* commit cycle of the last instruction */
 /* The machine's time, which all cores share: own cycles, and those in which the thread was not running. */
 uint64_t as_core_time(const struct as_core *core);

@@ -7,6 +7,7 @@
  *   core_script.h, .c    what a block asks outside, and the answers, for the memo
  *   core_state.h, .c     the state of all this at the start of a block
  *   core_run.c           blocks, from the memo or instruction by instruction
+ *   core_warm.c          execution without time
  * What runs for every instruction is inline here or static in one of them.
  */
 #ifndef AS_CORE_CORE_INTERNAL_H
@@ -118,6 +119,7 @@ struct as_core {
     uint64_t previous_dispatch, previous_issue, previous_done, previous_commit;
     uint64_t n_continued, n_again; /* further iterations of rep; micro-operations that came a second time */
     struct as_counters counters;
+    uint64_t warm_line;       /* the instruction line that was last fetched without time */
     union as_recipe_room own; /* of an instruction that came without one */
 };
 

@@ -414,6 +414,47 @@ struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle
     return (struct as_memory_answer){.done = cycle};
 }
 
+/* ---- without times ---- */
+
+static __attribute__((noinline)) void warm_line(struct as_memory *memory, enum as_memory_kind kind, uint64_t address)
+{
+    uint64_t line = line_of(memory, address);
+    enum as_touch touch = kind == AS_MEMORY_PREFETCH ? AS_TOUCH_PREFETCH : AS_TOUCH_DATA;
+    as_tlb_warm(&memory->dtlb, &memory->walker, page_of(memory, address), touch);
+    if (kind == AS_MEMORY_FLUSH) {
+        drop_copies(memory->uncore, line);
+        as_cache_drop(&memory->uncore->llc, line);
+        return;
+    }
+    as_cache_warm(&memory->l1d, line, kind == AS_MEMORY_PREFETCH ? AS_REQUEST_PREFETCH : AS_REQUEST_DEMAND);
+    if (kind == AS_MEMORY_STORE)
+        memory->l1d.tags.entries[as_tags_find(&memory->l1d.tags, line)].dirty = true;
+}
+
+void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t address, uint32_t size)
+{
+    uint64_t end = address + (size < LONGEST_ACCESS ? size : LONGEST_ACCESS);
+    uint32_t slot = plain_hit(&memory->l1d.tags, UINT64_MAX, line_of(memory, address));
+    uint32_t page = plain_hit(&memory->dtlb.tags, UINT64_MAX, page_of(memory, address));
+    bool plain = slot != AS_TAGS_NONE && page != AS_TAGS_NONE && kind <= AS_MEMORY_STORE &&
+                 (address & memory->line_mask) + size <= memory->line_mask + 1;
+    if (__builtin_expect(plain, 1)) {
+        as_tags_touch(&memory->dtlb.tags, page);
+        as_tags_touch(&memory->l1d.tags, slot);
+        memory->l1d.tags.entries[slot].dirty |= kind == AS_MEMORY_STORE;
+        return;
+    }
+    warm_line(memory, kind, address);
+    for (address = (address | memory->line_mask) + 1; address < end; address += memory->line_mask + 1)
+        warm_line(memory, kind, address);
+}
+
+void as_memory_warm_fetch(struct as_memory *memory, uint64_t address)
+{
+    as_tlb_warm(&memory->itlb, &memory->walker, page_of(memory, address), AS_TOUCH_CODE);
+    as_cache_warm(&memory->l1i, line_of(memory, address), AS_REQUEST_DEMAND);
+}
+
 #define COUNT_CACHE(level, cache)                                                                                      \
     do {                                                                                                               \
         counters->level##_accesses = (cache)->accesses;                                                                \

@@ -60,6 +60,10 @@ struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t c
  * otherwise done is when the line has arrived and can be fetched. Never faults. */
 struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle, uint64_t address);
 
+/* The same accesses without times: contents of caches and TLBs change, nothing is counted. */
+void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t address, uint32_t size);
+void as_memory_warm_fetch(struct as_memory *memory, uint64_t address);
+
 /* Sets what memory counts of the table of counters (base/counters.h), the shared part included. */
 void as_memory_count(const struct as_memory *memory, struct as_counters *counters);
 

@@ -142,3 +142,34 @@ struct as_translation as_tlb_translate_ideally(struct as_tlb *tlb, struct as_wal
     }
     return translation;
 }
+
+/* ---- without times ---- */
+
+static void warm_second(struct as_walker *walker, uint64_t page)
+{
+    struct as_tags *tags = &walker->second.tags;
+    uint32_t slot = tags->ways ? as_tags_search(tags, page) : AS_TAGS_NONE;
+    if (slot != AS_TAGS_NONE) {
+        as_tags_touch(tags, slot);
+        return;
+    }
+    for (uint32_t level = walker->levels; level-- > 0;)
+        as_cache_warm(walker->cache, table_line(walker, level, page), AS_REQUEST_WALK);
+    if (tags->ways)
+        insert(tags, page, 0, 0);
+}
+
+void as_tlb_warm(struct as_tlb *tlb, struct as_walker *walker, uint64_t page, enum as_touch touch)
+{
+    uint32_t slot = as_tags_find(&tlb->tags, page);
+    if (slot != AS_TAGS_NONE) {
+        as_tags_touch(&tlb->tags, slot);
+        return;
+    }
+    if (walker->touched && touch == AS_TOUCH_PREFETCH && !as_map_get(walker->touched, page))
+        return;
+    if (walker->touched && touch == AS_TOUCH_DATA)
+        *as_map_put(walker->touched, page) = 1;
+    warm_second(walker, page);
+    insert(&tlb->tags, page, 0, 0);
+}

@@ -46,6 +46,10 @@ struct as_translation {
 struct as_translation as_tlb_translate(struct as_tlb *tlb, struct as_walker *walker, uint64_t cycle, uint64_t page,
                                        enum as_touch touch);
 
+/* A translation that takes no time and counts nothing: the page is in the TLBs, its table's lines in the caches, and it
+ * has had its fault. */
+void as_tlb_warm(struct as_tlb *tlb, struct as_walker *walker, uint64_t page, enum as_touch touch);
+
 /* The same where misses cost nothing (`no_miss`: the page is there at once, nothing is walked for) or pages need no
  * fault (`no_fault`). */
 struct as_translation as_tlb_translate_ideally(struct as_tlb *tlb, struct as_walker *walker, uint64_t cycle,

@@ -1,0 +1,40 @@
+/* Functional warming: what instructions do to caches, TLBs and predictors, without their times. Nothing is counted but
+ * by the predictor's tables themselves, and no cycle passes.
+ *
+ * Not warmed: which loads have to wait for stores (learnt from violations, which need times), DRAM's open rows.
+ */
+#include "core/core_internal.h"
+
+void as_core_warm_fetch(struct as_core *core, uint64_t address, uint64_t end)
+{
+    for (uint64_t line = address >> core->line_shift; line <= (end - 1) >> core->line_shift; line++) {
+        if (line != core->warm_line)
+            as_memory_warm_fetch(core->memory, line << core->line_shift);
+        core->warm_line = line;
+    }
+}
+
+void as_core_warm_access(struct as_core *core, const struct as_core_access *access)
+{
+    enum as_memory_kind kind = access->kind & AS_ACCESS_STORE       ? AS_MEMORY_STORE
+                               : access->kind & AS_ACCESS_LOAD      ? AS_MEMORY_LOAD
+                               : access->kind == AS_ACCESS_PREFETCH ? AS_MEMORY_PREFETCH
+                                                                    : AS_MEMORY_FLUSH;
+    as_memory_warm(core->memory, kind, access->address, access->size);
+}
+
+void as_core_warm_control(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next)
+{
+    if (next)
+        (void)as_predictor_predict(core->predictor, insn, taken, next);
+}
+
+void as_core_empty(struct as_core *core)
+{
+    drain_first(core, core->n_stores);
+    core->fetch_next = later(core->fetch_next, core->last_commit + 1);
+    core->packet_slots = 0;
+    core->packet_block = core->packet_line = core->warm_line = UINT64_MAX;
+    core->lane = 0;
+    core->previous = NULL;
+}
