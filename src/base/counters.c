@@ -54,3 +54,22 @@ void as_counters_add(struct as_counters *to, const struct as_counters *from)
     }
     as_counters_derive(to);
 }
+
+void as_counters_append(struct as_counters *to, const struct as_counters *later)
+{
+    for (size_t i = 0; i < as_counter_count; i++) {
+        const struct as_counter *counter = &as_counter_table[i];
+        set_value(to, counter, as_counter_value(to, counter) + as_counter_value(later, counter));
+    }
+    as_counters_derive(to);
+}
+
+void as_counters_subtract(struct as_counters *from, const struct as_counters *before, enum as_counter_adds adds)
+{
+    for (size_t i = 0; i < as_counter_count; i++) {
+        const struct as_counter *counter = &as_counter_table[i];
+        if (counter->adds == adds)
+            set_value(from, counter, as_counter_value(from, counter) - as_counter_value(before, counter));
+    }
+    as_counters_derive(from);
+}

@@ -93,5 +93,9 @@ uint64_t as_counter_value(const struct as_counters *counters, const struct as_co
 void as_counters_derive(struct as_counters *counters);
 /* Adds what another core of the same machine counted. */
 void as_counters_add(struct as_counters *to, const struct as_counters *from);
+/* Adds what the same machine counted later on: all of it. */
+void as_counters_append(struct as_counters *to, const struct as_counters *later);
+/* Takes off what had been counted before, of the counters that add up in that way. */
+void as_counters_subtract(struct as_counters *from, const struct as_counters *before, enum as_counter_adds adds);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/regions_shown.h"
 #include "cmd/run_options.h"
 #include "count/calls.h"
 #include "count/counts.h"
@@ -184,6 +185,29 @@ static void json_calls(struct as_json *json, const struct report *report)
     as_json_end(json);
 }
 
+static double weigh(const struct report *report, const struct field *field)
+{
+    const struct as_regions *regions = as_engine_regions(report->engine);
+    double sum = 0;
+    for (uint32_t i = 0; i < regions->list.len; i++) {
+        struct as_counts counts = as_counter_region(report->counter, i);
+        sum += regions->list.data[i].weight * (double)field_value(&counts, field);
+    }
+    return sum;
+}
+
+/* The counts of all regions, each times its weight. */
+static void json_weighted(struct as_json *json, const struct report *report)
+{
+    as_regions_json(json, &(struct as_regions_shown){.engine = report->engine});
+    if (!as_regions_weighted(as_engine_regions(report->engine)))
+        return;
+    as_json_object(json, "weighted");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        as_json_double(json, fields[i].name, weigh(report, &fields[i]));
+    as_json_end(json);
+}
+
 static bool print_json(const struct report *report, FILE *out)
 {
     const struct as_engine_result *result = report->result;
@@ -209,6 +233,7 @@ static bool print_json(const struct report *report, FILE *out)
         as_json_u64(json, "disagreements", result->disagreements);
     as_json_u64(json, "untraced_programs", result->untraced);
     as_json_u64(json, "left_running", result->left_running);
+    json_weighted(json, report);
     json_threads(json, report->counter);
     json_functions(json, &report->functions, report->options->functions, report->total.instructions);
     json_calls(json, report);
@@ -336,6 +361,7 @@ static void print_text(const struct report *report, FILE *out)
     if (result->processes > 1)
         print_count(out, "processes", result->processes, 0);
     print_classes(out, total);
+    as_regions_print(out, &(struct as_regions_shown){.engine = report->engine});
     print_threads(out, report->counter, total);
     print_functions(out, report);
     print_calls(out, report);
@@ -373,7 +399,7 @@ static int run_program(const struct stat_options *options, char **argv)
     int status;
     bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;
-    as_progress_start(&watch.progress, options->run.max);
+    as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
     as_sink_tee_add(tee, &as_counter_sink, counter);
     if (calls)
         as_sink_tee_add(tee, &as_call_counter_sink, calls);
@@ -420,8 +446,8 @@ static int run_stat(int argc, char **argv)
         return as_cli_usage(&as_command_stat, "--calls takes a percentage, 0 to 100");
     if (rest >= argc)
         return as_cli_usage(&as_command_stat, "no program given");
-    int status = as_run_options_settle(&options.run, &err) ? run_program(&options, argv + rest)
-                                                           : as_cli_fail(&as_command_stat, &err);
+    int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
+                                                                   : as_cli_fail(&as_command_stat, &err);
     as_run_options_free(&options.run);
     return status;
 }

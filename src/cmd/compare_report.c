@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
+#include "cmd/regions_shown.h"
 #include "score/confidence.h"
 #include "score/errors.h"
 
@@ -314,6 +315,8 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
     as_json_double(json, "ipc", share(result->instructions, result->cycles));
     as_json_u64(json, "elapsed_cycles", result->elapsed);
     as_json_u64(json, "kernel_cycles", result->kernel_cycles);
+    as_regions_json(json,
+                    &(struct as_regions_shown){.engine = as_model_engine(compare->model), .model = compare->model});
     as_json_u64(json, "threads", result->engine.threads);
     as_json_double(json, "seconds", result->engine.seconds);
     as_json_double(json, "mips", (double)result->instructions / result->engine.seconds / 1e6);
@@ -477,6 +480,8 @@ void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *o
             result->engine.end.stopped                                    ? " (the region asked for)"
             : result->engine.end.interrupted || result->engine.end.signal ? " (until it was killed)"
                                                                           : "");
+    as_regions_print(out,
+                     &(struct as_regions_shown){.engine = as_model_engine(compare->model), .model = compare->model});
     text_stack(out, compare);
     as_compare_events_text(compare, out);
     fprintf(out, "\nSamplers, a sample %s%" PRIu64 " cycles:\n", schedule->random ? "somewhere in every " : "every ",

@@ -3,31 +3,172 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/number.h"
+#include "base/str.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 const char *const as_run_memo_choices[] = {
     [AS_RUN_MEMO_ON] = "on", [AS_RUN_MEMO_OFF] = "off", [AS_RUN_MEMO_CHECK] = "check", NULL};
 
-bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
+#define WRONG(...) as_error_set_status(err, AS_EXIT_USAGE, __VA_ARGS__)
+
+/* ---- regions ---- */
+
+static _Atomic uint32_t switches;
+
+static void on_switch(int signal)
 {
-    if (!options->skip && !options->max && !options->from && !options->to)
+    atomic_fetch_add(&switches, 1);
+}
+
+/* A signal by its name, with or without SIG, or by its number; 0: there is none of that name. */
+static int find_signal(const char *name)
+{
+    uint64_t number;
+    if (as_number_read(name, &number))
+        return number < NSIG ? (int)number : 0;
+    if (strncmp(name, "SIG", 3) == 0)
+        name += 3;
+    for (int signal = 1; signal < NSIG; signal++) {
+        const char *known = sigabbrev_np(signal);
+        if (known && strcmp(known, name) == 0)
+            return signal;
+    }
+    return 0;
+}
+
+static bool catch_switches(const char *name, struct as_error *err)
+{
+    struct sigaction action = {.sa_handler = on_switch, .sa_flags = SA_RESTART};
+    static const int taken[] = {0, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    int signal = find_signal(name);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (signal == taken[i])
+            return WRONG("--switch-signal=%s: not a signal that can be used for this; USR1 and USR2 can", name);
+    if (sigaction(signal, &action, NULL) != 0)
+        return WRONG("--switch-signal=%s: %s", name, strerror(errno));
+    return true;
+}
+
+/* The options that describe one region, as they were given. */
+static char *describe(const struct as_run_options *options)
+{
+    struct as_str text = {0};
+    const struct {
+        const char *word, *name;
+        uint64_t number;
+    } parts[] = {{"from", options->from, 0},  {"skip", NULL, options->skip},
+                 {"max", NULL, options->max}, {"to", options->to, 0},
+                 {"warm", options->warm, 0},  {"switch-signal", options->switch_signal, 0}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].name)
+            as_str_addf(&text, "%s--%s %s", text.len ? " " : "", parts[i].word, parts[i].name);
+        else if (parts[i].number)
+            as_str_addf(&text, "%s--%s %" PRIu64, text.len ? " " : "", parts[i].word, parts[i].number);
+    if (!isnan(options->delay))
+        as_str_addf(&text, "%s--delay %g", text.len ? " " : "", options->delay);
+    return as_str_take(&text);
+}
+
+static bool set_warm(const struct as_run_options *options, struct as_region *region, struct as_error *err)
+{
+    if (!options->warm)
         return true;
-    struct as_region *region = as_regions_add(&options->regions);
-    region->offset = options->skip;
-    region->max = options->max ? options->max : AS_REGION_ALL;
+    if (!options->skip && region->start.kind == AS_POINT_NONE)
+        return WRONG("--warm=%s: there is nothing before the region; --skip or --from say where it starts",
+                     options->warm);
+    if (strcmp(options->warm, "all") == 0)
+        region->warm = AS_REGION_ALL;
+    else if (!as_number_read(options->warm, &region->warm))
+        return WRONG("--warm=%s: not 'all' and not a number like 1000, 10k or 5M", options->warm);
+    return true;
+}
+
+static bool set_start(struct as_run_options *options, struct as_region *region, struct as_error *err)
+{
+    bool delayed = !isnan(options->delay);
+    if ((options->from != NULL) + delayed + (options->switch_signal != NULL) > 1)
+        return WRONG("--from, --delay and --switch-signal all say when to start: give one of them");
     if (options->from)
         region->start = as_regions_symbol(&options->regions, options->from);
+    if (delayed && !(options->delay >= 0 && options->delay < 1e9))
+        return WRONG("--delay=%g: must be at least 0", options->delay);
+    if (delayed)
+        region->start = (struct as_point){.kind = AS_POINT_DELAY, .number = (uint64_t)(options->delay * 1e9)};
+    if (options->switch_signal) {
+        if (options->to)
+            return WRONG("--switch-signal stops the region, so --to cannot");
+        region->start.kind = region->stop.kind = AS_POINT_SIGNAL;
+        region->repeat = true;
+    }
+    return true;
+}
+
+/* --from, --skip, --max and so on are a list of one region. */
+static bool add_simple(struct as_run_options *options, struct as_error *err)
+{
+    struct as_region *region = as_regions_add(&options->regions);
+    region->text = describe(options);
+    region->offset = options->skip;
+    region->max = options->max ? options->max : AS_REGION_ALL;
+    if (!set_start(options, region, err))
+        return false;
     if (options->to)
         region->stop = as_regions_symbol(&options->regions, options->to);
+    return set_warm(options, region, err);
+}
+
+static bool has_signals(const struct as_regions *regions)
+{
+    for (size_t i = 0; i < regions->list.len; i++)
+        if (regions->list.data[i].start.kind == AS_POINT_SIGNAL || regions->list.data[i].stop.kind == AS_POINT_SIGNAL)
+            return true;
+    return false;
+}
+
+bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
+{
+    bool listed = options->region.len || options->region_file;
+    bool simple =
+        options->from || options->to || options->skip || options->max || options->warm || !isnan(options->delay);
+    if (listed && simple)
+        return WRONG("--region and --regions say what --from, --skip, --max, --to, --warm and --delay would: give one "
+                     "or the other");
+    if (!listed && (simple || options->switch_signal) && !add_simple(options, err))
+        return false;
+    if (options->region_file && !as_regions_read(&options->regions, options->region_file, err))
+        return false;
+    for (size_t i = 0; i < options->region.len; i++)
+        if (!as_regions_parse(&options->regions, options->region.data[i], err))
+            return false;
+    if (has_signals(&options->regions) &&
+        !catch_switches(options->switch_signal ? options->switch_signal : "USR2", err))
+        return false;
+    return as_regions_check(&options->regions, err);
+}
+
+bool as_run_options_settle_untimed(struct as_run_options *options, struct as_error *err)
+{
+    if (!as_run_options_settle(options, err))
+        return false;
+    for (size_t i = 0; i < options->regions.list.len; i++) {
+        const struct as_region *region = &options->regions.list.data[i];
+        if (region->start.kind == AS_POINT_CYCLE || region->stop.kind == AS_POINT_CYCLE)
+            return WRONG("region '%s': this command has no cycles; compare, record and whatif have", region->text);
+    }
     return true;
 }
 
 void as_run_options_free(struct as_run_options *options)
 {
     as_regions_free(&options->regions);
+    as_strlist_free(&options->region);
 }
 
 struct as_memo_options as_run_memo_options(const struct as_run_options *options)
@@ -43,43 +184,25 @@ struct as_engine_options as_run_engine_options(const struct as_run_options *opti
         .qemu = options->qemu,
         .window = options->window,
         .regions = &options->regions,
+        .switches = &switches,
         .no_follow = options->no_follow,
     };
 }
 
 char *as_run_options_text(const struct as_run_options *run)
 {
-    char *text = as_strdup("");
-    const struct {
-        const char *word, *name;
-        uint64_t number;
-    } parts[] = {{"from", run->from, 0}, {"skip", NULL, run->skip}, {"max", NULL, run->max}, {"to", run->to, 0}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char *longer = NULL;
-        if (parts[i].name)
-            longer = as_format("%s%s--%s %s", text, *text ? " " : "", parts[i].word, parts[i].name);
-        else if (parts[i].number)
-            longer = as_format("%s%s--%s %" PRIu64, text, *text ? " " : "", parts[i].word, parts[i].number);
-        if (longer) {
-            free(text);
-            text = longer;
-        }
-    }
-    if (*text)
-        return text;
-    free(text);
-    return NULL;
+    if (run->regions.list.len > 1)
+        return as_format("%zu regions", run->regions.list.len);
+    return run->regions.list.len ? as_strdup(run->regions.list.data[0].text) : NULL;
 }
 
-static void note_region(const struct as_engine_result *result, const struct as_run_options *options)
+static void note_regions(const struct as_engine_result *result)
 {
-    if (result->region_reached)
+    if (result->region_troubles == 0 || result->end.interrupted)
         return;
-    if (options->from)
-        as_log_warn("the program never reached '%s'%s: nothing was measured", options->from,
-                    options->skip ? ", or ended within --skip" : "");
-    else if (options->skip)
-        as_log_warn("the program ended within --skip: nothing was measured");
+    as_log_warn("%s", result->region_trouble);
+    if (result->region_troubles > 1)
+        as_log_warn("%" PRIu32 " more regions were not measured as asked", result->region_troubles - 1);
 }
 
 int as_run_end_report(const struct as_run_end *end)
@@ -96,9 +219,7 @@ int as_run_end_report(const struct as_run_end *end)
 
 int as_run_report(const struct as_engine_result *result, const struct as_run_options *options)
 {
-    note_region(result, options);
-    if (options->to && result->region_reached && !result->end.stopped)
-        as_log_warn("the program never reached '%s' after that: it was measured to its end", options->to);
+    note_regions(result);
     if (result->end.signal == SIGILL && !result->end.stopped)
         as_log_note("QEMU knows x86-64 up to AVX2: a program built for newer instructions ends like this");
     if (result->untraced)

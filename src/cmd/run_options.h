@@ -6,9 +6,13 @@
 #include "core/memo.h"
 #include "engine/engine.h"
 
+#include <math.h>
+
 struct as_run_options {
-    const char *qemu, *from, *to;
+    const char *qemu, *from, *to, *warm, *region_file, *switch_signal;
     uint64_t window, skip, max;
+    double delay; /* seconds; NAN: not given */
+    struct as_strlist region;
     bool no_follow;
     int memo;                  /* enum as_run_memo; verbs that run programs in the model alone */
     uint64_t memo_size;        /* MiB */
@@ -16,7 +20,7 @@ struct as_run_options {
 };
 #define AS_RUN_OPTIONS_DEFAULT                                                                                         \
     {                                                                                                                  \
-        .window = 100000, .memo_size = AS_MEMO_BYTES >> 20                                                             \
+        .window = 100000, .delay = NAN, .memo_size = AS_MEMO_BYTES >> 20                                               \
     }
 
 enum as_run_memo { AS_RUN_MEMO_ON, AS_RUN_MEMO_OFF, AS_RUN_MEMO_CHECK };
@@ -45,6 +49,34 @@ extern const char *const as_run_memo_choices[];
          .offset = offsetof(struct_type, run_member.to),                                                               \
          .value = "SYMBOL",                                                                                            \
          .help = "Stop when execution then reaches this function, and end the program there."},                        \
+        {.name = "region",                                                                                             \
+         .type = AS_OPTION_LIST,                                                                                       \
+         .offset = offsetof(struct_type, run_member.region),                                                           \
+         .value = "START..STOP[,...]",                                                                                 \
+         .help = "A part of the run to look at, as assay-regions(5) says: an instruction count, a function, an "       \
+                 "address, a marker, a cycle, 'signal' or 'delay:SECONDS' on each side, and warm=N, weight=W and so "  \
+                 "on behind it. May be given several times."},                                                         \
+        {.name = "regions",                                                                                            \
+         .type = AS_OPTION_STRING,                                                                                     \
+         .offset = offsetof(struct_type, run_member.region_file),                                                      \
+         .value = "FILE",                                                                                              \
+         .help = "Take the regions from a file."},                                                                     \
+        {.name = "warm",                                                                                               \
+         .type = AS_OPTION_STRING,                                                                                     \
+         .offset = offsetof(struct_type, run_member.warm),                                                             \
+         .value = "N",                                                                                                 \
+         .help = "Warm caches, TLBs and predictors of the model with the N instructions before the region, or with "   \
+                 "'all' of them."},                                                                                    \
+        {.name = "delay",                                                                                              \
+         .type = AS_OPTION_DOUBLE,                                                                                     \
+         .offset = offsetof(struct_type, run_member.delay),                                                            \
+         .value = "SECONDS",                                                                                           \
+         .help = "Start so many seconds after the program."},                                                          \
+        {.name = "switch-signal",                                                                                      \
+         .type = AS_OPTION_STRING,                                                                                     \
+         .offset = offsetof(struct_type, run_member.switch_signal),                                                    \
+         .value = "SIGNAL",                                                                                            \
+         .help = "Start when Assay is sent this signal (USR2, say), stop at the next one, and so on."},                \
         {.name = "window",                                                                                             \
          .type = AS_OPTION_U64,                                                                                        \
          .offset = offsetof(struct_type, run_member.window),                                                           \
@@ -77,6 +109,8 @@ extern const char *const as_run_memo_choices[];
 
 /* After parsing: makes the list of regions. The command frees the options in any case. */
 bool as_run_options_settle(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
+/* For commands without a model: the same, and refuses points that are cycles. */
+bool as_run_options_settle_untimed(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
 void as_run_options_free(struct as_run_options *options);
 
 struct as_memo_options as_run_memo_options(const struct as_run_options *options);

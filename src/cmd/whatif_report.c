@@ -1,6 +1,8 @@
 /* What `assay whatif` prints. See whatif.h. */
 #include "cmd/whatif.h"
 
+#include "cmd/regions_shown.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -108,6 +110,8 @@ void as_whatif_json(const struct as_whatif *whatif, struct as_json *json)
     as_json_string(json, "core", whatif->as_is->machine.name);
     as_json_u64(json, "threads", whatif->as_is->result.engine.threads);
     json_run(json, &whatif->as_is->result);
+    const struct as_model *model = whatif->as_is->model;
+    as_regions_json(json, &(struct as_regions_shown){.engine = as_model_engine(model), .model = model});
     as_json_array(json, "experiments");
     for (size_t i = 0; i < whatif->n; i++)
         json_experiment(json, whatif, &whatif->experiments[i]);

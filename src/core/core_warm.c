@@ -31,6 +31,7 @@ void as_core_warm_control(struct as_core *core, const struct as_insn *insn, bool
 
 void as_core_empty(struct as_core *core)
 {
+    as_core_leave_memo(core);
     drain_first(core, core->n_stores);
     core->fetch_next = later(core->fetch_next, core->last_commit + 1);
     core->packet_slots = 0;

@@ -23,29 +23,31 @@ struct as_counter {
     AS_VEC(uint64_t) runs;                  /* whole runs by block index, of threads that ended */
     AS_VEC(uint64_t *) singles; /* by block index: NULL or executions apart from whole runs, by instruction */
     struct as_targets indirect; /* where indirect calls went */
+    uint32_t region;            /* that is open, or AS_REGION_NONE */
+    struct as_counts border;    /* all that was counted when it was opened */
+    AS_VEC(struct as_counts) regions;
 };
+
+/* All members are 64-bit counts. */
+enum { MEMBERS = sizeof(struct as_counts) / sizeof(uint64_t) };
 
 void as_counts_add(struct as_counts *to, const struct as_counts *from)
 {
-    to->instructions += from->instructions;
-    to->loads += from->loads;
-    to->stores += from->stores;
-    to->load_accesses += from->load_accesses;
-    to->store_accesses += from->store_accesses;
-    to->branches += from->branches;
-    to->conditional += from->conditional;
-    to->taken += from->taken;
-    to->calls += from->calls;
-    to->returns += from->returns;
-    to->syscalls += from->syscalls;
-    for (size_t i = 0; i < AS_CLASS_COUNT; i++)
-        to->classes[i] += from->classes[i];
+    for (size_t i = 0; i < MEMBERS; i++)
+        ((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
+}
+
+void as_counts_subtract(struct as_counts *from, const struct as_counts *what)
+{
+    for (size_t i = 0; i < MEMBERS; i++)
+        ((uint64_t *)from)[i] -= ((const uint64_t *)what)[i];
 }
 
 struct as_counter *as_counter_new(bool recorded)
 {
     struct as_counter *counter = as_alloc(sizeof *counter);
     counter->recorded = recorded;
+    counter->region = AS_REGION_NONE;
     return counter;
 }
 
@@ -68,6 +70,7 @@ void as_counter_free(struct as_counter *counter)
     as_vec_free(&counter->blocks);
     as_vec_free(&counter->runs);
     as_vec_free(&counter->singles);
+    as_vec_free(&counter->regions);
     as_targets_free(&counter->indirect);
     free(counter);
 }
@@ -239,12 +242,56 @@ static void on_thread_end(void *context, struct as_thread *thread)
     thread->user = NULL;
 }
 
+/* All that was counted so far, in threads that run too. */
+static struct as_counts count_now(const struct as_counter *counter)
+{
+    struct as_counts now = as_counter_total(counter);
+    for (size_t i = 0; i < counter->states.len; i++) {
+        const struct thread_state *state = counter->states.data[i];
+        as_counts_add(&now, &state->extra);
+        for (size_t at = 0; at < state->tallies.len; at++)
+            if (state->tallies.data[at].runs)
+                fold_block(&now, counter->blocks.data[at], &state->tallies.data[at]);
+    }
+    return now;
+}
+
+static void on_stretch(void *context, const struct as_stretch *stretch)
+{
+    struct as_counter *counter = context;
+    if (stretch->region == counter->region)
+        return;
+    struct as_counts now = count_now(counter);
+    if (counter->region != AS_REGION_NONE) {
+        while (counter->regions.len <= counter->region)
+            *as_vec_push(&counter->regions) = (struct as_counts){0};
+        as_counts_add(&counter->regions.data[counter->region], &now);
+        as_counts_subtract(&counter->regions.data[counter->region], &counter->border);
+    }
+    counter->border = now;
+    counter->region = stretch->region;
+}
+
+struct as_counts as_counter_region(const struct as_counter *counter, uint32_t region)
+{
+    struct as_counts counts = {0};
+    if (region < counter->regions.len)
+        counts = counter->regions.data[region];
+    if (region == counter->region) {
+        struct as_counts now = count_now(counter);
+        as_counts_add(&counts, &now);
+        as_counts_subtract(&counts, &counter->border);
+    }
+    return counts;
+}
+
 const struct as_sink as_counter_sink = {
     .thread_start = on_thread_start,
     .thread_end = on_thread_end,
     .block = on_block,
     .tally = on_tally,
     .syscall = on_syscall,
+    .stretch = on_stretch,
 };
 
 size_t as_counter_count_threads(const struct as_counter *counter)

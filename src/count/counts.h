@@ -17,6 +17,7 @@ struct as_counts {
 };
 
 void as_counts_add(struct as_counts *to, const struct as_counts *from);
+void as_counts_subtract(struct as_counts *from, const struct as_counts *what);
 
 struct as_thread_counts {
     uint32_t number, process;
@@ -34,6 +35,9 @@ extern const struct as_sink as_counter_sink; /* its context is the counter */
 size_t as_counter_count_threads(const struct as_counter *counter);
 const struct as_thread_counts *as_counter_thread(const struct as_counter *counter, size_t index);
 struct as_counts as_counter_total(const struct as_counter *counter);
+
+/* What was counted in a region, by its place in the list. */
+struct as_counts as_counter_region(const struct as_counter *counter, uint32_t region);
 
 /* Where indirect calls went: image << 48 | address, each once, in no order. */
 const uint64_t *as_counter_indirect_targets(const struct as_counter *counter, size_t *n);

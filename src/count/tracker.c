@@ -186,6 +186,15 @@ void as_call_tracker_signal_return(struct as_call_tracker *tracker, const struct
         as_callpath_sigreturn(calls_of(tracker, thread)->path);
 }
 
+void as_call_tracker_forget(struct as_call_tracker *tracker)
+{
+    for (size_t i = 0; i < tracker->threads.len; i++) {
+        size_t image = tracker->threads.data[i].image;
+        free_thread(&tracker->threads.data[i]);
+        tracker->threads.data[i].image = image;
+    }
+}
+
 size_t as_call_tracker_count_images(const struct as_call_tracker *tracker)
 {
     return tracker->images.len;

@@ -24,6 +24,9 @@ void as_call_tracker_syscall(struct as_call_tracker *tracker, const struct as_th
 void as_call_tracker_signal(struct as_call_tracker *tracker, const struct as_thread *thread, uint64_t interrupted);
 void as_call_tracker_signal_return(struct as_call_tracker *tracker, const struct as_thread *thread);
 
+/* Part of the run was left out: no thread's path is known any more. Each begins anew where it is seen next. */
+void as_call_tracker_forget(struct as_call_tracker *tracker);
+
 /* Each image has a tree of its own: addresses mean nothing across images. */
 size_t as_call_tracker_count_images(const struct as_call_tracker *tracker);
 const struct as_image *as_call_tracker_image(const struct as_call_tracker *tracker, size_t index);

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "engine/wire.h"
+#include "isa/marker_code.h"
 
 void as_code_table_free(struct as_code_table *table)
 {
@@ -83,7 +84,18 @@ static bool is_same(const struct as_code_insn *code, const struct as_image *imag
            memcmp(code->insn.bytes, bytes, length) == 0;
 }
 
-static struct as_code_insn *find_insn(struct as_code_table *table, const struct as_image *image, uint64_t address,
+/* An instruction that was not known before can be a marker. */
+static void find_marker(const struct as_code_table *table, struct as_image *image, const struct as_insn *insn)
+{
+    int number = as_marker_code_number(image->arch, insn->bytes, insn->length);
+    for (size_t i = 0; number >= 0 && table->regions && i < table->regions->landmarks.len; i++) {
+        const struct as_landmark *landmark = &table->regions->landmarks.data[i];
+        if (landmark->kind == AS_LANDMARK_MARKER && (landmark->marker == number || landmark->marker == AS_MARKER_ANY))
+            as_sites_add(&image->sites, insn->address, (uint32_t)i);
+    }
+}
+
+static struct as_code_insn *find_insn(struct as_code_table *table, struct as_image *image, uint64_t address,
                                       const uint8_t *bytes, size_t length)
 {
     uint64_t key = chain_key(image->number, address);
@@ -105,6 +117,7 @@ static struct as_code_insn *find_insn(struct as_code_table *table, const struct 
     code->image = image->number;
     code->next_alike = (void *)(uintptr_t)*chain;
     *chain = *latest = (uint64_t)(uintptr_t)code;
+    find_marker(table, image, &code->insn);
     return code;
 }
 
@@ -230,7 +243,7 @@ static struct as_block_gist gist_of(const struct as_block *block)
 
 bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words, size_t n)
 {
-    const struct as_image *image = n ? as_code_table_find_image(table, (uint32_t)words[0]) : NULL;
+    struct as_image *image = n ? as_code_table_find_image(table, (uint32_t)words[0]) : NULL;
     if (!image || !is_block_message(table, words, n))
         return false;
     struct as_block *block = as_alloc(sizeof *block + words[2] * sizeof block->insns[0]);
@@ -273,12 +286,26 @@ static uint64_t find_symbol(const struct as_image *image, const char *name, cons
     return entry;
 }
 
+/* An address of a module's file, in the module that is mapped at `start`; 0: it is not that module. */
+static uint64_t find_address(const struct as_image *image, const struct as_landmark *landmark, uint64_t start)
+{
+    struct as_location location;
+    as_space_find(image->space, start, &location);
+    if (strcmp(location.module_name, landmark->symbol) != 0 && strcmp(location.module, landmark->symbol) != 0)
+        return 0;
+    return landmark->address + (start - location.module_offset);
+}
+
 /* Looks for the landmarks of the regions in a module that has just been mapped. */
-static void find_landmarks(const struct as_code_table *table, struct as_image *image, const char *module)
+static void find_landmarks(const struct as_code_table *table, struct as_image *image, const uint64_t *words)
 {
     for (size_t i = 0; table->regions && i < table->regions->landmarks.len; i++) {
         const struct as_landmark *landmark = &table->regions->landmarks.data[i];
-        uint64_t address = landmark->kind == AS_LANDMARK_SYMBOL ? find_symbol(image, landmark->symbol, module) : 0;
+        uint64_t address = 0;
+        if (landmark->kind == AS_LANDMARK_SYMBOL)
+            address = find_symbol(image, landmark->symbol, (const char *)&words[4]);
+        else if (landmark->kind == AS_LANDMARK_ADDRESS)
+            address = landmark->symbol ? find_address(image, landmark, words[1]) : landmark->address;
         if (address)
             as_sites_add(&image->sites, address, (uint32_t)i);
     }
@@ -292,6 +319,6 @@ bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words
     if (!image)
         return false;
     as_space_map(image->space, words[1], words[2], words[3], (const char *)&words[4]);
-    find_landmarks(table, image, (const char *)&words[4]);
+    find_landmarks(table, image, words);
     return true;
 }

@@ -8,10 +8,34 @@
 
 #include <stdio.h>
 
+static bool has_landmark(const struct as_reader *reader, uint32_t landmark)
+{
+    for (size_t i = 0; i < reader->code.images.len; i++) {
+        const struct as_sites *sites = &reader->code.images.data[i]->sites;
+        for (size_t at = 0; at < sites->list.len; at++)
+            if (sites->list.data[at].landmark == landmark)
+                return true;
+    }
+    return false;
+}
+
+static void explain_regions(struct as_engine_result *result, const struct as_reader *reader)
+{
+    const struct as_regions *regions = reader->options->regions;
+    for (uint32_t i = 0; regions && i < regions->list.len; i++) {
+        const struct as_point *start = &regions->list.data[i].start;
+        bool known = start->kind == AS_POINT_LANDMARK && has_landmark(reader, start->landmark);
+        char text[sizeof result->region_trouble];
+        if (as_region_run_explain(&reader->regions, i, known, text, sizeof text) && result->region_troubles++ == 0)
+            memcpy(result->region_trouble, text, sizeof text);
+    }
+}
+
 static void fill_result(struct as_engine_result *result, const struct as_reader *reader, const struct as_child *child)
 {
     result->started = reader->threads > 0;
     result->region_reached = as_region_run_reached(&reader->regions);
+    explain_regions(result, reader);
     result->processes = (uint32_t)reader->processes.len;
     result->threads = reader->threads;
     result->untraced = reader->untraced;
@@ -82,6 +106,17 @@ const struct as_block *as_engine_block(const struct as_engine *engine, size_t in
 size_t as_engine_count_blocks(const struct as_engine *engine)
 {
     return engine->reader.code.blocks.len;
+}
+
+const struct as_regions *as_engine_regions(const struct as_engine *engine)
+{
+    static const struct as_regions none;
+    return engine->reader.code.regions ? engine->reader.code.regions : &none; /* options may be gone */
+}
+
+struct as_region_outcome as_engine_region(const struct as_engine *engine, uint32_t region)
+{
+    return as_region_run_outcome(&engine->reader.regions, region);
 }
 
 const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t number)

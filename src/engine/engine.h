@@ -16,7 +16,7 @@
 #include "base/run_end.h"
 #include "base/vec.h"
 #include "isa/linear.h"
-#include "region/regions.h"
+#include "region/region_run.h"
 #include "symbol/space.h"
 
 /* Where the landmarks of the regions lie in an image: a function can have an entry in each module. */
@@ -141,12 +141,16 @@ struct as_sink {
     void (*thread_end)(void *context, struct as_thread *thread);
     void (*block)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
     /* Where this is given and accesses are not recorded, complete executions of blocks that always access the same are
-     * only counted, and told here, once for each block before the thread ends. Much faster. */
+     * only counted, and told here, once for each block before the stretch or the thread ends. Much faster. */
     void (*tally)(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *tally);
     void (*syscall)(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6]);
     void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
     void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */
     void (*signal_return)(void *context, struct as_thread *thread);
+    /* What comes from here on is of another stretch of the run, whichever thread executes it; called at the run's start
+     * too. */
+    void (*stretch)(void *context, const struct as_stretch *stretch);
+    bool unmeasured; /* it is also given what only warms or settles: see `stretch` */
     /* Simulated time of a thread: where this is given, the thread that is behind goes first. */
     uint64_t (*clock)(void *context, const struct as_thread *thread);
 };
@@ -157,6 +161,7 @@ struct as_engine_options {
     const char *plugin; /* NULL: found beside the program */
     uint64_t window;    /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
     const struct as_regions *regions; /* the parts of the run that the sink sees; NULL: all of it */
+    const _Atomic uint32_t *switches; /* how often the user asked to start or stop; NULL: he cannot */
     bool stdout_to_stderr;            /* the program's standard output goes to standard error */
     bool discard_stdout;              /* … goes nowhere */
     bool no_follow;                   /* programs that the program executes run untraced */
@@ -172,9 +177,11 @@ struct as_engine_options {
 
 struct as_engine_result {
     struct as_run_end end;
-    bool started;        /* the program executed at least one instruction */
-    bool region_reached; /* false: nothing of any region was executed */
-    double seconds;      /* wall-clock, from the start of QEMU to the last record */
+    bool started;             /* the program executed at least one instruction */
+    bool region_reached;      /* false: nothing of any region was executed */
+    uint32_t region_troubles; /* regions that did not go as asked … */
+    char region_trouble[512]; /* … and what happened to the first of them */
+    double seconds;           /* wall-clock, from the start of QEMU to the last record */
     uint32_t processes, threads;
     uint32_t untraced;      /* programs that were executed outside QEMU */
     uint32_t left_running;  /* processes still alive when the program ended; they go on untraced */
@@ -203,6 +210,9 @@ const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t
 const struct as_insn *as_engine_insn(const struct as_engine *engine, uint32_t id);
 size_t as_engine_count_insns(const struct as_engine *engine);
 uint32_t as_engine_insn_image(const struct as_engine *engine, uint32_t id);
+/* The list of regions, empty where there is none; and what became of a region, by its place in it. */
+const struct as_regions *as_engine_regions(const struct as_engine *engine);
+struct as_region_outcome as_engine_region(const struct as_engine *engine, uint32_t region);
 const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t number);
 
 void as_engine_free(struct as_engine *engine); /* NULL is fine */

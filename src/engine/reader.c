@@ -12,6 +12,7 @@
  */
 #include "engine/reader.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
 
@@ -35,6 +36,7 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
     reader->cores = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     reader->code.regions = options->regions;
     reader->code.debug_path = options->debug_path;
+    reader->started = as_clock_seconds();
     as_region_run_init(&reader->regions, options->regions);
     reader->streams = as_alloc_array(AS_WIRE_LANES, sizeof *reader->streams);
 }
@@ -378,7 +380,8 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
 {
     if (!read_code_lanes(reader, progress))
         return false;
-    uint64_t limit = reader->sink->clock ? clock_limit(reader) : UINT64_MAX;
+    bool timed = reader->sink->clock && reader->regions.stretch.mode >= AS_MODE_SETTLE; /* otherwise clocks stand */
+    uint64_t limit = timed ? clock_limit(reader) : UINT64_MAX;
     reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : READ_BY_CLOCK;
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used && !reader->regions.over; i++) {
@@ -484,11 +487,39 @@ static bool all_read(const struct as_reader *reader)
     return true;
 }
 
+/* Another stretch of the run begins. */
+static void on_stretch(void *context)
+{
+    struct as_reader *reader = context;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (reader->streams[i])
+            as_stream_tell_tallies(reader->streams[i]);
+    if (reader->sink->stretch)
+        reader->sink->stretch(reader->context, &reader->regions.stretch);
+}
+
+/* What starts and stops regions from outside the program. */
+static void look_outside(struct as_reader *reader)
+{
+    if (reader->regions.awaits == AS_POINT_DELAY)
+        as_region_run_time(&reader->regions, (uint64_t)((as_clock_seconds() - reader->started) * 1e9));
+    if (!reader->options->switches)
+        return;
+    for (uint32_t switches = atomic_load(reader->options->switches); reader->switches != switches; reader->switches++)
+        as_region_run_signal(&reader->regions);
+}
+
 bool as_reader_run(struct as_reader *reader, struct as_error *err)
 {
     unsigned rounds = 0;
+    reader->regions.on_change = on_stretch;
+    reader->regions.context = reader;
+    if (reader->sink->stretch)
+        reader->sink->stretch(reader->context, &reader->regions.stretch);
     while (!reader->regions.over && as_signals_interrupts() < 2) {
         bool progress = false;
+        look_outside(reader);
         bool child_ended = atomic_load(&reader->child->ended);
         if (!read_all_lanes(reader, &progress))
             return as_error_set(err, "the trace is corrupt: assay and assay-engine.so do not fit together, or the "

@@ -15,6 +15,8 @@ struct as_reader {
     void *context;
     struct as_code_table code;
     struct as_region_run regions;
+    uint32_t switches;          /* of options->switches, those that were heeded */
+    double started;             /* when the program was, on the wall clock */
     struct as_stream **streams; /* by lane; NULL: no thread there */
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;

@@ -11,12 +11,15 @@ struct branch {
 struct as_sink_tee {
     AS_VEC(struct branch) branches;
     struct as_sink sink;
+    bool measured;         /* what comes now is: sinks that do not want anything else are not given it */
     AS_VEC(void **) users; /* of threads that run: freed at the end if the run broke off */
 };
 
 struct as_sink_tee *as_sink_tee_new(void)
 {
-    return as_alloc(sizeof(struct as_sink_tee));
+    struct as_sink_tee *tee = as_alloc(sizeof *tee);
+    tee->measured = true;
+    return tee;
 }
 
 void as_sink_tee_add(struct as_sink_tee *tee, const struct as_sink *sink, void *context)
@@ -35,13 +38,13 @@ void as_sink_tee_free(struct as_sink_tee *tee)
     free(tee);
 }
 
-/* Calls one function of every sink that has it. A macro, since each has parameters of its own. */
-#define TELL_ALL(tee, thread, function, ...)                                                                           \
+/* Calls one function of every sink that has it, and wants it now. A macro, since each has parameters of its own. */
+#define TELL_ALL(tee, thread, when, function, ...)                                                                     \
     do {                                                                                                               \
         void **users = (thread)->user;                                                                                 \
         for (size_t i = 0; i < (tee)->branches.len; i++) {                                                             \
             const struct branch *branch = &(tee)->branches.data[i];                                                    \
-            if (!branch->sink->function)                                                                               \
+            if (!branch->sink->function || !(when || branch->sink->unmeasured))                                        \
                 continue;                                                                                              \
             (thread)->user = users[i];                                                                                 \
             branch->sink->function(branch->context, thread __VA_OPT__(, ) __VA_ARGS__);                                \
@@ -54,13 +57,13 @@ static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct as_sink_tee *tee = context;
     thread->user = *as_vec_push(&tee->users) = as_alloc_array(tee->branches.len, sizeof(void *));
-    TELL_ALL(tee, thread, thread_start);
+    TELL_ALL(tee, thread, true, thread_start);
 }
 
 static void on_thread_end(void *context, struct as_thread *thread)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, thread_end);
+    TELL_ALL(tee, thread, true, thread_end);
     for (size_t i = 0; i < tee->users.len; i++)
         if (tee->users.data[i] == thread->user) {
             tee->users.data[i] = tee->users.data[--tee->users.len];
@@ -73,38 +76,47 @@ static void on_thread_end(void *context, struct as_thread *thread)
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, block, exec);
+    TELL_ALL(tee, thread, tee->measured, block, exec);
 }
 
 static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
                      const struct as_tally *tally)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, tally, block, tally);
+    TELL_ALL(tee, thread, true, tally, block, tally);
 }
 
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, syscall, number, args);
+    TELL_ALL(tee, thread, tee->measured, syscall, number, args);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, syscall_return, number, result);
+    TELL_ALL(tee, thread, tee->measured, syscall_return, number, result);
 }
 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, signal, number, interrupted);
+    TELL_ALL(tee, thread, tee->measured, signal, number, interrupted);
 }
 
 static void on_signal_return(void *context, struct as_thread *thread)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, signal_return);
+    TELL_ALL(tee, thread, tee->measured, signal_return);
+}
+
+static void on_stretch(void *context, const struct as_stretch *stretch)
+{
+    struct as_sink_tee *tee = context;
+    tee->measured = stretch->mode == AS_MODE_DETAIL;
+    for (size_t i = 0; i < tee->branches.len; i++)
+        if (tee->branches.data[i].sink->stretch)
+            tee->branches.data[i].sink->stretch(tee->branches.data[i].context, stretch);
 }
 
 static uint64_t clock_of(void *context, const struct as_thread *thread)
@@ -125,10 +137,11 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         return tee->branches.data[0].sink;
     }
     *context = tee;
-    bool tallies = true, clock = false;
+    bool tallies = true, clock = false, unmeasured = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         tallies &= tee->branches.data[i].sink->tally != NULL;
         clock |= tee->branches.data[i].sink->clock != NULL;
+        unmeasured |= tee->branches.data[i].sink->unmeasured;
     }
     tee->sink = (struct as_sink){
         .thread_start = on_thread_start,
@@ -139,6 +152,8 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .syscall_return = on_syscall_return,
         .signal = on_signal,
         .signal_return = on_signal_return,
+        .stretch = on_stretch,
+        .unmeasured = unmeasured,
         .clock = clock ? clock_of : NULL,
     };
     return &tee->sink;

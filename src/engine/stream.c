@@ -139,7 +139,8 @@ static void check_accesses(struct as_stream *stream, struct as_block *block, con
 /* Whether the sink is told of what is executed now. */
 static bool is_told(const struct as_stream *stream)
 {
-    return stream->regions->stretch.mode == AS_MODE_DETAIL;
+    enum as_mode mode = stream->regions->stretch.mode;
+    return mode == AS_MODE_DETAIL || (mode != AS_MODE_COUNT && stream->sink->unmeasured);
 }
 
 /* The instruction at `address` is about to be executed and may be a landmark. */
@@ -201,6 +202,8 @@ static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uin
     for (uint32_t i = piece.first + 1; block->flags & AS_BLOCK_LANDMARK && i < piece.end; i++)
         pass_landmarks(stream, block->insns[i]->address);
     as_region_run_count(stream->regions, as_block_exec_count(&piece));
+    if (stream->regions->awaits == AS_POINT_CYCLE && stream->sink->clock)
+        as_region_run_clock(stream->regions, stream->sink->clock(stream->context, &stream->thread));
     /* Other borders are crossed by the instruction that comes next, but nothing comes after the last one. A rep
      * instruction is over when another one follows. */
     bool goes_on = block->flags & AS_BLOCK_REP_LAST && piece.end == block->n;
@@ -355,7 +358,7 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
 {
     const struct as_block *block = stream->block;
     uint64_t next = next_block->address;
-    if (block->n >= stream->regions->left)
+    if (block->n >= stream->regions->left || stream->regions->awaits == AS_POINT_CYCLE)
         return false;
     if (stream->blocks_only ? block->flags != 0 : block->flags != AS_BLOCK_CHECKED || !looks_complete(block, words, n))
         return false;
@@ -501,7 +504,7 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
     return status;
 }
 
-static void tell_tallies(struct as_stream *stream)
+void as_stream_tell_tallies(struct as_stream *stream)
 {
     for (size_t i = 0; i < stream->tallies.len; i++)
         if (stream->tallies.data[i].runs)
@@ -512,7 +515,7 @@ static void tell_tallies(struct as_stream *stream)
 
 void as_stream_finish(struct as_stream *stream)
 {
-    tell_tallies(stream);
+    as_stream_tell_tallies(stream);
     if (!stream->regions->over)
         finish_block(stream, stream->carry.data, stream->carry.len, &(struct ending){0});
     as_vec_clear(&stream->carry);

@@ -46,6 +46,8 @@ enum as_stream_status {
 };
 /* Consumes words, as many as make whole records, and says in *done how many that were. */
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done);
+/* Tells the sink what was only counted: the stretch ends. */
+void as_stream_tell_tallies(struct as_stream *stream);
 void as_stream_finish(struct as_stream *stream); /* the thread executes nothing more */
 void as_stream_free(struct as_stream *stream);
 

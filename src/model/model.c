@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "count/targets.h"
 #include "model/bodies.h"
+#include "model/measure.h"
 
 struct model_thread {
     struct as_core *core;
@@ -15,6 +16,9 @@ struct model_thread {
     struct as_stay_log stays;      /* only where an observer wants occupancy */
     struct as_model *model;        /* context of code_at */
     struct as_path_book *book;
+    struct as_counters before; /* what its core had counted when the measured stretch began */
+    uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
+    uint64_t border, shift;    /* records are told `shift` cycles earlier, none of it before `border` */
 };
 
 struct as_model {
@@ -30,6 +34,8 @@ struct as_model {
     void *open_context;
     AS_VEC(struct model_thread *) threads; /* by number - 1 */
     uint64_t instructions;
+    struct as_stretch stretch;
+    struct as_measure measure;
     uint64_t stopped;             /* the latest time at which a thread stopped: to wait, or for good */
     struct as_model_result total; /* of threads that ended */
     struct as_targets leaders;
@@ -147,6 +153,7 @@ void as_model_free(struct as_model *model)
     as_vec_free(&model->nops);
     as_call_tracker_free(model->calls);
     as_paths_free(&model->paths);
+    as_measure_free(&model->measure);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
     free(model);
@@ -257,9 +264,7 @@ static void stop(struct as_model *model, struct model_thread *thread)
 /* The thread is over: adds up what its core did. */
 static void retire(struct as_model *model, struct model_thread *thread)
 {
-    struct as_counters counters;
-    as_core_count(thread->core, &counters);
-    as_counters_add(&model->total.counters, &counters);
+    as_measure_leave(&model->measure, thread->core, &thread->before);
     stop(model, thread);
     as_core_free(thread->core);
     thread->core = NULL;
@@ -275,6 +280,8 @@ static void on_thread_start(void *context, struct as_thread *thread)
         own = model->threads.data[thread->number - 1] = as_alloc(sizeof *own);
         own->model = model;
     }
+    own->before = (struct as_counters){0};
+    own->left_at = own->border = own->shift = 0;
     own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
     as_core_set_process(own->core, thread->process);
     if (model->wants & AS_WANT_OCCUPANCY)
@@ -289,8 +296,21 @@ static void on_thread_start(void *context, struct as_thread *thread)
     own->book = as_paths_book(&model->paths, thread->number, (uint32_t)as_call_tracker_image_of(model->calls, thread));
 }
 
+/* Stays in the measured stretches' time. */
+static void rebase_stays(struct model_thread *own)
+{
+    for (size_t i = 0; i < own->stays.stays.len; i++) {
+        struct as_stay *stay = &own->stays.stays.data[i];
+        uint64_t from = stay->from > own->border ? stay->from : own->border + 1, before = from - stay->from;
+        stay->cycles = before < stay->cycles ? stay->cycles - (uint32_t)before : 0;
+        stay->from = from - own->shift;
+    }
+}
+
 static void publish(struct as_model *model, struct model_thread *own, uint32_t number)
 {
+    if (own->shift)
+        rebase_stays(own);
     if (own->buffer) {
         as_pipe_buffer_add_stays(own->buffer, own->stays.stays.data, own->stays.stays.len);
         as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n);
@@ -311,9 +331,12 @@ static void on_thread_end(void *context, struct as_thread *thread)
     as_call_tracker_thread_end(model->calls, thread);
 }
 
-/* Room for n records in the thread's batch. */
+/* Room for n records in the thread's batch; somewhere where nobody looks, if they are not measured. */
 static struct as_pipe *make_room(struct as_model *model, struct model_thread *own, uint32_t number, uint32_t n)
 {
+    static struct as_pipe nowhere[AS_MODEL_BATCH];
+    if (__builtin_expect(!model->measure.on, 0))
+        return nowhere;
     if (own->n + n > AS_MODEL_BATCH)
         publish(model, own, number);
     if (!own->buffer)
@@ -337,9 +360,103 @@ static __attribute__((noinline)) void note_accesses(struct model_thread *own, co
     }
 }
 
-static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+/* ---- stretches ---- */
+
+static bool has_time(enum as_mode mode)
+{
+    return mode == AS_MODE_SETTLE || mode == AS_MODE_DETAIL;
+}
+
+static void end_measuring(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++) {
+        struct model_thread *own = model->threads.data[i];
+        if (!own || !own->core)
+            continue;
+        as_measure_leave(&model->measure, own->core, &own->before);
+        own->left_at = as_core_cycles(own->core);
+    }
+    as_measure_end(&model->measure);
+}
+
+/* The first cycle of the stretch is the one after the last commit. Where the pipeline is not empty, it is that of the
+ * last commit, in which more may commit. */
+static void begin_measuring(struct as_model *model, uint32_t region, bool settled)
+{
+    for (size_t i = 0; i < model->threads.len; i++) {
+        struct model_thread *own = model->threads.data[i];
+        if (!own || !own->core)
+            continue;
+        uint64_t cycles = as_core_cycles(own->core);
+        publish(model, own, (uint32_t)i + 1); /* records of two regions are never in one batch */
+        own->before = as_measure_core(&model->measure, own->core);
+        as_vec_clear(&own->stays.stays);
+        own->border = settled && cycles > own->left_at ? cycles - 1 : cycles;
+        own->before.cycles = own->border;
+        own->shift += own->border - own->left_at;
+    }
+    as_measure_begin(&model->measure, region);
+}
+
+static void empty_cores(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i] && model->threads.data[i]->core)
+            as_core_empty(model->threads.data[i]->core);
+}
+
+static void on_stretch(void *context, const struct as_stretch *stretch)
 {
     struct as_model *model = context;
+    enum as_mode was = model->stretch.mode, is = stretch->mode;
+    if (model->measure.on)
+        end_measuring(model);
+    if (has_time(is) && !has_time(was))
+        empty_cores(model);
+    if (was == AS_MODE_COUNT && is != AS_MODE_COUNT)
+        as_call_tracker_forget(model->calls);
+    if (is == AS_MODE_DETAIL)
+        begin_measuring(model, stretch->region, was == AS_MODE_SETTLE);
+    model->stretch = *stretch;
+}
+
+/* Tells a record's times without the cycles that were not measured. What it did before the stretch is not told. */
+static void rebase(const struct model_thread *own, struct as_pipe *pipe)
+{
+    const uint16_t again = AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
+    uint64_t *const times[] = {&pipe->fetch, &pipe->dispatch, &pipe->issue, &pipe->done, &pipe->commit};
+    if (pipe->flags & again && pipe->dispatch <= own->border + pipe->exception + pipe->first_try) {
+        pipe->flags &= (uint16_t)~again;
+        pipe->exception = 0;
+        if (!(pipe->flags & AS_PIPE_MISPREDICTED))
+            pipe->first_try = 0;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        *times[i] = (*times[i] > own->border ? *times[i] : own->border + 1) - own->shift;
+}
+
+/* What a block does to caches, TLBs and predictors. */
+static void warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    const struct model_thread *own = thread->user;
+    const struct as_insn *last = exec->block->insns[exec->end - 1];
+    struct as_accesses all = as_accesses_of(exec);
+    struct as_access access;
+    (void)as_call_tracker_begin(model->calls, thread, exec);
+    if (!exec->continues)
+        as_core_warm_fetch(own->core, exec->block->insns[exec->first]->address, last->address + last->length);
+    while (as_accesses_next(&all, &access))
+        as_core_warm_access(
+            own->core, &(struct as_core_access){.address = access.address, .size = access.size, .kind = access.kind});
+    if (as_insn_is_control(last))
+        as_core_warm_control(own->core, last, exec->taken, exec->next);
+    as_call_tracker_end(model->calls, thread, exec);
+}
+
+/* ---- blocks ---- */
+
+static void run_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
+{
     struct model_thread *own = thread->user;
     uint32_t path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
     if (exec->block->index >= model->executed.len || !model->executed.data[exec->block->index])
@@ -351,13 +468,28 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     for (uint32_t i = 0; i < run.body->n; i++) {
         pipes[i].path = path;
         pipes[i].thread = (uint16_t)thread->number;
+        if (__builtin_expect(own->shift != 0, 0))
+            rebase(own, &pipes[i]);
     }
-    if (__builtin_expect(run.body->n_accesses && model->wants & AS_WANT_ACCESSES, 0))
+    if (__builtin_expect(run.body->n_accesses && model->wants & AS_WANT_ACCESSES && model->measure.on, 0))
         note_accesses(own, &run);
     if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
         as_targets_note(&model->leaders, exec->block->image, exec->next);
-    model->instructions += as_block_exec_count(exec);
+    if (model->measure.on)
+        model->instructions += as_block_exec_count(exec);
     as_call_tracker_end(model->calls, thread, exec);
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_model *model = context;
+    struct model_thread *own = thread->user;
+    if (__builtin_expect(!own->runs, 0)) /* it came back from a system call while nobody looked */
+        catch_up(model, own);
+    if (__builtin_expect(model->stretch.mode == AS_MODE_WARM, 0))
+        warm_block(model, thread, exec);
+    else
+        run_block(model, thread, exec);
 }
 
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
@@ -395,6 +527,8 @@ static const struct as_sink sink = {
     .syscall_return = on_syscall_return,
     .signal = on_signal,
     .signal_return = on_signal_return,
+    .stretch = on_stretch,
+    .unmeasured = true,
     .clock = clock_of,
 };
 
@@ -420,10 +554,19 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
         return false;
     bool ok = as_engine_run(model->engine, &sink, model, &result->engine, err);
     as_fanout_finish(fanout);
+    if (model->measure.on)
+        as_measure_end(&model->measure);
+    model->total.counters = model->measure.total;
     model->total.engine = result->engine;
     sum_up(&model->total);
     *result = model->total;
     return ok && (!model->memo || as_memo_check(model->memo, err));
+}
+
+const struct as_counters *as_model_region(const struct as_model *model, uint32_t region)
+{
+    static const struct as_counters none;
+    return region < model->measure.regions.len ? &model->measure.regions.data[region] : &none;
 }
 
 uint64_t as_model_progress(const struct as_model *model)

@@ -56,6 +56,8 @@ uint64_t as_model_progress(const struct as_model *model); /* instructions so far
 
 /* After the run. */
 bool as_model_count_memo(const struct as_model *model, struct as_memo_counters *counters); /* false: it has none */
+/* What was counted in a region, by its place in the list; all 0 where it was not reached. */
+const struct as_counters *as_model_region(const struct as_model *model, uint32_t region);
 const struct as_engine *as_model_engine(const struct as_model *model);
 const struct as_call_tracker *as_model_calls(const struct as_model *model);
 /* The number of a thread's process, from 1; 0: no such thread. */

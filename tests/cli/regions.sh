@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Regions: every kind of start and stop on programs whose counts are known to the unit, lists of them with weights, what
+# warms and settles, and what is refused.
+. "$(dirname "$0")/lib.sh"
+
+known=$WORKLOADS/known
+stat() { "$ASSAY" stat --json "$@"; }
+compare() { "$ASSAY" compare --json "$@"; }
+
+# counts ARCH REGION INSTRUCTIONS [OPTION…]: what `stat` counts in one region of the program of ARCH.
+counts() {
+    local arch=$1 region=$2 want=$3
+    shift 3
+    check_json "$arch: $region" "d['instructions'] == $want" stat "$@" --region "$region" -- "$known/$arch-regions"
+}
+
+# ITERS=20, WORK=1000. A turn is marker, call, the function, marker, decrement, branch; 3 instructions are behind them.
+for arch in x86 rv; do
+    [ -x "$known/$arch-regions" ] || { skip "$arch" "no compiler for it" && continue; }
+    if [ "$arch" = x86 ]; then before=2 function=3002; else before=4 function=3003; fi
+    turn=$((function + 5))
+    all=$((before + 20 * turn + 3))
+    counts $arch '..' $all
+    counts $arch '100..' $((all - 100))
+    counts $arch '100..+50' 50
+    counts $arch '100..1k' 900
+    counts $arch '100+20..1k' 880
+    counts $arch '..+1M' $all
+    counts $arch 'function..' $((all - before - 2))
+    counts $arch 'function+10..+5' 5
+    counts $arch 'function..marker' $function
+    counts $arch 'function..function' $turn
+    counts $arch 'function#3..function#7' $((4 * turn))
+    counts $arch 'function#20..' $((function + 3 + 3))
+    counts $arch 'marker:1..marker:2' $((function + 2))
+    counts $arch 'marker:1#5..marker:2#9' $((function + 2 + 4 * turn))
+    counts $arch 'marker:1..marker:2,repeat' $((20 * (function + 2)))
+    counts $arch 'marker:2..marker:1,repeat' $((19 * 3 + 3 + 3))
+    counts $arch 'marker:1..,max=77' 77
+    counts $arch 'symbol:function..+3' 3
+    address=0x$(nm "$known/$arch-regions" | sed -n 's/ [tT] function$//p' | sed 's/^0*//')
+    counts $arch "$address..+9" 9
+    counts $arch "$address#2..marker:2" $function
+    counts $arch "$arch-regions:$address#20..+1M" $((function + 3 + 3))
+
+    # The old options, and the new ones for the same.
+    check_json "$arch: --from, --skip, --max" 'd["instructions"] == 40' stat --from function --skip 5 --max 40 \
+        -- "$known/$arch-regions"
+
+    # Lists.
+    check_json "$arch: several regions, in any order" \
+        'd["instructions"] == 180 and [r["instructions"] for r in d["regions"]] == [100, 50, 30]' \
+        stat --region 500..+50 --region 100..200 --region 550..+30 -- "$known/$arch-regions"
+    check_json "$arch: weights" \
+        'd["instructions"] == 150 and math.isclose(d["weighted"]["instructions"], 100 * 0.5 + 50 * 3) and d["weighted"]["calls"] == 0.5' \
+        stat --region "$before..+100,weight=0.5" --region 1000..+50,weight=3 -- "$known/$arch-regions"
+    check_json "$arch: no weights, no weighted results" '"weighted" not in d and d["regions"][0]["weight"] == 1' \
+        stat --region ..+5 -- "$known/$arch-regions"
+    printf 'assay-regions 1\n# two\n\nfunction#2..marker,weight=2\n  marker:1#9..+10  \n' >two.regions
+    check_json "$arch: a file of regions" \
+        "[r['instructions'] for r in d['regions']] == [$function, 10] and [r['times'] for r in d['regions']] == [1, 1]" \
+        stat --regions two.regions -- "$known/$arch-regions"
+
+    # Adjacent regions are the whole, to the unit, in the model too: nothing is drained where nothing is left out.
+    check "$arch: the whole in the model" compare -o whole.json -- "$known/$arch-regions"
+    check "$arch: in adjacent parts" compare -o parts.json --region ..1000 --region 1000..1001 --region 1001..20k \
+        --region 20k.. -- "$known/$arch-regions"
+    holds "$arch: the parts are the whole" \
+        'all(d[0][k] == d[1][k] for k in ("instructions", "cycles", "elapsed_cycles", "kernel_cycles", "counters", "stack"))
+         and sum(r["cycles"] for r in d[1]["regions"]) == d[0]["cycles"]
+         and sum(r["instructions"] for r in d[1]["regions"]) == d[0]["instructions"]' whole.json parts.json
+
+    # With gaps between them: what is charged is what the regions took (the Oracle checks its sums itself).
+    check_json "$arch: regions with gaps" \
+        '(d["instructions"] == 4000 == d["counters"]["instructions"] and
+         d["cycles"] == sum(r["cycles"] for r in d["regions"]) == d["counters"]["cycles"])' \
+        compare --region 1k..2k --region 5k..7k --region 30k..31k -- "$known/$arch-regions"
+    # Warm: the second turn misses nothing that the first has brought, though no time has passed in it.
+    check "$arch: a cold region" compare -o cold.json --region 6100..+3000 -- "$known/$arch-regions"
+    check "$arch: a warm region" compare -o warm.json --region 6100..+3000,warm=3500 -- "$known/$arch-regions"
+    check "$arch: a settled region" compare -o settled.json --region 6100..+3000,settle=3500 -- "$known/$arch-regions"
+    check "$arch: all before it" compare -o all.json --skip 6100 --max 3000 --warm all -- "$known/$arch-regions"
+    holds "$arch: what warming changes" \
+        'all(x["instructions"] == 3000 for x in d) and d[0]["cycles"] > d[1]["cycles"] >= d[2]["cycles"]
+         and d[1]["cycles"] == d[3]["cycles"] and d[1]["counters"] == d[3]["counters"]
+         and all(d[0]["counters"][k] > 0 and all(x["counters"][k] == 0 for x in d[1:])
+                 for k in ("l1d_misses", "l1i_misses", "dtlb_misses", "page_faults", "btb_misses"))
+         and d[0]["counters"]["branch_mispredictions"] > d[1]["counters"]["branch_mispredictions"]
+                 == d[2]["counters"]["branch_mispredictions"]' \
+        cold.json warm.json settled.json all.json
+    check_json "$arch: cycles" \
+        'd["regions"][0]["stopped"] and 950 < d["cycles"] < 1050 and d["cycles"] == d["regions"][0]["cycles"]' \
+        compare --region cycle:2000..cycle:3000 -- "$known/$arch-regions"
+    check_json "$arch: regions that only warm" \
+        'd["instructions"] == 1000 and [r["mode"] for r in d["regions"]] == ["warm", "count", "detail"]' \
+        compare --region ..1k,mode=warm --region 1k..2k,mode=count --region 2k..3k -- "$known/$arch-regions"
+    check_json "$arch: whatif looks at regions too" \
+        'd["instructions"] == 2000 and all(e["instructions"] == 2000 for e in d["experiments"])' \
+        "$ASSAY" whatif --json --region 5k..6k --region 9k..10k --set back.rob=64 -- "$known/$arch-regions"
+done
+
+script() { "$ASSAY" script --region marker:2#20..marker -- "$known/x86-regions"; }
+check "script: a region" script
+check_same "… of the last instructions" "nopl dec jnz xorl mov syscall" \
+    "$(grep -oE '  (nop[lw]?|dec|jnz|jne|xor[l]?|mov|syscall)\b' <<<"$out" | sed 's/jne/jnz/; s/xor$/xorl/; s/nop$/nopl/' | xargs)"
+
+# ---- from outside: signals and delays ----
+cat >spin.c <<'END'
+#include <assay/marker.h>
+#include <stdio.h>
+#include <time.h>
+static volatile unsigned long sum;
+__attribute__((noinline)) void spin(void) { for (int i = 0; i < 100000; i++) sum += i; }
+int main(int argc, char **argv)
+{
+    time_t end = time(NULL) + argc;
+    puts("ready"), fflush(stdout);
+    ASSAY_ROI_BEGIN();
+    while (time(NULL) <= end) spin();
+    ASSAY_ROI_END();
+}
+END
+cc -O1 -I"$SOURCE/include" -o spin spin.c
+check "a program with markers runs as it is" ./spin
+# switched REGION-OPTION…: the program, with two signals while it spins.
+switched() {
+    : >ready
+    "$ASSAY" stat --json -o switched.json "$@" -- ./spin 1 2 >>ready &
+    local assay=$!
+    while ! grep -q ready ready; do sleep 0.02; done
+    kill -USR2 $assay && sleep 0.7 && kill -USR2 $assay
+    wait $assay
+}
+check "switched on and off" switched --switch-signal USR2
+holds "… a part was counted" '0 < d["instructions"] and d["regions"][0]["times"] == 1 and d["regions"][0]["stopped"]' switched.json
+check "switched off by another signal's name" switched --switch-signal SIGUSR2
+check "signals as points of a region" switched --region signal..signal
+holds "… the program was ended there" 'd["instructions"] > 0 and d["complete"] is False' switched.json
+check_json "a delay" 'd["instructions"] > 0 and d["regions"][0]["times"] == 1' stat --delay 0.5 -o /dev/stdout -- ./spin
+check_json "a delay to stop" 'd["instructions"] > 0 and d["regions"][0]["stopped"]' stat -o /dev/stdout --region ..delay:0.3 -- ./spin
+check_json "markers in C" 'd["regions"][0]["stopped"] and d["instructions"] > 0' stat -o /dev/stdout --region marker:1..marker:2 -- ./spin
+check_json "PARSEC's hooks are functions like others" 'd["regions"][0]["times"] == 1' \
+    stat -o /dev/stdout --region spin..spin -- ./spin
+
+# ---- threads: counted together ----
+check_json "threads: a count over all of them" 'd["instructions"] == 2000' stat --region 500..+2000 -- "$known/x86-threads-3"
+check_json "threads: adjacent regions have all" 'sum(r["instructions"] for r in d["regions"]) == d["instructions"]' \
+    stat --region ..1k --region 1k..3k --region 3k.. -- "$known/x86-threads-3"
+
+# ---- refused, and not reached ----
+x86=$known/x86-regions
+check_fails 2 'START..STOP is wanted' "not a region" stat --region main -- "$x86"
+check_fails 2 "unknown option 'wieght'" "an unknown option" stat --region ..,wieght=3 -- "$x86"
+check_fails 2 'overlap' "overlapping regions" stat --region 10..20 --region 15..30 -- "$x86"
+check_fails 2 'has no end' "a region that never ends before another" stat --region function.. --region marker.. -- "$x86"
+check_fails 2 'warm=all' "warming before nobody knows what" compare --region function..,warm=5 -- "$x86"
+check_fails 2 'one or the other' "two ways to say it" stat --region 10..20 --skip 5 -- "$x86"
+check_fails 2 'give one of them' "two starts" stat --from function --delay 1 -- "$x86"
+check_fails 2 'nothing before the region' "warming before nothing" compare --warm 5 --max 10 -- "$x86"
+check_fails 2 'USR1 and USR2 can' "a signal that means something else" stat --switch-signal INT -- "$x86"
+check_fails 2 'USR1 and USR2 can' "no signal" stat --switch-signal NOPE -- "$x86"
+check_fails 2 'not a file of regions' "not a file of regions" stat --regions "$SOURCE/README.md" -- "$x86"
+check_fails 125 'cannot be read' "no file" stat --regions absent -- "$x86"
+check_fails 2 'this command has no cycles' "cycles without a model" stat --region cycle:5.. -- "$x86"
+not_reached() {
+    check_json "$1: nothing is counted" 'd["instructions"] == 0' stat --region "$2" -- "$x86"
+    if [[ $err =~ $3 ]]; then pass "… and says why"; else fail "… and says why" "seen: $err"; fi
+}
+not_reached "an unknown symbol" 'absent..' "never reached 'absent', and no function of that name"
+not_reached "an address where nothing is" '0x10..' "never reached '0x10'"
+not_reached "a marker that is never executed" 'marker:9..' "never executed 'marker:9'"
+not_reached "a count behind the end" '10M..' "ended after [0-9]+ instructions"
+not_reached "a function that is not executed so often" 'function#21..' "executed 'function' 20 times, not 21"
+check_json "a region that the one before it has covered" \
+    '[r["instructions"] for r in d["regions"]] == [5000, 0, 7]' \
+    stat --region function..+5k --region 100..+5 --region 20k..+7 -- "$x86"
+check "… is named" grep -q "region '100..+5' had begun" <<<"$err"
+check_no_strays "nothing is left"
