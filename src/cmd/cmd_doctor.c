@@ -17,34 +17,7 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-/* Which source measures best here: a precise PMU is the real machine, the model is exact about what it models, the
- * timer is what is left. */
-struct choice {
-    const char *source; /* NULL: none works */
-    const char *why;
-};
-
-static struct choice choose_source(const struct as_probe *probe, bool model_works)
-{
-    if (probe->ibs_op.sampling.works)
-        return (struct choice){"pmu", "AMD IBS samples operations precisely"};
-    if (probe->spe.sampling.works)
-        return (struct choice){"pmu", "Arm SPE samples operations precisely"};
-    if (probe->precise > 0)
-        return (struct choice){"pmu", "cycles can be sampled with a precise address"};
-    if (model_works && probe->precise == 0)
-        return (struct choice){"model",
-                               "the PMU has no precise sampling; the model runs x86-64 and RISC-V programs here"};
-    if (model_works)
-        return (struct choice){"model",
-                               "there is no PMU to sample with; the model runs x86-64 and RISC-V programs here"};
-    if (probe->task_clock.works)
-        return (struct choice){"timer",
-                               "there is neither precise sampling nor a working model; the task clock samples"};
-    return (struct choice){NULL, "no precise sampling, no working model and no task clock"};
-}
-
-static bool print_json(const as_doctor_rows *rows, const struct choice *choice)
+static bool print_json(const as_doctor_rows *rows, const struct as_doctor_choice *choice)
 {
     struct as_json *json = as_json_new(stdout);
     as_json_object(json, NULL);
@@ -68,7 +41,7 @@ static bool print_json(const as_doctor_rows *rows, const struct choice *choice)
     return as_json_finish(json);
 }
 
-static void print_text(const as_doctor_rows *rows, const struct choice *choice)
+static void print_text(const as_doctor_rows *rows, const struct as_doctor_choice *choice)
 {
     enum { STATE_COLUMN = 32 };
     for (size_t i = 0; i < rows->len; i++) {
@@ -98,7 +71,7 @@ static int run_doctor(int argc, char **argv)
     as_probe_machine("", &probe);
     as_doctor_native_rows(&probe, &rows);
     bool model_works = as_doctor_model_rows(&probe, &rows);
-    struct choice choice = choose_source(&probe, model_works);
+    struct as_doctor_choice choice = as_doctor_choose(&probe, model_works);
     bool written = true;
     if (options.json)
         written = print_json(&rows, &choice);

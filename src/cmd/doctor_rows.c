@@ -286,3 +286,23 @@ void as_doctor_native_rows(const struct as_probe *probe, as_doctor_rows *rows)
     setting_rows(probe, rows);
     ptrace_row(probe, rows);
 }
+
+struct as_doctor_choice as_doctor_choose(const struct as_probe *probe, bool model_works)
+{
+    if (probe->ibs_op.sampling.works)
+        return (struct as_doctor_choice){"pmu", "AMD IBS samples operations precisely"};
+    if (probe->spe.sampling.works)
+        return (struct as_doctor_choice){"pmu", "Arm SPE samples operations precisely"};
+    if (probe->precise > 0)
+        return (struct as_doctor_choice){"pmu", "cycles can be sampled with a precise address"};
+    if (model_works && probe->precise == 0)
+        return (struct as_doctor_choice){
+            "model", "the PMU has no precise sampling; the model runs x86-64 and RISC-V programs here"};
+    if (model_works)
+        return (struct as_doctor_choice){
+            "model", "there is no PMU to sample with; the model runs x86-64 and RISC-V programs here"};
+    if (probe->task_clock.works)
+        return (struct as_doctor_choice){
+            "timer", "there is neither precise sampling nor a working model; the task clock samples"};
+    return (struct as_doctor_choice){NULL, "no precise sampling, no working model and no task clock"};
+}

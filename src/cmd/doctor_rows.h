@@ -29,4 +29,12 @@ void as_doctor_native_rows(const struct as_probe *probe, as_doctor_rows *rows);
 /* What the model source needs: QEMU, the plugin, memory, libraries; and whether a program really runs. Returns that. */
 bool as_doctor_model_rows(const struct as_probe *probe, as_doctor_rows *rows);
 
+/* Which source measures best here: a precise PMU is the real machine, the model is exact about what it models, the
+ * timer is what is left. */
+struct as_doctor_choice {
+    const char *source; /* NULL: none works */
+    const char *why;
+};
+struct as_doctor_choice as_doctor_choose(const struct as_probe *probe, bool model_works);
+
 #endif

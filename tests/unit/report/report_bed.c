@@ -1,47 +1,7 @@
-/* See report_bed.h. GOLDEN is the directory of golden files. */
+/* See report_bed.h. */
 #include "unit.h"
 
 #include "report_bed.h"
-
-static char *text;
-static size_t size;
-
-FILE *report_bed_begin(void)
-{
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    return out;
-}
-
-void report_bed_section(FILE *out, const char *title, ...)
-{
-    va_list args;
-    va_start(args, title);
-    fputs("== ", out);
-    vfprintf(out, title, args);
-    fputc('\n', out);
-    va_end(args);
-}
-
-static char *read_golden(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char *golden = NULL;
-    size_t length = 0;
-    if (!file)
-        return strdup("");
-    if (getdelim(&golden, &length, '\0', file) < 0) {
-        free(golden);
-        golden = strdup("");
-    }
-    fclose(file);
-    return golden;
-}
-
-static size_t line_length(const char *line)
-{
-    return strcspn(line, "\n");
-}
 
 void report_bed_put_text(FILE *out, const char *report, const struct as_summary *summary, const struct as_term *term)
 {
@@ -61,7 +21,7 @@ void report_bed_put_json(FILE *out, const char *json)
     static const char *const summaries[] = {"  \"summary\": {", "  \"before\": {"};
     bool inside = false;
     for (size_t length; *json; json += length + (json[length] == '\n')) {
-        length = line_length(json);
+        length = strcspn(json, "\n");
         if (inside && strncmp(json, "  }", 3) == 0)
             inside = false;
         if (!inside)
@@ -69,32 +29,4 @@ void report_bed_put_json(FILE *out, const char *json)
         for (size_t i = 0; i < 2; i++)
             inside |= length == strlen(summaries[i]) && memcmp(json, summaries[i], length) == 0;
     }
-}
-
-static void check_lines(const char *name, const char *golden, const char *seen)
-{
-    for (unsigned line = 1; *golden || *seen; line++) {
-        size_t wanted = line_length(golden), length = line_length(seen);
-        if (wanted != length || memcmp(golden, seen, wanted) != 0 || golden[wanted] != seen[length])
-            fail_msg("%s:%u\n  wanted: %.*s\n  seen:   %.*s", name, line, (int)wanted, golden, (int)length, seen);
-        golden += wanted + (golden[wanted] == '\n');
-        seen += length + (seen[length] == '\n');
-    }
-}
-
-void report_bed_check(FILE *out, const char *name)
-{
-    char path[4096];
-    assert_int_equal(fclose(out), 0);
-    snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
-    if (getenv("UPDATE_GOLDEN")) {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        fputs(text, file);
-        assert_int_equal(fclose(file), 0);
-    }
-    char *golden = read_golden(path);
-    check_lines(name, golden, text);
-    free(golden);
-    free(text);
 }

@@ -5,6 +5,7 @@
 #include "report/annotate.h"
 #include "report/page_document.h"
 #include "report_bed.h"
+#include "unit_golden.h"
 #include "view_bed.h"
 
 static const struct as_term plain = {.width = 80}, wide = {.width = 130, .utf8 = true},
@@ -14,7 +15,7 @@ static void put_annotation(FILE *out, const struct as_annotation *annotation, co
 {
     const struct as_term *terms[] = {&plain, &wide, &colour, &narrow};
     for (size_t i = 0; i < 4; i++) {
-        report_bed_section(out, "%s, %u columns", title, terms[i]->width);
+        unit_golden_section(out, "%s, %u columns", title, terms[i]->width);
         char *text = NULL;
         size_t size = 0;
         FILE *file = open_memstream(&text, &size);
@@ -23,7 +24,7 @@ static void put_annotation(FILE *out, const struct as_annotation *annotation, co
         report_bed_put_text(out, text, &annotation->view->summary, terms[i]);
         free(text);
     }
-    report_bed_section(out, "%s, JSON", title);
+    unit_golden_section(out, "%s, JSON", title);
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
@@ -51,7 +52,7 @@ static void annotations(void **state)
     struct as_view view = view_bed_open("shop.db", NULL), tea = view_bed_open("shop.db", "tea");
     struct as_sources *sources = as_sources_new(".");
     struct as_annotation annotation;
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     put_function(out, &view, 0, sources, "main");
     put_function(out, &tea, 1, sources, "sell of tea");
     assert_true(as_annotation_make_outside(&annotation, &view, 8, sources, &err));
@@ -60,7 +61,7 @@ static void annotations(void **state)
     as_sources_free(sources);
     as_view_free(&view);
     as_view_free(&tea);
-    report_bed_check(out, "report_annotate.txt");
+    unit_golden_check(out, "report_annotate.txt");
 }
 
 /* Names of C++ lose the arguments of their templates before they are cut. */
@@ -88,11 +89,11 @@ static void long_names(void **state)
     view_bed_commit(writer);
     struct as_view view = view_bed_open("long.db", NULL);
     struct as_sources *sources = as_sources_new(".");
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     put_function(out, &view, 0, sources, "a long name");
     as_sources_free(sources);
     as_view_free(&view);
-    report_bed_check(out, "report_names.txt");
+    unit_golden_check(out, "report_names.txt");
 }
 
 /* ---- the page ---- */
@@ -134,18 +135,18 @@ static void pages(void **state)
     struct as_view view = view_bed_open("shop.db", NULL), tea = view_bed_open("shop.db", "tea"),
                    old = view_bed_open("old.db", NULL);
     struct as_diff *diff = as_diff_new(&old, &view, AS_STORE_BY_FUNCTION, &err);
-    FILE *out = report_bed_begin();
-    report_bed_section(out, "shop, and what changed since old");
+    FILE *out = unit_golden_begin();
+    unit_golden_section(out, "shop, and what changed since old");
     put_document(out, &view, diff);
-    report_bed_section(out, "shop as tea shows it");
+    unit_golden_section(out, "shop as tea shows it");
     put_document(out, &tea, NULL);
-    report_bed_section(out, "old");
+    unit_golden_section(out, "old");
     put_document(out, &old, NULL);
     as_diff_free(diff);
     as_view_free(&view);
     as_view_free(&tea);
     as_view_free(&old);
-    report_bed_check(out, "report_page.txt");
+    unit_golden_check(out, "report_page.txt");
 }
 
 static int set_up(void **state)

@@ -4,6 +4,7 @@
 
 #include "report/report_kinds.h"
 #include "report_bed.h"
+#include "unit_golden.h"
 #include "view_bed.h"
 
 static const struct as_term plain = {.width = 80}, wide = {.width = 130, .utf8 = true},
@@ -72,54 +73,54 @@ static void put_csv(FILE *out, const struct as_report_kind *kind, const struct a
 static void put_all(FILE *out, const struct as_report_kind *kind, const struct as_report_request *request,
                     const char *title)
 {
-    report_bed_section(out, "%s, 80 columns", title);
+    unit_golden_section(out, "%s, 80 columns", title);
     put_text(out, kind, request, &plain);
-    report_bed_section(out, "%s, 130 columns, UTF-8", title);
+    unit_golden_section(out, "%s, 130 columns, UTF-8", title);
     put_text(out, kind, request, &wide);
-    report_bed_section(out, "%s, JSON", title);
+    unit_golden_section(out, "%s, JSON", title);
     put_json(out, kind, request);
-    report_bed_section(out, "%s, CSV", title);
+    unit_golden_section(out, "%s, CSV", title);
     put_csv(out, kind, request);
 }
 
 static void rows(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL), tea = view_bed_open("shop.db", "tea");
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     put_all(out, &as_report_rows, &(struct as_report_request){.view = &view}, "functions");
     put_all(out, &as_report_rows, &(struct as_report_request){.view = &tea, .by = AS_REPORT_BY_INSTRUCTION},
             "instructions of tea");
-    report_bed_section(out, "colours");
+    unit_golden_section(out, "colours");
     put_text(out, &as_report_rows, &(struct as_report_request){.view = &view}, &colour);
-    report_bed_section(out, "50 columns, the first two by executions");
+    unit_golden_section(out, "50 columns, the first two by executions");
     put_text(out, &as_report_rows,
              &(struct as_report_request){.view = &view, .limit = 2, .limited = true, .sort = "executions"}, &narrow);
-    report_bed_section(out, "by an event");
+    unit_golden_section(out, "by an event");
     put_text(out, &as_report_rows, &(struct as_report_request){.view = &view, .sort = "ST-LLC"}, &plain);
-    report_bed_section(out, "the first, as JSON and CSV");
+    unit_golden_section(out, "the first, as JSON and CSV");
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .limit = 1});
     put_csv(out, &as_report_rows, &(struct as_report_request){.view = &view, .limit = 1});
     as_view_free(&view);
     as_view_free(&tea);
-    report_bed_check(out, "report_rows.txt");
+    unit_golden_check(out, "report_rows.txt");
 }
 
 static void rows_at_every_level(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL);
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     for (int by = 0; by < AS_REPORT_BY_OBJECT; by++) {
         struct as_report_request request = {.view = &view, .by = (enum as_report_by)by};
-        report_bed_section(out, "%s", as_report_by_names[by]);
+        unit_golden_section(out, "%s", as_report_by_names[by]);
         put_text(out, &as_report_rows, &request, &plain);
         put_csv(out, &as_report_rows, &request);
     }
-    report_bed_section(out, "threads, instructions, modules as JSON");
+    unit_golden_section(out, "threads, instructions, modules as JSON");
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_THREAD});
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_INSTRUCTION});
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_MODULE});
     as_view_free(&view);
-    report_bed_check(out, "report_levels.txt");
+    unit_golden_check(out, "report_levels.txt");
 }
 
 static void filters(void **state)
@@ -130,78 +131,78 @@ static void filters(void **state)
                                                                        .events = VIEW_BED_WORDS("ST-L1")});
     struct as_view thread =
         view_bed_open_with(&(struct as_view_options){.file = "shop.db", .threads = VIEW_BED_WORDS("2")});
-    FILE *out = report_bed_begin();
-    report_bed_section(out, "modules, symbol and event");
+    FILE *out = unit_golden_begin();
+    unit_golden_section(out, "modules, symbol and event");
     put_text(out, &as_report_rows, &(struct as_report_request){.view = &view}, &plain);
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view});
-    report_bed_section(out, "a thread");
+    unit_golden_section(out, "a thread");
     put_text(out, &as_report_rows, &(struct as_report_request){.view = &thread}, &plain);
     put_text(out, &as_report_calls, &(struct as_report_request){.view = &thread}, &plain);
     put_text(out, &as_report_flame, &(struct as_report_request){.view = &thread}, &plain);
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &thread});
     as_view_free(&view);
     as_view_free(&thread);
-    report_bed_check(out, "report_filters.txt");
+    unit_golden_check(out, "report_filters.txt");
 }
 
 static void calls(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL), tea = view_bed_open("shop.db", "tea");
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     put_all(out, &as_report_calls, &(struct as_report_request){.view = &view}, "golden");
     put_all(out, &as_report_calls, &(struct as_report_request){.view = &tea}, "tea");
-    report_bed_section(out, "colours");
+    unit_golden_section(out, "colours");
     put_text(out, &as_report_calls, &(struct as_report_request){.view = &view}, &colour);
-    report_bed_section(out, "50 columns");
+    unit_golden_section(out, "50 columns");
     put_text(out, &as_report_calls, &(struct as_report_request){.view = &view}, &narrow);
-    report_bed_section(out, "the three largest");
+    unit_golden_section(out, "the three largest");
     struct as_report_request three = {.view = &view, .limit = 3, .limited = true};
     put_text(out, &as_report_calls, &three, &plain);
     put_csv(out, &as_report_calls, &three);
     put_json(out, &as_report_calls, &three);
     as_view_free(&view);
     as_view_free(&tea);
-    report_bed_check(out, "report_calls.txt");
+    unit_golden_check(out, "report_calls.txt");
 }
 
 static void flame(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL), tea = view_bed_open("shop.db", "tea");
     const struct as_term *terms[] = {&plain, &wide, &colour, &narrow, &(struct as_term){.width = 20}};
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     for (size_t i = 0; i < 5; i++) {
-        report_bed_section(out, "%u columns", terms[i]->width);
+        unit_golden_section(out, "%u columns", terms[i]->width);
         put_text(out, &as_report_flame, &(struct as_report_request){.view = &view}, terms[i]);
         put_text(out, &as_report_flame, &(struct as_report_request){.view = &tea}, terms[i]);
     }
     as_view_free(&view);
     as_view_free(&tea);
-    report_bed_check(out, "report_flame.txt");
+    unit_golden_check(out, "report_flame.txt");
 }
 
 static void data(void **state)
 {
     struct as_view view = view_bed_open("shop.db", "tea");
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     put_all(out, &as_report_data, &(struct as_report_request){.view = &view}, "objects");
     put_all(out, &as_report_data, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_LINE}, "lines");
     put_all(out, &as_report_data, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_INSTRUCTION},
             "instructions");
-    report_bed_section(out, "the first two");
+    unit_golden_section(out, "the first two");
     struct as_report_request two = {.view = &view, .limit = 2, .by = AS_REPORT_BY_OBJECT};
     put_text(out, &as_report_data, &two, &colour);
     put_json(out, &as_report_data, &two);
     put_csv(out, &as_report_data, &two);
     as_view_free(&view);
-    report_bed_check(out, "report_data.txt");
+    unit_golden_check(out, "report_data.txt");
 }
 
 static void branches(void **state)
 {
     struct as_view view = view_bed_open("shop.db", "tea");
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     put_all(out, &as_report_branches, &(struct as_report_request){.view = &view}, "all");
-    report_bed_section(out, "the first two");
+    unit_golden_section(out, "the first two");
     struct as_report_request two = {.view = &view, .limit = 2};
     put_text(out, &as_report_branches, &two, &colour);
     put_json(out, &as_report_branches, &two);
@@ -209,44 +210,44 @@ static void branches(void **state)
     as_view_free(&view);
     view = view_bed_open_with(
         &(struct as_view_options){.file = "shop.db", .series = "tea", .symbols = VIEW_BED_WORDS("sell")});
-    report_bed_section(out, "of sell");
+    unit_golden_section(out, "of sell");
     put_text(out, &as_report_branches, &(struct as_report_request){.view = &view}, &plain);
     as_view_free(&view);
-    report_bed_check(out, "report_branches.txt");
+    unit_golden_check(out, "report_branches.txt");
 }
 
 static void diff(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL), old = view_bed_open("old.db", NULL);
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     put_all(out, &as_report_diff, &(struct as_report_request){.view = &view, .other = &old}, "functions");
     put_all(out, &as_report_diff, &(struct as_report_request){.view = &old, .other = &view, .by = AS_REPORT_BY_LINE},
             "lines, the other way round");
-    report_bed_section(out, "the first two");
+    unit_golden_section(out, "the first two");
     struct as_report_request two = {.view = &view, .other = &old, .limit = 2};
     put_text(out, &as_report_diff, &two, &colour);
     put_json(out, &as_report_diff, &two);
     put_csv(out, &as_report_diff, &two);
-    report_bed_section(out, "with itself");
+    unit_golden_section(out, "with itself");
     put_text(out, &as_report_diff, &(struct as_report_request){.view = &view, .other = &view}, &plain);
     as_view_free(&view);
     as_view_free(&old);
-    report_bed_check(out, "report_diff.txt");
+    unit_golden_check(out, "report_diff.txt");
 }
 
 /* Heads of all series. */
 static void heads(void **state)
 {
     static const char *const series[] = {"golden", "tea", "bytes", "clock"};
-    FILE *out = report_bed_begin();
+    FILE *out = unit_golden_begin();
     for (size_t i = 0; i < 4; i++) {
         struct as_view view = view_bed_open("shop.db", series[i]);
-        report_bed_section(out, "%s", series[i]);
+        unit_golden_section(out, "%s", series[i]);
         put_whole_text(out, &as_report_rows, &(struct as_report_request){.view = &view}, &plain);
         put_whole_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .limit = 1});
         as_view_free(&view);
     }
-    report_bed_check(out, "report_heads.txt");
+    unit_golden_check(out, "report_heads.txt");
 }
 
 /* ---- what applies ---- */
