@@ -54,13 +54,13 @@ static void add_code(struct as_store_writer *writer, uint32_t n, uint64_t *seed)
             function = as_store_add_function(writer, &of);
         }
         snprintf(text, sizeof text, texts[next(seed) % 5], (unsigned)(next(seed) % 4096));
-        struct as_store_insn insn = {.place = {.address = address,
-                                               .module = in,
-                                               .function = function,
-                                               .block = AS_STORE_NONE,
-                                               .file = file,
-                                               .line = i / 4 + 1,
-                                               .inlined = AS_STORE_NONE},
+        struct as_store_insn insn = {.location = {.address = address,
+                                                  .module = in,
+                                                  .function = function,
+                                                  .block = AS_STORE_NONE,
+                                                  .file = file,
+                                                  .line = i / 4 + 1,
+                                                  .inlined = AS_STORE_NONE},
                                      .text = text,
                                      .class_ = "int",
                                      .bytes = (const uint8_t *)"\x48\x8b\x06\x90",

@@ -114,7 +114,7 @@ static void ask_rows(struct as_store *store, uint32_t series)
             continue;
         }
         as_store_functions(store, &functions);
-        as_store_places(store, &n_instructions);
+        as_store_locations(store, &n_instructions);
         need(rows.n <= n_instructions + 64);
         for (size_t i = 0; i < rows.n; i++)
             need(rows.rows[i].function == AS_STORE_NONE || rows.rows[i].function < functions);
@@ -141,7 +141,7 @@ static void ask_data(struct as_store *store, uint32_t series)
         check_line(&err);
     free(accesses);
     struct as_store_branch *branches = as_store_branches(store, series, &n, &err);
-    as_store_places(store, &objects);
+    as_store_locations(store, &objects);
     for (size_t i = 0; branches && i < n; i++)
         need(branches[i].source < objects && branches[i].target < objects);
     if (!branches)

@@ -16,12 +16,12 @@
 #define AS_BIN_DIR "bin"
 #endif
 
-/* DIRECTORY/NAME into `place`; a path that is too long leaves the place empty, so that no half of it is searched. */
-static void join(char place[PATH_MAX], const char *directory, size_t length, const char *name)
+/* DIRECTORY/NAME into `folder`; a path that is too long leaves it empty, so that no half of it is searched. */
+static void join(char folder[PATH_MAX], const char *directory, size_t length, const char *name)
 {
     const char *slash = name[0] ? "/" : "";
-    if (snprintf(place, PATH_MAX, "%.*s%s%s", (int)length, directory, slash, name) >= PATH_MAX)
-        place[0] = '\0';
+    if (snprintf(folder, PATH_MAX, "%.*s%s%s", (int)length, directory, slash, name) >= PATH_MAX)
+        folder[0] = '\0';
 }
 
 /* The length of the prefix of a program in PREFIX/bin; false where the program is not installed that way. */
@@ -44,41 +44,41 @@ static const char *build_top(const char *program)
     return top;
 }
 
-void as_install_places_of(struct as_install_places *places, const char *program, const char *beside,
-                          const char *installed)
+void as_install_folders_of(struct as_install_folders *folders, const char *program, const char *beside,
+                           const char *installed)
 {
-    memset(places, 0, sizeof *places);
+    memset(folders, 0, sizeof *folders);
     const char *slash = strrchr(program, '/'), *top = build_top(program);
     size_t directory = slash ? (size_t)(slash - program) : 0, prefix;
     if (slash)
-        join(places->path[0], program, directory, beside);
+        join(folders->path[0], program, directory, beside);
     if (top)
-        join(places->path[1], program, (size_t)(top - program), beside);
+        join(folders->path[1], program, (size_t)(top - program), beside);
     if (installed[0] == '/') {
-        join(places->path[3], installed, strlen(installed), "");
+        join(folders->path[3], installed, strlen(installed), "");
         return;
     }
     if (slash && prefix_length(program, directory, &prefix))
-        join(places->path[2], program, prefix, installed);
-    join(places->path[3], AS_PREFIX, strlen(AS_PREFIX), installed);
+        join(folders->path[2], program, prefix, installed);
+    join(folders->path[3], AS_PREFIX, strlen(AS_PREFIX), installed);
 }
 
-void as_install_places(struct as_install_places *places, const char *beside, const char *installed)
+void as_install_folders(struct as_install_folders *folders, const char *beside, const char *installed)
 {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    as_install_places_of(places, self, beside, installed);
+    as_install_folders_of(folders, self, beside, installed);
 }
 
 bool as_install_find(const char *name, const char *beside, const char *installed, char path[PATH_MAX])
 {
-    struct as_install_places *places = as_alloc(sizeof *places);
+    struct as_install_folders *folders = as_alloc(sizeof *folders);
     bool found = false;
-    as_install_places(places, beside, installed);
-    for (int i = 0; i < AS_INSTALL_PLACES && !found; i++)
-        found = places->path[i][0] && snprintf(path, PATH_MAX, "%s/%s", places->path[i], name) < PATH_MAX &&
+    as_install_folders(folders, beside, installed);
+    for (int i = 0; i < AS_INSTALL_FOLDERS && !found; i++)
+        found = folders->path[i][0] && snprintf(path, PATH_MAX, "%s/%s", folders->path[i], name) < PATH_MAX &&
                 access(path, R_OK) == 0;
-    free(places);
+    free(folders);
     return found;
 }

@@ -8,20 +8,20 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum { AS_INSTALL_PLACES = 4 };
+enum { AS_INSTALL_FOLDERS = 4 };
 
-struct as_install_places {
-    char path[AS_INSTALL_PLACES][PATH_MAX]; /* in the order in which they are to be searched; unused ones are empty */
+struct as_install_folders {
+    char path[AS_INSTALL_FOLDERS][PATH_MAX]; /* in the order in which they are to be searched; unused ones are empty */
 };
 
 /* The directories that may hold files of one kind. `beside` is their directory in the build tree ("" or "machines"),
  * `installed` the one that Meson installs into, relative to the prefix ("lib/assay") or absolute. */
-void as_install_places(struct as_install_places *places, const char *beside, const char *installed);
+void as_install_folders(struct as_install_folders *folders, const char *beside, const char *installed);
 /* The same for a program at a given path. */
-void as_install_places_of(struct as_install_places *places, const char *program, const char *beside,
-                          const char *installed);
+void as_install_folders_of(struct as_install_folders *folders, const char *program, const char *beside,
+                           const char *installed);
 
-/* The path of the file `name` in the first of the places that has it. */
+/* The path of the file `name` in the first of the folders that has it. */
 bool as_install_find(const char *name, const char *beside, const char *installed, char path[PATH_MAX]);
 
 #endif

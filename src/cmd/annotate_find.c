@@ -91,12 +91,12 @@ static uint32_t find_outside_at(const struct as_view *view, const char *text, co
     if (!read_address(text, &address))
         return found;
     for (int in_file = 0; in_file < 2 && found == AS_STORE_NONE; in_file++)
-        for (uint32_t i = 0; i < view->n_places; i++) {
-            const struct as_store_place *place = &view->place[i];
-            uint64_t base = in_file && place->module < view->n_modules ? view->module[place->module].base : 0;
-            uint64_t distance = address - (place->address - base);
-            if (place->function != AS_STORE_NONE || distance >= nearest ||
-                (module && !module_is(view, place->module, module, module_length)))
+        for (uint32_t i = 0; i < view->n_locations; i++) {
+            const struct as_store_location *location = &view->location[i];
+            uint64_t base = in_file && location->module < view->n_modules ? view->module[location->module].base : 0;
+            uint64_t distance = address - (location->address - base);
+            if (location->function != AS_STORE_NONE || distance >= nearest ||
+                (module && !module_is(view, location->module, module, module_length)))
                 continue;
             nearest = distance;
             found = i;
@@ -156,9 +156,10 @@ static void find_hosts(const struct as_view *view, const char *symbol, numbers *
     for (size_t i = 0; i < n; i++)
         meant[i] = inlines[i].function && /* debug information may leave parameters out */
                    (is_name(inlines[i].function, symbol) || is_name(symbol, inlines[i].function));
-    for (size_t i = 0; i < view->n_places; i++) {
-        uint32_t function = view->place[i].function;
-        if (function >= view->n_functions || known[function] || !comes_from(inlines, n, view->place[i].inlined, meant))
+    for (size_t i = 0; i < view->n_locations; i++) {
+        uint32_t function = view->location[i].function;
+        if (function >= view->n_functions || known[function] ||
+            !comes_from(inlines, n, view->location[i].inlined, meant))
             continue;
         known[function] = true;
         *as_vec_push(hosts) = function;

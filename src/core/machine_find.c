@@ -46,11 +46,11 @@ static int by_name(const void *a, const void *b)
 
 void as_machine_list(void (*found)(void *context, const char *name), void *context)
 {
-    struct as_install_places *places = as_alloc(sizeof *places);
+    struct as_install_folders *folders = as_alloc(sizeof *folders);
     name_list names = {0};
-    as_install_places(places, "machines", AS_MACHINE_DIR);
-    for (int i = 0; i < AS_INSTALL_PLACES; i++) {
-        DIR *dir = places->path[i][0] ? opendir(places->path[i]) : NULL;
+    as_install_folders(folders, "machines", AS_MACHINE_DIR);
+    for (int i = 0; i < AS_INSTALL_FOLDERS; i++) {
+        DIR *dir = folders->path[i][0] ? opendir(folders->path[i]) : NULL;
         for (struct dirent *entry; dir && (entry = readdir(dir));)
             add_name(&names, entry->d_name);
         if (dir)
@@ -63,7 +63,7 @@ void as_machine_list(void (*found)(void *context, const char *name), void *conte
         free(names.data[i]);
     }
     as_vec_free(&names);
-    free(places);
+    free(folders);
 }
 
 static void add_to_line(void *context, const char *name)

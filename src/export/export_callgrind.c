@@ -92,16 +92,16 @@ static void add_costs(struct writer *writer)
 {
     size_t n;
     const struct as_export_view *view = &writer->view;
-    const struct as_store_place *places = as_store_places(view->store, &n);
+    const struct as_store_location *locations = as_store_locations(view->store, &n);
     struct as_map known = {0}; /* instruction to cost + 1 */
     for (size_t i = 0; i < view->cells.len; i++) {
         const struct as_export_cell *cell = &view->cells.data[i];
-        const struct as_store_place *place = &places[cell->instruction];
+        const struct as_store_location *location = &locations[cell->instruction];
         uint64_t *index = as_map_put(&known, cell->instruction);
         if (*index == 0) {
-            *as_vec_push(&writer->costs) = (struct cost){.fn = fn_of(writer, place->function, place->module),
+            *as_vec_push(&writer->costs) = (struct cost){.fn = fn_of(writer, location->function, location->module),
                                                          .instruction = cell->instruction,
-                                                         .address = place->address};
+                                                         .address = location->address};
             *index = writer->costs.len;
         }
         writer->costs.data[*index - 1].parts[part_of(writer, cell->events)] += cell->units;
@@ -332,7 +332,7 @@ static void put_file(struct writer *writer, const struct fn *fn, uint32_t wanted
 static void put_cost(struct writer *writer, const struct fn *fn, const struct cost *cost, uint32_t *file)
 {
     size_t n;
-    const struct as_store_place *place = &as_store_places(writer->view.store, &n)[cost->instruction];
+    const struct as_store_location *location = &as_store_locations(writer->view.store, &n)[cost->instruction];
     uint64_t values[MOST_EVENTS - 1] = {0}, any = 0;
     for (size_t k = 0; k < writer->n_parts; k++) {
         any += values[k] = as_export_round(&writer->rounder, cost->parts[k]);
@@ -340,8 +340,8 @@ static void put_cost(struct writer *writer, const struct fn *fn, const struct co
     }
     if (!any)
         return;
-    put_file(writer, fn, place->file, file);
-    put_values(writer, cost->address, place->file == *file ? place->line : 0, values);
+    put_file(writer, fn, location->file, file);
+    put_values(writer, cost->address, location->file == *file ? location->line : 0, values);
 }
 
 static uint64_t count_of(const struct writer *writer, const struct call *call)
@@ -356,23 +356,23 @@ static void put_call(struct writer *writer, const struct fn *fn, const struct ca
 {
     size_t n;
     const struct fn *callee = &writer->fns.data[call->callee];
-    const struct as_store_place *place =
-        call->site == AS_STORE_NONE ? NULL : &as_store_places(writer->view.store, &n)[call->site];
+    const struct as_store_location *location =
+        call->site == AS_STORE_NONE ? NULL : &as_store_locations(writer->view.store, &n)[call->site];
     uint64_t values[MOST_EVENTS - 1] = {0}, any = 0;
     uint64_t scale = writer->view.series->scale;
     for (size_t k = 0; k < writer->n_parts; k++)
         any += values[k] = call->parts[k] / scale + (call->parts[k] % scale > scale / 2);
     if (!any)
         return;
-    if (place)
-        put_file(writer, fn, place->file, file);
+    if (location)
+        put_file(writer, fn, location->file, file);
     const struct as_export_frame *frame = frame_of(writer, callee);
     put_name(writer, "cob", OBJECTS, module_path(writer, callee->module));
     put_source(writer, "cfi", frame->file, callee->module);
     put_name(writer, "cfn", FUNCTIONS, frame->name);
     fprintf(writer->out, "calls=%" PRIu64 " 0x%" PRIx64 " %" PRIu32 "\n", count_of(writer, call), call->target,
             frame->line);
-    put_values(writer, call->address, place && place->file == *file ? place->line : 0, values);
+    put_values(writer, call->address, location && location->file == *file ? location->line : 0, values);
 }
 
 static void put_functions(struct writer *writer)

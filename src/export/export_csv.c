@@ -41,7 +41,7 @@ static void prepare(struct writer *writer)
 {
     size_t n;
     const struct as_export_view *view = &writer->view;
-    const struct as_store_place *places = as_store_places(view->store, &n);
+    const struct as_store_location *locations = as_store_locations(view->store, &n);
     writer->units = as_alloc_array(view->masks.len, sizeof *writer->units);
     for (size_t i = 0; i < view->masks.len; i++)
         *as_map_put(&writer->masks, view->masks.data[i].events) = i;
@@ -49,7 +49,7 @@ static void prepare(struct writer *writer)
         *as_map_put(&writer->executions, view->raw.times[i].instruction) += view->raw.times[i].executions;
     for (size_t i = 0; i < view->cells.len; i++) {
         uint32_t instruction = view->cells.data[i].instruction;
-        *as_vec_push(&writer->items) = (struct item){places[instruction].address, instruction, (uint32_t)i};
+        *as_vec_push(&writer->items) = (struct item){locations[instruction].address, instruction, (uint32_t)i};
     }
     if (writer->items.len > 0)
         qsort(writer->items.data, writer->items.len, sizeof *writer->items.data, by_address);
@@ -92,17 +92,18 @@ static void put_header(struct writer *writer)
 static void add_place(struct writer *writer, const struct as_store_insn *insn)
 {
     struct as_store *store = writer->view.store;
-    const struct as_store_place *place = &insn->place;
+    const struct as_store_location *location = &insn->location;
     size_t n;
     const struct as_store_module *module =
-        place->module == AS_STORE_NONE ? NULL : &as_store_modules(store, &n)[place->module];
-    as_str_addf(&writer->line, "0x%" PRIx64 ",", place->address);
+        location->module == AS_STORE_NONE ? NULL : &as_store_modules(store, &n)[location->module];
+    as_str_addf(&writer->line, "0x%" PRIx64 ",", location->address);
     add_text(writer, module ? module->path : NULL);
-    as_str_addf(&writer->line, "0x%" PRIx64 ",", place->address - (module ? module->base : 0));
-    add_text(writer, place->function == AS_STORE_NONE ? NULL : as_store_functions(store, &n)[place->function].name);
-    add_text(writer, place->file == AS_STORE_NONE ? NULL : as_store_files(store, &n)[place->file]);
-    if (place->line)
-        as_str_addf(&writer->line, "%" PRIu32, place->line);
+    as_str_addf(&writer->line, "0x%" PRIx64 ",", location->address - (module ? module->base : 0));
+    add_text(writer,
+             location->function == AS_STORE_NONE ? NULL : as_store_functions(store, &n)[location->function].name);
+    add_text(writer, location->file == AS_STORE_NONE ? NULL : as_store_files(store, &n)[location->file]);
+    if (location->line)
+        as_str_addf(&writer->line, "%" PRIu32, location->line);
     as_str_add(&writer->line, ",");
     add_text(writer, insn->class_);
     add_text(writer, insn->text);

@@ -14,7 +14,7 @@ void as_export_frames_free(struct as_export_frames *frames)
     as_strings_free(frames->names);
     as_vec_free(&frames->frames);
     as_vec_free(&frames->lines);
-    as_vec_free(&frames->places);
+    as_vec_free(&frames->locations);
     as_map_free(&frames->by_instruction);
     as_map_free(&frames->by_entry);
     as_map_free(&frames->by_function);
@@ -113,45 +113,47 @@ static uint32_t frame_of_inline(struct as_export_frames *frames, const char *nam
     return number;
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
-static void add_line(struct as_export_frames *frames, struct as_export_place *place, uint32_t frame, uint32_t line)
+static void add_line(struct as_export_frames *frames, struct as_export_location *location, uint32_t frame,
+                     uint32_t line)
 {
     *as_vec_push(&frames->lines) = (struct as_export_line){.frame = frame, .line = line};
-    place->n++;
+    location->n++;
 }
 
 /* The innermost function has the instruction's line, the one around it the line where that was inlined, and so on. */
-static void add_lines(struct as_export_frames *frames, struct as_export_place *place, const struct as_store_place *at)
+static void add_lines(struct as_export_frames *frames, struct as_export_location *location,
+                      const struct as_store_location *at)
 {
     size_t n;
     const struct as_store_inline *inlines = as_store_inlines(frames->view->store, &n);
     uint32_t line = at ? at->line : 0, file = at ? at->file : AS_STORE_NONE;
-    place->first = (uint32_t)frames->lines.len;
+    location->first = (uint32_t)frames->lines.len;
     for (uint32_t i = at ? at->inlined : AS_STORE_NONE; i != AS_STORE_NONE; i = inlines[i].parent) {
-        if (place->n < AS_EXPORT_INLINES - 1) {
+        if (location->n < AS_EXPORT_INLINES - 1) {
             const char *name = inlines[i].function && inlines[i].function[0] ? inlines[i].function : "[inlined]";
-            add_line(frames, place, frame_of_inline(frames, name, file, place->module), line);
+            add_line(frames, location, frame_of_inline(frames, name, file, location->module), line);
         }
         line = inlines[i].line;
         file = inlines[i].file;
     }
-    add_line(frames, place, as_export_function_frame(frames, place->function, place->module), line);
+    add_line(frames, location, as_export_function_frame(frames, location->function, location->module), line);
 }
 
-uint32_t as_export_place_at(struct as_export_frames *frames, uint32_t instruction)
+uint32_t as_export_location_at(struct as_export_frames *frames, uint32_t instruction)
 {
     size_t n;
     uint64_t *known = as_map_get(&frames->by_instruction, instruction);
     if (known)
         return (uint32_t)*known;
-    const struct as_store_place *at = &as_store_places(frames->view->store, &n)[instruction];
-    struct as_export_place place = {
+    const struct as_store_location *at = &as_store_locations(frames->view->store, &n)[instruction];
+    struct as_export_location location = {
         .address = at->address, .module = at->module, .function = at->function, .instruction = instruction};
-    add_lines(frames, &place, at);
-    *as_map_put(&frames->by_instruction, instruction) = frames->places.len;
-    *as_vec_push(&frames->places) = place;
-    return (uint32_t)frames->places.len - 1;
+    add_lines(frames, &location, at);
+    *as_map_put(&frames->by_instruction, instruction) = frames->locations.len;
+    *as_vec_push(&frames->locations) = location;
+    return (uint32_t)frames->locations.len - 1;
 }
 
 static uint32_t place_in_function(struct as_export_frames *frames, uint32_t function, uint64_t address)
@@ -159,45 +161,47 @@ static uint32_t place_in_function(struct as_export_frames *frames, uint32_t func
     uint64_t words[] = {function, address};
     uint64_t key = as_hash_bytes(words, sizeof words);
     uint64_t *known = as_map_get(&frames->by_entry, key);
-    if (known && frames->places.data[*known].function == function && frames->places.data[*known].address == address)
+    if (known && frames->locations.data[*known].function == function &&
+        frames->locations.data[*known].address == address)
         return (uint32_t)*known;
     size_t n;
-    struct as_export_place place = {.address = address,
-                                    .module = function == AS_STORE_NONE
-                                                  ? AS_STORE_NONE
-                                                  : as_store_functions(frames->view->store, &n)[function].module,
-                                    .function = function,
-                                    .instruction = AS_STORE_NONE};
-    add_lines(frames, &place, NULL);
-    *as_map_put(&frames->by_entry, key) = frames->places.len;
-    *as_vec_push(&frames->places) = place;
-    return (uint32_t)frames->places.len - 1;
+    struct as_export_location location = {.address = address,
+                                          .module = function == AS_STORE_NONE
+                                                        ? AS_STORE_NONE
+                                                        : as_store_functions(frames->view->store, &n)[function].module,
+                                          .function = function,
+                                          .instruction = AS_STORE_NONE};
+    add_lines(frames, &location, NULL);
+    *as_map_put(&frames->by_entry, key) = frames->locations.len;
+    *as_vec_push(&frames->locations) = location;
+    return (uint32_t)frames->locations.len - 1;
 }
 
 /* A call site in another function than the parent's says nothing of where in the parent the stack stands. */
-uint32_t as_export_place_of_call(struct as_export_frames *frames, uint32_t path)
+uint32_t as_export_location_of_call(struct as_export_frames *frames, uint32_t path)
 {
     size_t n;
     const struct as_store_path *paths = as_store_paths(frames->view->store, &n);
     const struct as_store_path *child = &paths[path], *parent = &paths[child->parent];
-    const struct as_store_place *places = as_store_places(frames->view->store, &n);
-    if (child->call_site != AS_STORE_NONE && places[child->call_site].function == parent->function)
-        return as_export_place_at(frames, child->call_site);
+    const struct as_store_location *locations = as_store_locations(frames->view->store, &n);
+    if (child->call_site != AS_STORE_NONE && locations[child->call_site].function == parent->function)
+        return as_export_location_at(frames, child->call_site);
     return place_in_function(frames, parent->function, child->call_address ? child->call_address : parent->address);
 }
 
-size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *places, bool *cut)
+size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *locations,
+                       bool *cut)
 {
     size_t n, depth = 0;
     const struct as_store_path *paths = as_store_paths(frames->view->store, &n);
     *cut = false;
-    places[depth++] = as_export_place_at(frames, cell->instruction);
+    locations[depth++] = as_export_location_at(frames, cell->instruction);
     for (uint32_t at = cell->path; at != AS_STORE_NONE && paths[at].parent != AS_STORE_NONE; at = paths[at].parent) {
         if (depth == AS_EXPORT_DEPTH) {
             *cut = true;
             break;
         }
-        places[depth++] = as_export_place_of_call(frames, at);
+        locations[depth++] = as_export_location_of_call(frames, at);
     }
     return depth;
 }

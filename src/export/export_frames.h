@@ -1,5 +1,5 @@
-/* Names for stacks. A *place* is a position in one real function: an instruction, or a function without further detail.
- * A place has one line for each function there, inlined ones first, innermost to outermost. Each line is a *frame*
+/* Names for stacks. A *location* is a position in one real function: an instruction, or a function without further detail.
+ * A location has one line for each function there, inlined ones first, innermost to outermost. Each line is a *frame*
  * (name, file, module) with a line number. */
 #ifndef AS_EXPORT_FRAMES_H
 #define AS_EXPORT_FRAMES_H
@@ -8,8 +8,8 @@
 #include "export/export_view.h"
 
 enum {
-    AS_EXPORT_DEPTH = 512,  /* places of a stack that are written: the innermost */
-    AS_EXPORT_INLINES = 64, /* lines of a place: the innermost and the real function */
+    AS_EXPORT_DEPTH = 512,  /* locations of a stack that are written: the innermost */
+    AS_EXPORT_INLINES = 64, /* lines of a location: the innermost and the real function */
 };
 
 struct as_export_frame {
@@ -23,7 +23,7 @@ struct as_export_line {
     uint32_t frame, line;
 };
 
-struct as_export_place {
+struct as_export_location {
     uint64_t address;
     uint32_t module, function, instruction; /* any may be AS_STORE_NONE */
     uint32_t first, n;                      /* lines */
@@ -34,8 +34,8 @@ struct as_export_frames {
     struct as_strings *names; /* all names that frames have */
     AS_VEC(struct as_export_frame) frames;
     AS_VEC(struct as_export_line) lines;
-    AS_VEC(struct as_export_place) places;
-    struct as_map by_instruction, by_entry; /* to place + 1; entry: hash of function and address */
+    AS_VEC(struct as_export_location) locations;
+    struct as_map by_instruction, by_entry; /* to location + 1; entry: hash of function and address */
     struct as_map by_function, by_inline;   /* to frame + 1 */
 };
 
@@ -46,13 +46,14 @@ void as_export_frames_free(struct as_export_frames *frames);
 uint32_t as_export_function_frame(struct as_export_frames *frames, uint32_t function, uint32_t module);
 
 /* Places by number; made when they are first asked for. */
-uint32_t as_export_place_at(struct as_export_frames *frames, uint32_t instruction);
+uint32_t as_export_location_at(struct as_export_frames *frames, uint32_t instruction);
 /* Where the function above `path` calls it. `path` must have a parent. */
-uint32_t as_export_place_of_call(struct as_export_frames *frames, uint32_t path);
+uint32_t as_export_location_of_call(struct as_export_frames *frames, uint32_t path);
 
-/* The places of a cell's stack, innermost first. Returns how many there are (at least 1, at most AS_EXPORT_DEPTH);
+/* The locations of a cell's stack, innermost first. Returns how many there are (at least 1, at most AS_EXPORT_DEPTH);
  * `cut`: there would be more. */
-size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *places, bool *cut);
+size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *locations,
+                       bool *cut);
 
 /* "/bin/demo" is "demo"; "[unknown]" where there is no module. */
 const char *as_export_module_name(const struct as_export_view *view, uint32_t module);

@@ -129,14 +129,14 @@ static void add_labels(struct writer *writer, const struct as_export_cell *cell)
 
 static void put_sample(struct writer *writer, const struct as_export_cell *cell)
 {
-    uint32_t places[AS_EXPORT_DEPTH];
+    uint32_t locations[AS_EXPORT_DEPTH];
     bool cut;
     uint64_t value = as_export_round(&writer->rounder, cell->units);
     if (!value && !cell->samples)
         return;
-    size_t n = as_export_stack(&writer->frames, cell, places, &cut);
+    size_t n = as_export_stack(&writer->frames, cell, locations, &cut);
     for (size_t i = 0; i < n; i++)
-        as_proto_varint(&writer->inner, (uint64_t)places[i] + 1);
+        as_proto_varint(&writer->inner, (uint64_t)locations[i] + 1);
     as_proto_message(&writer->message, SAMPLE_LOCATIONS, &writer->inner);
     if (writer->samples)
         as_proto_varint(&writer->inner, cell->samples);
@@ -204,12 +204,12 @@ static void put_mappings(struct writer *writer)
     size_t n, first = main_module(writer);
     as_store_modules(writer->view->store, &n);
     struct range *ranges = as_alloc_array(n, sizeof *ranges);
-    for (size_t i = 0; i < writer->frames.places.len; i++) {
-        const struct as_export_place *place = &writer->frames.places.data[i];
-        if (place->module == AS_STORE_NONE)
+    for (size_t i = 0; i < writer->frames.locations.len; i++) {
+        const struct as_export_location *location = &writer->frames.locations.data[i];
+        if (location->module == AS_STORE_NONE)
             continue;
-        struct range *range = &ranges[place->module];
-        uint64_t start = place->address & ~(uint64_t)(PAGE - 1);
+        struct range *range = &ranges[location->module];
+        uint64_t start = location->address & ~(uint64_t)(PAGE - 1);
         uint64_t limit = start > UINT64_MAX - PAGE ? UINT64_MAX : start + PAGE;
         range->low = range->high && range->low < start ? range->low : start;
         range->high = range->high > limit ? range->high : limit;
@@ -224,14 +224,14 @@ static void put_mappings(struct writer *writer)
 
 static void put_locations(struct writer *writer)
 {
-    for (size_t i = 0; i < writer->frames.places.len; i++) {
-        const struct as_export_place *place = &writer->frames.places.data[i];
+    for (size_t i = 0; i < writer->frames.locations.len; i++) {
+        const struct as_export_location *location = &writer->frames.locations.data[i];
         as_proto_u64(&writer->message, LOCATION_ID, i + 1);
-        if (place->module != AS_STORE_NONE)
-            as_proto_u64(&writer->message, LOCATION_MAPPING, (uint64_t)place->module + 1);
-        as_proto_u64(&writer->message, LOCATION_ADDRESS, place->address);
-        for (uint32_t k = 0; k < place->n; k++) {
-            const struct as_export_line *line = &writer->frames.lines.data[place->first + k];
+        if (location->module != AS_STORE_NONE)
+            as_proto_u64(&writer->message, LOCATION_MAPPING, (uint64_t)location->module + 1);
+        as_proto_u64(&writer->message, LOCATION_ADDRESS, location->address);
+        for (uint32_t k = 0; k < location->n; k++) {
+            const struct as_export_line *line = &writer->frames.lines.data[location->first + k];
             as_proto_u64(&writer->inner, LINE_FUNCTION, (uint64_t)line->frame + 1);
             as_proto_u64(&writer->inner, LINE_NUMBER, line->line);
             as_proto_message(&writer->message, LOCATION_LINE, &writer->inner);

@@ -28,23 +28,23 @@ struct writer {
     uint64_t position; /* units of the stacks until now */
 };
 
-static void add_frame(struct writer *writer, const struct as_export_place *place, uint32_t line)
+static void add_frame(struct writer *writer, const struct as_export_location *location, uint32_t line)
 {
     size_t n;
     const struct as_export_frame *frame =
-        &writer->frames.frames.data[writer->frames.lines.data[place->first + line].frame];
-    bool inlined = line + 1 < place->n, named = inlined || place->function != AS_STORE_NONE;
+        &writer->frames.frames.data[writer->frames.lines.data[location->first + line].frame];
+    bool inlined = line + 1 < location->n, named = inlined || location->function != AS_STORE_NONE;
     const struct as_store_module *modules = as_store_modules(writer->view->store, &n);
-    const char *path = place->module == AS_STORE_NONE ? NULL : modules[place->module].path;
-    as_str_addf(&writer->stack, "\t%16" PRIx64 " ", place->address);
+    const char *path = location->module == AS_STORE_NONE ? NULL : modules[location->module].path;
+    as_str_addf(&writer->stack, "\t%16" PRIx64 " ", location->address);
     as_export_clean(&writer->stack, named ? frame->name : "[unknown]", NULL, 0, AS_EXPORT_NAME_MAX);
     if (inlined) {
         as_str_add(&writer->stack, " (inlined)\n");
         return;
     }
-    uint64_t start = named ? as_store_functions(writer->view->store, &n)[place->function].address : 0;
-    if (named && place->address >= start)
-        as_str_addf(&writer->stack, "+0x%" PRIx64, place->address - start);
+    uint64_t start = named ? as_store_functions(writer->view->store, &n)[location->function].address : 0;
+    if (named && location->address >= start)
+        as_str_addf(&writer->stack, "+0x%" PRIx64, location->address - start);
     as_str_add(&writer->stack, " (");
     as_export_clean(&writer->stack, path && path[0] ? path : "[unknown]", BLANKS, '_', AS_EXPORT_NAME_MAX);
     as_str_add(&writer->stack, ")\n");
@@ -52,14 +52,14 @@ static void add_frame(struct writer *writer, const struct as_export_place *place
 
 static void make_stack(struct writer *writer, const struct as_export_cell *cell)
 {
-    uint32_t places[AS_EXPORT_DEPTH];
+    uint32_t locations[AS_EXPORT_DEPTH];
     bool cut;
-    size_t n = as_export_stack(&writer->frames, cell, places, &cut);
+    size_t n = as_export_stack(&writer->frames, cell, locations, &cut);
     as_str_clear(&writer->stack);
     for (size_t i = 0; i < n; i++) {
-        const struct as_export_place *place = &writer->frames.places.data[places[i]];
-        for (uint32_t line = 0; line < place->n; line++)
-            add_frame(writer, place, line);
+        const struct as_export_location *location = &writer->frames.locations.data[locations[i]];
+        for (uint32_t line = 0; line < location->n; line++)
+            add_frame(writer, location, line);
     }
 }
 

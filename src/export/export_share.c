@@ -32,12 +32,12 @@ static struct demand *demands_of(const struct as_export_view *view)
 {
     size_t n;
     const struct as_store_path *paths = as_store_paths(view->store, &n);
-    const struct as_store_place *places = as_store_places(view->store, &n);
+    const struct as_store_location *locations = as_store_locations(view->store, &n);
     struct demand *all = as_alloc_array(view->raw.n_paths, sizeof *all);
     for (size_t i = 0; i < view->raw.n_paths; i++) {
         const struct as_store_path_time *time = &view->raw.paths[i];
         uint32_t function =
-            time->instruction == AS_STORE_NONE ? paths[time->path].function : places[time->instruction].function;
+            time->instruction == AS_STORE_NONE ? paths[time->path].function : locations[time->instruction].function;
         all[i] = (struct demand){.thread = time->thread,
                                  .function = function,
                                  .instruction = time->instruction,

@@ -22,9 +22,9 @@ static uint32_t child_of(struct builder *builder, uint32_t parent, uint32_t fram
     return (uint32_t)*node;
 }
 
-static uint32_t below(struct builder *builder, uint32_t parent, uint32_t place)
+static uint32_t below(struct builder *builder, uint32_t parent, uint32_t location)
 {
-    const struct as_export_place at = builder->frames->places.data[place];
+    const struct as_export_location at = builder->frames->locations.data[location];
     for (uint32_t i = at.n; i-- > 0;)
         parent = child_of(builder, parent, builder->frames->lines.data[at.first + i].frame);
     return parent;
@@ -38,7 +38,7 @@ static void place_paths(struct builder *builder)
     for (uint32_t i = 0; i < n; i++)
         if (paths[i].parent != AS_STORE_NONE)
             builder->above[i] =
-                below(builder, builder->above[paths[i].parent], as_export_place_of_call(builder->frames, i));
+                below(builder, builder->above[paths[i].parent], as_export_location_of_call(builder->frames, i));
 }
 
 static void add_leaf(struct builder *builder, const struct as_export_cell *cell, uint32_t node)
@@ -67,7 +67,7 @@ void as_export_tree_build(struct as_export_tree *tree, struct as_export_frames *
         if (!by_name && i > 0 && cell->thread != view->cells.data[i - 1].thread)
             as_map_free(&builder.leaves);
         uint32_t above = cell->path == AS_STORE_NONE ? 0 : builder.above[cell->path];
-        add_leaf(&builder, cell, below(&builder, above, as_export_place_at(frames, cell->instruction)));
+        add_leaf(&builder, cell, below(&builder, above, as_export_location_at(frames, cell->instruction)));
     }
     as_map_free(&builder.children);
     as_map_free(&builder.leaves);

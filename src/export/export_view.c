@@ -54,7 +54,8 @@ static size_t split_time(const struct as_export_view *view, const struct as_stor
 {
     const struct as_store_raw *raw = &view->raw;
     struct as_export_supply part = {.thread = time->thread,
-                                    .function = as_store_places(view->store, &(size_t){0})[time->instruction].function,
+                                    .function =
+                                        as_store_locations(view->store, &(size_t){0})[time->instruction].function,
                                     .instruction = time->instruction};
     uint64_t units = time->units, samples = time->samples;
     size_t base = SIZE_MAX;

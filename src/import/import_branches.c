@@ -8,12 +8,12 @@
 static uint32_t instruction_at(struct as_import *import, const struct as_perf_sample *sample, uint64_t address)
 {
     bool upper = address >> 63;
-    struct as_import_where where;
-    struct as_import_spot spot = {.pid = sample->pid, .mode = sample->mode, .address = address};
+    struct as_import_location location;
+    struct as_import_frame frame = {.pid = sample->pid, .mode = sample->mode, .address = address};
     if (upper != (sample->mode == AS_PERF_KERNEL))
-        spot.mode = upper ? AS_PERF_KERNEL : AS_PERF_USER;
-    as_import_code_find(&import->code, &spot, &where);
-    return as_import_code_instruction(&import->code, &spot, &where);
+        frame.mode = upper ? AS_PERF_KERNEL : AS_PERF_USER;
+    as_import_code_find(&import->code, &frame, &location);
+    return as_import_code_instruction(&import->code, &frame, &location);
 }
 
 static void add_branch(struct as_import *import, const struct as_perf_sample *sample,

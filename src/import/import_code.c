@@ -45,59 +45,59 @@ void as_import_code_free(struct as_import_code *code)
 
 /* ---- modules ---- */
 
-static void add_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address)
+static void add_module(struct as_import_code *code, const struct as_perf_location *recorded, uint64_t address)
 {
     struct as_store_module module = {
-        .path = location->module, .build_id = location->build_id, .base = address - location->module_offset};
+        .path = recorded->module, .build_id = recorded->build_id, .base = address - recorded->module_offset};
     struct stat info;
-    bool matched = location->match == AS_PERF_MATCHED && location->disk_path;
-    if (matched && stat(location->disk_path, &info) == 0) {
+    bool matched = recorded->match == AS_PERF_MATCHED && recorded->disk_path;
+    if (matched && stat(recorded->disk_path, &info) == 0) {
         module.file_size = (uint64_t)info.st_size;
         module.file_time = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
     }
     as_store_add_module(code->writer, &module);
-    uint32_t name = as_strings_intern(code->names, location->disk_path ? location->disk_path : location->module);
+    uint32_t name = as_strings_intern(code->names, recorded->disk_path ? recorded->disk_path : recorded->module);
     *as_vec_push(&code->modules) = (struct as_import_module){
         .base = module.base, .matched = matched, .path = as_strings_get(code->names, name), .fd = -1};
 }
 
 /* A file that was replaced during the recording has another build-id, and is another module. */
-uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address)
+uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *recorded, uint64_t address)
 {
-    char *key = as_format("%s\n%s", location->build_id ? location->build_id : "", location->module);
+    char *key = as_format("%s\n%s", recorded->build_id ? recorded->build_id : "", recorded->module);
     uint32_t number = as_strings_intern(code->module_keys, key);
     free(key);
     if (number == code->modules.len)
-        add_module(code, location, address);
+        add_module(code, recorded, address);
     return number;
 }
 
 /* ---- functions ---- */
 
-static uint32_t function_of(struct as_import_code *code, uint32_t module, const struct as_perf_location *location)
+static uint32_t function_of(struct as_import_code *code, uint32_t module, const struct as_perf_location *recorded)
 {
-    bool named = location->function != NULL;
-    if (!named && location->function_start == 0)
+    bool named = recorded->function != NULL;
+    if (!named && recorded->function_start == 0)
         return AS_STORE_NONE;
     /* Text may name a function without telling where it begins. */
-    uint64_t key = location->function_start != UINT64_MAX
-                       ? location->function_start
-                       : UINT64_MAX - as_strings_intern(code->names, location->function);
+    uint64_t key = recorded->function_start != UINT64_MAX
+                       ? recorded->function_start
+                       : UINT64_MAX - as_strings_intern(code->names, recorded->function);
     uint64_t *number = as_map_put(&code->modules.data[module].functions, key);
     if (*number == 0) {
         /* Code without symbols is known by its module and offset, as in the model. */
         char *made = named
                          ? NULL
-                         : as_format("%s+0x%" PRIx64, location->module_name ? location->module_name : location->module,
-                                     location->function_start);
+                         : as_format("%s+0x%" PRIx64, recorded->module_name ? recorded->module_name : recorded->module,
+                                     recorded->function_start);
         struct as_store_function function = {
-            .name = named ? location->function : made,
-            .linkage_name = location->raw_function,
+            .name = named ? recorded->function : made,
+            .linkage_name = recorded->raw_function,
             .module = module,
             .file = AS_STORE_NONE,
             .address =
-                location->function_start == UINT64_MAX ? 0 : code->modules.data[module].base + location->function_start,
-            .size = location->function_size};
+                recorded->function_start == UINT64_MAX ? 0 : code->modules.data[module].base + recorded->function_start,
+            .size = recorded->function_size};
         *number = (uint64_t)as_store_add_function(code->writer, &function) + 1;
         free(made);
     }
@@ -105,40 +105,41 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
 }
 
 /* What `perf script` printed, in the terms of the spaces. */
-static void read_frame(const struct as_import_spot *spot, struct as_perf_location *location)
+static void read_frame(const struct as_import_frame *frame, struct as_perf_location *recorded)
 {
-    const struct as_perf_frame *frame = spot->frame;
-    *location = (struct as_perf_location){.module = frame->module ? frame->module : "[unknown]",
-                                          .function = frame->symbol,
-                                          .raw_function = frame->symbol,
-                                          .module_offset = spot->address,
+    const struct as_perf_frame *text = frame->text;
+    *recorded = (struct as_perf_location){.module = text->module ? text->module : "[unknown]",
+                                          .function = text->symbol,
+                                          .raw_function = text->symbol,
+                                          .module_offset = frame->address,
                                           .function_start = UINT64_MAX,
                                           .match = AS_PERF_NO_FILE};
-    if (frame->symbol && frame->offset <= spot->address)
-        location->function_start = spot->address - frame->offset;
-    if (!frame->symbol)
-        location->function_start = 0;
+    if (text->symbol && text->offset <= frame->address)
+        recorded->function_start = frame->address - text->offset;
+    if (!text->symbol)
+        recorded->function_start = 0;
 }
 
-void as_import_code_find(struct as_import_code *code, const struct as_import_spot *spot, struct as_import_where *where)
+void as_import_code_find(struct as_import_code *code, const struct as_import_frame *frame,
+                         struct as_import_location *location)
 {
-    struct as_perf_location location;
-    if (spot->frame)
-        read_frame(spot, &location);
+    struct as_perf_location recorded;
+    if (frame->text)
+        read_frame(frame, &recorded);
     else
-        as_perf_spaces_find(code->spaces, spot->pid, spot->mode, spot->address, &location);
-    uint32_t module = as_import_code_module(code, &location, spot->address);
+        as_perf_spaces_find(code->spaces, frame->pid, frame->mode, frame->address, &recorded);
+    uint32_t module = as_import_code_module(code, &recorded, frame->address);
     uint64_t base = code->modules.data[module].base;
-    *where = (struct as_import_where){.module = module,
-                                      .function = function_of(code, module, &location),
-                                      .address = base + location.module_offset,
-                                      .offset = location.module_offset,
-                                      .match = location.match,
-                                      .unmapped = !location.function && strcmp(location.module, "[unknown]") == 0,
-                                      .file_offset = location.file_offset,
-                                      .location = location};
-    if (where->function != AS_STORE_NONE && location.function_start != UINT64_MAX)
-        where->entry = base + location.function_start;
+    *location = (struct as_import_location){.module = module,
+                                            .function = function_of(code, module, &recorded),
+                                            .address = base + recorded.module_offset,
+                                            .offset = recorded.module_offset,
+                                            .match = recorded.match,
+                                            .unmapped = !recorded.function && strcmp(recorded.module, "[unknown]") == 0,
+                                            .file_offset = recorded.file_offset,
+                                            .recorded = recorded};
+    if (location->function != AS_STORE_NONE && recorded.function_start != UINT64_MAX)
+        location->entry = base + recorded.function_start;
 }
 
 /* ---- lines ---- */
@@ -172,11 +173,11 @@ static uint32_t add_inline(struct as_import_code *code, uint32_t parent, const c
 }
 
 /* Frames come innermost first, parents are added before their children. */
-static uint32_t inlines_of_text(struct as_import_code *code, const struct as_import_spot *spot)
+static uint32_t inlines_of_text(struct as_import_code *code, const struct as_import_frame *frame)
 {
     uint32_t inlined = AS_STORE_NONE;
-    for (size_t i = 1; spot->frame && i <= spot->n_inlined; i++)
-        inlined = add_inline(code, inlined, spot->frame[-(ptrdiff_t)i].symbol, NULL);
+    for (size_t i = 1; frame->text && i <= frame->n_inlined; i++)
+        inlined = add_inline(code, inlined, frame->text[-(ptrdiff_t)i].symbol, NULL);
     return inlined;
 }
 
@@ -184,12 +185,12 @@ static void find_line(struct as_import_code *code, struct as_import_insn *insn)
 {
     struct as_inline_frame frames[MOST_INLINES];
     struct as_line line = {0};
-    if (!insn->location.file)
+    if (!insn->recorded.file)
         return;
-    (void)as_perf_spaces_line(code->spaces, &insn->location, &line);
+    (void)as_perf_spaces_line(code->spaces, &insn->recorded, &line);
     insn->file = file_of(code, line.file);
     insn->line = line.line > 0 ? (uint32_t)line.line : 0;
-    size_t n = as_perf_spaces_inline(code->spaces, &insn->location, frames, MOST_INLINES);
+    size_t n = as_perf_spaces_inline(code->spaces, &insn->recorded, frames, MOST_INLINES);
     for (size_t i = n > 0 ? n - 1 : 0; i-- > 0;)
         insn->inlined = add_inline(code, insn->inlined, frames[i].function, &frames[i].call);
 }
@@ -230,35 +231,36 @@ struct decoded {
     bool known;
 };
 
-static void decode(struct as_import_code *code, const struct as_import_where *where, struct decoded *result)
+static void decode(struct as_import_code *code, const struct as_import_location *location, struct decoded *result)
 {
     uint8_t bytes[AS_INSN_MAX_BYTES];
-    struct as_import_module *module = &code->modules.data[where->module];
+    struct as_import_module *module = &code->modules.data[location->module];
     enum as_arch arch;
     *result = (struct decoded){0};
-    if (where->match != AS_PERF_MATCHED || !module->matched || where->file_offset > INT64_MAX)
+    if (location->match != AS_PERF_MATCHED || !module->matched || location->file_offset > INT64_MAX)
         return;
     int fd = file_of_module(code, module);
-    ssize_t size = fd >= 0 && arch_of_file(fd, &arch) ? pread(fd, bytes, sizeof bytes, (off_t)where->file_offset) : -1;
-    if (size <= 0 || !as_insn_decode(arch, where->address, bytes, (size_t)size, &result->insn))
+    ssize_t size =
+        fd >= 0 && arch_of_file(fd, &arch) ? pread(fd, bytes, sizeof bytes, (off_t)location->file_offset) : -1;
+    if (size <= 0 || !as_insn_decode(arch, location->address, bytes, (size_t)size, &result->insn))
         return;
     as_insn_text(&result->insn, result->text, sizeof result->text);
     result->known = true;
     code->decoded++;
 }
 
-static uint32_t add_instruction(struct as_import_code *code, const struct as_import_spot *spot,
-                                const struct as_import_where *where)
+static uint32_t add_instruction(struct as_import_code *code, const struct as_import_frame *frame,
+                                const struct as_import_location *location)
 {
     struct decoded decoded;
     struct as_import_insn *insn = as_vec_push(&code->instructions);
-    *insn = (struct as_import_insn){.address = where->address,
-                                    .module = where->module,
-                                    .function = where->function,
-                                    .location = where->location,
+    *insn = (struct as_import_insn){.address = location->address,
+                                    .module = location->module,
+                                    .function = location->function,
+                                    .recorded = location->recorded,
                                     .file = AS_STORE_NONE,
-                                    .inlined = inlines_of_text(code, spot)};
-    decode(code, where, &decoded);
+                                    .inlined = inlines_of_text(code, frame)};
+    decode(code, location, &decoded);
     if (decoded.known) {
         insn->target = decoded.insn.target;
         insn->text = as_strdup(decoded.text);
@@ -269,35 +271,36 @@ static uint32_t add_instruction(struct as_import_code *code, const struct as_imp
     return (uint32_t)(code->instructions.len - 1);
 }
 
-uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_spot *spot,
-                                    const struct as_import_where *where)
+uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_frame *frame,
+                                    const struct as_import_location *location)
 {
-    const uint64_t *known = as_map_get(&code->modules.data[where->module].instructions, where->offset);
+    const uint64_t *known = as_map_get(&code->modules.data[location->module].instructions, location->offset);
     if (known)
         return (uint32_t)*known;
-    uint32_t number = add_instruction(code, spot, where);
-    *as_map_put(&code->modules.data[where->module].instructions, where->offset) = number;
+    uint32_t number = add_instruction(code, frame, location);
+    *as_map_put(&code->modules.data[location->module].instructions, location->offset) = number;
     return number;
 }
 
 /* ---- calls ---- */
 
-static void step_back(struct as_import_where *where, uint64_t bytes)
+static void step_back(struct as_import_location *location, uint64_t bytes)
 {
-    where->address -= bytes;
-    where->offset -= bytes;
-    where->file_offset -= bytes;
+    location->address -= bytes;
+    location->offset -= bytes;
+    location->file_offset -= bytes;
 }
 
-/* The call that ends behind `where`, which is its last byte. Instructions cannot be read backwards: of all lengths that
+/* The call that ends behind `location`, which is its last byte. Instructions cannot be read backwards: of all lengths that
  * a call can have, the most frequent that gives one is taken. */
-static bool find_call(struct as_import_code *code, const struct as_import_where *where, struct as_import_where *call)
+static bool find_call(struct as_import_code *code, const struct as_import_location *location,
+                      struct as_import_location *call)
 {
     static const uint8_t lengths[] = {5, 4, 2, 3, 6, 7};
     struct decoded decoded;
     for (size_t i = 0; i < sizeof lengths; i++) {
-        *call = *where;
-        if (where->file_offset < lengths[i] || where->offset < lengths[i])
+        *call = *location;
+        if (location->file_offset < lengths[i] || location->offset < lengths[i])
             continue;
         step_back(call, lengths[i] - 1u);
         decode(code, call, &decoded);
@@ -307,39 +310,39 @@ static bool find_call(struct as_import_code *code, const struct as_import_where 
     return false;
 }
 
-uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_spot *spot,
-                             struct as_import_where *where)
+uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_frame *frame,
+                             struct as_import_location *location)
 {
     enum { NO_CALL = 1, CALL = 2 };
-    struct as_import_where call;
-    const uint64_t *known = as_map_get(&code->modules.data[where->module].calls, where->offset);
+    struct as_import_location call;
+    const uint64_t *known = as_map_get(&code->modules.data[location->module].calls, location->offset);
     if (!known) {
         uint64_t answer = NO_CALL;
-        if (find_call(code, where, &call))
-            answer = CALL + (where->offset - call.offset);
-        *as_map_put(&code->modules.data[where->module].calls, where->offset) = answer;
-        known = as_map_get(&code->modules.data[where->module].calls, where->offset);
+        if (find_call(code, location, &call))
+            answer = CALL + (location->offset - call.offset);
+        *as_map_put(&code->modules.data[location->module].calls, location->offset) = answer;
+        known = as_map_get(&code->modules.data[location->module].calls, location->offset);
     }
     if (*known == NO_CALL)
         return AS_STORE_NONE;
     uint64_t back = *known - CALL;
-    step_back(where, back);
-    struct as_import_spot at = *spot;
+    step_back(location, back);
+    struct as_import_frame at = *frame;
     at.address -= back;
-    return as_import_code_instruction(code, &at, where);
+    return as_import_code_instruction(code, &at, location);
 }
 
 /* ---- the end ---- */
 
 static void write_instruction(const struct as_import_code *code, const struct as_import_insn *insn)
 {
-    as_store_add_instruction(code->writer, &(struct as_store_insn){.place = {.address = insn->address,
-                                                                             .module = insn->module,
-                                                                             .function = insn->function,
-                                                                             .block = AS_STORE_NONE,
-                                                                             .file = insn->file,
-                                                                             .line = insn->line,
-                                                                             .inlined = insn->inlined},
+    as_store_add_instruction(code->writer, &(struct as_store_insn){.location = {.address = insn->address,
+                                                                                .module = insn->module,
+                                                                                .function = insn->function,
+                                                                                .block = AS_STORE_NONE,
+                                                                                .file = insn->file,
+                                                                                .line = insn->line,
+                                                                                .inlined = insn->inlined},
                                                                    .target = insn->target,
                                                                    .text = insn->text,
                                                                    .class_ = insn->class_,
@@ -370,7 +373,7 @@ void as_import_code_write(struct as_import_code *code)
         for (size_t i = start[m]; i < start[m + 1]; i++)
             find_line(code, &code->instructions.data[order[i]]);
         if (start[m] < start[m + 1])
-            as_perf_spaces_done_with(code->spaces, &code->instructions.data[order[start[m]]].location);
+            as_perf_spaces_done_with(code->spaces, &code->instructions.data[order[start[m]]].recorded);
     }
     for (size_t i = 0; i < code->instructions.len; i++)
         write_instruction(code, &code->instructions.data[i]);

@@ -21,7 +21,7 @@ struct as_import_module {
 struct as_import_insn {
     uint64_t address, target;
     uint32_t module, function, file, line, inlined;
-    struct as_perf_location location;
+    struct as_perf_location recorded;
     char *text;
     const char *class_;
     uint8_t bytes[AS_INSN_MAX_BYTES], n_bytes;
@@ -37,36 +37,37 @@ struct as_import_code {
     uint64_t decoded; /* instructions with bytes */
 };
 
-/* What a sample or a frame stands at. */
-struct as_import_spot {
+/* A frame of a sample: the sampled address, or a call that led to it, in the terms of the recording. */
+struct as_import_frame {
     uint32_t pid;
     enum as_perf_mode mode;
     uint64_t address;
-    bool called;                       /* it is the last byte of a call */
-    const struct as_perf_frame *frame; /* perf script text: what it says; else NULL */
-    size_t n_inlined;                  /* frames before it that were inlined into it */
+    bool called;                      /* it is the last byte of a call */
+    const struct as_perf_frame *text; /* perf script text: what it says; else NULL */
+    size_t n_inlined;                 /* frames before it that were inlined into it */
 };
 
-struct as_import_where {
+struct as_import_location {
     uint32_t module, function; /* function: or NONE */
     uint64_t address, offset;  /* in the profile, in the module */
     uint64_t entry;            /* of the function, in the profile; 0: unknown */
     enum as_perf_match match;
     bool unmapped; /* in no module, and nobody has a name for it */
     uint64_t file_offset;
-    struct as_perf_location location;
+    struct as_perf_location recorded;
 };
 
 void as_import_code_open(struct as_import_code *code, struct as_store_writer *writer, struct as_perf_spaces *spaces);
-void as_import_code_find(struct as_import_code *code, const struct as_import_spot *spot, struct as_import_where *where);
-uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_spot *spot,
-                                    const struct as_import_where *where);
-/* The call instruction whose last byte `where` is; `where` becomes its first. NONE, and nothing changes, where the file
+void as_import_code_find(struct as_import_code *code, const struct as_import_frame *frame,
+                         struct as_import_location *location);
+uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_frame *frame,
+                                    const struct as_import_location *location);
+/* The call instruction whose last byte `location` is; `location` becomes its first. NONE, and nothing changes, where the file
  * is not here or there is no call. */
-uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_spot *spot,
-                             struct as_import_where *where);
+uint32_t as_import_code_call(struct as_import_code *code, const struct as_import_frame *frame,
+                             struct as_import_location *location);
 /* The module of a location that was found at `address`. */
-uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *location, uint64_t address);
+uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *recorded, uint64_t address);
 /* When there are no more: their lines, and all of them to the profile. Before whatever refers to one is written. */
 void as_import_code_write(struct as_import_code *code);
 void as_import_code_free(struct as_import_code *code);

@@ -121,12 +121,12 @@ static struct as_import_access *access_of(struct as_import_data *data, const str
 
 uint32_t as_import_add_touch(struct as_import *import, const struct as_import_touch *touch)
 {
-    struct as_import_spot spot = {.pid = touch->pid, .mode = touch->mode, .address = touch->ip};
-    struct as_import_where where;
-    as_import_code_find(&import->code, &spot, &where);
+    struct as_import_frame frame = {.pid = touch->pid, .mode = touch->mode, .address = touch->ip};
+    struct as_import_location location;
+    as_import_code_find(&import->code, &frame, &location);
     struct as_import_access access = {.event = touch->event,
                                       .thread = as_import_thread(import, touch->pid, touch->tid, NULL),
-                                      .instruction = as_import_code_instruction(&import->code, &spot, &where),
+                                      .instruction = as_import_code_instruction(&import->code, &frame, &location),
                                       .object = find_object(import, touch),
                                       .address = touch->address,
                                       .size = touch->size,

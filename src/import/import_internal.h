@@ -112,9 +112,9 @@ struct as_import_spe {
 
 /* Sums of events, or of measures. */
 struct as_import_table {
-    struct as_import_sums times;      /* (spot, event or measure) */
+    struct as_import_sums times;      /* (cell, event or measure) */
     struct as_import_sums components; /* (time, mask) */
-    struct as_import_sums path_times; /* (path spot, event or measure) */
+    struct as_import_sums path_times; /* (path cell, event or measure) */
 };
 
 struct as_import {
@@ -132,8 +132,8 @@ struct as_import {
     AS_VEC(struct as_import_path) paths;
     AS_VEC(uint64_t) masks; /* sets of events that came up, by number */
     struct as_map mask_numbers;
-    struct as_import_sums spots;      /* (instruction, thread) */
-    struct as_import_sums path_spots; /* (path, spot) */
+    struct as_import_sums cells;      /* (instruction, thread) */
+    struct as_import_sums path_cells; /* (path, cell) */
     struct as_import_table by_event, by_measure;
     uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
     struct as_import_branches branches;

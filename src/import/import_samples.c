@@ -58,8 +58,8 @@ void as_import_free(struct as_import *import)
     as_map_free(&import->thread_numbers);
     as_map_free(&import->path_numbers);
     as_map_free(&import->mask_numbers);
-    free_sums(&import->spots);
-    free_sums(&import->path_spots);
+    free_sums(&import->cells);
+    free_sums(&import->path_cells);
     free_table(&import->by_event);
     free_table(&import->by_measure);
     free_sums(&import->branches.pairs);
@@ -124,64 +124,66 @@ static uint32_t path_of(struct as_import *import, const struct as_store_path *pa
     }
 }
 
-/* The frames of a sample, innermost first: the sampled place, then the calls that led to it. */
-typedef AS_VEC(struct as_import_spot) as_import_spots;
+/* The frames of a sample, innermost first: the sampled address, then the calls that led to it. */
+typedef AS_VEC(struct as_import_frame) as_import_frames;
 
-static void frames_of_text(const struct as_perf_sample *sample, as_import_spots *spots)
+static void frames_of_text(const struct as_perf_sample *sample, as_import_frames *frames)
 {
     for (size_t i = 0, inlined = 0; i < sample->n_frames; i++) {
         if (sample->frames[i].inlined) {
             inlined++;
             continue;
         }
-        *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid,
-                                                      .mode = sample->mode,
-                                                      .address = sample->frames[i].ip,
-                                                      .frame = &sample->frames[i],
-                                                      .n_inlined = inlined};
+        *as_vec_push(frames) = (struct as_import_frame){.pid = sample->pid,
+                                                        .mode = sample->mode,
+                                                        .address = sample->frames[i].ip,
+                                                        .text = &sample->frames[i],
+                                                        .n_inlined = inlined};
         inlined = 0;
     }
 }
 
 /* The chain begins with the sampled address itself. Its others are return addresses, of which one less is in the call,
  * except where the mode changes: there the program was interrupted. */
-static void frames_of_chain(const struct as_perf_sample *sample, as_import_spots *spots)
+static void frames_of_chain(const struct as_perf_sample *sample, as_import_frames *frames)
 {
     size_t at = 0;
     uint64_t address;
     enum as_perf_mode mode = sample->mode, before = sample->mode;
-    *as_vec_push(spots) = (struct as_import_spot){.pid = sample->pid, .mode = sample->mode, .address = sample->ip};
+    *as_vec_push(frames) = (struct as_import_frame){.pid = sample->pid, .mode = sample->mode, .address = sample->ip};
     for (bool first = true; as_perf_chain_next(sample, &at, &address, &mode); first = false) {
         bool called = mode == before;
         before = mode;
         if (!first && address > 0)
-            *as_vec_push(spots) = (struct as_import_spot){
+            *as_vec_push(frames) = (struct as_import_frame){
                 .pid = sample->pid, .mode = mode, .address = address - called, .called = called};
     }
 }
 
-/* From the outermost frame to the innermost, whose place is known already. Chains of programs without frame pointers
+/* From the outermost frame to the innermost, whose location is known already. Chains of programs without frame pointers
  * have frames where nothing is mapped: they are none. */
-static uint32_t walk_path(struct as_import *import, const as_import_spots *spots, const struct as_import_where *leaf)
+static uint32_t walk_path(struct as_import *import, const as_import_frames *frames,
+                          const struct as_import_location *leaf)
 {
     uint32_t path = AS_STORE_NONE, call_site = AS_STORE_NONE;
     uint64_t call_address = 0;
-    for (size_t i = spots->len; i-- > 0;) {
-        struct as_import_where where = *leaf;
+    for (size_t i = frames->len; i-- > 0;) {
+        struct as_import_location location = *leaf;
         if (i > 0)
-            as_import_code_find(&import->code, &spots->data[i], &where);
-        if (i > 0 && where.unmapped) {
+            as_import_code_find(&import->code, &frames->data[i], &location);
+        if (i > 0 && location.unmapped) {
             import->stray_frames++;
             continue;
         }
         struct as_store_path node = {.parent = path,
-                                     .function = where.function,
+                                     .function = location.function,
                                      .call_site = call_site,
-                                     .address = where.function == AS_STORE_NONE ? where.address : where.entry,
+                                     .address = location.function == AS_STORE_NONE ? location.address : location.entry,
                                      .call_address = call_address};
-        path = path_of(import, &node, where.module);
-        call_site = spots->data[i].called ? as_import_code_call(&import->code, &spots->data[i], &where) : AS_STORE_NONE;
-        call_address = where.address;
+        path = path_of(import, &node, location.module);
+        call_site =
+            frames->data[i].called ? as_import_code_call(&import->code, &frames->data[i], &location) : AS_STORE_NONE;
+        call_address = location.address;
     }
     return path;
 }
@@ -219,13 +221,13 @@ static uint32_t measure_of(struct as_import *import, uint32_t event, enum as_imp
 }
 
 /* Where and how a sample counts. */
-struct place {
-    uint32_t spot, on_path, mask; /* on_path: or NONE */
+struct target {
+    uint32_t cell, on_path, mask; /* on_path: or NONE */
 };
 
-static void add_at(struct as_import_table *table, const struct place *at, uint32_t number, uint64_t units)
+static void add_at(struct as_import_table *table, const struct target *at, uint32_t number, uint64_t units)
 {
-    struct as_import_sum *time = as_import_sum_of(&table->times, at->spot, number);
+    struct as_import_sum *time = as_import_sum_of(&table->times, at->cell, number);
     add(time, units, 1);
     uint32_t which = as_import_sum_number(&table->times, time);
     add(as_import_sum_of(&table->components, which, at->mask), units, 1);
@@ -238,11 +240,11 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
 {
     uint32_t event = sample->event->index;
     struct as_import_series *series = &import->series.data[event];
-    struct place at = {.on_path = AS_STORE_NONE, .mask = mask_of(import, facts->events)};
-    at.spot =
-        as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread_of(import, sample)));
+    struct target at = {.on_path = AS_STORE_NONE, .mask = mask_of(import, facts->events)};
+    at.cell =
+        as_import_sum_number(&import->cells, as_import_sum_of(&import->cells, instruction, thread_of(import, sample)));
     if (path != AS_STORE_NONE)
-        at.on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, at.spot));
+        at.on_path = as_import_sum_number(&import->path_cells, as_import_sum_of(&import->path_cells, path, at.cell));
     series->samples++;
     series->components |= facts->events != 0;
     as_add_to(&series->units, sample->period);
@@ -257,17 +259,17 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
 bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
                           const struct as_import_facts *facts)
 {
-    struct as_import_where where;
-    as_import_spots spots = {0};
+    struct as_import_location location;
+    as_import_frames frames = {0};
     if (as_store_writer_failed(import->writer))
         return false; /* commit says why */
     if (sample->n_frames > 0)
-        frames_of_text(sample, &spots);
-    if (spots.len == 0)
-        frames_of_chain(sample, &spots);
-    as_import_code_find(&import->code, &spots.data[0], &where);
-    uint32_t instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
-    uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &spots, &where) : AS_STORE_NONE;
+        frames_of_text(sample, &frames);
+    if (frames.len == 0)
+        frames_of_chain(sample, &frames);
+    as_import_code_find(&import->code, &frames.data[0], &location);
+    uint32_t instruction = as_import_code_instruction(&import->code, &frames.data[0], &location);
+    uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &frames, &location) : AS_STORE_NONE;
     if (path != AS_STORE_NONE && sample->mode == AS_PERF_USER) {
         import->chains++;
         import->lone_chains += import->paths.data[path].path.parent == AS_STORE_NONE;
@@ -275,8 +277,8 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     add_time(import, sample, facts, path, instruction);
     as_import_sample_address(import, sample, facts);
     as_import_sample_branches(import, sample, facts);
-    count_match(import, where.match);
-    as_vec_free(&spots);
+    count_match(import, location.match);
+    as_vec_free(&frames);
     return true;
 }
 
@@ -302,26 +304,26 @@ uint32_t as_import_add_own(struct as_import *import, const struct as_import_own 
 void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,
                          const uint64_t *returns, size_t n, uint64_t units, uint64_t count)
 {
-    as_import_spots spots = {0};
-    struct as_import_where where;
+    as_import_frames frames = {0};
+    struct as_import_location location;
     for (size_t i = 0; i < n; i++)
         if (returns[i] > 0)
-            *as_vec_push(&spots) =
-                (struct as_import_spot){.pid = pid, .mode = AS_PERF_USER, .address = returns[i] - 1, .called = true};
-    if (spots.len == 0)
+            *as_vec_push(&frames) =
+                (struct as_import_frame){.pid = pid, .mode = AS_PERF_USER, .address = returns[i] - 1, .called = true};
+    if (frames.len == 0)
         return;
-    as_import_code_find(&import->code, &spots.data[0], &where);
-    uint32_t path = walk_path(import, &spots, &where);
-    uint32_t instruction = as_import_code_call(&import->code, &spots.data[0], &where);
+    as_import_code_find(&import->code, &frames.data[0], &location);
+    uint32_t path = walk_path(import, &frames, &location);
+    uint32_t instruction = as_import_code_call(&import->code, &frames.data[0], &location);
     if (instruction == AS_STORE_NONE)
-        instruction = as_import_code_instruction(&import->code, &spots.data[0], &where);
-    uint32_t spot = as_import_sum_number(&import->spots, as_import_sum_of(&import->spots, instruction, thread));
-    uint32_t on_path = as_import_sum_number(&import->path_spots, as_import_sum_of(&import->path_spots, path, spot));
-    add(as_import_sum_of(&import->by_event.times, spot, series), units, count);
+        instruction = as_import_code_instruction(&import->code, &frames.data[0], &location);
+    uint32_t cell = as_import_sum_number(&import->cells, as_import_sum_of(&import->cells, instruction, thread));
+    uint32_t on_path = as_import_sum_number(&import->path_cells, as_import_sum_of(&import->path_cells, path, cell));
+    add(as_import_sum_of(&import->by_event.times, cell, series), units, count);
     add(as_import_sum_of(&import->by_event.path_times, on_path, series), units, count);
     as_add_to(&import->series.data[series].units, units);
     as_add_to(&import->series.data[series].samples, count);
-    as_vec_free(&spots);
+    as_vec_free(&frames);
 }
 
 static bool use_event(void *context, const struct as_perf_event *event, struct as_error *err)

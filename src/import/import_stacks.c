@@ -1,7 +1,7 @@
 /* Call chains from copies of the stack (perf record --call-graph=dwarf, or a session that asks for them). See import.h.
  *
  * What the kernel did inside is in no copy: the sample's own chain has it, or its address alone. Behind it comes what
- * the copy gives. Where that is nothing but the interrupted place, the sample's own chain is kept, if it has callers.
+ * the copy gives. Where that is nothing but the interrupted address, the sample's own chain is kept, if it has callers.
  */
 #include "base/str.h"
 #include "import/import_internal.h"

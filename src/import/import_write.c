@@ -170,9 +170,9 @@ static void free_ordered(struct ordered *ordered)
     }
 }
 
-static const struct as_import_sum *spot_of(const struct as_import *import, const struct as_import_sum *time)
+static const struct as_import_sum *cell_of(const struct as_import *import, const struct as_import_sum *time)
 {
-    return &import->spots.items.data[time->first];
+    return &import->cells.items.data[time->first];
 }
 
 /* All that the samples of one event or measure gave, as series number `series`. */
@@ -182,25 +182,25 @@ static void add_times(const struct as_import *import, const struct ordered *orde
     const struct as_import_table *table = ordered->table;
     const struct by_event *by = &ordered->times;
     for (size_t i = by->start[number]; i < by->start[number + 1]; i++) {
-        const struct as_import_sum *time = &table->times.items.data[by->order[i]], *spot = spot_of(import, time);
+        const struct as_import_sum *time = &table->times.items.data[by->order[i]], *cell = cell_of(import, time);
         as_store_add_time(import->writer,
-                          &(struct as_store_time){series, spot->second, spot->first, time->units, time->samples, 0});
+                          &(struct as_store_time){series, cell->second, cell->first, time->units, time->samples, 0});
     }
     by = &ordered->components;
     for (size_t i = by->start[number]; components && i < by->start[number + 1]; i++) {
         const struct as_import_sum *part = &table->components.items.data[by->order[i]];
-        const struct as_import_sum *spot = spot_of(import, &table->times.items.data[part->first]);
-        as_store_add_component(import->writer, &(struct as_store_component){series, spot->second, spot->first,
+        const struct as_import_sum *cell = cell_of(import, &table->times.items.data[part->first]);
+        as_store_add_component(import->writer, &(struct as_store_component){series, cell->second, cell->first,
                                                                             import->masks.data[part->second],
                                                                             part->units, part->samples});
     }
     by = &ordered->path_times;
     for (size_t i = by->start[number]; i < by->start[number + 1]; i++) {
         const struct as_import_sum *time = &table->path_times.items.data[by->order[i]];
-        const struct as_import_sum *path = &import->path_spots.items.data[time->first];
-        const struct as_import_sum *spot = &import->spots.items.data[path->second];
-        as_store_add_path_time(import->writer, &(struct as_store_path_time){series, spot->second, path->first,
-                                                                            spot->first, time->units, time->samples});
+        const struct as_import_sum *path = &import->path_cells.items.data[time->first];
+        const struct as_import_sum *cell = &import->cells.items.data[path->second];
+        as_store_add_path_time(import->writer, &(struct as_store_path_time){series, cell->second, path->first,
+                                                                            cell->first, time->units, time->samples});
     }
 }
 
@@ -229,7 +229,7 @@ static void add_estimates(const struct as_import *import, const struct ordered *
     const struct by_event *by = &ordered->times;
     for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
         const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
-        uint32_t instruction = spot_of(import, time)->first;
+        uint32_t instruction = cell_of(import, time)->first;
         add_to_group(&groups[0], instruction, time->units);
         add_to_group(&groups[1], import->code.instructions.data[instruction].function, time->units);
     }

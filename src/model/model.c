@@ -65,13 +65,13 @@ static const char *function_of(void *context, uint32_t id)
 static size_t frames_of(void *context, uint32_t path, const char **names, size_t n)
 {
     const struct as_model *model = context;
-    if (path == 0 || path > model->paths.places.len)
+    if (path == 0 || path > model->paths.keys.len)
         return 0;
-    const struct as_path_place *place = &model->paths.places.data[path - 1];
-    const struct as_call_tree *tree = as_call_tracker_tree(model->calls, place->tree);
-    const struct as_image *image = as_call_tracker_image(model->calls, place->tree);
+    const struct as_path_key *key = &model->paths.keys.data[path - 1];
+    const struct as_call_tree *tree = as_call_tracker_tree(model->calls, key->tree);
+    const struct as_image *image = as_call_tracker_image(model->calls, key->tree);
     size_t frames = 0;
-    for (uint32_t at = place->node; at; frames++) {
+    for (uint32_t at = key->node; at; frames++) {
         const struct as_call_node *node = as_call_tree_node(tree, at);
         if (frames < n)
             names[frames] = as_space_name(image->space, node->function);
@@ -597,10 +597,10 @@ uint32_t as_model_process(const struct as_model *model, uint32_t thread)
     return own ? own->process : 0;
 }
 
-const struct as_path_place *as_model_paths(const struct as_model *model, size_t *n)
+const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n)
 {
-    *n = model->paths.places.len;
-    return model->paths.places.data;
+    *n = model->paths.keys.len;
+    return model->paths.keys.data;
 }
 
 bool as_model_executed(const struct as_model *model, uint32_t id)

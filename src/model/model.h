@@ -63,7 +63,7 @@ const struct as_call_tracker *as_model_calls(const struct as_model *model);
 /* The number of a thread's process, from 1; 0: no such thread. */
 uint32_t as_model_process(const struct as_model *model, uint32_t thread);
 /* The call paths by number - 1: what as_pipe.path, and whatever is added up by it, means. */
-const struct as_path_place *as_model_paths(const struct as_model *model, size_t *n);
+const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n);
 /* Whether a block that holds the instruction was executed, the whole block or a part of it. The same in every run. */
 bool as_model_executed(const struct as_model *model, uint32_t id);
 /* Where indirect jumps and calls went: image << 48 | address, each once. */

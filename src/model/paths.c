@@ -16,12 +16,12 @@ struct as_path_book *as_paths_book(struct as_paths *paths, uint32_t thread, uint
 
 uint32_t as_paths_number_slowly(struct as_paths *paths, struct as_path_book *book, uint32_t node)
 {
-    if (paths->places.len >= AS_PATHS_MAX)
+    if (paths->keys.len >= AS_PATHS_MAX)
         return 0;
     while (book->numbers.len <= node)
         *as_vec_push(&book->numbers) = 0;
-    *as_vec_push(&paths->places) = (struct as_path_place){.thread = book->thread, .tree = book->tree, .node = node};
-    return book->numbers.data[node] = (uint32_t)paths->places.len;
+    *as_vec_push(&paths->keys) = (struct as_path_key){.thread = book->thread, .tree = book->tree, .node = node};
+    return book->numbers.data[node] = (uint32_t)paths->keys.len;
 }
 
 void as_paths_free(struct as_paths *paths)
@@ -31,5 +31,5 @@ void as_paths_free(struct as_paths *paths)
         free(paths->books.data[i]);
     }
     as_vec_free(&paths->books);
-    as_vec_free(&paths->places);
+    as_vec_free(&paths->keys);
 }

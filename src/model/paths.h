@@ -14,7 +14,7 @@
 enum { AS_PATHS_THREADS = 256, AS_PATHS_MAX = 1 << 22 };
 #define AS_PATHS_SHARED UINT32_MAX
 
-struct as_path_place {
+struct as_path_key {
     uint32_t thread; /* its number, or AS_PATHS_SHARED */
     uint32_t tree;   /* of the call tracker (as_call_tracker_tree) */
     uint32_t node;
@@ -27,7 +27,7 @@ struct as_path_book {
 };
 
 struct as_paths {
-    AS_VEC(struct as_path_place) places; /* by number - 1 */
+    AS_VEC(struct as_path_key) keys; /* by number - 1 */
     AS_VEC(struct as_path_book *) books;
 };
 

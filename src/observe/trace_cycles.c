@@ -37,8 +37,8 @@ struct token {
     uint64_t entries[ENTRIES];
 };
 
-/* A place in the queue and how many micro-operations of the thread are before it: an index into the ROB. */
-struct place {
+/* A position in the queue and how many micro-operations of the thread are before it: an index into the ROB. */
+struct cursor {
     size_t at;
     uint64_t uops;
 };
@@ -46,13 +46,13 @@ struct place {
 struct cycles {
     struct as_trace_target target;
     AS_VEC(struct as_pipe) queue;
-    struct place head; /* the oldest that has not committed before `now` */
-    struct place tail; /* the first that is not dispatched */
-    struct place open; /* the oldest in the ROB that is not done: nothing before it can go wrong any more */
-    uint64_t now;      /* the last cycle looked at */
-    uint64_t base;     /* cycles of programs before this one */
-    bool troubled;     /* what committed last mispredicted or flushed */
-    struct token last; /* written */
+    struct cursor head; /* the oldest that has not committed before `now` */
+    struct cursor tail; /* the first that is not dispatched */
+    struct cursor open; /* the oldest in the ROB that is not done: nothing before it can go wrong any more */
+    uint64_t now;       /* the last cycle looked at */
+    uint64_t base;      /* cycles of programs before this one */
+    bool troubled;      /* what committed last mispredicted or flushed */
+    struct token last;  /* written */
 };
 
 static void *start(const struct as_trace_target *target)
@@ -189,9 +189,9 @@ static void look(struct cycles *self)
 
 /* ---- time ---- */
 
-static void pass(const struct cycles *self, struct place *place)
+static void pass(const struct cycles *self, struct cursor *cursor)
 {
-    place->uops += self->queue.data[place->at++].uops;
+    cursor->uops += self->queue.data[cursor->at++].uops;
 }
 
 static void advance(struct cycles *self, uint64_t cycle)

@@ -18,13 +18,13 @@ static bool cache_path(const struct as_perf_search *search, const char *build_id
     return fits(snprintf(found, PATH_MAX, "%s/.build-id/%.2s/%s%s", search->cache, build_id, build_id + 2, name));
 }
 
-bool as_perf_search_path(const struct as_perf_search *search, enum as_perf_place place, const char *path,
+bool as_perf_search_path(const struct as_perf_search *search, enum as_perf_candidate candidate, const char *path,
                          const char *build_id, char found[PATH_MAX])
 {
     bool vdso = strcmp(path, "[vdso]") == 0; /* a file in the cache alone */
-    if (place == AS_PERF_PLACE_PATH)
+    if (candidate == AS_PERF_CANDIDATE_PATH)
         return !vdso && fits(snprintf(found, PATH_MAX, "%s%s", search->symfs ? search->symfs : "", path));
-    return cache_path(search, build_id, place == AS_PERF_PLACE_OLD_CACHE ? "" : vdso ? "/vdso" : "/elf", found);
+    return cache_path(search, build_id, candidate == AS_PERF_CANDIDATE_OLD_CACHE ? "" : vdso ? "/vdso" : "/elf", found);
 }
 
 bool as_perf_search_kallsyms(const struct as_perf_search *search, const char *build_id, char found[PATH_MAX])

@@ -12,15 +12,15 @@ struct as_perf_search {
 };
 
 /* In the order in which they are tried. */
-enum as_perf_place {
-    AS_PERF_PLACE_PATH,      /* the recorded path, below symfs if there is one */
-    AS_PERF_PLACE_CACHE,     /* CACHE/.build-id/ab/cdef…/elf */
-    AS_PERF_PLACE_OLD_CACHE, /* CACHE/.build-id/ab/cdef…, a link to the file itself: perf before 4.8 */
-    AS_PERF_PLACES
+enum as_perf_candidate {
+    AS_PERF_CANDIDATE_PATH,      /* the recorded path, below symfs if there is one */
+    AS_PERF_CANDIDATE_CACHE,     /* CACHE/.build-id/ab/cdef…/elf */
+    AS_PERF_CANDIDATE_OLD_CACHE, /* CACHE/.build-id/ab/cdef…, a link to the file itself: perf before 4.8 */
+    AS_PERF_CANDIDATES
 };
 
-/* The path of a file in a place. `build_id` is hexadecimal, NULL where unknown. False: the place cannot have it. */
-bool as_perf_search_path(const struct as_perf_search *search, enum as_perf_place place, const char *path,
+/* The path of a file as one candidate. `build_id` is hexadecimal, NULL where unknown. False: there is no such candidate. */
+bool as_perf_search_path(const struct as_perf_search *search, enum as_perf_candidate candidate, const char *path,
                          const char *build_id, char found[PATH_MAX]);
 
 /* The cache's copy of /proc/kallsyms of a kernel. */

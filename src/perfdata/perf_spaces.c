@@ -263,9 +263,9 @@ static void ask_file(struct as_perf_spaces *spaces, struct file *file)
     if (!is_file_path(file->path) && strcmp(file->path, "[vdso]") != 0)
         return;
     char path[PATH_MAX];
-    for (int place = 0; place < AS_PERF_PLACES && !file->module; place++)
+    for (int place = 0; place < AS_PERF_CANDIDATES && !file->module; place++)
         if (as_perf_search_path(&spaces->search, place, file->path, file->build_id_text, path))
-            try_file(spaces, file, path, place == AS_PERF_PLACE_PATH);
+            try_file(spaces, file, path, place == AS_PERF_CANDIDATE_PATH);
     /* Found by its inode: what is in it is what was run. */
     if (file->module && !file->build_id_text && file->module->build_id[0])
         file->build_id_text = file->module->build_id;

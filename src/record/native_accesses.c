@@ -4,10 +4,10 @@
  * code is followed from the interrupted instruction over a random number of accesses (native/reconstruct.h): that is
  * the one that the sample stands for.
  *
- * Where the way or the address depends on a value that was loaded in between, the sample waits for the place where the
- * registers tell: a breakpoint is armed there (native/code_watch.h), and what its hit finds is one access of that
- * place. Breakpoints are few, such samples are many, so samples are gathered by place, and in the end the time of a
- * place is divided equally among the accesses that were found for it. Places that were never met again leave their
+ * Where the way or the address depends on a value that was loaded in between, the sample waits at a stop: an instruction
+ * at which the registers tell. A breakpoint is armed there (native/code_watch.h), and what its hit finds is one access
+ * of that stop. Breakpoints are few, such samples are many, so samples are gathered by stop, and in the end the time of
+ * a stop is divided equally among the accesses that were found for it. Stops that were never met again leave their
  * samples without an address.
  *
  * Behind a hit at a branch the way may soon be unknown again: in a loop that tests what it loads that is one round
@@ -25,11 +25,11 @@
 #include <math.h>
 
 enum { SKIP = 16, HOPS = 4, TIMES = 8, TRIES = 3, KERNEL = AS_RECONSTRUCT_REASONS, REASONS };
-#define NO_PLACE SIZE_MAX
+#define NO_STOP SIZE_MAX
 #define MAPS_SECONDS 0.1 /* between two looks at /proc/PID/maps */
 
-/* A place where samples of a thread wait. */
-struct place {
+/* An instruction at which samples of a thread wait. */
+struct stop {
     uint32_t event, pid, tid;
     uint64_t ip;
     enum as_reconstruct_reason reason;
@@ -44,11 +44,11 @@ struct as_native_accesses {
     struct as_code *code;
     struct as_code_watch *watch;
     uint64_t random;
-    AS_VEC(struct place) places;
-    size_t next_place;           /* whose turn it is */
-    struct as_map place_numbers; /* hash of what makes it, to number + 1 */
-    uint64_t none[REASONS];      /* samples */
-    uint32_t maps_pid;           /* whose maps were read last, and when */
+    AS_VEC(struct stop) stops;
+    size_t next_stop;           /* whose turn it is */
+    struct as_map stop_numbers; /* hash of what makes it, to number + 1 */
+    uint64_t none[REASONS];     /* samples */
+    uint32_t maps_pid;          /* whose maps were read last, and when */
     double maps_time;
     struct as_map nameless; /* hash of process and start of mappings that /proc has no name for either */
 };
@@ -67,10 +67,10 @@ void as_native_accesses_free(struct as_native_accesses *accesses)
 {
     if (!accesses)
         return;
-    for (size_t i = 0; i < accesses->places.len; i++)
-        as_vec_free(&accesses->places.data[i].found);
-    as_vec_free(&accesses->places);
-    as_map_free(&accesses->place_numbers);
+    for (size_t i = 0; i < accesses->stops.len; i++)
+        as_vec_free(&accesses->stops.data[i].found);
+    as_vec_free(&accesses->stops);
+    as_map_free(&accesses->stop_numbers);
     as_map_free(&accesses->nameless);
     as_code_watch_free(accesses->watch);
     as_code_free(accesses->code);
@@ -155,21 +155,21 @@ static uint64_t stack_pointer(const struct as_perf_sample *sample)
 
 /* ---- waiting ---- */
 
-static size_t place_of(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
-                       const struct as_reconstruction *found)
+static size_t stop_of(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
+                      const struct as_reconstruction *found)
 {
     uint64_t words[] = {(uint64_t)sample->event->index << 32 | sample->tid, sample->pid, found->ip};
     for (uint64_t key = as_hash_bytes(words, sizeof words);; key++) {
-        uint64_t *number = as_map_put(&accesses->place_numbers, key);
+        uint64_t *number = as_map_put(&accesses->stop_numbers, key);
         if (*number == 0) {
-            *as_vec_push(&accesses->places) = (struct place){.event = sample->event->index,
-                                                             .pid = sample->pid,
-                                                             .tid = sample->tid,
-                                                             .ip = found->ip,
-                                                             .reason = found->reason};
-            *number = accesses->places.len;
+            *as_vec_push(&accesses->stops) = (struct stop){.event = sample->event->index,
+                                                           .pid = sample->pid,
+                                                           .tid = sample->tid,
+                                                           .ip = found->ip,
+                                                           .reason = found->reason};
+            *number = accesses->stops.len;
         }
-        const struct place *known = &accesses->places.data[*number - 1];
+        const struct stop *known = &accesses->stops.data[*number - 1];
         if (known->event == sample->event->index && known->pid == sample->pid && known->tid == sample->tid &&
             known->ip == found->ip)
             return (size_t)(*number - 1);
@@ -178,16 +178,16 @@ static size_t place_of(struct as_native_accesses *accesses, const struct as_perf
 
 /* What a watchpoint is for, in the 64 bits that it carries. */
 struct errand {
-    uint32_t place;
+    uint32_t stop;
     uint16_t left, hops;
 };
 
 static uint64_t tag_of(struct errand errand)
 {
-    return (uint64_t)errand.place << 32 | (uint64_t)errand.left << 16 | errand.hops;
+    return (uint64_t)errand.stop << 32 | (uint64_t)errand.left << 16 | errand.hops;
 }
 
-/* Some time has passed since the sample: the loop may have ended, and the program come to the place again from its
+/* Some time has passed since the sample: the loop may have ended, and the program come to the stop again from its
  * beginning. So not always the first time is taken. What cannot be armed now may be for another sample. */
 static bool arm(struct as_native_accesses *accesses, uint32_t tid, uint64_t ip, struct errand errand, bool urgent)
 {
@@ -199,48 +199,48 @@ static bool arm(struct as_native_accesses *accesses, uint32_t tid, uint64_t ip, 
     return as_code_watch_arm(accesses->watch, &order);
 }
 
-static bool is_unmet(const struct place *place)
+static bool is_unmet(const struct stop *stop)
 {
-    return place->found.len == 0 && place->tries < TRIES;
+    return stop->found.len == 0 && stop->tries < TRIES;
 }
 
-/* A thread's place that has not been met yet, so that each gets its turn, however few samples wait there; else `wanted`
+/* A thread's stop that has not been met yet, so that each gets its turn, however few samples wait there; else `wanted`
  * (NO_PLACE: none). */
-static size_t pick_place(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
+static size_t pick_stop(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
 {
     enum { LOOK = 64 };
-    if (wanted != NO_PLACE && is_unmet(&accesses->places.data[wanted]))
+    if (wanted != NO_STOP && is_unmet(&accesses->stops.data[wanted]))
         return wanted;
-    for (size_t i = 0; i < LOOK && i < accesses->places.len; i++) {
-        size_t number = accesses->next_place++ % accesses->places.len;
-        if (accesses->places.data[number].tid == tid && is_unmet(&accesses->places.data[number]))
+    for (size_t i = 0; i < LOOK && i < accesses->stops.len; i++) {
+        size_t number = accesses->next_stop++ % accesses->stops.len;
+        if (accesses->stops.data[number].tid == tid && is_unmet(&accesses->stops.data[number]))
             return number;
     }
     return wanted;
 }
 
-static void arm_place(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
+static void arm_stop(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
 {
-    size_t number = pick_place(accesses, tid, wanted);
-    if (number == NO_PLACE)
+    size_t number = pick_stop(accesses, tid, wanted);
+    if (number == NO_STOP)
         return;
-    struct place *place = &accesses->places.data[number];
-    struct errand errand = {.place = (uint32_t)number, .left = place->left};
-    place->tries += arm(accesses, tid, place->ip, errand, is_unmet(place));
+    struct stop *stop = &accesses->stops.data[number];
+    struct errand errand = {.stop = (uint32_t)number, .left = stop->left};
+    stop->tries += arm(accesses, tid, stop->ip, errand, is_unmet(stop));
 }
 
 static void wait_for(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
                      const struct as_reconstruction *found)
 {
-    size_t number = place_of(accesses, sample, found);
-    struct place *place = &accesses->places.data[number];
-    place->units += sample->period;
-    place->samples++;
-    place->left = (uint16_t)found->left;
-    arm_place(accesses, sample->tid, number);
+    size_t number = stop_of(accesses, sample, found);
+    struct stop *stop = &accesses->stops.data[number];
+    stop->units += sample->period;
+    stop->samples++;
+    stop->left = (uint16_t)found->left;
+    arm_stop(accesses, sample->tid, number);
 }
 
-/* The access that a hit stands for. False: it has none, or another place has to be waited for, which is done. */
+/* The access that a hit stands for. False: it has none, or another stop has to be waited for, which is done. */
 static bool access_of_hit(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
                           struct errand errand, struct as_reconstruction *found)
 {
@@ -249,7 +249,7 @@ static bool access_of_hit(struct as_native_accesses *accesses, const struct as_p
         as_reconstruct(accesses->code, sample, draw(accesses, found->skipped), found);
     if (found->how != AS_RECONSTRUCT_NONE)
         return true;
-    struct errand next = {.place = errand.place, .left = (uint16_t)found->left, .hops = (uint16_t)(errand.hops + 1)};
+    struct errand next = {.stop = errand.stop, .left = (uint16_t)found->left, .hops = (uint16_t)(errand.hops + 1)};
     if (found->watch && next.hops < HOPS)
         (void)arm(accesses, sample->tid, found->ip, next, true);
     return false;
@@ -261,21 +261,21 @@ static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *s
     struct errand errand = {(uint32_t)(tag >> 32), (uint16_t)(tag >> 16), (uint16_t)tag};
     struct as_reconstruction found;
     uint32_t numbers[AS_INSN_MAX_MEM];
-    uint32_t tid = accesses->places.data[errand.place].tid;
+    uint32_t tid = accesses->stops.data[errand.stop].tid;
     if (!sample || !access_of_hit(accesses, sample, errand, &found)) {
-        arm_place(accesses, tid, NO_PLACE); /* where the thread is free */
+        arm_stop(accesses, tid, NO_STOP); /* where the thread is free */
         return;
     }
-    struct place *place = &accesses->places.data[errand.place];
-    struct as_import_touch touch = {.event = place->event,
-                                    .pid = place->pid,
-                                    .tid = place->tid,
+    struct stop *stop = &accesses->stops.data[errand.stop];
+    struct as_import_touch touch = {.event = stop->event,
+                                    .pid = stop->pid,
+                                    .tid = stop->tid,
                                     .stack_pointer = stack_pointer(sample),
                                     .how = AS_STORE_HOW_WATCHED};
     add_found(accesses, &found, &touch, numbers);
     for (unsigned i = 0; i < found.n; i++)
-        *as_vec_push(&place->found) = numbers[i];
-    arm_place(accesses, tid, NO_PLACE);
+        *as_vec_push(&stop->found) = numbers[i];
+    arm_stop(accesses, tid, NO_STOP);
 }
 
 /* ---- samples ---- */
@@ -335,25 +335,25 @@ static uint64_t part(uint64_t whole, size_t number, size_t n)
     return whole / n + (number < whole % n);
 }
 
-static void settle(struct as_native_accesses *accesses, const struct place *place)
+static void settle(struct as_native_accesses *accesses, const struct stop *stop)
 {
-    size_t n = place->found.len;
+    size_t n = stop->found.len;
     if (n == 0) {
-        accesses->none[place->reason] += place->samples;
+        accesses->none[stop->reason] += stop->samples;
         return;
     }
-    as_import_count_found(accesses->import, AS_STORE_HOW_WATCHED, place->samples);
+    as_import_count_found(accesses->import, AS_STORE_HOW_WATCHED, stop->samples);
     for (size_t i = 0; i < n; i++)
-        as_import_add_to_access(accesses->import, place->found.data[i], part(place->units, i, n),
-                                part(place->samples, i, n));
+        as_import_add_to_access(accesses->import, stop->found.data[i], part(stop->units, i, n),
+                                part(stop->samples, i, n));
 }
 
 void as_native_accesses_finish(struct as_native_accesses *accesses, const struct as_notices *notices)
 {
     const char *note = as_code_watch_counts(accesses->watch)->note;
     as_code_watch_poll(accesses->watch, take_hit, accesses);
-    for (size_t i = 0; i < accesses->places.len; i++)
-        settle(accesses, &accesses->places.data[i]);
+    for (size_t i = 0; i < accesses->stops.len; i++)
+        settle(accesses, &accesses->stops.data[i]);
     if (note[0])
         as_notice(notices, AS_LOG_NOTE,
                   "execution watchpoints were refused: %s; more samples than usual have no data address", note);

@@ -214,13 +214,13 @@ static void add_instruction(struct as_record_code *code, uint32_t id, const stru
     bool has_line = as_space_line(space, mapped, &line);
     uint32_t function = add_function(code, space, &spot);
     struct as_store_insn record = {
-        .place = {.address = insn.address,
-                  .module = spot.module,
-                  .function = function,
-                  .block = block ? add_block(code, function, block, spot.shift) : AS_STORE_NONE,
-                  .file = has_line ? add_file(code, line.file) : AS_STORE_NONE,
-                  .line = has_line && line.line > 0 ? (uint32_t)line.line : 0,
-                  .inlined = add_inlines(code, space, mapped)},
+        .location = {.address = insn.address,
+                     .module = spot.module,
+                     .function = function,
+                     .block = block ? add_block(code, function, block, spot.shift) : AS_STORE_NONE,
+                     .file = has_line ? add_file(code, line.file) : AS_STORE_NONE,
+                     .line = has_line && line.line > 0 ? (uint32_t)line.line : 0,
+                     .inlined = add_inlines(code, space, mapped)},
         .target = insn.target,
         .text = as_insn_text(&insn, text, sizeof text),
         .class_ = as_class_name((enum as_class)insn.class_),

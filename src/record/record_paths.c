@@ -64,12 +64,12 @@ static uint32_t thread_number(const struct as_record_threads *threads, uint32_t 
 static bool find_path(const struct as_record_paths *trees, uint32_t id, struct as_store_path_component *part)
 {
     size_t n;
-    const struct as_path_place *places = as_model_paths(trees->all->modelled->model, &n);
-    if (id == 0 || id > n || places[id - 1].node == 0)
+    const struct as_path_key *keys = as_model_paths(trees->all->modelled->model, &n);
+    if (id == 0 || id > n || keys[id - 1].node == 0)
         return false;
     part->series = trees->all->series;
-    part->thread = thread_number(&trees->all->threads, places[id - 1].thread);
-    part->path = trees->numbers[places[id - 1].tree][places[id - 1].node];
+    part->thread = thread_number(&trees->all->threads, keys[id - 1].thread);
+    part->path = trees->numbers[keys[id - 1].tree][keys[id - 1].node];
     return true;
 }
 

@@ -36,7 +36,7 @@ static void *make_branches(const struct as_report_request *request, struct as_er
 static void put_row(const struct as_branches *branches, const struct as_store_branch *row, FILE *out,
                     const struct as_term *term, unsigned name)
 {
-    char place[AS_ROW_NAME_MAX];
+    char location[AS_ROW_NAME_MAX];
     double share = as_part_of(row->taken, branches->taken);
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
@@ -44,16 +44,16 @@ static void put_row(const struct as_branches *branches, const struct as_store_br
     fprintf(out, "%11s  %7.2f %%  ", AS_COUNT(row->taken), 100 * as_part_of(row->mispredicted, row->taken));
     if (branches->has_cycles)
         fprintf(out, "%8.1f  ", as_part_of(row->cycles, row->taken));
-    as_show_in(out, term, as_view_place_name(branches->view, row->source, place), name, true);
-    fprintf(out, "  %s\n", AS_SHOW(as_view_place_name(branches->view, row->target, place)));
+    as_show_in(out, term, as_view_location_name(branches->view, row->source, location), name, true);
+    fprintf(out, "  %s\n", AS_SHOW(as_view_location_name(branches->view, row->target, location)));
 }
 
 static unsigned longest_name(const struct as_branches *branches, size_t n)
 {
-    char place[AS_ROW_NAME_MAX];
+    char location[AS_ROW_NAME_MAX];
     size_t longest = sizeof "from" - 1;
     for (size_t i = 0; i < n; i++) {
-        size_t columns = as_show_columns(as_view_place_name(branches->view, branches->rows[i].source, place));
+        size_t columns = as_show_columns(as_view_location_name(branches->view, branches->rows[i].source, location));
         longest = columns > longest ? columns : longest;
     }
     return longest < 40 ? (unsigned)longest : 40;
@@ -92,11 +92,11 @@ static bool json_place(const struct as_view *view, uint32_t instruction, const c
     const struct as_store_insn *insn = as_store_instruction(view->store, instruction, err);
     if (!insn)
         return false;
-    const struct as_store_place *place = &insn->place;
+    const struct as_store_location *location = &insn->location;
     as_json_object(json, name);
-    as_json_string(json, "module", place->module < view->n_modules ? view->module[place->module].path : NULL);
-    as_source_json(view, json, place->function, place->file, place->line);
-    as_json_address(json, "address", place->address);
+    as_json_string(json, "module", location->module < view->n_modules ? view->module[location->module].path : NULL);
+    as_source_json(view, json, location->function, location->file, location->line);
+    as_json_address(json, "address", location->address);
     as_json_string(json, "text", insn->text);
     as_json_end(json);
     return true;
@@ -138,11 +138,11 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
 
 static void csv_place(const struct as_view *view, uint32_t instruction, FILE *out)
 {
-    const struct as_store_place *place = &view->place[instruction];
-    as_csv_field(out, place->module < view->n_modules ? view->module[place->module].path : NULL);
+    const struct as_store_location *location = &view->location[instruction];
+    as_csv_field(out, location->module < view->n_modules ? view->module[location->module].path : NULL);
     fputc(',', out);
-    as_csv_field(out, as_view_function(view, place->function));
-    fprintf(out, ",0x%" PRIx64 ",", place->address);
+    as_csv_field(out, as_view_function(view, location->function));
+    fprintf(out, ",0x%" PRIx64 ",", location->address);
 }
 
 static bool put_csv(const void *state, FILE *out, struct as_error *err)

@@ -49,15 +49,15 @@ static const char *module_name(const struct as_data *data, uint32_t object)
 static const char *place_name(const struct as_data *data, const struct as_data_row *row, uint32_t instruction,
                               char name[AS_ROW_NAME_MAX])
 {
-    const struct as_store_place *place = &data->view->place[instruction];
-    const char *file = as_view_file(data->view, place->file);
+    const struct as_store_location *location = &data->view->location[instruction];
+    const char *file = as_view_file(data->view, location->file);
     char text[AS_SHOW_MAX];
     if (data->level == AS_DATA_BY_LINE && row && file) {
         const char *slash = strrchr(file, '/');
-        snprintf(text, sizeof text, "%.400s:%" PRIu32, slash ? slash + 1 : file, place->line);
+        snprintf(text, sizeof text, "%.400s:%" PRIu32, slash ? slash + 1 : file, location->line);
         return as_show(text, name);
     }
-    return as_view_place_name(data->view, instruction, name);
+    return as_view_location_name(data->view, instruction, name);
 }
 
 /* ---- text ---- */
@@ -189,8 +189,8 @@ static bool json_instruction(const struct as_data *data, uint32_t instruction, u
     if (!insn)
         return false;
     as_json_object(json, NULL);
-    as_json_address(json, "address", insn->place.address);
-    as_source_json(data->view, json, insn->place.function, insn->place.file, insn->place.line);
+    as_json_address(json, "address", insn->location.address);
+    as_source_json(data->view, json, insn->location.function, insn->location.file, insn->location.line);
     as_json_string(json, "text", insn->text);
     as_json_double(json, "time", as_view_cycles(data->view, units));
     as_json_end(json);
@@ -264,17 +264,17 @@ static void csv_object(const struct as_data *data, const struct as_data_row *row
 /* Columns of code are empty where a row is an object alone. */
 static void csv_code(const struct as_data *data, const struct as_data_row *row, FILE *out)
 {
-    const struct as_store_place *place = &data->view->place[row->instruction];
+    const struct as_store_location *location = &data->view->location[row->instruction];
     bool code = data->level != AS_DATA_BY_OBJECT;
     if (data->level == AS_DATA_BY_INSTRUCTION)
-        fprintf(out, "0x%" PRIx64, place->address);
+        fprintf(out, "0x%" PRIx64, location->address);
     fputc(',', out);
-    as_csv_field(out, code ? as_view_function(data->view, place->function) : NULL);
+    as_csv_field(out, code ? as_view_function(data->view, location->function) : NULL);
     fputc(',', out);
-    as_csv_field(out, code ? as_view_file(data->view, place->file) : NULL);
+    as_csv_field(out, code ? as_view_file(data->view, location->file) : NULL);
     fputc(',', out);
-    if (code && place->line)
-        fprintf(out, "%" PRIu32, place->line);
+    if (code && location->line)
+        fprintf(out, "%" PRIu32, location->line);
 }
 
 static bool put_csv(const void *state, FILE *out, struct as_error *err)

@@ -35,10 +35,10 @@ static int most_first(const void *a, const void *b)
 /* Counts instructions by slot of function_of, which are those of the profile's functions, modules and one more. */
 static void count_insns(const struct as_view *view, uint32_t *counts)
 {
-    for (size_t i = 0; i < view->n_places; i++) {
-        const struct as_store_place *place = &view->place[i];
-        uint32_t module = place->module < view->n_modules ? place->module : (uint32_t)view->n_modules;
-        counts[place->function < view->n_functions ? place->function : view->n_functions + module]++;
+    for (size_t i = 0; i < view->n_locations; i++) {
+        const struct as_store_location *location = &view->location[i];
+        uint32_t module = location->module < view->n_modules ? location->module : (uint32_t)view->n_modules;
+        counts[location->function < view->n_functions ? location->function : view->n_functions + module]++;
     }
 }
 
@@ -84,7 +84,7 @@ static void make_functions(struct as_page_document *document)
 static bool take_insn(void *context, uint32_t number, const struct as_store_insn *insn)
 {
     struct as_page_document *document = context;
-    uint32_t function = as_page_function_of(document, insn->place.function, insn->place.module);
+    uint32_t function = as_page_function_of(document, insn->location.function, insn->location.module);
     const struct as_page_function *of = &document->functions[function];
     uint32_t at = document->row_of[number]; /* how many of its function came before, when it was counted */
     if (at >= of->count)
@@ -92,7 +92,7 @@ static bool take_insn(void *context, uint32_t number, const struct as_store_insn
     document->insns[of->first + at] =
         (struct as_page_insn){.number = number,
                               .function = function,
-                              .address = insn->place.address,
+                              .address = insn->location.address,
                               .target = insn->target,
                               .text = as_strings_intern(document->strings, insn->text ? insn->text : "?"),
                               .calls = insn->class_ && strncmp(insn->class_, "call", 4) == 0};
@@ -112,9 +112,10 @@ static bool make_insns(struct as_page_document *document, struct as_error *err)
     const struct as_view *view = document->view;
     uint32_t *seen = as_alloc_array(document->n_functions, sizeof *seen);
     document->insns = as_alloc_array(document->n_insns + 1, sizeof *document->insns);
-    document->row_of = as_alloc_array(view->n_places + 1, sizeof *document->row_of);
-    for (size_t i = 0; i < view->n_places; i++)
-        document->row_of[i] = seen[as_page_function_of(document, view->place[i].function, view->place[i].module)]++;
+    document->row_of = as_alloc_array(view->n_locations + 1, sizeof *document->row_of);
+    for (size_t i = 0; i < view->n_locations; i++)
+        document->row_of[i] =
+            seen[as_page_function_of(document, view->location[i].function, view->location[i].module)]++;
     free(seen);
     if (!as_store_instructions(view->store, AS_STORE_NONE, take_insn, document, err))
         return false;
@@ -122,7 +123,7 @@ static bool make_insns(struct as_page_document *document, struct as_error *err)
         if (document->functions[i].count)
             qsort(document->insns + document->functions[i].first, document->functions[i].count, sizeof *document->insns,
                   by_address);
-    for (size_t i = 0; i < view->n_places; i++)
+    for (size_t i = 0; i < view->n_locations; i++)
         document->row_of[i] = AS_STORE_NONE;
     for (size_t i = 0; i < document->n_insns; i++)
         document->row_of[document->insns[i].number] = (uint32_t)i;
@@ -325,7 +326,7 @@ static void executed_json(const struct as_page_document *document, struct as_jso
     uint64_t *executions = as_alloc_array(document->n_insns + 1, sizeof *executions);
     const struct as_store_rows *rows = &document->series[exact].instructions;
     for (size_t i = 0; i < rows->n; i++)
-        if (rows->rows[i].id < document->view->n_places && document->row_of[rows->rows[i].id] != AS_STORE_NONE)
+        if (rows->rows[i].id < document->view->n_locations && document->row_of[rows->rows[i].id] != AS_STORE_NONE)
             executions[document->row_of[rows->rows[i].id]] = rows->rows[i].executions;
     as_json_array(json, "executed");
     for (size_t row = 0; row < document->n_insns; row++)
@@ -341,7 +342,7 @@ static uint32_t number_inlines(const struct as_page_document *document, uint32_t
     const struct as_store_inline *inlines = as_store_inlines(document->view->store, &n);
     uint32_t used = 0;
     for (size_t row = 0; row < document->n_insns; row++) {
-        uint32_t at = document->view->place[document->insns[row].number].inlined;
+        uint32_t at = document->view->location[document->insns[row].number].inlined;
         for (; at < n && !number[at]; at = inlines[at].parent)
             number[at] = 1;
     }
@@ -368,7 +369,7 @@ static void inlined_json(const struct as_page_document *document, struct as_json
     }
     as_json_array(json, "inlined");
     for (size_t row = 0; row < document->n_insns; row++)
-        as_json_i64(json, NULL, number_or_none(number, n, view->place[document->insns[row].number].inlined));
+        as_json_i64(json, NULL, number_or_none(number, n, view->location[document->insns[row].number].inlined));
     as_json_end(json);
     as_json_object(json, "inlines");
     as_json_array(json, "parent");
@@ -412,13 +413,13 @@ static void instructions_json(const struct as_page_document *document, struct as
     as_json_end(json);
     as_json_array(json, "file");
     for (size_t row = 0; row < document->n_insns; row++) {
-        uint32_t file = view->place[document->insns[row].number].file;
+        uint32_t file = view->location[document->insns[row].number].file;
         as_json_i64(json, NULL, file < view->n_files ? (int64_t)file : -1);
     }
     as_json_end(json);
     as_json_array(json, "line");
     for (size_t row = 0; row < document->n_insns; row++)
-        as_json_u64(json, NULL, view->place[document->insns[row].number].line);
+        as_json_u64(json, NULL, view->location[document->insns[row].number].line);
     as_json_end(json);
     executed_json(document, json);
     as_json_array(json, "jump");
@@ -453,15 +454,15 @@ static struct span *find_spans(const struct as_page_document *document)
     const struct as_view *view = document->view;
     struct span *spans = as_alloc_array(view->n_files + 1, sizeof *spans);
     for (size_t row = 0; row < document->n_insns; row++) {
-        const struct as_store_place *place = &view->place[document->insns[row].number];
-        if (place->file >= view->n_files || !place->line)
+        const struct as_store_location *location = &view->location[document->insns[row].number];
+        if (location->file >= view->n_files || !location->line)
             continue;
-        struct span *span = &spans[place->file];
-        span->first = !span->first || place->line < span->first ? place->line : span->first;
-        span->last = place->line > span->last ? place->line : span->last;
-        if (place->module < view->n_modules && view->module[place->module].file_time)
-            span->newer |= as_sources_get(document->options->sources, view->file[place->file])->time >
-                           view->module[place->module].file_time;
+        struct span *span = &spans[location->file];
+        span->first = !span->first || location->line < span->first ? location->line : span->first;
+        span->last = location->line > span->last ? location->line : span->last;
+        if (location->module < view->n_modules && view->module[location->module].file_time)
+            span->newer |= as_sources_get(document->options->sources, view->file[location->file])->time >
+                           view->module[location->module].file_time;
     }
     return spans;
 }

@@ -45,7 +45,7 @@ static void name_json(const struct as_page_document *document, struct as_json *j
 static void place_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction)
 {
     char name[AS_ROW_NAME_MAX];
-    name_json(document, json, as_view_place_name(document->view, instruction, name));
+    name_json(document, json, as_view_location_name(document->view, instruction, name));
 }
 
 /* Where it stands among the page's instructions; -1: left out. */

@@ -36,9 +36,9 @@ static void add(const struct as_page_document *document, struct as_page_entries 
                 uint32_t thread, uint32_t insn, struct as_page_entry entry)
 {
     const struct as_view *view = document->view;
-    if (thread >= view->n_threads || insn >= view->n_places || list[thread] == NOT_THERE || !entry.units)
+    if (thread >= view->n_threads || insn >= view->n_locations || list[thread] == NOT_THERE || !entry.units)
         return;
-    entry.row = as_page_function_of(document, view->place[insn].function, view->place[insn].module);
+    entry.row = as_page_function_of(document, view->location[insn].function, view->location[insn].module);
     *as_vec_push(&lists[list[thread]]) = entry;
 }
 

@@ -15,7 +15,7 @@ void as_filters_json(const struct as_view *view, struct as_json *json);
 /* A row's components, {name: time}; nothing where the series has none. */
 void as_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
                         const char *name);
-/* "function", "file" and "line" of a place; null where unknown. */
+/* "function", "file" and "line" of a location; null where unknown. */
 void as_source_json(const struct as_view *view, struct as_json *json, uint32_t function, uint32_t file, uint32_t line);
 /* The members of a report of differences; `limit` rows (0: all). The page has them too. */
 void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit);

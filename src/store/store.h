@@ -72,14 +72,14 @@ struct as_store_inline {
 };
 
 /* Where an instruction belongs. */
-struct as_store_place {
+struct as_store_location {
     uint64_t address;
     uint32_t module, function, block, file, line;
     uint32_t inlined; /* innermost inlined call that it comes from */
 };
 
 struct as_store_insn {
-    struct as_store_place place;
+    struct as_store_location location;
     uint64_t target;    /* direct jumps and calls; 0: none */
     const char *text;   /* disassembly */
     const char *class_; /* as_class_name, or NULL */

@@ -31,7 +31,7 @@ GETTER(as_store_files, char *const, FILES)
 GETTER(as_store_functions, struct as_store_function, FUNCTIONS)
 GETTER(as_store_blocks, struct as_store_block, BLOCKS)
 GETTER(as_store_inlines, struct as_store_inline, INLINES)
-GETTER(as_store_places, struct as_store_place, INSTRUCTIONS)
+GETTER(as_store_locations, struct as_store_location, INSTRUCTIONS)
 GETTER(as_store_paths, struct as_store_path, PATHS)
 GETTER(as_store_objects, struct as_store_object, OBJECTS)
 

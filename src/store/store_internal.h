@@ -42,7 +42,7 @@ struct as_store *as_store_open_as(const char *path, const struct as_store_schema
 /* Loads the tables that are read with the file. */
 bool as_store_load_short(struct as_store *store, struct as_error *err) AS_MUST_CHECK;
 
-static inline const struct as_store_place *as_store_place_rows(const struct as_store *store)
+static inline const struct as_store_location *as_store_location_rows(const struct as_store *store)
 {
     return store->rows[AS_TABLE_INSTRUCTIONS];
 }

@@ -48,7 +48,7 @@ const char *as_store_events_name(const struct as_store *store, uint64_t events, 
 /* ---- loaded when needed ---- */
 
 enum as_store_part {
-    AS_STORE_CODE = 1,  /* modules, files, functions, blocks, inlined calls, places of instructions */
+    AS_STORE_CODE = 1,  /* modules, files, functions, blocks, inlined calls, locations of instructions */
     AS_STORE_CALLS = 2, /* paths (and the code) */
     AS_STORE_DATA = 4,  /* objects (and the code) */
 };
@@ -60,8 +60,8 @@ const char *const *as_store_files(const struct as_store *store, size_t *n);
 const struct as_store_function *as_store_functions(const struct as_store *store, size_t *n);
 const struct as_store_block *as_store_blocks(const struct as_store *store, size_t *n);
 const struct as_store_inline *as_store_inlines(const struct as_store *store, size_t *n);
-const struct as_store_place *as_store_places(const struct as_store *store, size_t *n); /* by instruction */
-const struct as_store_path *as_store_paths(const struct as_store *store, size_t *n);   /* parents before children */
+const struct as_store_location *as_store_locations(const struct as_store *store, size_t *n); /* by instruction */
+const struct as_store_path *as_store_paths(const struct as_store *store, size_t *n); /* parents before children */
 const struct as_store_object *as_store_objects(const struct as_store *store, size_t *n);
 
 /* The instructions of a function by address, or all by number (NONE), with bytes and text, which are valid during the

@@ -32,26 +32,26 @@ static bool counts(const bool *filter, uint32_t number)
     return !filter || (number != AS_STORE_NONE && filter[number]);
 }
 
-static bool place_counts(const struct as_store_query *query, const struct as_store_place *place)
+static bool location_counts(const struct as_store_query *query, const struct as_store_location *location)
 {
-    return counts(query->modules, place->module) && counts(query->functions, place->function) &&
-           (query->function == AS_STORE_NONE || query->function == place->function);
+    return counts(query->modules, location->module) && counts(query->functions, location->function) &&
+           (query->function == AS_STORE_NONE || query->function == location->function);
 }
 
-static uint32_t id_at(enum as_store_level level, const struct cell *cell, const struct as_store_place *place)
+static uint32_t id_at(enum as_store_level level, const struct cell *cell, const struct as_store_location *location)
 {
     switch (level) {
     case AS_STORE_BY_THREAD:
         return cell->thread;
     case AS_STORE_BY_MODULE:
-        return place->module;
+        return location->module;
     case AS_STORE_BY_FUNCTION:
-        return place->function;
+        return location->function;
     case AS_STORE_BY_FILE:
     case AS_STORE_BY_LINE:
-        return place->file;
+        return location->file;
     case AS_STORE_BY_BLOCK:
-        return place->block;
+        return location->block;
     case AS_STORE_BY_INSTRUCTION:
         return cell->instruction;
     case AS_STORE_BY_PROGRAM:
@@ -61,20 +61,20 @@ static uint32_t id_at(enum as_store_level level, const struct cell *cell, const 
 }
 
 /* Code of no function (of no block) is a row for each module. */
-static uint64_t key_at(enum as_store_level level, uint32_t id, const struct as_store_place *place)
+static uint64_t key_at(enum as_store_level level, uint32_t id, const struct as_store_location *location)
 {
     if (level == AS_STORE_BY_LINE)
-        return (uint64_t)id << 32 | (id == AS_STORE_NONE ? place->module : place->line);
-    return id == AS_STORE_NONE ? (uint64_t)id << 32 | place->module : id;
+        return (uint64_t)id << 32 | (id == AS_STORE_NONE ? location->module : location->line);
+    return id == AS_STORE_NONE ? (uint64_t)id << 32 | location->module : id;
 }
 
-static uint64_t address_at(const struct sum *sum, uint32_t id, const struct as_store_place *place)
+static uint64_t address_at(const struct sum *sum, uint32_t id, const struct as_store_location *location)
 {
     if (id != AS_STORE_NONE && sum->query->level == AS_STORE_BY_FUNCTION)
         return ((const struct as_store_function *)sum->store->rows[AS_TABLE_FUNCTIONS])[id].address;
     if (id != AS_STORE_NONE && sum->query->level == AS_STORE_BY_BLOCK)
         return ((const struct as_store_block *)sum->store->rows[AS_TABLE_BLOCKS])[id].address;
-    return place->address;
+    return location->address;
 }
 
 static void meet(uint32_t *common, uint32_t other)
@@ -83,43 +83,43 @@ static void meet(uint32_t *common, uint32_t other)
         *common = AS_STORE_NONE;
 }
 
-static uint32_t row_of(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+static uint32_t row_of(struct sum *sum, const struct cell *cell, const struct as_store_location *location)
 {
-    uint32_t id = id_at(sum->query->level, cell, place);
-    uint64_t *index = as_map_put(&sum->by_key, key_at(sum->query->level, id, place));
+    uint32_t id = id_at(sum->query->level, cell, location);
+    uint64_t *index = as_map_put(&sum->by_key, key_at(sum->query->level, id, location));
     if (*index == 0) {
         *as_vec_push(&sum->rows) = (struct as_store_row){.id = id,
-                                                         .module = place->module,
-                                                         .function = place->function,
-                                                         .file = place->file,
-                                                         .line = place->line,
-                                                         .address = address_at(sum, id, place)};
+                                                         .module = location->module,
+                                                         .function = location->function,
+                                                         .file = location->file,
+                                                         .line = location->line,
+                                                         .address = address_at(sum, id, location)};
         *index = sum->rows.len;
         return (uint32_t)(*index - 1);
     }
     struct as_store_row *row = &sum->rows.data[*index - 1];
-    if (row->file != place->file || row->line != place->line)
+    if (row->file != location->file || row->line != location->line)
         row->line = 0;
-    meet(&row->module, place->module);
-    meet(&row->function, place->function);
-    meet(&row->file, place->file);
+    meet(&row->module, location->module);
+    meet(&row->function, location->function);
+    meet(&row->file, location->file);
     return (uint32_t)(*index - 1);
 }
 
 /* ---- adding up ---- */
 
-static void add_time(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+static void add_time(struct sum *sum, const struct cell *cell, const struct as_store_location *location)
 {
-    uint32_t index = row_of(sum, cell, place);
+    uint32_t index = row_of(sum, cell, location);
     struct as_store_row *row = &sum->rows.data[index];
     as_add_to(&row->units, cell->units);
     as_add_to(&row->samples, cell->samples);
     as_add_to(&row->executions, cell->executions);
 }
 
-static void add_part(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+static void add_part(struct sum *sum, const struct cell *cell, const struct as_store_location *location)
 {
-    uint32_t row = row_of(sum, cell, place);
+    uint32_t row = row_of(sum, cell, location);
     uint64_t *mask = as_map_put(&sum->masks, cell->key);
     if (*mask == 0)
         *mask = sum->masks.len;
@@ -153,12 +153,12 @@ static struct cell cell_of(enum as_store_table_id table, const union measured *r
 
 /* Calls `use` for each cell of the series that counts: all rows, or those of one function's instructions. */
 static bool each_cell(struct sum *sum, enum as_store_table_id table,
-                      void (*use)(struct sum *, const struct cell *, const struct as_store_place *),
+                      void (*use)(struct sum *, const struct cell *, const struct as_store_location *),
                       struct as_error *err)
 {
     struct as_store *store = sum->store;
     const struct as_store_query *query = sum->query;
-    const struct as_store_place *places = as_store_place_rows(store);
+    const struct as_store_location *locations = as_store_location_rows(store);
     bool narrow = query->function != AS_STORE_NONE;
     struct as_store_cursor cursor;
     union measured row;
@@ -170,22 +170,22 @@ static bool each_cell(struct sum *sum, enum as_store_table_id table,
     as_store_cursor_bind(&cursor, query->series, query->function);
     while ((more = as_store_cursor_next(&cursor, &number, &row, err)) > 0) {
         struct cell cell = cell_of(table, &row);
-        const struct as_store_place *place = &places[cell.instruction];
-        if (counts(query->threads, cell.thread) && place_counts(query, place))
-            use(sum, &cell, place);
+        const struct as_store_location *location = &locations[cell.instruction];
+        if (counts(query->threads, cell.thread) && location_counts(query, location))
+            use(sum, &cell, location);
     }
     as_store_cursor_close(&cursor);
     return more == 0;
 }
 
-static void add_matching_part(struct sum *sum, const struct cell *cell, const struct as_store_place *place)
+static void add_matching_part(struct sum *sum, const struct cell *cell, const struct as_store_location *location)
 {
     if (sum->query->events && !(cell->key & sum->query->events))
         return;
     if (sum->query->events)
-        add_time(sum, cell, place);
+        add_time(sum, cell, location);
     if (sum->query->split == AS_STORE_BY_EVENTS)
-        add_part(sum, cell, place);
+        add_part(sum, cell, location);
 }
 
 bool as_store_total(struct as_store *store, uint32_t series, const bool *threads, uint64_t *total, struct as_error *err)

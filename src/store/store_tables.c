@@ -117,19 +117,19 @@ static const struct as_store_column inline_columns[] = {
 
 static const struct as_store_column instruction_columns[] = {
     ROW_NUMBER,
-    NAMED(as_store_insn, "address", place.address, U64, ADDRESS),
-    REFERENCE(as_store_insn, "module", place.module, MODULES, NULLABLE, SAME),
-    REFERENCE(as_store_insn, "function", place.function, FUNCTIONS, NULLABLE),
-    REFERENCE(as_store_insn, "block", place.block, BLOCKS, NULLABLE),
-    REFERENCE(as_store_insn, "file", place.file, FILES, NULLABLE),
-    NAMED(as_store_insn, "line", place.line, U32),
-    REFERENCE(as_store_insn, "inlined", place.inlined, INLINES, NULLABLE),
+    NAMED(as_store_insn, "address", location.address, U64, ADDRESS),
+    REFERENCE(as_store_insn, "module", location.module, MODULES, NULLABLE, SAME),
+    REFERENCE(as_store_insn, "function", location.function, FUNCTIONS, NULLABLE),
+    REFERENCE(as_store_insn, "block", location.block, BLOCKS, NULLABLE),
+    REFERENCE(as_store_insn, "file", location.file, FILES, NULLABLE),
+    NAMED(as_store_insn, "line", location.line, U32),
+    REFERENCE(as_store_insn, "inlined", location.inlined, INLINES, NULLABLE),
     COLUMN(as_store_insn, target, U64, NULLABLE, .json = AS_JSON_SET_ADDRESS, .merge = AS_MERGE_OWN),
     NAMED(as_store_insn, "class", class_, TEXT, NULLABLE),
     COLUMN(as_store_insn, text, TEXT, NULLABLE),
     COLUMN(as_store_insn, bytes, BYTES, NULLABLE, SAME),
 };
-_Static_assert(offsetof(struct as_store_insn, place) == 0, "places are kept by the instructions' columns");
+_Static_assert(offsetof(struct as_store_insn, location) == 0, "places are kept by the instructions' columns");
 
 /* ---- what was measured ---- */
 
@@ -298,7 +298,7 @@ const struct as_store_table as_store_tables[AS_TABLE_COUNT] = {
     [AS_TABLE_INLINES] = TABLE("inlines", 1, struct as_store_inline, inline_columns),
     [AS_TABLE_INSTRUCTIONS] =
         TABLE("instructions", 1, struct as_store_insn, instruction_columns, .index_name = "instructions_of_function",
-              .by = "function, address", .kept_columns = 8, .kept_size = sizeof(struct as_store_place)),
+              .by = "function, address", .kept_columns = 8, .kept_size = sizeof(struct as_store_location)),
     [AS_TABLE_PATHS] =
         TABLE("paths", 1, struct as_store_path, path_columns, .constraint = "CHECK(parent IS NULL OR parent < id)"),
     [AS_TABLE_OBJECTS] = TABLE("objects", 2, struct as_store_object, object_columns),

@@ -25,16 +25,16 @@ static bool collect(void *context, uint32_t number, const struct as_store_insn *
 {
     struct as_annotation *annotation = context;
     uint32_t chain = (uint32_t)annotation->chains.len;
-    add_chain(annotation, insn->place.inlined);
+    add_chain(annotation, insn->location.inlined);
     *as_vec_push(&annotation->insns) =
-        (struct as_note_insn){.address = insn->place.address,
+        (struct as_note_insn){.address = insn->location.address,
                               .length = (uint32_t)insn->n_bytes,
                               .target = insn->target,
                               .jumps = !insn->class_ || strncmp(insn->class_, "call", 4) != 0,
                               .recorded = true,
                               .text = as_strdup(insn->text ? insn->text : "?"),
-                              .file = insn->place.file,
-                              .line = insn->place.line,
+                              .file = insn->location.file,
+                              .line = insn->location.line,
                               .chain = chain,
                               .n_chain = (uint32_t)annotation->chains.len - chain,
                               .row = {.id = number}};
@@ -178,7 +178,7 @@ bool as_annotation_make(struct as_annotation *annotation, const struct as_view *
 static bool collect_outside(void *context, uint32_t number, const struct as_store_insn *insn)
 {
     const struct as_annotation *annotation = context;
-    if (insn->place.function != AS_STORE_NONE || insn->place.module != annotation->what.module)
+    if (insn->location.function != AS_STORE_NONE || insn->location.module != annotation->what.module)
         return true;
     return collect(context, number, insn);
 }
@@ -217,16 +217,16 @@ static void keep_around(struct as_annotation *annotation, uint64_t address)
 bool as_annotation_make_outside(struct as_annotation *annotation, const struct as_view *view, uint32_t instruction,
                                 struct as_sources *sources, struct as_error *err)
 {
-    const struct as_store_place *place = &view->place[instruction];
+    const struct as_store_location *location = &view->location[instruction];
     *annotation = (struct as_annotation){
-        .view = view, .function = AS_STORE_NONE, .what = {.module = place->module}, .sources = sources};
+        .view = view, .function = AS_STORE_NONE, .what = {.module = location->module}, .sources = sources};
     if (!as_store_instructions(view->store, AS_STORE_NONE, collect_outside, annotation, err))
         return false;
     if (!annotation->insns.len)
         return as_error_set(err, "%s: the instruction at 0x%" PRIx64 " is gone", as_store_file_name(view->store),
-                            place->address);
+                            location->address);
     sort_insns(annotation);
-    keep_around(annotation, place->address);
+    keep_around(annotation, location->address);
     return complete(annotation, err);
 }
 

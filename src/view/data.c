@@ -14,12 +14,12 @@ enum { LINE_BITS = 6 };
 /* What the accesses are sorted by. */
 static uint64_t part_key(const struct as_data *data, const struct as_store_access *access)
 {
-    const struct as_store_place *place = &data->view->place[access->instruction];
+    const struct as_store_location *location = &data->view->location[access->instruction];
     switch (data->level) {
     case AS_DATA_BY_INSTRUCTION:
         return access->instruction;
     case AS_DATA_BY_LINE:
-        return (uint64_t)place->file << 32 | place->line;
+        return (uint64_t)location->file << 32 | location->line;
     default:
         return 0;
     }

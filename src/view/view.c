@@ -151,7 +151,7 @@ bool as_view_open(struct as_view *view, const struct as_view_options *options, s
     view->module = as_store_modules(view->store, &view->n_modules);
     view->function = as_store_functions(view->store, &view->n_functions);
     view->file = as_store_files(view->store, &view->n_files);
-    view->place = as_store_places(view->store, &view->n_places);
+    view->location = as_store_locations(view->store, &view->n_locations);
     view->thread = as_store_threads(view->store, &view->n_threads);
     return choose_threads(view, &options->threads, err) && choose_modules(view, &options->modules, err) &&
            choose_functions(view, &options->symbols, err) && choose_events(view, &options->events, err) &&
@@ -193,9 +193,9 @@ void as_view_filters(const struct as_view *view, struct as_view_filter filters[A
 
 bool as_view_counts(const struct as_view *view, uint32_t instruction)
 {
-    const struct as_store_place *place = &view->place[instruction];
-    return (!view->modules || (place->module < view->n_modules && view->modules[place->module])) &&
-           (!view->functions || (place->function < view->n_functions && view->functions[place->function]));
+    const struct as_store_location *location = &view->location[instruction];
+    return (!view->modules || (location->module < view->n_modules && view->modules[location->module])) &&
+           (!view->functions || (location->function < view->n_functions && view->functions[location->function]));
 }
 
 /* ---- names ---- */
@@ -283,15 +283,15 @@ const char *as_view_row_name(const struct as_view *view, enum as_store_level lev
     }
 }
 
-const char *as_view_place_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX])
+const char *as_view_location_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX])
 {
-    const struct as_store_place *place = &view->place[instruction];
+    const struct as_store_location *location = &view->location[instruction];
     struct as_store_row row = {.id = instruction,
-                               .module = place->module,
-                               .function = place->function,
-                               .file = place->file,
-                               .line = place->line,
-                               .address = place->address};
+                               .module = location->module,
+                               .function = location->function,
+                               .file = location->file,
+                               .line = location->line,
+                               .address = location->address};
     return as_view_row_name(view, AS_STORE_BY_INSTRUCTION, &row, name);
 }
 

@@ -32,9 +32,9 @@ struct as_view {
     const struct as_store_module *module;
     const struct as_store_function *function;
     const char *const *file;
-    const struct as_store_place *place;
+    const struct as_store_location *location;
     const struct as_store_thread *thread;
-    size_t n_modules, n_functions, n_files, n_places, n_threads;
+    size_t n_modules, n_functions, n_files, n_locations, n_threads;
 };
 
 bool as_view_open(struct as_view *view, const struct as_view_options *options, struct as_error *err) AS_MUST_CHECK;
@@ -53,7 +53,7 @@ enum { AS_ROW_NAME_MAX = AS_SHOW_MAX + 64 };
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                              char name[AS_ROW_NAME_MAX]);
 /* An instruction likewise, by its number. */
-const char *as_view_place_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
+const char *as_view_location_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
 /* "ST-L1+ST-LLC", as in the profile; "Base" for 0. Returns `name` or a constant. */
 enum { AS_COMPONENT_MAX = 512 };
 const char *as_view_component(const struct as_view *view, uint64_t events, char name[AS_COMPONENT_MAX]);

@@ -5,21 +5,21 @@
 
 #include <stdio.h>
 
-static struct as_install_places places;
+static struct as_install_folders folders;
 
 static void expect(const char *program, const char *beside, const char *installed, const char *const wanted[4])
 {
-    as_install_places_of(&places, program, beside, installed);
-    for (int i = 0; i < AS_INSTALL_PLACES; i++)
-        assert_string_equal(places.path[i], wanted[i]);
+    as_install_folders_of(&folders, program, beside, installed);
+    for (int i = 0; i < AS_INSTALL_FOLDERS; i++)
+        assert_string_equal(folders.path[i], wanted[i]);
 }
 
 /* The prefix that this very build was configured with is the last resort. */
 static const char *configured(const char *installed)
 {
     static char path[PATH_MAX];
-    as_install_places_of(&places, "/a/assay", "", installed);
-    snprintf(path, sizeof path, "%s", places.path[3]);
+    as_install_folders_of(&folders, "/a/assay", "", installed);
+    snprintf(path, sizeof path, "%s", folders.path[3]);
     assert_int_equal(path[0], '/');
     size_t tail = strlen(installed), length = strlen(path);
     assert_true(length > tail && strcmp(path + length - tail, installed) == 0 && path[length - tail - 1] == '/');

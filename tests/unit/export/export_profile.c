@@ -65,7 +65,7 @@ static void add_code(struct as_store_writer *writer, const struct names *names)
     as_store_add_inline(writer, &(struct as_store_inline){NONE, names->outer, 0, 12});
     as_store_add_inline(writer, &(struct as_store_inline){0, names->inner, 1, 3});
     const struct {
-        struct as_store_place place;
+        struct as_store_location location;
         const char *text, *class_;
         uint64_t target;
     } code[] = {
@@ -79,7 +79,7 @@ static void add_code(struct as_store_writer *writer, const struct names *names)
         {{0x401200, 0, NONE, NONE, NONE, 0, NONE}, NULL, NULL, 0},
     };
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
-        as_store_add_instruction(writer, &(struct as_store_insn){code[i].place, code[i].target, code[i].text,
+        as_store_add_instruction(writer, &(struct as_store_insn){code[i].location, code[i].target, code[i].text,
                                                                  code[i].class_, (const uint8_t *)"\x90", 1});
     const struct as_store_path paths[] = {
         {NONE, 0, NONE, 0x401000, 0, false},                  /* main */

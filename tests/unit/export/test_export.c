@@ -75,9 +75,9 @@ static void write_random(const char *path, uint32_t greed)
         as_store_add_function(writer,
                               &(struct as_store_function){.name = "f", .module = AS_STORE_NONE, .file = AS_STORE_NONE});
     for (uint32_t i = 0; i < FUNCTIONS * CODE; i++) {
-        const struct as_store_place place = {i, AS_STORE_NONE, i / CODE, AS_STORE_NONE, AS_STORE_NONE,
-                                             0, AS_STORE_NONE};
-        as_store_add_instruction(writer, &(struct as_store_insn){.place = place});
+        const struct as_store_location location = {i, AS_STORE_NONE, i / CODE, AS_STORE_NONE, AS_STORE_NONE,
+                                                   0, AS_STORE_NONE};
+        as_store_add_instruction(writer, &(struct as_store_insn){.location = location});
     }
     for (uint32_t i = 0; i < PATHS; i++)
         as_store_add_path(writer, &(struct as_store_path){.parent = i ? chance(i) : AS_STORE_NONE,

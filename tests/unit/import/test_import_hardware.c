@@ -75,11 +75,11 @@ static bool import_bytes(const void *bytes, size_t size)
 static void add_place(struct as_store *store, uint32_t thread, uint32_t instruction, struct as_str *text)
 {
     size_t n;
-    const struct as_store_place *place = &as_store_places(store, &n)[instruction];
-    const char *path = place->module == AS_STORE_NONE ? "?" : as_store_modules(store, &n)[place->module].path;
+    const struct as_store_location *location = &as_store_locations(store, &n)[instruction];
+    const char *path = location->module == AS_STORE_NONE ? "?" : as_store_modules(store, &n)[location->module].path;
     if (thread != AS_STORE_NONE)
         as_str_addf(text, "%u ", as_store_threads(store, &n)[thread].number);
-    as_str_addf(text, "%s %" PRIx64, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, place->address);
+    as_str_addf(text, "%s %" PRIx64, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, location->address);
 }
 
 static void add_components(struct as_store *store, const struct as_store_raw *raw, struct as_str *text)

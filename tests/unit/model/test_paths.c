@@ -15,9 +15,9 @@ static void test_numbers(void **state)
     assert_int_equal(as_paths_number(&paths, second, 5), 2);
     assert_int_equal(as_paths_number(&paths, first, 0), 3);
     assert_int_equal(as_paths_number(&paths, first, 5), 1);
-    assert_int_equal(paths.places.len, 3);
-    assert_int_equal(paths.places.data[1].thread, 2);
-    assert_int_equal(paths.places.data[1].node, 5);
+    assert_int_equal(paths.keys.len, 3);
+    assert_int_equal(paths.keys.data[1].thread, 2);
+    assert_int_equal(paths.keys.data[1].node, 5);
     as_paths_free(&paths);
 }
 

@@ -180,25 +180,25 @@ static void test_search(void **state)
 {
     struct as_perf_search search = {0};
     char found[PATH_MAX];
-    assert_true(as_perf_search_path(&search, AS_PERF_PLACE_PATH, "/bin/a", NULL, found));
+    assert_true(as_perf_search_path(&search, AS_PERF_CANDIDATE_PATH, "/bin/a", NULL, found));
     assert_string_equal(found, "/bin/a");
-    assert_false(as_perf_search_path(&search, AS_PERF_PLACE_CACHE, "/bin/a", "abcdef", found));
+    assert_false(as_perf_search_path(&search, AS_PERF_CANDIDATE_CACHE, "/bin/a", "abcdef", found));
     search = (struct as_perf_search){.symfs = "/root2", .cache = "/cache"};
-    assert_true(as_perf_search_path(&search, AS_PERF_PLACE_PATH, "/bin/a", NULL, found));
+    assert_true(as_perf_search_path(&search, AS_PERF_CANDIDATE_PATH, "/bin/a", NULL, found));
     assert_string_equal(found, "/root2/bin/a");
-    assert_false(as_perf_search_path(&search, AS_PERF_PLACE_CACHE, "/bin/a", NULL, found));
-    assert_true(as_perf_search_path(&search, AS_PERF_PLACE_CACHE, "/bin/a", "abcdef", found));
+    assert_false(as_perf_search_path(&search, AS_PERF_CANDIDATE_CACHE, "/bin/a", NULL, found));
+    assert_true(as_perf_search_path(&search, AS_PERF_CANDIDATE_CACHE, "/bin/a", "abcdef", found));
     assert_string_equal(found, "/cache/.build-id/ab/cdef/elf");
-    assert_true(as_perf_search_path(&search, AS_PERF_PLACE_OLD_CACHE, "/bin/a", "abcdef", found));
+    assert_true(as_perf_search_path(&search, AS_PERF_CANDIDATE_OLD_CACHE, "/bin/a", "abcdef", found));
     assert_string_equal(found, "/cache/.build-id/ab/cdef");
-    assert_false(as_perf_search_path(&search, AS_PERF_PLACE_PATH, "[vdso]", "abcdef", found));
-    assert_true(as_perf_search_path(&search, AS_PERF_PLACE_CACHE, "[vdso]", "abcdef", found));
+    assert_false(as_perf_search_path(&search, AS_PERF_CANDIDATE_PATH, "[vdso]", "abcdef", found));
+    assert_true(as_perf_search_path(&search, AS_PERF_CANDIDATE_CACHE, "[vdso]", "abcdef", found));
     assert_string_equal(found, "/cache/.build-id/ab/cdef/vdso");
     assert_true(as_perf_search_kallsyms(&search, "abcdef", found));
     assert_string_equal(found, "/cache/.build-id/ab/cdef/kallsyms");
     char *deep = as_alloc(PATH_MAX + 1);
     memset(deep, 'x', PATH_MAX);
-    assert_false(as_perf_search_path(&search, AS_PERF_PLACE_PATH, deep, NULL, found));
+    assert_false(as_perf_search_path(&search, AS_PERF_CANDIDATE_PATH, deep, NULL, found));
     free(deep);
 }
 

@@ -127,14 +127,15 @@ static void add_code(struct as_store_writer *writer)
     as_store_add_block(writer, &(struct as_store_block){1, 0x1200, 8});
     as_store_add_inline(writer, &(struct as_store_inline){none, "outer", file, 11});
     as_store_add_inline(writer, &(struct as_store_inline){0, "inner", file, 12});
-    const struct as_store_place places[] = {
+    const struct as_store_location locations[] = {
         {0x1100, demo, 0, 0, file, 10, none},      {0x1104, demo, 0, 0, file, 11, 1},
         {0x1200, demo, 1, 1, file, 20, none},      {0x1204, demo, 1, 1, file, 20, none},
         {0x9000, demo, none, none, none, 0, none}, {UINT64_C(0xffffffff81000010), kernel, 2, none, none, 0, none},
     };
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        as_store_add_instruction(writer, &(struct as_store_insn){places[i], i == 1 ? 0x1100 : 0, i == 4 ? NULL : "nop",
-                                                                 "nop", (const uint8_t *)"\x90\0\x91", i % 4});
+    for (size_t i = 0; i < sizeof locations / sizeof *locations; i++)
+        as_store_add_instruction(writer,
+                                 &(struct as_store_insn){locations[i], i == 1 ? 0x1100 : 0, i == 4 ? NULL : "nop",
+                                                         "nop", (const uint8_t *)"\x90\0\x91", i % 4});
 }
 
 /* Series 0: instruction i has 100 * (i + 1) units in thread 0 and 1 unit in thread 1 where i is odd. */

@@ -99,10 +99,10 @@ static void the_code(void **state)
     assert_true(functions[2].name == NULL && functions[2].file == AS_STORE_NONE && functions[1].line == 20);
     assert_true(as_store_blocks(store, &n)[1].function == 1 && n == 2);
     assert_true(as_store_inlines(store, &n)[1].parent == 0 && n == 2);
-    const struct as_store_place *places = as_store_places(store, &n);
+    const struct as_store_location *locations = as_store_locations(store, &n);
     assert_int_equal(n, 6);
-    assert_true(places[5].address == UINT64_C(0xffffffff81000010) && places[4].function == AS_STORE_NONE);
-    assert_true(places[1].inlined == 1 && places[1].line == 11);
+    assert_true(locations[5].address == UINT64_C(0xffffffff81000010) && locations[4].function == AS_STORE_NONE);
+    assert_true(locations[1].inlined == 1 && locations[1].line == 11);
     const struct as_store_path *paths = as_store_paths(store, &n);
     assert_int_equal(n, 7);
     assert_true(paths[4].signal && paths[1].call_site == 1 && paths[5].function == AS_STORE_NONE);

@@ -141,7 +141,7 @@ static void add_things(struct as_store_writer *writer)
     as_store_add_function(writer, &(struct as_store_function){.name = "f"});
     as_store_add_block(writer, &(struct as_store_block){0});
     as_store_add_inline(writer, &(struct as_store_inline){.parent = none});
-    as_store_add_instruction(writer, &(struct as_store_insn){.place = {0}});
+    as_store_add_instruction(writer, &(struct as_store_insn){.location = {0}});
     as_store_add_path(writer, &(struct as_store_path){.parent = none, .call_site = none});
     as_store_add_object(writer, &(struct as_store_object){.name = "o"});
 }

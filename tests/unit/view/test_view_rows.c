@@ -291,8 +291,8 @@ static void names_of_rows(void **state)
                  {AS_STORE_BY_INSTRUCTION, {.function = NONE, .address = 0x2000}, "0x2000"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(as_view_row_name(&view, cases[i].level, &cases[i].row, name), cases[i].name);
-    assert_string_equal(as_view_place_name(&view, 5, name), "sell+0x4");
-    assert_string_equal(as_view_place_name(&view, 8, name), "0x2000");
+    assert_string_equal(as_view_location_name(&view, 5, name), "sell+0x4");
+    assert_string_equal(as_view_location_name(&view, 8, name), "0x2000");
     assert_null(as_view_module(&view, NONE));
     assert_null(as_view_file(&view, NONE));
     assert_int_equal(as_view_function_address(&view, 1), 0x1100);

@@ -160,7 +160,7 @@ static const struct as_store_function functions[] = {{"main", "main", 0, 0, 10, 
                                                      {"count", NULL, 1, NONE, 0, 0x7000, 0x10}};
 
 struct code {
-    struct as_store_place place; /* address, module, function, block, file, line, inlined */
+    struct as_store_location location; /* address, module, function, block, file, line, inlined */
     const char *text, *class_;
     uint64_t target;
     size_t n_bytes;
@@ -205,7 +205,7 @@ static void add_code(struct as_store_writer *writer)
     as_store_add_inline(writer, &(struct as_store_inline){0, "inner", 1, 4});
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
         as_store_add_instruction(writer,
-                                 &(struct as_store_insn){code[i].place, code[i].target, code[i].text, code[i].class_,
+                                 &(struct as_store_insn){code[i].location, code[i].target, code[i].text, code[i].class_,
                                                          (const uint8_t *)"\x90\x90\x90\x90\x90", code[i].n_bytes});
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         as_store_add_path(writer, &paths[i]);
