@@ -13,8 +13,8 @@ static const struct as_term plain = {.width = 80}, wide = {.width = 130, .utf8 =
 
 static void put_annotation(FILE *out, const struct as_annotation *annotation, const char *title)
 {
-    const struct as_term *terms[] = {&plain, &wide, &colour, &narrow};
-    for (size_t i = 0; i < 4; i++) {
+    const struct as_term *terms[] = {&plain, &wide, &colour, &narrow, &(struct as_term){.width = 20}};
+    for (size_t i = 0; i < 5; i++) {
         unit_golden_section(out, "%s, %u columns", title, terms[i]->width);
         char *text = NULL;
         size_t size = 0;
@@ -74,11 +74,13 @@ static void long_names(void **state)
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "[jit]"});
     as_store_add_file(writer, "/opt/src/shop.c");
-    as_store_add_function(writer, &(struct as_store_function){name, NULL, 0, 0, 1, 0x4000, 8});
+    as_store_add_function(writer, &(struct as_store_function){name, NULL, 0, 0, 1, 0x4000, 12});
     as_store_add_inline(writer, &(struct as_store_inline){AS_STORE_NONE, name, 0, 2});
-    for (uint32_t i = 0; i < 2; i++) {
+    as_store_add_inline(writer,
+                        &(struct as_store_inline){AS_STORE_NONE, "operator<(shop::till<int>, shop::till<int>)", 0, 3});
+    for (uint32_t i = 0; i < 3; i++) {
         as_store_add_instruction(
-            writer, &(struct as_store_insn){{0x4000 + 4 * i, 0, 0, AS_STORE_NONE, 0, 11 + i, i ? 0 : AS_STORE_NONE},
+            writer, &(struct as_store_insn){{0x4000 + 4 * i, 0, 0, AS_STORE_NONE, 0, 11 + i, i ? i - 1 : AS_STORE_NONE},
                                             0x4000,
                                             "jmp 0x4000",
                                             "branch",
@@ -103,8 +105,8 @@ static const char *meaning_of(const char *key)
     return strcmp(key, "back.rob") == 0 ? "entries of the reorder buffer" : NULL;
 }
 
-/* The document without the page around it, a line for each member. */
-static void put_document(FILE *out, const struct as_view *view, const struct as_diff *diff)
+/* The document without the page around it; the caller frees. */
+static char *document_of(const struct as_view *view, const struct as_diff *diff)
 {
     static const char begin[] = "id=\"assay-data\">";
     struct as_error err = AS_ERROR_INIT;
@@ -117,16 +119,25 @@ static void put_document(FILE *out, const struct as_view *view, const struct as_
     if (!as_page_document_write(view, &options, file, &err))
         fail_msg("%s", err.message);
     fclose(file);
-    const char *at = strstr(page, begin), *end;
+    const char *at = strstr(page, begin);
     assert_non_null(at);
-    end = strstr(at, "</script>");
-    for (at += strlen(begin); at < end; at++) {
+    at += strlen(begin);
+    char *document = strndup(at, (size_t)(strstr(at, "</script>") - at));
+    free(page);
+    as_sources_free(sources);
+    return document;
+}
+
+/* A line for each member. */
+static void put_document(FILE *out, const struct as_view *view, const struct as_diff *diff)
+{
+    char *document = document_of(view, diff);
+    for (const char *at = document; *at; at++) {
         fputc(*at, out);
         if (*at == ',' && at[1] == '"')
             fputc('\n', out);
     }
-    free(page);
-    as_sources_free(sources);
+    free(document);
 }
 
 static void pages(void **state)
@@ -149,6 +160,99 @@ static void pages(void **state)
     unit_golden_check(out, "report_page.txt");
 }
 
+/* ---- more than a page shows ---- */
+
+enum { THREADS = AS_PAGE_THREADS + 1, OBJECTS = AS_PAGE_ROWS + 3, CODE = AS_PAGE_INSNS / 2 };
+
+/* `more` paths and instructions than a page has. Thread i has 100 + i units. Of the paths below the root, all have 1000
+ * units but the last `more`, which have one; of two functions with half of the instructions each, the second has one
+ * more if `more`. Object and branch i has 10000 - i units, and is met as often. */
+static void write_crowd(const char *path, uint32_t more)
+{
+    struct as_store_writer *writer = view_bed_writer(path);
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "clock", .unit = "cycles", .scale = 1, .precise = -1});
+    for (uint32_t i = 0; i < THREADS; i++)
+        as_store_add_thread(writer, &(struct as_store_thread){i + 1, 7, NULL, 0, 0, 0});
+    as_store_add_function(writer, &(struct as_store_function){"large", NULL, AS_STORE_NONE, AS_STORE_NONE, 0, 16, 0});
+    as_store_add_function(writer, &(struct as_store_function){"small", NULL, AS_STORE_NONE, AS_STORE_NONE, 0, 32, 0});
+    for (uint32_t i = 0; i < 2 * CODE + (more > 0); i++)
+        as_store_add_instruction(writer, &(struct as_store_insn){{64 + i, AS_STORE_NONE, i >= CODE, AS_STORE_NONE,
+                                                                  AS_STORE_NONE, 0, AS_STORE_NONE},
+                                                                 0,
+                                                                 "nop",
+                                                                 NULL,
+                                                                 NULL,
+                                                                 0});
+    for (uint32_t i = 0; i < THREADS; i++)
+        as_store_add_time(writer, &(struct as_store_time){series, i, 0, 100 + i, 1, 0});
+    as_store_add_time(writer, &(struct as_store_time){series, 0, CODE, 5, 1, 0});
+    for (uint32_t i = 0; i < OBJECTS; i++) {
+        as_store_add_object(writer, &(struct as_store_object){AS_STORE_NONE, "object", 64 * (i + 1), 64});
+        as_store_add_access(writer, &(struct as_store_access){series, 0, 0, 64 * (i + 1), 4, AS_STORE_LOAD, 0, i,
+                                                              10000 - i, 20000 - i});
+        as_store_add_branch(writer, &(struct as_store_branch){series, 0, i, 10000 - i, 5000 - i, 0});
+    }
+    for (uint32_t i = 0; i < AS_PAGE_PATHS + more; i++) {
+        as_store_add_path(
+            writer, &(struct as_store_path){i ? 0 : AS_STORE_NONE, AS_STORE_NONE, AS_STORE_NONE, 64 + i, 0, false});
+        as_store_add_path_time(
+            writer, &(struct as_store_path_time){series, 0, i, AS_STORE_NONE, i < AS_PAGE_PATHS ? 1000 : 1, 1});
+    }
+    view_bed_commit(writer);
+}
+
+/* How many numbers the array behind `name` has, the first of that name behind `from`. */
+static size_t count_of(const char *document, const char *from, const char *name)
+{
+    const char *at = strstr(document, from);
+    assert_non_null(at);
+    at = strstr(at, name);
+    assert_non_null(at);
+    at = strchr(at, '[');
+    size_t n = at[1] != ']';
+    for (; *at != ']'; at++)
+        n += *at == ',';
+    return n;
+}
+
+static const char shortened[] = "without their instructions", folded[] = "count as their callers'";
+
+static void a_page_that_is_just_full(void **state)
+{
+    write_crowd("full.db", 0);
+    struct as_view view = view_bed_open("full.db", NULL);
+    char *document = document_of(&view, NULL);
+    assert_null(strstr(document, shortened));
+    assert_null(strstr(document, folded));
+    assert_int_equal(count_of(document, "\"paths\":{\"parent\"", "parent"), AS_PAGE_PATHS);
+    assert_int_equal(count_of(document, "\"instructions\":{\"address\"", "address"), AS_PAGE_INSNS);
+    free(document);
+    as_view_free(&view);
+}
+
+static void a_page_that_is_too_small(void **state)
+{
+    write_crowd("crowd.db", 4);
+    struct as_view view = view_bed_open("crowd.db", NULL);
+    char *document = document_of(&view, NULL);
+    assert_non_null(strstr(document, shortened));
+    assert_non_null(strstr(document, folded));
+    assert_int_equal(count_of(document, "\"paths\":{\"parent\"", "parent"), AS_PAGE_PATHS);
+    assert_int_equal(count_of(document, "\"instructions\":{\"address\"", "address"), CODE);
+    assert_non_null(strstr(document, "\"functions\":{\"row\":[0,1],\"cycles\":[3828,5]}")); /* all of their time */
+    assert_non_null(strstr(document, "\"cycles\":[1004,1e+03,")); /* the root's, and four folded */
+    assert_int_equal(count_of(document, "\"data\":{\"name\"", "name"), AS_PAGE_ROWS);
+    assert_non_null(strstr(document, "\"rest\":{\"rows\":3,\"cycles\":23997,\"samples\":53997}"));
+    assert_int_equal(count_of(document, "\"branches\":{\"from\"", "name"), AS_PAGE_ROWS);
+    assert_non_null(strstr(document, "\"rest\":{\"rows\":3,\"taken\":23997,\"mispredicted\":8997}"));
+    /* The first thread has 105 units, the second, which has the least, no list. */
+    assert_non_null(
+        strstr(document, "\"threads\":[{\"row\":[0,1],\"cycles\":[1e+02,5]},null,{\"row\":[0],\"cycles\":[102]}"));
+    free(document);
+    as_view_free(&view);
+}
+
 static int set_up(void **state)
 {
     view_bed_enter();
@@ -166,6 +270,8 @@ int main(void)
         cmocka_unit_test(annotations),
         cmocka_unit_test(long_names),
         cmocka_unit_test(pages),
+        cmocka_unit_test(a_page_that_is_just_full),
+        cmocka_unit_test(a_page_that_is_too_small),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

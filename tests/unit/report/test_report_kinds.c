@@ -95,6 +95,8 @@ static void rows(void **state)
     unit_golden_section(out, "50 columns, the first two by executions");
     put_text(out, &as_report_rows,
              &(struct as_report_request){.view = &view, .limit = 2, .limited = true, .sort = "executions"}, &narrow);
+    unit_golden_section(out, "50 columns, instructions");
+    put_text(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_INSTRUCTION}, &narrow);
     unit_golden_section(out, "by an event");
     put_text(out, &as_report_rows, &(struct as_report_request){.view = &view, .sort = "ST-LLC"}, &plain);
     unit_golden_section(out, "the first, as JSON and CSV");
@@ -155,6 +157,9 @@ static void calls(void **state)
     put_text(out, &as_report_calls, &(struct as_report_request){.view = &view}, &colour);
     unit_golden_section(out, "50 columns");
     put_text(out, &as_report_calls, &(struct as_report_request){.view = &view}, &narrow);
+    unit_golden_section(out, "30 and 20 columns");
+    put_text(out, &as_report_calls, &(struct as_report_request){.view = &tea}, &(struct as_term){.width = 30});
+    put_text(out, &as_report_calls, &(struct as_report_request){.view = &view}, &(struct as_term){.width = 20});
     unit_golden_section(out, "the three largest");
     struct as_report_request three = {.view = &view, .limit = 3, .limited = true};
     put_text(out, &as_report_calls, &three, &plain);
@@ -250,6 +255,41 @@ static void heads(void **state)
     unit_golden_check(out, "report_heads.txt");
 }
 
+/* Notes on what is missing, from the part on that misleads. */
+static void write_missing(const char *path, double less)
+{
+    static const struct {
+        const char *key;
+        double least;
+    } parts[] = {{"not_sampled", 0.2},
+                 {"cut_chains", 0.01},
+                 {"lone_chains", 0.5},
+                 {"not_unwound", 0.2},
+                 {"unmatched_files", 0.2}};
+    struct as_store_writer *writer = view_bed_writer(path);
+    as_store_add_series(writer,
+                        &(struct as_store_series){.name = "clock", .unit = "nanoseconds", .scale = 1, .precise = -1});
+    as_store_add_meta(writer, AS_META_SOURCE, "timer");
+    as_store_add_meta(writer, AS_META_PARTIAL, "it was interrupted");
+    as_store_add_meta_double(writer, AS_META_SECONDS, 1.5);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        as_store_add_quality(writer, parts[i].key, parts[i].least - less, parts[i].key);
+    view_bed_commit(writer);
+}
+
+static void missing_parts(void **state)
+{
+    FILE *out = unit_golden_begin();
+    for (int i = 0; i < 2; i++) {
+        write_missing("missing.db", i * 1e-6);
+        struct as_view view = view_bed_open("missing.db", NULL);
+        unit_golden_section(out, "%s", i ? "just below" : "enough");
+        put_whole_text(out, &as_report_rows, &(struct as_report_request){.view = &view}, &plain);
+        as_view_free(&view);
+    }
+    unit_golden_check(out, "report_missing.txt");
+}
+
 /* ---- what applies ---- */
 
 static void refused(const struct as_report_kind *kind, enum as_report_by by, bool sorted,
@@ -327,17 +367,12 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows),
-        cmocka_unit_test(rows_at_every_level),
-        cmocka_unit_test(filters),
-        cmocka_unit_test(calls),
-        cmocka_unit_test(flame),
-        cmocka_unit_test(data),
-        cmocka_unit_test(branches),
-        cmocka_unit_test(diff),
-        cmocka_unit_test(heads),
-        cmocka_unit_test(what_applies),
-        cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(rows),         cmocka_unit_test(rows_at_every_level),
+        cmocka_unit_test(filters),      cmocka_unit_test(calls),
+        cmocka_unit_test(flame),        cmocka_unit_test(data),
+        cmocka_unit_test(branches),     cmocka_unit_test(diff),
+        cmocka_unit_test(heads),        cmocka_unit_test(missing_parts),
+        cmocka_unit_test(what_applies), cmocka_unit_test(what_is_not_there),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

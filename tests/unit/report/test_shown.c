@@ -73,6 +73,31 @@ static void names_fill_their_columns(void **state)
     check_text(written(as_show_in(out, &plain, "é", 3, true)), "?  ");
 }
 
+static void shares_have_colours(void **state)
+{
+    const struct as_term coloured = {.width = 80, .colour = true};
+    check_text(written(as_term_heat(out, &coloured, 0.00499)), "");
+    check_text(written(as_term_heat(out, &coloured, 0.005)), "\033[32m");
+    check_text(written(as_term_heat(out, &coloured, 0.0199)), "\033[32m");
+    check_text(written(as_term_heat(out, &coloured, 0.02)), "\033[33m");
+    check_text(written(as_term_heat(out, &coloured, 0.099)), "\033[33m");
+    check_text(written(as_term_heat(out, &coloured, 0.1)), "\033[1;31m");
+    check_text(written(as_term_heat(out, &plain, 0.1)), "");
+}
+
+static void keys_have_signs(void **state)
+{
+    const struct as_term coloured = {.width = 80, .colour = true};
+    assert_int_equal(as_term_letter(0), '.');
+    assert_int_equal(as_term_letter(1), 'A');
+    assert_int_equal(as_term_letter(AS_TERM_KEYS - 1), 'K');
+    assert_int_equal(as_term_letter(AS_TERM_KEYS), '?');
+    check_text(written(as_term_key(out, &plain, 2, 3)), "BBB");
+    check_text(written(as_term_key(out, &coloured, 2, 2)), "\033[44;30mBB\033[0m");
+    check_text(written(as_term_key(out, &coloured, AS_TERM_KEYS, 1)), "\033[100;30m?\033[0m");
+    check_text(written(as_term_key(out, &coloured, 2, 0)), "");
+}
+
 static void bars_lose_nothing(void **state)
 {
     struct as_store_row_part parts[] = {{.key = 0, .units = 333}, {.key = 1, .units = 333}, {.key = 2, .units = 334}};
@@ -180,6 +205,8 @@ int main(void)
         cmocka_unit_test(long_text_is_wrapped),
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(names_fill_their_columns),
+        cmocka_unit_test(shares_have_colours),
+        cmocka_unit_test(keys_have_signs),
         cmocka_unit_test(bars_lose_nothing),
         cmocka_unit_test(base_keeps_its_sign),
         cmocka_unit_test(many_components_share_a_sign),

@@ -308,11 +308,15 @@ static void names_of_processes(void **state)
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_thread(writer, &(struct as_store_thread){2, 8, "child", 0, 0, 0});
     as_store_add_thread(writer, &(struct as_store_thread){3, 0, NULL, 0, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/dir/"});
+    as_store_add_module(writer, &(struct as_store_module){.path = NULL});
     as_store_add_series(writer,
                         &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     view_bed_commit(writer);
     struct as_view view = view_bed_open("two.db", NULL);
     char name[AS_ROW_NAME_MAX];
+    assert_string_equal(as_view_module(&view, 0), "/opt/dir/");
+    assert_null(as_view_module(&view, 1));
     static const char *const names[] = {"1, process 7", "2 child, process 8", "3", "0"};
     for (uint32_t i = 0; i < 4; i++)
         assert_string_equal(as_view_row_name(&view, AS_STORE_BY_THREAD, &(struct as_store_row){.id = i}, name),

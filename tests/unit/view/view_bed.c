@@ -171,7 +171,7 @@ static const struct code code[] = {
     {{0x1009, 0, 0, 1, 1, 5, 1}, "add eax, ebx", "int", 0, 3},
     {{0x100c, 0, 0, 1, 0, 14, NONE}, "jne 0x1000", "branch", 0x1000, 4},
     {{0x1100, 0, 1, NONE, 0, 21, NONE}, "mov rax, qword ptr [rdi]", "load", 0, 4},
-    {{0x1104, 0, 1, NONE, 0, 22, NONE}, "call 0x7000", "call", 0x7000, 5},
+    {{0x1104, 0, 1, NONE, 0, 22, NONE}, "call 0x7000", "call_indirect", 0x7000, 5},
     {{0x1109, 0, 1, NONE, 0, 23, NONE}, "ret", "return", 0, 1},
     {{0x7000, 1, 2, NONE, NONE, 0, NONE}, "ret", "return", 0, 1},
     {{0x2000, 0, NONE, NONE, NONE, 0, NONE}, "nop", "nop", 0, 1},
@@ -308,11 +308,13 @@ static void add_tea(struct as_store_writer *writer)
                                                                             .lost = 1,
                                                                             .throttled = 2,
                                                                             .dropped = 3,
-                                                                            .events = L1 | LLC});
+                                                                            .events = L1 | LLC | MB});
     const struct as_store_time times[] = {
         {series, 0, 0, 202, 2, 0}, {series, 0, 4, 505, 5, 0}, {series, 1, 7, 303, 3, 0}};
-    const struct as_store_component components[] = {
-        {series, 0, 0, 0, 202, 2}, {series, 0, 4, 0, 205, 2}, {series, 0, 4, L1, 300, 3}, {series, 1, 7, LLC, 303, 3}};
+    const struct as_store_component components[] = {{series, 0, 0, 0, 202, 2},
+                                                    {series, 0, 4, 0, 205, 2},
+                                                    {series, 0, 4, L1, 300, 3},
+                                                    {series, 1, 7, LLC | MB, 303, 3}};
     const struct as_store_path_time path_times[] = {
         {series, 0, 0, 0, 202, 2}, {series, 0, 1, 4, 505, 5}, {series, 1, 6, 7, 303, 3}};
     const struct as_store_branch branches[] = {
