@@ -3,6 +3,7 @@
 #include "count/functions.h"
 
 #include "base/map.h"
+#include "base/search.h"
 #include "base/str.h"
 #include "count/targets.h"
 
@@ -43,16 +44,9 @@ static void gather_entries(struct gathering *all)
 static uint64_t entry_before(const struct gathering *all, uint32_t image, uint64_t address)
 {
     uint64_t key = as_target_key(image, address);
-    size_t low = 0, high = all->entries.len;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (all->entries.data[middle] <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low > 0 && all->entries.data[low - 1] >> 48 == image;
-    return found ? as_target_address(all->entries.data[low - 1]) : address;
+    size_t at = as_search(0, all->entries.len, i, all->entries.data[i] <= key);
+    bool found = at > 0 && all->entries.data[at - 1] >> 48 == image;
+    return found ? as_target_address(all->entries.data[at - 1]) : address;
 }
 
 static void name_function(const struct gathering *all, const struct as_image *image, uint64_t address,

@@ -1,6 +1,8 @@
 /* Divides the time of instructions among paths: see export_view.h. */
 #include "export/export_view.h"
 
+#include "base/search.h"
+
 /* A path's time, with where it is to be taken from: one instruction, or all of a function (instruction NONE). */
 struct demand {
     uint32_t thread, function, instruction, path;
@@ -71,17 +73,10 @@ static bool serves(const struct as_export_supply *supply, const struct demand *d
 static struct as_export_supply *source_of(const struct demand *demand, struct as_export_supply *supply, size_t n,
                                           size_t *size)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (is_before(&supply[middle], demand))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (*size = 0; low + *size < n && serves(&supply[low + *size], demand);)
+    size_t at = as_search(0, n, i, is_before(&supply[i], demand));
+    for (*size = 0; at + *size < n && serves(&supply[at + *size], demand);)
         ++*size;
-    return &supply[low];
+    return &supply[at];
 }
 
 /* ---- sharing ---- */

@@ -4,6 +4,7 @@
  * a stack; or a mapping without a name, each of which is an object of its own: a large allocation is one.
  */
 #include "base/saturate.h"
+#include "base/search.h"
 #include "import/import_internal.h"
 
 #include <inttypes.h>
@@ -205,15 +206,7 @@ void as_import_sort_accesses(struct as_import *import)
 /* The first of an event. */
 static size_t first_of(const struct as_import_data *data, uint32_t event)
 {
-    size_t low = 0, high = data->accesses.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (data->accesses.data[middle].event < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return as_search(0, data->accesses.len, i, data->accesses.data[i].event < event);
 }
 
 void as_import_write_accesses(const struct as_import *import, uint32_t event, uint32_t series, bool weights)

@@ -1,6 +1,7 @@
 /* See pics.h. */
 #include "observe/pics.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 
 #include <math.h>
@@ -40,17 +41,10 @@ void as_pics_free(struct as_pics *pics)
 
 const struct as_pics_entry *as_pics_find(const struct as_pics *pics, uint32_t id, size_t *n)
 {
-    size_t low = 0, high = pics->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pics->data[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (*n = 0; low + *n < pics->len && pics->data[low + *n].id == id;)
+    size_t at = as_search(0, pics->len, i, pics->data[i].id < id);
+    for (*n = 0; at + *n < pics->len && pics->data[at + *n].id == id;)
         ++*n;
-    return pics->data + low;
+    return pics->data + at;
 }
 
 uint64_t as_pics_total(const struct as_pics *pics)

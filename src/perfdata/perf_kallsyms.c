@@ -1,6 +1,8 @@
 /* See perf_kallsyms.h. */
 #include "perfdata/perf_kallsyms.h"
 
+#include "base/search.h"
+
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -130,14 +132,7 @@ const char *as_perf_kallsyms_name(const struct as_perf_kallsyms *table, const st
 
 const struct as_perf_kallsym *as_perf_kallsyms_find(const struct as_perf_kallsyms *table, uint64_t address)
 {
-    size_t low = 0, high = table->symbols.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->symbols.data[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct as_perf_kallsym *symbol = low > 0 ? &table->symbols.data[low - 1] : NULL;
+    size_t at = as_search(0, table->symbols.len, i, table->symbols.data[i].start <= address);
+    const struct as_perf_kallsym *symbol = at > 0 ? &table->symbols.data[at - 1] : NULL;
     return symbol && address < symbol->end ? symbol : NULL;
 }

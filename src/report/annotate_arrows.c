@@ -1,6 +1,7 @@
 /* Arrows of jumps: each has a lane of its own over the rows that it crosses, short ones next to the code. See
  * annotate.h. Those that find no lane are left out: the disassembly names their target anyway. */
 #include "base/alloc.h"
+#include "base/search.h"
 #include "report/annotate.h"
 
 #include <stdlib.h>
@@ -59,16 +60,9 @@ static void give_lane(struct as_arrows *arrows, struct jump *jump)
 
 static bool find(const struct as_note_insn *insns, size_t n, uint64_t address, uint32_t *index)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (insns[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *index = (uint32_t)low;
-    return low < n && insns[low].address == address;
+    size_t at = as_search(0, n, i, insns[i].address < address);
+    *index = (uint32_t)at;
+    return at < n && insns[at].address == address;
 }
 
 struct as_arrows *as_arrows_new(const struct as_note_insn *insns, size_t n)

@@ -1,6 +1,7 @@
 /* The code in the page's document: functions, their instructions, source files. See page_document.h. */
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "report/page_document.h"
 #include "view/module_check.h"
@@ -274,18 +275,12 @@ static int64_t jump_of(const struct as_page_document *document, size_t row)
 {
     const struct as_page_insn *insn = &document->insns[row];
     const struct as_page_function *function = &document->functions[insn->function];
-    size_t low = function->first, high = function->first + function->count;
     if (!insn->target || insn->calls)
         return 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (document->insns[middle].address < insn->target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < function->first + function->count && document->insns[low].address == insn->target;
-    return found ? (int64_t)low - (int64_t)row : 0;
+    size_t end = function->first + function->count;
+    size_t at = as_search((size_t)function->first, end, i, document->insns[i].address < insn->target);
+    bool found = at < end && document->insns[at].address == insn->target;
+    return found ? (int64_t)at - (int64_t)row : 0;
 }
 
 static void calls_json(const struct as_page_document *document, struct as_json *json)

@@ -1,6 +1,8 @@
 /* See window.h. */
 #include "sampler/window.h"
 
+#include "base/search.h"
+
 #include <string.h>
 
 void as_window_open(struct as_window *window, const struct as_pipe_batch *batch)
@@ -38,14 +40,7 @@ uint64_t as_window_after(const struct as_window *window, enum as_stage stage, ui
         step *= 2;
     }
     high = low + step < high ? low + step : high;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (time_of(as_window_at(window, middle), stage) <= cycle)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return as_search(low, high, i, time_of(as_window_at(window, i), stage) <= cycle);
 }
 
 bool as_window_group(const struct as_window *window, uint64_t position, struct as_attribution *group)

@@ -8,6 +8,7 @@
  */
 #include "symbol/blocks.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "symbol/interval.h"
 
@@ -90,15 +91,8 @@ static void sort_items(struct as_blocks *blocks)
 /* The index of the last instruction that starts at or below `address`, or NONE. */
 static uint32_t last_before(const struct as_blocks *blocks, uint64_t address)
 {
-    size_t low = 0, high = blocks->items.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (blocks->items.data[middle].insn->address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? NONE : (uint32_t)low - 1;
+    size_t at = as_search(0, blocks->items.len, i, blocks->items.data[i].insn->address <= address);
+    return at == 0 ? NONE : (uint32_t)at - 1;
 }
 
 static void mark(struct as_blocks *blocks, uint64_t address)

@@ -4,6 +4,7 @@
 #include "symbol/interval.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -119,13 +120,6 @@ void as_interval_free(struct as_interval_index *index)
 
 uint32_t as_interval_find(const struct as_interval_index *index, uint64_t address)
 {
-    size_t low = 0, high = index->len; /* starts[low - 1] <= address < starts[high] */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->starts[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? AS_INTERVAL_NONE : index->ids[low - 1];
+    size_t at = as_search(0, index->len, i, index->starts[i] <= address);
+    return at == 0 ? AS_INTERVAL_NONE : index->ids[at - 1];
 }

@@ -4,6 +4,7 @@
  */
 #include "symbol/linetable.h"
 
+#include "base/search.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
 
@@ -425,17 +426,10 @@ void as_line_table_free(struct as_line_table *table)
 
 const struct as_line_run *as_line_table_find(const struct as_line_table *table, uint64_t address)
 {
-    size_t low = 0, high = table->runs.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->runs.data[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t at = as_search(0, table->runs.len, i, table->runs.data[i].start <= address);
+    if (at == 0)
         return NULL;
-    const struct as_line_run *found = &table->runs.data[low - 1];
+    const struct as_line_run *found = &table->runs.data[at - 1];
     return address - found->start < found->length ? found : NULL;
 }
 

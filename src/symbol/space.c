@@ -7,6 +7,7 @@
 #include "symbol/space.h"
 
 #include "base/map.h"
+#include "base/search.h"
 #include "symbol/demangle.h"
 #include "symbol/module.h"
 #include "symbol/scopes.h"
@@ -103,15 +104,7 @@ static struct as_module *module_for(struct as_space *space, const char *path)
 /* The index of the first mapping that ends behind `address`. */
 static size_t first_behind(const struct as_space *space, uint64_t address)
 {
-    size_t low = 0, high = space->maps.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (space->maps.data[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return as_search(0, space->maps.len, i, space->maps.data[i].end <= address);
 }
 
 /* Replaces maps [from, to) by `count` others. */
