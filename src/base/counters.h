@@ -74,7 +74,7 @@ enum as_counter_adds {
     AS_COUNTER_DERIVED, /* follows from others, and is computed again */
 };
 
-struct as_counter {
+struct as_counter_info {
     const char *name, *group, *label;
     const char *whole, *of; /* NULL: a share of nothing */
     enum as_counter_adds adds;
@@ -82,12 +82,12 @@ struct as_counter {
 };
 
 /* All of them, in the order in which they are shown. */
-extern const struct as_counter as_counter_table[];
+extern const struct as_counter_info as_counter_table[];
 extern const size_t as_counter_count;
 
 /* By name; NULL where there is none of that name. */
-const struct as_counter *as_counter_find(const char *name);
-uint64_t as_counter_value(const struct as_counters *counters, const struct as_counter *counter);
+const struct as_counter_info *as_counter_find(const char *name);
+uint64_t as_counter_value(const struct as_counters *counters, const struct as_counter_info *counter);
 
 /* Computes those that follow from others. */
 void as_counters_derive(struct as_counters *counters);

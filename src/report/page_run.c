@@ -216,7 +216,7 @@ static void run_json(const struct as_store *store, struct as_json *json)
 /* One that the table of counters knows says how people read it. */
 static void counter_json(struct as_json *json, const struct as_store_counter *counter)
 {
-    const struct as_counter *known = as_counter_find(counter->name);
+    const struct as_counter_info *known = as_counter_find(counter->name);
     as_json_object(json, NULL);
     as_page_string(json, "name", counter->name);
     as_json_u64(json, "value", counter->value);

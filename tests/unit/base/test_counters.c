@@ -6,7 +6,7 @@
 static void names_are_unique_and_wholes_exist(void **state)
 {
     for (size_t i = 0; i < as_counter_count; i++) {
-        const struct as_counter *counter = &as_counter_table[i];
+        const struct as_counter_info *counter = &as_counter_table[i];
         assert_ptr_equal(as_counter_find(counter->name), counter);
         assert_int_equal(counter->whole != NULL, counter->of != NULL);
         if (counter->whole)
