@@ -1,6 +1,7 @@
 /* assay stat: exact counts of what a program executed. */
 #include "base/json.h"
 #include "base/log.h"
+#include "base/ratio.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
@@ -93,11 +94,6 @@ static uint64_t field_value(const struct as_counts *counts, const struct field *
     return value;
 }
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
 static double mips(uint64_t instructions, double seconds)
 {
     return seconds > 0 ? (double)instructions / seconds / 1e6 : 0;
@@ -138,7 +134,7 @@ static void json_functions(struct as_json *json, const as_function_counts *funct
         as_json_string(json, "module", functions->data[i].module);
         as_json_string(json, "function", functions->data[i].function);
         as_json_u64(json, "instructions", functions->data[i].instructions);
-        as_json_double(json, "share", share(functions->data[i].instructions, total));
+        as_json_double(json, "share", as_ratio(functions->data[i].instructions, total));
         as_json_end(json);
     }
     as_json_end(json);
@@ -158,7 +154,7 @@ struct report {
 
 static bool is_shown(const struct report *report, const struct as_call_count *call)
 {
-    return call->total > 0 && 100 * share(call->total, report->total.instructions) >= report->options->calls;
+    return call->total > 0 && 100 * as_ratio(call->total, report->total.instructions) >= report->options->calls;
 }
 
 static void json_calls(struct as_json *json, const struct report *report)
@@ -260,7 +256,7 @@ static void print_count(FILE *out, const char *label, uint64_t value, uint64_t w
     char text[32];
     fprintf(out, "%20s  %-16s", grouped(value, text), label);
     if (whole)
-        fprintf(out, " %6.2f %%", 100 * share(value, whole));
+        fprintf(out, " %6.2f %%", 100 * as_ratio(value, whole));
     fputc('\n', out);
 }
 
@@ -286,7 +282,7 @@ static void print_threads(FILE *out, const struct as_counter *counter, const str
         fprintf(out, "  %6u %7u    %18s  %16s %16s %16s %6.2f %%\n", thread->number, thread->process,
                 grouped(thread->counts.instructions, instructions), grouped(thread->counts.loads, loads),
                 grouped(thread->counts.stores, stores), grouped(thread->counts.branches, branches),
-                100 * share(thread->counts.instructions, total->instructions));
+                100 * as_ratio(thread->counts.instructions, total->instructions));
     }
     if (n > MOST)
         fprintf(out, "  … and %zu more; --json lists them all\n", n - MOST);
@@ -302,7 +298,7 @@ static void print_functions(FILE *out, const struct report *report)
         const struct as_function_count *function = &report->functions.data[i];
         const char *slash = strrchr(function->module, '/');
         fprintf(out, "%20s  %6.2f %%  %s  (%s)\n", grouped(function->instructions, text),
-                100 * share(function->instructions, report->total.instructions), function->function,
+                100 * as_ratio(function->instructions, report->total.instructions), function->function,
                 slash ? slash + 1 : function->module);
     }
 }
@@ -328,7 +324,7 @@ static void print_calls_below(FILE *out, const struct report *report, size_t fir
         last = best;
         last_total = report->calls[best].total;
         fprintf(out, "%20s  %6.2f %%  %*s%s\n", grouped(last_total, text),
-                100 * share(last_total, report->total.instructions), 2 * depth, "",
+                100 * as_ratio(last_total, report->total.instructions), 2 * depth, "",
                 as_call_count_name(report->engine, &report->calls[best]));
         print_calls_below(out, report, first, best, depth + 1);
     }

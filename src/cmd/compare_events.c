@@ -1,6 +1,7 @@
 /* See compare_events.h. */
 #include "cmd/compare_events.h"
 
+#include "base/ratio.h"
 #include "base/vec.h"
 
 #include <inttypes.h>
@@ -11,11 +12,6 @@ enum { LONG_STALLS = 5, SHOWN_COMPONENTS = 10 };
 static double cycles_of(uint64_t units)
 {
     return (double)units / (double)AS_CYCLE_UNITS;
-}
-
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
 }
 
 /* ---- stalls that no event explains ---- */
@@ -80,7 +76,7 @@ static void json_each_event(struct as_json *json, const struct as_compare *compa
         as_json_string(json, "explains", as_explains_name(as_events[i].explains));
         as_json_u64(json, "count", sum.count);
         as_json_double(json, "cycles", cycles_of(sum.units));
-        as_json_double(json, "share", share(sum.units, compare->truth.total));
+        as_json_double(json, "share", as_ratio(sum.units, compare->truth.total));
         as_json_u64(json, "instructions", sum.instructions);
         as_json_double(json, "correlation", sum.correlation);
         as_json_end(json);
@@ -98,10 +94,10 @@ static void json_combined(struct as_json *json, const struct as_compare *compare
     struct as_combined_sum sum = as_pics_combined(pics);
     as_json_object(json, "combined");
     as_json_u64(json, "met", sum.met);
-    as_json_double(json, "executions", share(sum.combined, sum.met));
-    as_json_double(json, "cycles", share(sum.combined_units, compare->truth.total));
-    as_json_double(json, "independent_executions", share(sum.independent, sum.met));
-    as_json_double(json, "independent_cycles", share(sum.independent_units, compare->truth.total));
+    as_json_double(json, "executions", as_ratio(sum.combined, sum.met));
+    as_json_double(json, "cycles", as_ratio(sum.combined_units, compare->truth.total));
+    as_json_double(json, "independent_executions", as_ratio(sum.independent, sum.met));
+    as_json_double(json, "independent_cycles", as_ratio(sum.independent_units, compare->truth.total));
     as_json_end(json);
 }
 
@@ -161,7 +157,7 @@ static void text_each_event(FILE *out, const struct as_compare *compare, const s
             continue;
         struct as_event_sum sum = as_pics_event(pics, as_events[i].bit);
         fprintf(out, "  %-11s %12" PRIu64 " %7.2f %% ", as_events[i].name, sum.count,
-                100 * share(sum.units, compare->truth.total));
+                100 * as_ratio(sum.units, compare->truth.total));
         if (isnan(sum.correlation))
             fprintf(out, "%11s", "-");
         else
@@ -189,11 +185,11 @@ static void text_components(FILE *out, const struct as_compare *compare, struct 
         if (i >= SHOWN_COMPONENTS)
             rest += entry->units;
         else if (entry->units)
-            fprintf(out, "  %6.2f %%  %s\n", 100 * share(entry->units, compare->truth.total),
+            fprintf(out, "  %6.2f %%  %s\n", 100 * as_ratio(entry->units, compare->truth.total),
                     as_events_name(entry->events, text, sizeof text));
     }
     if (rest)
-        fprintf(out, "  %6.2f %%  %zu more\n", 100 * share(rest, compare->truth.total),
+        fprintf(out, "  %6.2f %%  %zu more\n", 100 * as_ratio(rest, compare->truth.total),
                 program->len - SHOWN_COMPONENTS);
 }
 
@@ -211,7 +207,7 @@ void as_compare_events_text(const struct as_compare *compare, FILE *out)
             "\nOf the instructions that met an event, %.1f %% met several; theirs are %.1f %% of all cycles.\n"
             "99 %% of the stalls that no event explains are at most %" PRIu64 " cycles long; the longest is %" PRIu64
             ".\n",
-            100 * share(sum.combined, sum.met), 100 * share(sum.combined_units, compare->truth.total),
+            100 * as_ratio(sum.combined, sum.met), 100 * as_ratio(sum.combined_units, compare->truth.total),
             as_stall_quantile(stalls, 0.99), stalls->longest);
     as_pics_free(&shown);
     as_pics_free(&program);

@@ -1,6 +1,7 @@
 /* See compare_pics.h. */
 #include "cmd/compare_pics.h"
 
+#include "base/ratio.h"
 #include "base/vec.h"
 #include "cmd/compare_events.h"
 
@@ -9,11 +10,6 @@
 #include <string.h>
 
 enum { BAR = 40, KEYS = 12, NEAR_NAMES = 3, NAME_MAX_COMPARED = 256 };
-
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
 
 /* ---- which instructions ---- */
 
@@ -260,13 +256,13 @@ static void put_bar(FILE *out, const struct legend *legend, const struct as_pics
         for (size_t k = 0; k < n; k++)
             if (entries[k].events == legend->parts[i].events) {
                 sum += entries[k].units;
-                size_t end = (size_t)((double)BAR * share(sum, legend->most) + 0.5);
+                size_t end = (size_t)((double)BAR * as_ratio(sum, legend->most) + 0.5);
                 put_key(out, key_of(legend, entries[k].events), end - drawn, colour);
                 drawn = end;
             }
     for (size_t k = 0; k < n; k++)
         others += key_of(legend, entries[k].events) == '?' ? entries[k].units : 0;
-    size_t end = (size_t)((double)BAR * share(sum + others, legend->most) + 0.5);
+    size_t end = (size_t)((double)BAR * as_ratio(sum + others, legend->most) + 0.5);
     put_key(out, '?', end - drawn, colour);
 }
 
@@ -279,7 +275,7 @@ static void text_row(const struct as_compare *compare, FILE *out, const struct l
     uint64_t units = 0;
     for (size_t i = 0; i < n; i++)
         units += entries[i].units;
-    fprintf(out, "%7.2f %% %10" PRIx64 "  %-42.42s ", 100 * share(units, compare->shown_total), insn->address,
+    fprintf(out, "%7.2f %% %10" PRIx64 "  %-42.42s ", 100 * as_ratio(units, compare->shown_total), insn->address,
             as_insn_text(insn, text, sizeof text));
     put_bar(out, legend, entries, n, colour);
     fputc('\n', out);
@@ -297,7 +293,7 @@ void as_listing_text(const struct as_compare *compare, FILE *out, bool colour)
             image = as_engine_insn_image(engine, id);
             as_model_locate(compare->model, id, &location);
             fprintf(out, "\n%s (%s): %.2f %% of all cycles%s%s\n", location.function ? location.function : "?",
-                    location.module_name, 100 * share(legend.total, compare->shown_total),
+                    location.module_name, 100 * as_ratio(legend.total, compare->shown_total),
                     compare->pics_of ? ", says " : "", compare->pics_of ? compare->pics_of : "");
         }
         text_row(compare, out, &legend, id, colour);
@@ -307,11 +303,11 @@ void as_listing_text(const struct as_compare *compare, FILE *out, bool colour)
         char text[AS_EVENTS_NAME_MAX];
         fputs("  ", out);
         put_key(out, key_of(&legend, legend.parts[i].events), 1, colour);
-        fprintf(out, " %7.2f %%  %s\n", 100 * share(legend.parts[i].units, compare->shown_total),
+        fprintf(out, " %7.2f %%  %s\n", 100 * as_ratio(legend.parts[i].units, compare->shown_total),
                 as_events_name(legend.parts[i].events, text, sizeof text));
     }
     if (legend.others)
-        fprintf(out, "  ? %7.2f %%  other combinations\n", 100 * share(legend.others, compare->shown_total));
+        fprintf(out, "  ? %7.2f %%  other combinations\n", 100 * as_ratio(legend.others, compare->shown_total));
 }
 
 void as_listing_json(const struct as_compare *compare, struct as_json *json)
@@ -322,6 +318,6 @@ void as_listing_json(const struct as_compare *compare, struct as_json *json)
     as_json_string(json, "of", compare->pics_of ? compare->pics_of : "golden");
     as_compare_event_names_json(json, "events", compare->shown_events);
     as_json_double(json, "cycles", (double)legend.total / (double)AS_CYCLE_UNITS);
-    as_json_double(json, "share", share(legend.total, compare->shown_total));
+    as_json_double(json, "share", as_ratio(legend.total, compare->shown_total));
     as_json_end(json);
 }

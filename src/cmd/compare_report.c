@@ -1,6 +1,7 @@
 /* See compare.h. */
 #include "cmd/compare.h"
 
+#include "base/ratio.h"
 #include "base/vec.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
@@ -42,11 +43,6 @@ static void pics_errors_of(const struct as_compare *compare, const struct as_sam
     struct as_pics said = as_sampling_pics(sampling, index);
     as_pics_errors(&said, &compare->golden, as_sampling_results(sampling, &n)[index].events, &compare->levels, errors);
     as_pics_free(&said);
-}
-
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
 }
 
 /* ---- the instructions that matter ---- */
@@ -207,7 +203,7 @@ static void json_row(struct as_json *json, const struct as_compare *compare, uin
     else
         as_json_u64(json, "executions", id < n_rows ? oracle[id].executions : 0);
     as_json_double(json, "cycles", (double)units / (double)AS_CYCLE_UNITS);
-    as_json_double(json, "share", share(units, compare->shown_total));
+    as_json_double(json, "share", as_ratio(units, compare->shown_total));
     as_compare_components_json(json, "components", entries, n);
     json_met(json, compare, entries, n);
 }
@@ -226,7 +222,7 @@ static void json_rows(struct as_json *json, const struct as_compare *compare)
         as_json_object(json, "samplers");
         for (size_t s = 0; s < n_results; s++)
             as_json_double(json, results[s].sampler->name,
-                           share(as_profile_get(&results[s].profile, id), results[s].profile.total));
+                           as_ratio(as_profile_get(&results[s].profile, id), results[s].profile.total));
         as_json_end(json);
         as_json_end(json);
     }
@@ -240,7 +236,7 @@ static void json_stack(struct as_json *json, const struct as_compare *compare)
     uint64_t total = as_stack_total(&stack);
     as_json_object(json, "stack");
     for (int i = 0; i < AS_STACK_COUNT; i++)
-        as_json_double(json, as_stack_part_name((enum as_stack_part)i), share(stack.units[i], total));
+        as_json_double(json, as_stack_part_name((enum as_stack_part)i), as_ratio(stack.units[i], total));
     as_json_end(json);
     if (total)
         as_json_string(json, "class", as_intensity_name(as_stack_intensity(&stack)));
@@ -249,7 +245,7 @@ static void json_stack(struct as_json *json, const struct as_compare *compare)
     as_json_object(json, "states");
     for (int i = 0; i < AS_STATE_COUNT; i++)
         as_json_double(json, as_state_name((enum as_state)i),
-                       share(as_oracle_total(compare->oracle).units[i], compare->truth.total));
+                       as_ratio(as_oracle_total(compare->oracle).units[i], compare->truth.total));
     as_json_end(json);
 }
 
@@ -287,7 +283,7 @@ static void json_cores(struct as_json *json, const struct as_compare *const *com
         as_json_double(json, "frequency", compare->machine->frequency);
         as_json_u64(json, "instructions", compare->result.instructions);
         as_json_u64(json, "cycles", compare->result.cycles);
-        as_json_double(json, "ipc", share(compare->result.instructions, compare->result.cycles));
+        as_json_double(json, "ipc", as_ratio(compare->result.instructions, compare->result.cycles));
         as_json_u64(json, "period", as_sampling_schedule(compare->samplings[0])->period);
         json_stack(json, compare);
         json_samplers(json, compare, compare->samplings[0]);
@@ -312,7 +308,7 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
     as_json_double(json, "frequency", compare->machine->frequency);
     as_json_u64(json, "instructions", result->instructions);
     as_json_u64(json, "cycles", result->cycles);
-    as_json_double(json, "ipc", share(result->instructions, result->cycles));
+    as_json_double(json, "ipc", as_ratio(result->instructions, result->cycles));
     as_json_u64(json, "elapsed_cycles", result->elapsed);
     as_json_u64(json, "kernel_cycles", result->kernel_cycles);
     as_regions_json(json,
@@ -419,7 +415,7 @@ static void text_stack(FILE *out, const struct as_compare *compare)
     fprintf(out, "\nWhere the cycles went (%s-intensive):\n", as_intensity_name(as_stack_intensity(&stack)));
     for (int i = 0; i < AS_STACK_COUNT; i++)
         fprintf(out, "  %-14s %6.2f %%\n", as_stack_part_name((enum as_stack_part)i),
-                100 * share(stack.units[i], as_stack_total(&stack)));
+                100 * as_ratio(stack.units[i], as_stack_total(&stack)));
 }
 
 static void text_rows(FILE *out, const struct as_compare *compare)
@@ -438,10 +434,10 @@ static void text_rows(FILE *out, const struct as_compare *compare)
         struct as_location location = {0};
         char text[160];
         as_model_locate(compare->model, rows[i].id, &location);
-        fprintf(out, "\n%8.2f", 100 * share(rows[i].units, compare->truth.total));
+        fprintf(out, "\n%8.2f", 100 * as_ratio(rows[i].units, compare->truth.total));
         for (size_t s = 0; s < n_results; s++)
             fprintf(out, " %8.2f",
-                    100 * share(as_profile_get(&results[s].profile, rows[i].id), results[s].profile.total));
+                    100 * as_ratio(as_profile_get(&results[s].profile, rows[i].id), results[s].profile.total));
         fprintf(out, "  %.40s+0x%" PRIx64 "  %s", location.function ? location.function : location.module_name,
                 location.function ? insn->address - location.function_start : location.module_offset,
                 as_insn_text(insn, text, sizeof text));
@@ -463,7 +459,7 @@ static void text_cores(FILE *out, const struct as_compare *const *compares, size
         const struct as_compare *compare = compares[i];
         results = as_sampling_results(compare->samplings[0], &n_results);
         fprintf(out, "\n%-18s %12" PRIu64 " %6.2f", compare->machine->name, compare->result.cycles,
-                share(compare->result.instructions, compare->result.cycles));
+                as_ratio(compare->result.instructions, compare->result.cycles));
         for (size_t s = 0; s < n_results; s++)
             text_percent(out, error_of(compare, &results[s], 0));
     }
@@ -476,7 +472,8 @@ void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *o
     const struct as_model_result *result = &compare->result;
     const struct as_schedule *schedule = as_sampling_schedule(compare->samplings[0]);
     fprintf(out, "\n'%s' on %s: %" PRIu64 " instructions, %" PRIu64 " cycles, IPC %.2f%s\n", compare->argv[0],
-            compare->machine->name, result->instructions, result->cycles, share(result->instructions, result->cycles),
+            compare->machine->name, result->instructions, result->cycles,
+            as_ratio(result->instructions, result->cycles),
             result->engine.end.stopped                                    ? " (the region asked for)"
             : result->engine.end.interrupted || result->engine.end.signal ? " (until it was killed)"
                                                                           : "");

@@ -1,5 +1,6 @@
 /* What `assay record` says when it is done: read back from the file, as anyone would. */
 #include "cmd/record_summary.h"
+#include "base/ratio.h"
 #include "cmd/cli.h"
 #include "cmd/pager.h"
 #include "report/report_json.h"
@@ -17,7 +18,7 @@ enum { TOP = 3 };
 static void json_share(struct as_json *json, const struct as_summary *summary, const struct as_store_rows *rows,
                        size_t i)
 {
-    double share = rows->total ? (double)rows->rows[i].units / (double)rows->total : 0;
+    double share = as_ratio(rows->rows[i].units, rows->total);
     struct as_interval interval =
         as_share_interval(share, summary->exact || summary->counted ? INFINITY : (double)summary->samples, AS_Z_95);
     as_json_double(json, "share", share);
@@ -56,7 +57,7 @@ static void text_functions(FILE *out, const struct as_store *store, const struct
     for (size_t i = 0; i < rows->n && i < TOP; i++)
         fprintf(out, "%s%s %.1f %%", i ? ", " : "most time: ",
                 AS_SHOW(rows->rows[i].id < n ? functions[rows->rows[i].id].name : "(no function)"),
-                rows->total ? 100 * (double)rows->rows[i].units / (double)rows->total : 0);
+                100 * as_ratio(rows->rows[i].units, rows->total));
     if (rows->n)
         fputc('\n', out);
 }
