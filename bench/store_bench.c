@@ -4,6 +4,7 @@
  *
  * Functions of 100 instructions, one thread, a golden series with two components for each instruction and a sampler
  * with one for every fourth, a call path for each function. The same numbers always give the same profile. */
+#include "base/random.h"
 #include "store/store_read.h"
 #include "store/store_write.h"
 
@@ -20,12 +21,6 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static uint64_t next(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
 }
 
 static void die(const struct as_error *err)
@@ -53,7 +48,7 @@ static void add_code(struct as_store_writer *writer, uint32_t n, uint64_t *seed)
                                            .line = i / 4 + 1};
             function = as_store_add_function(writer, &of);
         }
-        snprintf(text, sizeof text, texts[next(seed) % 5], (unsigned)(next(seed) % 4096));
+        snprintf(text, sizeof text, texts[as_random(seed) % 5], (unsigned)(as_random(seed) % 4096));
         struct as_store_insn insn = {.location = {.address = address,
                                                   .module = in,
                                                   .function = function,
@@ -72,7 +67,7 @@ static void add_code(struct as_store_writer *writer, uint32_t n, uint64_t *seed)
 static void add_times(struct as_store_writer *writer, uint32_t series, uint32_t n, uint32_t step, uint64_t *seed)
 {
     for (uint32_t i = 0; i < n; i += step) {
-        uint64_t heat = (next(seed) % 1000 + 1) * (i % 7 == 0 ? 50 : 1), miss = next(seed) % (heat * 3) + 1;
+        uint64_t heat = (as_random(seed) % 1000 + 1) * (i % 7 == 0 ? 50 : 1), miss = as_random(seed) % (heat * 3) + 1;
         struct as_store_time time = {
             .series = series, .instruction = i, .units = (heat + miss) * SCALE, .samples = 1, .executions = heat};
         struct as_store_component base = {.series = series, .instruction = i, .units = heat * SCALE, .samples = 1},

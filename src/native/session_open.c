@@ -1,6 +1,7 @@
 /* Opens a session's events: which ones, on which processors, and what to do without where the machine or its settings
  * do not allow it. */
 #include "base/clock.h"
+#include "base/random.h"
 #include "native/probe_parts.h"
 #include "native/session_internal.h"
 
@@ -438,8 +439,7 @@ static bool counted_enough(struct as_native_fd *event, uint64_t period)
 static void change_period(struct as_native_session *session, int fd, const struct as_native_kind *kind, double width)
 {
     enum { STEPS = 31 };
-    session->random = session->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    double away = ((double)((session->random >> 33) % STEPS) / (STEPS / 2) - 1) * width;
+    double away = ((double)as_random_below(&session->random, STEPS) / (STEPS / 2) - 1) * width;
     uint64_t period = prime_period(kind->unit, (uint64_t)((double)kind->period * (1 + away)));
     ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
 }

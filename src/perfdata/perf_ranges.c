@@ -3,6 +3,7 @@
 #include "perfdata/perf_ranges.h"
 
 #include "base/alloc.h"
+#include "base/random.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,10 +20,7 @@ static uint64_t next_priority(void)
     static _Thread_local uint64_t state;
     if (state == 0 && getrandom(&state, sizeof state, GRND_NONBLOCK) != sizeof state)
         state = (uintptr_t)&state;
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t mixed = (state ^ state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-    return mixed ^ mixed >> 31;
+    return as_random(&state);
 }
 
 static struct as_perf_node *refer(struct as_perf_node *node)

@@ -15,6 +15,7 @@
  */
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/random.h"
 #include "native/code_watch.h"
 #include "native/process_maps.h"
 #include "native/reconstruct.h"
@@ -59,7 +60,7 @@ struct as_native_accesses *as_native_accesses_new(struct as_import *import, uint
     accesses->import = import;
     accesses->code = as_code_new(true);
     accesses->watch = as_code_watch_new(NULL);
-    accesses->random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    accesses->random = seed;
     return accesses;
 }
 
@@ -85,10 +86,7 @@ void as_native_accesses_process(struct as_native_accesses *accesses, const struc
 
 static unsigned draw(struct as_native_accesses *accesses, unsigned below)
 {
-    accesses->random ^= accesses->random << 13;
-    accesses->random ^= accesses->random >> 7;
-    accesses->random ^= accesses->random << 17;
-    return (unsigned)((accesses->random >> 20) % below);
+    return (unsigned)as_random_below(&accesses->random, below);
 }
 
 /* ---- what was found ---- */

@@ -1,6 +1,7 @@
 /* Assay's side: whatever the program writes into the shared memory, it is read within its bounds. */
 #include "agent_bed.h"
 
+#include "base/random.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -47,21 +48,13 @@ static void read_all(void)
     assert_in_range(n, 0, AS_AGENT_MAX_THREADS);
 }
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
-}
-
 /* The ring and some images, word by word, while the ring is being read. */
 static void scribble(uint64_t seed, uint64_t mask)
 {
     uint64_t *words = (uint64_t *)bed.wire;
     size_t n = offsetof(struct as_agent_wire, image) / 8 + 3 * sizeof(struct as_agent_image) / 8;
     for (size_t i = 0; i < n; i++)
-        __atomic_store_n(&words[i], mask ? mask : next_random(&seed), __ATOMIC_RELAXED);
+        __atomic_store_n(&words[i], mask ? mask : as_random(&seed), __ATOMIC_RELAXED);
 }
 
 static void nonsense(void **state)

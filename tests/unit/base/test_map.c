@@ -3,14 +3,10 @@
 
 #include "base/map.h"
 
+#include "base/random.h"
+
 #include <stdbool.h>
 #include <stdio.h>
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
 
 static void finds_nothing_in_an_empty_map(void **state)
 {
@@ -45,8 +41,8 @@ static void agrees_with_an_array(void **state)
     uint64_t seed = 1;
     size_t count = 0;
     for (int step = 1; step <= STEPS; step++) {
-        uint64_t index = next_random(&seed) % KEYS, key = index << 12;
-        if (next_random(&seed) % 3 == 0) {
+        uint64_t index = as_random(&seed) % KEYS, key = index << 12;
+        if (as_random(&seed) % 3 == 0) {
             assert_int_equal(as_map_remove(&map, key), present[index]);
             count -= present[index];
             present[index] = false;
@@ -57,7 +53,7 @@ static void agrees_with_an_array(void **state)
             present[index] = true;
             *place = value[index] = (uint64_t)step;
         }
-        uint64_t probe = next_random(&seed) % KEYS, *found = as_map_get(&map, probe << 12);
+        uint64_t probe = as_random(&seed) % KEYS, *found = as_map_get(&map, probe << 12);
         assert_int_equal(found != NULL, present[probe]);
         if (found)
             assert_int_equal(*found, value[probe]);

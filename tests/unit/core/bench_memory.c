@@ -1,6 +1,7 @@
 /* How long the memory model takes for an access, by where it hits. Not a test: prints nanoseconds.
  * The machine is boom-tip's memory. Each case runs at least half a second; WINDOW accesses are under way at most, as in
  * a core with a load queue. */
+#include "base/random.h"
 #include "core/memory.h"
 
 #include <stdio.h>
@@ -53,8 +54,7 @@ static void run(const char *name, uint64_t bytes, uint64_t stride, bool shuffled
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     for (uint32_t i = n; shuffled && i-- > 1;) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        uint32_t other = (uint32_t)((seed >> 33) % (i + 1)), kept = order[i];
+        uint32_t other = (uint32_t)as_random_below(&seed, i + 1), kept = order[i];
         order[i] = order[other];
         order[other] = kept;
     }

@@ -23,14 +23,14 @@ struct step {
 
 static void make_steps(struct step *steps)
 {
-    uint32_t state = 1;
+    uint64_t state = 1;
     for (uint32_t i = 0; i < BRANCHES; i++)
         insns[i] = bed_insn(AS_CLASS_BRANCH, 0x10000 + i * 24, 0x10040 + i * 24);
     for (uint32_t i = 0; i < LENGTH; i++) {
         uint32_t which = i % 17 ? i % 61 : i % BRANCHES;
         steps[i].insn = (uint16_t)which;
         steps[i].taken = which % 3 == 0   ? i % (which + 2) != 0
-                         : which % 3 == 1 ? bed_random(&state) % 64 != 0
+                         : which % 3 == 1 ? as_random(&state) % 64 != 0
                                           : (i >> which % 5 & 1) != 0;
     }
 }

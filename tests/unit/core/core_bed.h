@@ -9,6 +9,7 @@
 #define AS_TESTS_CORE_BED_H
 
 #include "base/vec.h"
+#include "bed_random.h"
 #include "core/core.h"
 
 enum { BED_NONE = -1, BED_CODE = 0x10000, BED_DATA = 0x10000000 };
@@ -70,11 +71,5 @@ void core_bed_run(struct core_bed *bed);
 
 /* Cycles of a step between the commits of `from` and `to`, on average; negative counts from the end. */
 double core_bed_rate(const struct core_bed *bed, long from, long to);
-
-static inline uint64_t core_bed_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef AS_TESTS_MEMORY_BED_H
 #define AS_TESTS_MEMORY_BED_H
 
+#include "bed_random.h"
 #include "core/memory.h"
 
 #include <string.h>
@@ -95,12 +96,6 @@ static inline uint64_t bed_warm_page(struct bed *bed, uint64_t address)
 {
     as_memory_translate(bed->memory, 1, address);
     return 10000;
-}
-
-static inline uint64_t bed_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef AS_TESTS_PREDICTOR_BED_H
 #define AS_TESTS_PREDICTOR_BED_H
 
+#include "base/random.h"
 #include "core/predictor.h"
 
 #include <stdio.h>
@@ -31,15 +32,6 @@ static inline bool bed_branch(struct as_predictor *predictor, uint64_t address, 
 {
     struct as_insn insn = bed_insn(AS_CLASS_BRANCH, address, address + 64);
     return as_predictor_predict(predictor, &insn, taken, taken ? insn.target : address + 4).mispredicted;
-}
-
-static inline uint32_t bed_random(uint32_t *state)
-{
-    uint32_t x = *state;
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    return *state = x;
 }
 
 #endif

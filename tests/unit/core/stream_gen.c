@@ -12,7 +12,7 @@ struct generator {
 
 static uint32_t below(struct generator *generator, uint32_t n)
 {
-    return (uint32_t)(core_bed_random(&generator->seed) % n);
+    return (uint32_t)(bed_random(&generator->seed) % n);
 }
 
 static bool chance(struct generator *generator, uint32_t of_hundred)
@@ -120,7 +120,7 @@ static uint64_t any_address(struct generator *generator, uint8_t base, uint32_t 
     if (chance(generator, mix->alias))
         base = (uint8_t)(1 + below(generator, 30));
     if (chance(generator, mix->far))
-        generator->near[base] = core_bed_random(&generator->seed) % mix->footprint & ~7ull;
+        generator->near[base] = bed_random(&generator->seed) % mix->footprint & ~7ull;
     uint64_t at = (generator->near[base] + below(generator, 16) * 8) % mix->footprint;
     *size = 8;
     if (chance(generator, mix->partial)) {

@@ -224,7 +224,7 @@ static void t12_mispredicted_branches(void **state)
     bed.pc = BED_CODE + 16;
     core_bed_add(&bed, AS_CLASS_JUMP, BED_NONE, BED_NONE, BED_NONE);
     for (int i = 0; i < N; i++) {
-        bool taken = core_bed_random(&seed) & 1;
+        bool taken = bed_random(&seed) & 1;
         core_bed_jump(&bed, 0, taken, BED_CODE + 16);
         core_bed_jump(&bed, taken ? 2 : 1, true, BED_CODE);
     }

@@ -82,7 +82,7 @@ static double toss(uint32_t ideal, uint32_t *events, uint64_t *mispredictions)
     uint32_t other = core_bed_add(&bed, AS_CLASS_INT, R1, R1, BED_NONE);
     uint32_t back = core_bed_add(&bed, AS_CLASS_JUMP, BED_NONE, BED_NONE, BED_NONE);
     for (int i = 0; i < N; i++) {
-        bool taken = core_bed_random(&seed) & 1;
+        bool taken = bed_random(&seed) & 1;
         core_bed_step(&bed, work);
         core_bed_jump(&bed, branch, taken, bed.code.data[back].address);
         if (!taken)

@@ -49,18 +49,12 @@ static bool loop(uint32_t i, uint32_t trips)
 /* A fixed sequence of coin tosses, repeated. */
 static bool periodic(uint32_t i, uint32_t period)
 {
-    uint32_t state = 77 + period + i % period * 7919;
-    bed_random(&state);
-    return bed_random(&state) >> 7 & 1;
+    return as_random_hash((uint64_t)period << 32 | i % period) & 1;
 }
 
 static bool random_bit(uint32_t i, uint32_t unused)
 {
-    uint32_t state = i * 2654435761u + 12345;
-    (void)unused;
-    bed_random(&state);
-    bed_random(&state);
-    return bed_random(&state) >> 9 & 1;
+    return as_random_hash(i) & 1;
 }
 
 static void test_constant_branches(void **state)

@@ -2,6 +2,7 @@
  * partial, going on with a rep instruction, of blocks that always access the same, that vary, and that disagree with
  * the decoder; with every access recorded and with those alone that vary; in threads that come, go and come again. */
 #include "../engine/stream_bed.h"
+#include "base/random.h"
 #include "count/counts.h"
 #include "unit.h"
 
@@ -12,10 +13,7 @@ static uint64_t seed;
 
 static uint32_t random_below(uint32_t n)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed * 0x2545f4914f6cdd1du >> 33) % n);
+    return (uint32_t)as_random_below(&seed, n);
 }
 
 /* What the naive counter found. */

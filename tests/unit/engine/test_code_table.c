@@ -1,5 +1,6 @@
 /* The code table: the same code is the same object, other code is another, and messages that are not what they should
  * be are refused without a trace. */
+#include "base/random.h"
 #include "engine/code_table.h"
 #include "engine/wire.h"
 #include "unit.h"
@@ -271,10 +272,8 @@ static void test_random_messages(void **state)
     unsigned accepted = 0;
     for (int round = 0; round < 20000; round++) {
         size_t n = (size_t)round % 32;
-        for (size_t i = 0; i < 32; i++) {
-            seed = seed * 6364136223846793005u + 1442695040888963407u;
-            words[i] = seed ^ seed >> 29;
-        }
+        for (size_t i = 0; i < 32; i++)
+            words[i] = as_random(&seed);
         words[0] = round % 5;
         words[1] = round % 100;
         words[2] = n >= 4 ? (n - 4) / 2 : words[2];

@@ -1,6 +1,7 @@
 /* The two sides of the shared memory against each other: the plugin's lanes write on threads of their own, the reader
  * reads, and every thread's record must be what a stream makes of the same words in one piece. Rings turn many times,
  * events lie across their ends, writers wait for room, lanes are used again. */
+#include "base/random.h"
 #include "engine/reader.h"
 #include "plugin/lane.h"
 #include "stream_bed.h"
@@ -26,14 +27,6 @@ struct writer {
     bool dies; /* without a word, its last words not published */
     struct as_wire_lane *lane;
 };
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed * 0x2545f4914f6cdd1du >> 16;
-}
 
 static int set_up(void **state)
 {
@@ -96,7 +89,7 @@ static void *write_words(void *argument)
     writer->lane = as_lane_of[writer->vcpu];
     for (size_t i = 0; i < writer->n; i++) {
         as_lane_push(writer->lane, writer->words[i]);
-        if (next_random(&writer->seed) % 1000 == 0)
+        if (as_random(&writer->seed) % 1000 == 0)
             as_lane_publish(writer->lane); /* as before a system call, here in the middle of anything */
     }
     if (!writer->dies) {
@@ -112,15 +105,15 @@ static void walk(size_t n, uint64_t seed)
     static const uint64_t registers[AS_WIRE_REGISTERS] = {1, 2, 3};
     as_vec_clear(&bed.words);
     while (bed.words.len < n) {
-        switch (next_random(&seed) % 8) {
+        switch (as_random(&seed) % 8) {
         case 0:
             bed_run_block(&bed, SYSCALL);
-            bed_syscall(&bed, (uint32_t)(next_random(&seed) % 300));
+            bed_syscall(&bed, (uint32_t)(as_random(&seed) % 300));
             bed_event(&bed, AS_WIRE_SYSCALL_RETURN, 1, &seed);
             break;
         case 1:
             bed_rep_iteration(&bed, REP, 1);
-            for (uint64_t i = next_random(&seed) % 9; i > 0; i--)
+            for (uint64_t i = as_random(&seed) % 9; i > 0; i--)
                 bed_rep_iteration(&bed, REP_AGAIN, 0);
             bed_run_block(&bed, REP_AGAIN);
             bed_run_block(&bed, LEAVES);
@@ -135,7 +128,7 @@ static void walk(size_t n, uint64_t seed)
             bed_signal(&bed, 10, false, LOOP);
             break;
         default:
-            bed_mix(&bed, next_random(&seed));
+            bed_mix(&bed, as_random(&seed));
             bed_run_block(&bed, BACK);
         }
     }

@@ -1,5 +1,6 @@
 /* Streams: the part of the run that the sink sees (--skip, --max, --from, --to), and words that are not what they
  * should be. */
+#include "base/random.h"
 #include "stream_fixture.h"
 #include "unit.h"
 
@@ -286,11 +287,10 @@ static void test_nonsense(void **state)
         feed_init(&fed, round & 2 ? seed % 7 : 0, round & 4 ? 1 + seed % 9 : UINT64_MAX);
         fed.stream.blocks_only = round & 1;
         for (size_t i = 0; i < 40; i++) {
-            seed = seed * 6364136223846793005u + 1442695040888963407u;
-            uint64_t random = seed >> 33, event = 1 + random % (AS_WIRE_EVENTS - 1);
-            words[i] = random % 3 == 0   ? seed | AS_WIRE_LOAD
-                       : random % 3 == 1 ? pool[seed >> 40 & 7]
-                                         : event << AS_WIRE_EVENT_SHIFT | (seed >> 50 & 511);
+            uint64_t bits = as_random(&seed), random = bits >> 33, event = 1 + random % (AS_WIRE_EVENTS - 1);
+            words[i] = random % 3 == 0   ? bits | AS_WIRE_LOAD
+                       : random % 3 == 1 ? pool[bits >> 40 & 7]
+                                         : event << AS_WIRE_EVENT_SHIFT | (bits >> 50 & 511);
         }
         for (size_t at = 0, done = 1; at < 40 && done; at += done)
             if (as_stream_consume(&fed.stream, words + at, 40 - at, &done) != AS_STREAM_OK)

@@ -1,5 +1,6 @@
 /* The plugin's quick look at an instruction's bytes against the decoders: it must see everything that the decoder marks
  * as varying or as a hint, and may see more, but not so much that nothing is gained. */
+#include "base/random.h"
 #include "engine/engine.h"
 #include "plugin/varies.h"
 #include "unit.h"
@@ -14,10 +15,7 @@ static uint64_t seed = 42;
 
 static uint64_t random_bits(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed * 0x2545f4914f6cdd1du;
+    return as_random(&seed);
 }
 
 struct tally {

@@ -1,4 +1,5 @@
 /* The decoders against tables of instructions (*.cases), cut short, and on bytes of every kind. */
+#include "base/random.h"
 #include "insn_check.h"
 #include "insn_show.h"
 #include "unit.h"
@@ -131,10 +132,7 @@ static uint64_t random_state = 0x9e3779b97f4a7c15;
 
 static uint64_t random_bits(void)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
+    return as_random(&random_state);
 }
 
 /* Returns whether it was an instruction. */

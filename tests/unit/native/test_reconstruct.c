@@ -1,5 +1,6 @@
 /* Data accesses from registers and code: by hand for what is decided, and the small interpreter against the processor
  * itself, on random instructions. */
+#include "base/random.h"
 #include "native/reconstruct.h"
 #include "native/x86_step.h"
 
@@ -249,9 +250,7 @@ struct machine {
 static uint64_t seed = 88172645463325252u;
 static uint64_t next_random(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
+    return as_random(&seed);
 }
 
 /* One instruction between registers other than rsp and r15, of any width. */

@@ -1,6 +1,8 @@
 /* See pipe_gen.h. A toy pipeline: no resources but widths, random latencies, program order where order is due. */
 #include "pipe_gen.h"
 
+#include "base/random.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +10,7 @@ enum { FRONT_END = 3 }; /* cycles from fetch to dispatch */
 
 uint64_t pipe_gen_random(struct pipe_gen *gen)
 {
-    gen->random ^= gen->random << 13;
-    gen->random ^= gen->random >> 7;
-    gen->random ^= gen->random << 17;
-    return gen->random;
+    return as_random(&gen->random);
 }
 
 uint32_t pipe_gen_below(struct pipe_gen *gen, uint32_t limit)

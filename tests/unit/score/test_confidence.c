@@ -1,6 +1,7 @@
 /* Intervals of shares and means, and whether two profiles agree: answers by hand, and by drawing many samples. */
 #include "score/confidence.h"
 
+#include "base/random.h"
 #include "score/agreement.h"
 #include "score/binomial.h"
 #include "unit.h"
@@ -102,12 +103,6 @@ enum { GROUPS = 300, ROUNDS = 2000 };
 
 static uint64_t seed = 1;
 
-static double draw(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 11) / 9007199254740992.0;
-}
-
 /* A few large groups and a long tail, which is what profiles look like. */
 static void make_profile(uint64_t *units)
 {
@@ -120,7 +115,7 @@ static void draw_samples(const uint64_t *units, int samples, uint64_t *counts)
     struct as_weights truth = as_weights_of(units, GROUPS);
     memset(counts, 0, GROUPS * sizeof *counts);
     for (int i = 0; i < samples; i++) {
-        uint64_t at = (uint64_t)(draw() * (double)truth.total);
+        uint64_t at = (uint64_t)(as_random_fraction(&seed) * (double)truth.total);
         size_t group = 0;
         for (; group + 1 < GROUPS && at >= units[group]; group++)
             at -= units[group];
