@@ -8,6 +8,7 @@
 #include "base/vec.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 
 struct as_agent {
     int memory;
+    int library; /* open where its path cannot be preloaded; -1: its path can */
     struct as_agent_wire *wire;
     char **environment;
     char *own[2]; /* of its entries */
@@ -73,18 +75,31 @@ static bool is_variable(const char *entry, const char *name)
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
+/* The dynamic linker splits LD_PRELOAD at blanks and colons: a library with one in its path goes by our descriptor. */
+static char *preload_path(struct as_agent *agent, const char *library, struct as_error *err)
+{
+    if (!strpbrk(library, " :"))
+        return as_strdup(library);
+    agent->library = open(library, O_RDONLY | O_CLOEXEC);
+    if (agent->library >= 0)
+        return as_format("/proc/%d/fd/%d", getpid(), agent->library);
+    as_error_set(err, "%s: cannot be read: %s", library, strerror(errno));
+    return NULL;
+}
+
 /* What is preloaded already stays behind the agent. */
 static bool make_environment(struct as_agent *agent, const char *library, unsigned depth, struct as_error *err)
 {
     extern char **environ;
     const char *before = getenv("LD_PRELOAD");
     size_t n = 0, kept = 0;
-    if (strpbrk(library, " :"))
-        return as_error_set(err, "%s: the dynamic linker takes no path with a space or a colon", library);
+    char *path = preload_path(agent, library, err);
+    if (!path)
+        return false;
     while (environ && environ[n])
         n++;
-    agent->own[0] =
-        before && *before ? as_format("LD_PRELOAD=%s:%s", library, before) : as_format("LD_PRELOAD=%s", library);
+    agent->own[0] = before && *before ? as_format("LD_PRELOAD=%s:%s", path, before) : as_format("LD_PRELOAD=%s", path);
+    free(path);
     agent->own[1] = as_format(AS_AGENT_VARIABLE "=/proc/%d/fd/%d %u", getpid(), agent->memory, depth);
     agent->environment = as_alloc_array(n + 3, sizeof *agent->environment);
     for (size_t i = 0; i < n; i++)
@@ -158,7 +173,7 @@ struct as_agent *as_agent_open(const char *library, unsigned depth, struct as_er
 {
     char found[PATH_MAX];
     struct as_agent *agent = as_alloc(sizeof *agent);
-    agent->memory = -1;
+    agent->memory = agent->library = -1;
     if ((library || find_library(found, err)) && make_memory(agent, err) &&
         make_environment(agent, library ? library : found, depth, err)) {
         int error = pthread_create(&agent->reader, NULL, read_ring, agent);
@@ -258,6 +273,8 @@ void as_agent_close(struct as_agent *agent)
         munmap(agent->wire, sizeof *agent->wire);
     if (agent->memory >= 0)
         close(agent->memory);
+    if (agent->library >= 0)
+        close(agent->library);
     as_vec_free(&agent->threads);
     as_map_free(&agent->running);
     free(agent->environment);

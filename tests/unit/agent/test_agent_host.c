@@ -257,7 +257,25 @@ static void the_environment(void **state)
     assert_int_equal(agents, 1);
     struct as_error err = AS_ERROR_INIT;
     assert_null(as_agent_open("/no where/agent.so", 4, &err));
-    assert_non_null(strstr(err.message, "space"));
+    assert_non_null(strstr(err.message, "/no where/agent.so: cannot be read"));
+}
+
+/* The dynamic linker would split it there: it goes by a path without one that leads to the same file. */
+static void a_path_with_a_colon(void **state)
+{
+    char path[] = "/tmp/assay:agent.XXXXXX", seen[256] = "";
+    struct as_error err = AS_ERROR_INIT;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    struct as_agent *host = as_agent_open(path, 4, &err);
+    assert_non_null(host);
+    for (char *const *entry = as_agent_environment(host); *entry; entry++)
+        if (strncmp(*entry, "LD_PRELOAD=", 11) == 0)
+            assert_true(readlink(*entry + 11, seen, sizeof seen - 1) > 0);
+    assert_string_equal(seen, path);
+    as_agent_close(host);
+    unlink(path);
+    close(fd);
 }
 
 int main(void)
@@ -275,6 +293,7 @@ int main(void)
         BED(a_flood_of_threads),
         BED(more_threads_than_are_kept),
         BED(the_environment),
+        BED(a_path_with_a_colon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
