@@ -3,6 +3,7 @@
  * To add a command: write cmd_VERB.c, name it in meson.build, declare it in commands.h, add its line to the table here,
  * and write doc/man/assay-VERB.1 (a test holds that against -h). */
 #include "cmd/commands.h"
+#include "cmd/complete.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +101,8 @@ static int dispatch(int argc, char **argv)
         puts("assay " AS_VERSION);
         return AS_EXIT_OK;
     }
+    if (strcmp(verb, "--complete") == 0)
+        return as_complete(commands, argc - 2, argv + 2);
     const struct as_command *command = find_command(verb);
     return command ? command->run(argc - 1, argv + 1) : complain_unknown(verb);
 }

@@ -60,4 +60,7 @@ struct as_record_result {
 bool as_record_run(const struct as_record_options *options, struct as_record_result *result,
                    struct as_error *err) AS_MUST_CHECK;
 
+/* The name of the i-th source ("model"); NULL behind the last. */
+const char *as_record_source_name(size_t i);
+
 #endif

@@ -12,6 +12,11 @@
 
 static const struct as_record_source *const sources[] = {&as_record_pmu, &as_record_model, &as_record_timer, NULL};
 
+const char *as_record_source_name(size_t i)
+{
+    return i < sizeof sources / sizeof *sources && sources[i] ? sources[i]->name : NULL;
+}
+
 /* ---- auto ---- */
 
 static const struct as_record_source *take(struct as_record *record, const struct as_record_source *source,
