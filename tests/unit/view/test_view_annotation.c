@@ -115,6 +115,37 @@ static void targets_of_jumps(void **state)
     as_view_free(&view);
 }
 
+/* Functions that cover each other, as a whole .plt covers its stubs: one that begins at the target, else the smallest. */
+static void targets_in_several_functions(void **state)
+{
+    static const struct as_store_function functions[] = {
+        {"caller", NULL, NONE, NONE, 0, 0x1000, 8},  {".plt", NULL, NONE, NONE, 0, 0x2000, 0x100},
+        {"stub", NULL, NONE, NONE, 0, 0x2010, 0x10}, {"half", NULL, NONE, NONE, 0, 0x2000, 0x80},
+        {"point", NULL, NONE, NONE, 0, 0x2018, 0},   {"late", NULL, NONE, NONE, 0, 0x2010, 0x40}};
+    static const struct {
+        uint64_t target;
+        const char *name;
+    } wanted[] = {{0x2010, "stub"}, {0x2014, "stub+0x4"},  {0x2018, "point"},     {0x2019, "stub+0x9"},
+                  {0x2000, ".plt"}, {0x2030, "late+0x20"}, {0x2060, "half+0x60"}, {0x2090, ".plt+0x90"}};
+    struct as_store_writer *writer = view_bed_writer("plt.db");
+    as_store_add_series(writer,
+                        &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        as_store_add_function(writer, &functions[i]);
+    view_bed_commit(writer);
+    struct as_view view = view_bed_open("plt.db", NULL);
+    struct as_sources *sources = as_sources_new(NULL);
+    struct as_annotation annotation = make(&view, 0, sources);
+    char text[AS_TARGET_MAX];
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct as_note_insn insn = {.target = wanted[i].target, .jumps = true};
+        assert_string_equal(as_annotation_target(&annotation, &insn, text), wanted[i].name);
+    }
+    as_annotation_free(&annotation);
+    as_sources_free(sources);
+    as_view_free(&view);
+}
+
 static void code_in_no_function(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -291,6 +322,12 @@ static void what_is_no_code(void **state)
     assert_true(annotation.insns.data[4].recorded);
     as_annotation_free(&annotation);
     as_view_free(&view);
+    view = open_victim(17, 2, 0); /* an instruction of unknown length: the file has it too */
+    annotation = make(&view, 0, sources);
+    assert_int_equal(annotation.insns.len, 7);
+    assert_int_equal(annotation.insns.data[1].address, annotation.insns.data[2].address);
+    as_annotation_free(&annotation);
+    as_view_free(&view);
     view = open_victim(0, 2, 2);
     annotation = make(&view, 0, sources);
     assert_string_equal(annotation.hole_note, "nobody knows where it ends");
@@ -318,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_function),
         cmocka_unit_test(one_thread),
         cmocka_unit_test(targets_of_jumps),
+        cmocka_unit_test(targets_in_several_functions),
         cmocka_unit_test(code_in_no_function),
         cmocka_unit_test(source_lines),
         cmocka_unit_test(beginnings_are_dropped),

@@ -326,6 +326,39 @@ static void differences_at_other_levels(void **state)
     as_view_free(&after);
 }
 
+/* Rows that are alike come by name, parts by when they were first seen. */
+static void differences_that_are_equal(void **state)
+{
+    static const char *const names[] = {"b", "c", "a"}, *const wanted[] = {"a", "b", "c"};
+    struct as_store_writer *writer = view_bed_writer("alike.db");
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1, .events = 3});
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_event(writer, &(struct as_store_event){0, "X", NULL, NONE, NULL});
+    as_store_add_event(writer, &(struct as_store_event){1, "Y", NULL, NONE, NULL});
+    for (uint32_t i = 0; i < 3; i++) {
+        as_store_add_function(writer, &(struct as_store_function){names[i], NULL, NONE, NONE, 0, 16 * (i + 1), 4});
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){{16 * (i + 1), NONE, i, NONE, NONE, 0, NONE}, 0, "nop", NULL, NULL, 0});
+        as_store_add_time(writer, &(struct as_store_time){series, 0, i, 30, 1, 0});
+        as_store_add_component(writer, &(struct as_store_component){series, 0, i, 1, 10, 1});
+        as_store_add_component(writer, &(struct as_store_component){series, 0, i, 2, 20, 0});
+    }
+    view_bed_commit(writer);
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view one = view_bed_open("alike.db", NULL), two = view_bed_open("alike.db", NULL);
+    struct as_diff *diff = as_diff_new(&one, &two, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(diff->rows.data[i].name, wanted[i]);
+        check_part(diff, &diff->rows.data[i], 0, "Y", 20, 20);
+        check_part(diff, &diff->rows.data[i], 1, "X", 10, 10);
+    }
+    as_diff_free(diff);
+    as_view_free(&one);
+    as_view_free(&two);
+}
+
 static void profiles_that_cannot_be_compared(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -384,6 +417,7 @@ int main(void)
         cmocka_unit_test(branches_that_are_equal),
         cmocka_unit_test(differences_by_function),
         cmocka_unit_test(differences_at_other_levels),
+        cmocka_unit_test(differences_that_are_equal),
         cmocka_unit_test(profiles_that_cannot_be_compared),
         cmocka_unit_test(profiles_that_are_the_same),
     };

@@ -383,6 +383,17 @@ static void components_without_a_key(void **state)
     assert_int_equal(legend.total, 100 + 100 + 99 + 98 + 98 + 97 + 97 + 96 + 96 + 95 + 95 + 94 + 94);
 }
 
+/* Base has its key also where it has no time. */
+static void base_without_time(void **state)
+{
+    struct as_store_row_part parts[] = {{.key = 0, .units = 0}, {.key = 8, .units = 5}};
+    struct as_store_row row = {.parts = parts, .n_parts = 2};
+    struct as_legend legend = as_legend_of(&(struct as_store_rows){.rows = &row, .n = 1});
+    assert_int_equal(legend.n, 2);
+    assert_int_equal(as_legend_key(&legend, 0), 0);
+    assert_int_equal(as_legend_key(&legend, 8), 1);
+}
+
 /* Rows without a number are shown where they have time, and only there. */
 static void nothing_in_no_function(void **state)
 {
@@ -429,6 +440,7 @@ int main(void)
         cmocka_unit_test(names_of_components),
         cmocka_unit_test(components_of_rows),
         cmocka_unit_test(components_without_a_key),
+        cmocka_unit_test(base_without_time),
         cmocka_unit_test(nothing_in_no_function),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -2,6 +2,7 @@
  * The numbers are those of view_bed.h. */
 #include "unit.h"
 
+#include "symbol/elffile.h"
 #include "view/module_check.h"
 #include "view_bed.h"
 
@@ -47,6 +48,29 @@ static void several_runs(void **state)
     assert_int_equal(view.summary.n_runs, 0);
     assert_int_equal(view.summary.run_cycles.n, 0);
     assert_true(isnan(view.summary.run_cycles.mean));
+    as_view_free(&view);
+}
+
+/* Clocks count no cycles: the mean of none is no mean. A part that is missing, or makes no sense, is none either. */
+static void spreads_that_are_not_there(void **state)
+{
+    static const struct {
+        const char *key;
+        double value;
+    } parts[] = {{"cycles_mean", 0},  {"cycles_deviation", 0},     {"cycles_least", 0},  {"cycles_most", 0},
+                 {"seconds_mean", 2}, {"seconds_deviation", -0.5}, {"seconds_least", 1}, {"seconds_most", 3}};
+    struct as_store_writer *writer = view_bed_writer("clock.db");
+    as_store_add_series(writer, &(struct as_store_series){.name = "clock", .unit = "ns", .scale = 1, .precise = -1});
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        as_store_add_meta_double(writer, parts[i].key, parts[i].value);
+    as_store_add_run(writer, &(struct as_store_run){1, 0, 0, 1, 1, 0});
+    as_store_add_run(writer, &(struct as_store_run){2, 0, 0, 1, 3, 0});
+    view_bed_commit(writer);
+    struct as_view view = view_bed_open("clock.db", NULL);
+    assert_int_equal(view.summary.n_runs, 2);
+    assert_int_equal(view.summary.run_cycles.n, 0);
+    assert_int_equal(view.summary.run_seconds.n, 0);
+    assert_true(view.summary.run_seconds.mean == 2);
     as_view_free(&view);
 }
 
@@ -153,6 +177,29 @@ static void files_change(void **state)
     assert_null(as_module_check(&(struct as_store_module){.path = NULL}));
 }
 
+/* The program itself, by its build-id. */
+static void build_ids(void **state)
+{
+    static const char digits[] = "0123456789abcdef";
+    struct as_error err = AS_ERROR_INIT;
+    struct as_elf *elf = as_elf_open("/proc/self/exe", &err);
+    struct as_build_id id;
+    char text[2 * AS_BUILD_ID_MAX + 1] = "";
+    assert_non_null(elf);
+    as_elf_build_id(elf, &id);
+    as_elf_close(elf);
+    if (!id.len)
+        unit_skip("the linker gave this program no build-id");
+    for (size_t i = 0; i < id.len; i++) {
+        text[2 * i] = digits[id.bytes[i] >> 4];
+        text[2 * i + 1] = digits[id.bytes[i] & 15];
+    }
+    struct as_store_module module = {.path = "/proc/self/exe", .build_id = text, .file_size = 1};
+    assert_null(as_module_check(&module)); /* whatever size and time are */
+    text[0] = text[0] == '0' ? '1' : '0';
+    assert_string_equal(as_module_check(&module), "it has changed since the recording");
+}
+
 static int set_up(void **state)
 {
     view_bed_enter();
@@ -166,11 +213,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_run),
         cmocka_unit_test(several_runs),
+        cmocka_unit_test(spreads_that_are_not_there),
         cmocka_unit_test(a_sampled_series),
         cmocka_unit_test(errors_of_other_series),
         cmocka_unit_test(claims_to_be_exact),
         cmocka_unit_test(no_measurements),
         cmocka_unit_test(files_change),
+        cmocka_unit_test(build_ids),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

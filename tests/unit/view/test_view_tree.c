@@ -162,21 +162,22 @@ static void names_of_namesakes(void **state)
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "[one]"});
     as_store_add_module(writer, &(struct as_store_module){.path = "[two]"});
-    static const struct as_store_function functions[] = {{"start", NULL, 0, NONE, 0, 16, 4},
+    static const struct as_store_function functions[] = {{"root", NULL, 0, NONE, 0, 8, 4},
+                                                         {"start", NULL, 0, NONE, 0, 16, 4},
                                                          {"start", NULL, 1, NONE, 0, 32, 4},
                                                          {"twice", NULL, 1, NONE, 0, 48, 4},
                                                          {"twice", NULL, 1, NONE, 0, 64, 4}};
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 5; i++) {
         as_store_add_function(writer, &functions[i]);
-        as_store_add_path(writer, &(struct as_store_path){i ? i - 1 : NONE, i, NONE, functions[i].address, 0, i == 1});
+        as_store_add_path(writer, &(struct as_store_path){i ? i - 1 : NONE, i, NONE, functions[i].address, 0, i == 2});
         as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, i, NONE, 5, 0});
     }
     view_bed_commit(writer);
     struct as_view view = view_bed_open("names.db", NULL);
     struct as_tree tree = make(&view, false);
-    static const char *const names[] = {"start ([one])", "(signal) start ([two])", "twice", "twice"};
+    static const char *const names[] = {"root ([one])", "start ([one])", "(signal) start ([two])", "twice", "twice"};
     char name[AS_TREE_NAME_MAX];
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         assert_string_equal(as_tree_name(&tree, &tree.nodes[i], name), names[i]);
     as_tree_free(&tree);
     as_view_free(&view);
