@@ -12,6 +12,7 @@
 #define AS_CMD_CLI_H
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/strlist.h"
 
 #include <stddef.h>
@@ -31,11 +32,12 @@ struct as_option {
     const char *name; /* without dashes; NULL ends the table */
     char short_name;  /* 0: none */
     enum as_option_type type;
-    size_t offset;              /* of the value in the command's options struct */
-    const char *value;          /* how the value is called in the help ("N", "FILE"); NULL for flags */
-    const char *help;           /* one or more sentences, wrapped by the help printer */
-    const char *const *choices; /* AS_OPTION_CHOICE: NULL-terminated */
-    uint64_t min, max;          /* AS_OPTION_U64: the range allowed, max 0: no limit */
+    size_t offset;                      /* of the value in the command's options struct */
+    const char *value;                  /* how the value is called in the help ("N", "FILE"); NULL for flags */
+    const char *help;                   /* one or more sentences, wrapped by the help printer */
+    void (*names)(struct as_str *list); /* adds the names that "%s" in the help stands for; NULL: it has none */
+    const char *const *choices;         /* AS_OPTION_CHOICE: NULL-terminated */
+    uint64_t min, max;                  /* AS_OPTION_U64: the range allowed, max 0: no limit */
 };
 
 struct as_command {

@@ -2,8 +2,10 @@
  * it wrapped to 80 columns. Columns are counted in characters, not bytes: the texts hold "…" and the like. */
 #include "cmd/cli.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 80, HELP_COLUMN = 26 };
@@ -63,8 +65,24 @@ static void add_spelling(struct as_str *str, const struct as_option *option)
         as_str_addf(str, "%s%s", i ? "|" : "", option->choices[i]);
 }
 
+/* The help with the names that it lists. The caller frees. */
+static char *help_of(const struct as_option *option)
+{
+    struct as_str text = {0}, names = {0};
+    const char *at = option->names ? strstr(option->help, "%s") : NULL;
+    if (!at)
+        return as_strdup(option->help);
+    option->names(&names);
+    as_str_add_bytes(&text, option->help, (size_t)(at - option->help));
+    as_str_add(&text, as_str_get(&names));
+    as_str_add(&text, at + 2);
+    as_str_free(&names);
+    return as_str_take(&text);
+}
+
 static void print_option(FILE *out, const struct as_option *option)
 {
+    char *help = help_of(option);
     struct as_str left = {0};
     add_spelling(&left, option);
     int width = columns(left.data, left.len);
@@ -73,8 +91,9 @@ static void print_option(FILE *out, const struct as_option *option)
         fprintf(out, "\n%*s", HELP_COLUMN, "");
     else
         fprintf(out, "%*s", HELP_COLUMN - width, "");
-    as_cli_wrap(out, option->help, HELP_COLUMN, HELP_COLUMN);
+    as_cli_wrap(out, help, HELP_COLUMN, HELP_COLUMN);
     as_str_free(&left);
+    free(help);
 }
 
 static void print_examples(FILE *out, const char *lines)

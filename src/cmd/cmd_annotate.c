@@ -4,6 +4,7 @@
 #include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
+#include "cmd/shared_options.h"
 #include "report/annotate.h"
 
 struct annotate_options {
@@ -28,16 +29,8 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct annotate_options, source_path),
      .value = "DIR",
      .help = "Where to look for source files that have moved since the program was built."},
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct annotate_options, json),
-     .help = "Print one JSON document."},
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct annotate_options, output),
-     .value = "FILE",
-     .help = "Write to FILE instead of standard output (-)."},
+    AS_JSON_OPTION(struct annotate_options, json, AS_JSON_HELP),
+    AS_OUTPUT_OPTION(struct annotate_options, output, AS_OUTPUT_HELP),
     {.name = NULL},
 };
 

@@ -1,15 +1,18 @@
 /* assay compare: one run in the model, all samplers held against the Oracle. */
 #include "base/log.h"
 #include "base/number.h"
+#include "base/split.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/compare.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
 #include "cmd/compare_traces.h"
+#include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
+#include "cmd/shared_options.h"
 #include "observe/observer_load.h"
 #include "record/input.h"
 #include "record/modelled.h"
@@ -31,34 +34,17 @@ struct compare_options {
 };
 
 static const struct as_option options_table[] = {
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct compare_options, json),
-     .help = "Print one JSON document; the program's own standard output then goes to standard error."},
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct compare_options, output),
-     .value = "FILE",
-     .help = "Write the result to FILE; the program's standard output and error are left alone."},
-    {.name = "core",
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct compare_options, core),
-     .value = "NAME|FILE",
-     .help = "The machine to model: a name (default boom-tip) or the path of a machine file; several, separated by "
-             "commas, are compared: the program runs once on each."},
-    {.name = "set",
-     .type = AS_OPTION_LIST,
-     .offset = offsetof(struct compare_options, set),
-     .value = "KEY=VALUE",
-     .help = "Change one value of the machine (back.rob=64); may be given several times."},
+    AS_JSON_OPTION(struct compare_options, json, AS_JSON_HELP_RUN),
+    AS_OUTPUT_OPTION(struct compare_options, output, AS_OUTPUT_HELP_RUN),
+    AS_CORE_OPTION(struct compare_options, core, "boom-tip",
+                   "; several, separated by commas, are compared: the program runs once on each."),
+    AS_SET_OPTION(struct compare_options, set, AS_SET_HELP),
     {.name = "samplers",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, samplers),
      .value = "LIST",
-     .help =
-         "Only these samplers, separated by commas (default: software, dispatch, lci, nci, nci+ilp, tip-ilp, tip, ris, "
-         "ibs, spe, nci-tea, tea); none: the Oracle alone."},
+     .help = "Only these samplers, separated by commas (default: %s); none: the Oracle alone.",
+     .names = as_samplers_name},
     {.name = "period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct compare_options, period),
@@ -93,9 +79,9 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, events),
      .value = "LIST",
-     .help =
-         "The events of the cycle stacks, and of the samplers tea and nci-tea: names, sets (tea, ibs, spe, ris, all, "
-         "none), or changes to the default tea such as +FORWARDED, separated by commas."},
+     .help = "The events of the cycle stacks, and of the samplers tea and nci-tea: names, sets (%s), or changes to "
+             "the default tea such as +FORWARDED, separated by commas.",
+     .names = as_event_sets_name},
     {.name = "pics",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, pics),
@@ -183,7 +169,7 @@ static bool choose_samplers(struct comparison *all, struct as_error *err)
 static bool choose_cores(struct comparison *all, struct as_error *err)
 {
     const struct compare_options *options = all->options;
-    all->cores = as_split_commas(options->core, &all->n_cores);
+    all->cores = as_split(options->core, ",", &all->n_cores);
     all->runs = as_alloc_array(all->n_cores ? all->n_cores : 1, sizeof *all->runs);
     if (all->n_cores == 0)
         return as_error_set_status(err, AS_EXIT_USAGE, "--core names none");
@@ -207,10 +193,14 @@ static bool choose_pics(struct comparison *all, struct as_error *err)
     if (!of || !is_chosen(all, of))
         return as_error_set_status(err, AS_EXIT_USAGE, "--pics-of: '%s' is not among the samplers of this run",
                                    options->pics_of);
-    return of->events || as_error_set_status(err, AS_EXIT_USAGE,
-                                             "--pics-of: %s records no events; ris, ibs, spe, "
-                                             "nci-tea and tea do",
-                                             of->name);
+    if (!of->events) {
+        struct as_str known = {0};
+        as_samplers_name_events(&known);
+        as_error_set_status(err, AS_EXIT_USAGE, "--pics-of: %s records no events; these do: %s", of->name,
+                            as_str_get(&known));
+        as_str_free(&known);
+    }
+    return of->events;
 }
 
 /* ---- one run ---- */
@@ -226,7 +216,7 @@ static bool add_sweep(const struct comparison *all, struct run *run, struct as_e
     if (!all->options->sweep)
         return true;
     size_t n;
-    char **words = as_split_commas(all->options->sweep, &n);
+    char **words = as_split(all->options->sweep, ",", &n);
     bool ok = n > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--sweep names no period");
     for (size_t i = 0; i < n && ok; i++) {
         uint64_t period;

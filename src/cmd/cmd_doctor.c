@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cmd/commands.h"
 #include "cmd/doctor_rows.h"
+#include "cmd/shared_options.h"
 
 #include <stdio.h>
 
@@ -10,10 +11,7 @@ struct doctor_options {
 };
 
 static const struct as_option options_table[] = {
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct doctor_options, json),
-     .help = "Print one JSON document."},
+    AS_JSON_OPTION(struct doctor_options, json, AS_JSON_HELP),
     {.name = NULL},
 };
 

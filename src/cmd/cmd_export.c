@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
+#include "cmd/shared_options.h"
 #include "export/export.h"
 
 #include <errno.h>
@@ -24,12 +25,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct export_options, to),
      .value = "NAME",
      .help = "The format: pprof, folded, callgrind, speedscope, perf-script, csv or json."},
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct export_options, output),
-     .value = "FILE",
-     .help = "Write to FILE instead of standard output (-)."},
+    AS_OUTPUT_OPTION(struct export_options, output, AS_OUTPUT_HELP),
     {.name = "series",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct export_options, series),

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/shared_options.h"
 #include "import/import.h"
 
 #include <errno.h>
@@ -16,12 +17,7 @@ struct import_options {
 };
 
 static const struct as_option options_table[] = {
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct import_options, output),
-     .value = "FILE",
-     .help = "The profile to write (default assay.db)."},
+    AS_OUTPUT_OPTION(struct import_options, output, "The profile to write (default assay.db)."),
     {.name = "trust-paths",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct import_options, trust_paths),

@@ -1,9 +1,11 @@
 /* assay record: runs a program and writes a profile of it. */
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/model_options.h"
 #include "cmd/progress.h"
 #include "cmd/record_summary.h"
 #include "cmd/run_options.h"
+#include "cmd/shared_options.h"
 #include "record/record.h"
 
 #include <math.h>
@@ -21,13 +23,10 @@ struct record_command {
     bool json;
 };
 static const struct as_option options_table[] = {
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct record_command, record.output),
-     .value = "FILE",
-     .help = "The profile to write (default assay.db). It appears whole when the run is over; until then, and if "
-             "anything goes wrong, an older one stays as it is."},
+    AS_OUTPUT_OPTION(
+        struct record_command, record.output,
+        "The profile to write (default assay.db). It appears whole when the run is over; until then, and if "
+        "anything goes wrong, an older one stays as it is."),
     {.name = "source",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.source),
@@ -35,16 +34,8 @@ static const struct as_option options_table[] = {
      .help = "Where the times come from: model (a modelled core that accounts for every cycle), pmu (events of this "
              "machine's processor), timer (the kernel's task clock, on any machine), or auto (the default: a PMU that "
              "samples precisely, else the model, else the timer)."},
-    {.name = "core",
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct record_command, record.core),
-     .value = "NAME|FILE",
-     .help = "The machine to model: a name (default boom-tea) or the path of a machine file."},
-    {.name = "set",
-     .type = AS_OPTION_LIST,
-     .offset = offsetof(struct record_command, record.set),
-     .value = "KEY=VALUE",
-     .help = "Change one value of the machine (back.rob=64); may be given several times."},
+    AS_CORE_OPTION(struct record_command, record.core, "boom-tea", "."),
+    AS_SET_OPTION(struct record_command, record.set, AS_SET_HELP),
     {.name = "golden",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct record_command, golden),
@@ -56,14 +47,15 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),
      .value = "LIST",
-     .help = "Samplers to run beside it, separated by commas (default tea): software, dispatch, lci, nci, nci+ilp, "
-             "tip-ilp, tip, ris, ibs, spe, nci-tea, tea."},
+     .help = "Samplers to run beside it, separated by commas (default tea): %s.",
+     .names = as_samplers_name},
     {.name = "events",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.events),
      .value = "LIST",
-     .help = "The events of the cycle stacks: names, sets (tea, ibs, spe, ris, all, none), or changes to the default "
-             "tea such as +FORWARDED, separated by commas."},
+     .help = "The events of the cycle stacks: names, sets (%s), or changes to the default tea such as +FORWARDED, "
+             "separated by commas.",
+     .names = as_event_sets_name},
     {.name = "period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, record.period),
@@ -148,10 +140,9 @@ static const struct as_option options_table[] = {
      .help =
          "Find out which data the program accesses (timer, pmu): the address that the processor records or, without "
          "one, the address that follows from the code and the registers at a sample; 'assay report --data' shows it."},
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct record_command, json),
-     .help = "Print the summary as one JSON document; the program's own standard output then goes to standard error."},
+    AS_JSON_OPTION(
+        struct record_command, json,
+        "Print the summary as one JSON document; the program's own standard output then goes to standard error."),
     AS_MEMO_OPTIONS(struct record_command, run),
     AS_RUN_OPTIONS(struct record_command, run),
     {.name = NULL},

@@ -4,6 +4,7 @@
 #include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
+#include "cmd/shared_options.h"
 #include "core/machine.h"
 #include "report/page_document.h"
 #include "report/report_kinds.h"
@@ -96,20 +97,12 @@ static const struct as_option options_table[] = {
      .value = "N",
      .help =
          "Show the first N rows; 0: all (default: all as JSON and CSV; as text the first 30, and none below 0.05 %)."},
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct report_options, json),
-     .help = "Print one JSON document."},
+    AS_JSON_OPTION(struct report_options, json, AS_JSON_HELP),
     {.name = "csv",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct report_options, csv),
      .help = "Print comma-separated values with a line of names."},
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct report_options, output),
-     .value = "FILE",
-     .help = "Write to FILE instead of standard output (-)."},
+    AS_OUTPUT_OPTION(struct report_options, output, AS_OUTPUT_HELP),
     {.name = NULL},
 };
 

@@ -1,10 +1,12 @@
 /* assay script: the record stream as text, for eyes and for tests. */
 #include "base/json.h"
 #include "base/log.h"
+#include "base/split.h"
 #include "base/str.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
 #include "cmd/run_options.h"
+#include "cmd/shared_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,18 +21,12 @@ struct script_options {
 };
 
 static const struct as_option options_table[] = {
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct script_options, json),
-     .help =
-         "Print one JSON document with an array of records; the program's own standard output then goes to standard "
-         "error."},
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct script_options, output),
-     .value = "FILE",
-     .help = "Write to FILE; the program's standard output and error are left alone."},
+    AS_JSON_OPTION(
+        struct script_options, json,
+        "Print one JSON document with an array of records; the program's own standard output then goes to standard "
+        "error."),
+    AS_OUTPUT_OPTION(struct script_options, output,
+                     "Write to FILE; the program's standard output and error are left alone."),
     {.name = "thread",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct script_options, thread),
@@ -295,17 +291,14 @@ static const struct as_sink sink = {
 
 static bool parse_classes(const char *list, uint32_t *mask, struct as_error *err)
 {
-    char *copy = list ? strdup(list) : NULL, *rest = NULL;
+    char **names = as_split(list ? list : "", ",", NULL);
     bool ok = true;
-    for (char *name = copy ? strtok_r(copy, ",", &rest) : NULL; name && ok; name = strtok_r(NULL, ",", &rest)) {
+    for (char **name = names; *name && ok; name++) {
         enum as_class class_;
-        ok = as_class_from_name(name, &class_);
-        if (ok)
-            *mask |= 1u << class_;
-        else
-            as_error_set(err, "unknown class '%s'", name);
+        ok = as_class_from_name(*name, &class_) || as_error_set(err, "unknown class '%s'", *name);
+        *mask |= ok ? 1u << class_ : 0;
     }
-    free(copy);
+    as_split_free(names);
     return ok;
 }
 

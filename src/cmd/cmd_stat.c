@@ -7,6 +7,7 @@
 #include "cmd/progress.h"
 #include "cmd/regions_shown.h"
 #include "cmd/run_options.h"
+#include "cmd/shared_options.h"
 #include "count/calls.h"
 #include "count/counts.h"
 #include "count/functions.h"
@@ -27,16 +28,8 @@ struct stat_options {
 };
 
 static const struct as_option options_table[] = {
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct stat_options, json),
-     .help = "Print one JSON document; the program's own standard output then goes to standard error."},
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct stat_options, output),
-     .value = "FILE",
-     .help = "Write the result to FILE; the program's standard output and error are left alone."},
+    AS_JSON_OPTION(struct stat_options, json, AS_JSON_HELP_RUN),
+    AS_OUTPUT_OPTION(struct stat_options, output, AS_OUTPUT_HELP_RUN),
     {.name = "functions",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct stat_options, functions),

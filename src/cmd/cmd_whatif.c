@@ -1,9 +1,11 @@
 /* assay whatif: runs the program again with named causes of time made ideal, and says what that would bring. */
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
+#include "cmd/shared_options.h"
 #include "cmd/whatif.h"
 #include "record/input.h"
 
@@ -48,26 +50,11 @@ static const struct as_option options_table[] = {
      .value = "N",
      .help = "Try the N pairs of instruction and event whose cycle stacks promise most, and rank them by their "
              "measured speed-up (default 5 if nothing else is asked for)."},
-    {.name = "core",
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct whatif_options, core),
-     .value = "NAME|FILE",
-     .help = "The machine to model: a name (default boom-tea) or the path of a machine file."},
-    {.name = "set",
-     .type = AS_OPTION_LIST,
-     .offset = offsetof(struct whatif_options, set),
-     .value = "KEY=VALUE",
-     .help = "Change one value of the machine for all runs; may be given several times."},
-    {.name = "json",
-     .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct whatif_options, json),
-     .help = "Print one JSON document."},
-    {.name = "output",
-     .short_name = 'o',
-     .type = AS_OPTION_STRING,
-     .offset = offsetof(struct whatif_options, output),
-     .value = "FILE",
-     .help = "Write the result to FILE."},
+    AS_CORE_OPTION(struct whatif_options, core, "boom-tea", "."),
+    AS_SET_OPTION(struct whatif_options, set,
+                  "Change one value of the machine for all runs; may be given several times."),
+    AS_JSON_OPTION(struct whatif_options, json, AS_JSON_HELP),
+    AS_OUTPUT_OPTION(struct whatif_options, output, "Write the result to FILE."),
     AS_MEMO_OPTIONS(struct whatif_options, run),
     AS_RUN_OPTIONS(struct whatif_options, run),
     {.name = NULL},

@@ -1,44 +1,42 @@
 /* Causes and what they come to. See whatif.h. */
 #include "cmd/whatif.h"
 
+#include "base/split.h"
+
 #include <math.h>
 #include <string.h>
 
-static void name_ideal_events(char *text, size_t size)
-{
-    size_t length = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < AS_EVENT_COUNT; i++)
-        if (as_events[i].bit & AS_CORE_IDEAL && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", as_events[i].name);
-}
-
 static bool read_event(const char *name, uint32_t *events, struct as_error *err)
 {
-    char known[256];
     const struct as_event_info *event = as_event_find(name);
-    name_ideal_events(known, sizeof known);
-    if (!event)
-        return as_error_set_status(err, AS_EXIT_USAGE, "no event '%s'; there are %s", name, known);
-    if (!(event->bit & AS_CORE_IDEAL))
-        return as_error_set_status(err, AS_EXIT_USAGE, "%s (%s) is nothing that could be taken away; there are %s",
-                                   event->name, event->description, known);
-    *events |= event->bit;
-    return true;
+    if (event && event->bit & AS_CORE_IDEAL) {
+        *events |= event->bit;
+        return true;
+    }
+    struct as_str known = {0};
+    as_events_list(AS_CORE_IDEAL, &known);
+    if (event)
+        as_error_set_status(err, AS_EXIT_USAGE, "%s (%s) is nothing that could be taken away; there are %s",
+                            event->name, event->description, as_str_get(&known));
+    else
+        as_error_set_status(err, AS_EXIT_USAGE, "no event '%s'; there are %s", name, as_str_get(&known));
+    as_str_free(&known);
+    return false;
 }
 
 bool as_cause_parse(const char *text, struct as_cause *cause, struct as_error *err)
 {
     *cause = (struct as_cause){.text = as_strdup(text)};
     const char *at = strchr(text, '@');
-    char *names = as_strndup(text, at ? (size_t)(at - text) : strlen(text)), *rest = NULL;
+    char *names = as_strndup(text, at ? (size_t)(at - text) : strlen(text)), **words = as_split(names, "+,", NULL);
     bool ok = true;
-    for (char *name = strtok_r(names, "+,", &rest); name && ok; name = strtok_r(NULL, "+,", &rest))
-        ok = read_event(name, &cause->events, err);
+    for (char **name = words; *name && ok; name++)
+        ok = read_event(*name, &cause->events, err);
     if (ok && !cause->events)
         ok = as_error_set_status(err, AS_EXIT_USAGE, "'%s' names no event: give EVENT or EVENT@PLACE", text);
     ok = ok && (!at || as_place_parse(at + 1, &cause->place, err));
     free(names);
+    as_split_free(words);
     if (!ok)
         as_cause_free(cause);
     return ok;

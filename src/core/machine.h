@@ -9,6 +9,7 @@
 
 #include "assay/insn.h"
 #include "base/error.h"
+#include "base/str.h"
 
 #include <stdio.h>
 
@@ -141,6 +142,8 @@ void as_machine_print(const struct as_machine *machine, FILE *out); /* in the fi
 const char *as_machine_meaning(const char *key);
 /* Calls `found` with the name of each machine that as_machine_load finds by name, sorted. */
 void as_machine_list(void (*found)(void *context, const char *name), void *context);
+/* Adds these names, "a, b". */
+void as_machine_names(struct as_str *list);
 /* Calls `found` for each key with its meaning and what it allows, in the order of the file. */
 void as_machine_keys(void (*found)(void *context, const char *key, const char *meaning, const char *allowed),
                      void *context);

@@ -66,19 +66,24 @@ void as_machine_list(void (*found)(void *context, const char *name), void *conte
     free(folders);
 }
 
-static void add_to_line(void *context, const char *name)
+static void add_to_list(void *context, const char *name)
 {
-    char *line = context;
-    size_t used = strlen(line);
-    snprintf(line + used, 512 - used, "%s%s", used ? ", " : "", name);
+    as_str_add_word(context, true, name);
+}
+
+void as_machine_names(struct as_str *list)
+{
+    as_machine_list(add_to_list, list);
 }
 
 static bool not_found(const char *name, struct as_error *err)
 {
-    char names[512] = "";
-    as_machine_list(add_to_line, names);
-    return as_error_set_status(err, AS_EXIT_USAGE, "no machine '%.100s'; there are: %s; or give the path of a file",
-                               name, names[0] ? names : "none that could be found");
+    struct as_str names = {0};
+    as_machine_names(&names);
+    as_error_set_status(err, AS_EXIT_USAGE, "no machine '%.100s'; there are: %s; or give the path of a file", name,
+                        names.len ? names.data : "none that could be found");
+    as_str_free(&names);
+    return false;
 }
 
 /* At most one byte more than a machine file may have: the parser then says that it is too large. */

@@ -1,8 +1,7 @@
 /* See events.h. */
 #include "observe/events.h"
 
-#include "base/alloc.h"
-#include "base/str.h"
+#include "base/split.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,15 +59,27 @@ static bool find_set(const char *name, uint32_t *events)
     return false;
 }
 
+void as_events_list(uint32_t events, struct as_str *list)
+{
+    for (int i = 0; i < AS_EVENT_COUNT; i++)
+        as_str_add_word(list, as_events[i].bit & events, as_events[i].name);
+}
+
+void as_event_sets_name(struct as_str *list)
+{
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        as_str_add_word(list, true, sets[i].name);
+}
+
 static bool unknown(const char *word, struct as_error *err)
 {
-    struct as_str known = {0};
-    for (int i = 0; i < AS_EVENT_COUNT; i++)
-        as_str_addf(&known, "%s, ", as_events[i].name);
-    as_error_set_status(err, AS_EXIT_USAGE,
-                        "unknown event '%.100s'; there are %sand the sets tea, ibs, spe, ris, all, none", word,
-                        as_str_get(&known));
+    struct as_str known = {0}, known_sets = {0};
+    as_events_list(AS_EVENTS_ALL, &known);
+    as_event_sets_name(&known_sets);
+    as_error_set_status(err, AS_EXIT_USAGE, "unknown event '%.100s'; there are %s, and the sets %s", word,
+                        as_str_get(&known), as_str_get(&known_sets));
     as_str_free(&known);
+    as_str_free(&known_sets);
     return false;
 }
 
@@ -93,13 +104,12 @@ static bool apply(const char *word, uint32_t possible, uint32_t *events, struct 
 
 bool as_events_parse(const char *text, uint32_t possible, uint32_t *events, struct as_error *err)
 {
-    char *copy = as_strdup(text), *rest = NULL;
-    char *word = strtok_r(copy, ",", &rest);
-    bool ok = word || as_error_set_status(err, AS_EXIT_USAGE, "the list of events is empty");
-    *events = word && (*word == '+' || *word == '-') ? AS_EVENTS_TEA & possible : 0;
-    for (; word && ok; word = strtok_r(NULL, ",", &rest))
-        ok = apply(word, possible, events, err);
-    free(copy);
+    char **words = as_split(text, ",", NULL);
+    bool ok = words[0] || as_error_set_status(err, AS_EXIT_USAGE, "the list of events is empty");
+    *events = words[0] && (*words[0] == '+' || *words[0] == '-') ? AS_EVENTS_TEA & possible : 0;
+    for (char **word = words; *word && ok; word++)
+        ok = apply(*word, possible, events, err);
+    as_split_free(words);
     return ok && as_events_check(*events, err);
 }
 

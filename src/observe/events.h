@@ -14,6 +14,7 @@
 
 #include "assay/pipe.h"
 #include "base/error.h"
+#include "base/str.h"
 
 #include <stddef.h>
 
@@ -53,6 +54,10 @@ bool as_events_check(uint32_t events, struct as_error *err) AS_MUST_CHECK;
 /* "ST-L1+ST-TLB"; "Base" for none. Always terminated, and cut where the buffer ends. Returns the buffer. */
 enum { AS_EVENTS_NAME_MAX = 192 };
 const char *as_events_name(uint32_t events, char *buffer, size_t size);
+
+/* Adds the names of events, and of the sets that as_events_parse knows: "a, b". For help and messages. */
+void as_events_list(uint32_t events, struct as_str *list);
+void as_event_sets_name(struct as_str *list);
 
 /* Without the roots that a dependent event of the set stands for already: ST-L1+ST-LLC is an LLC miss, one event. */
 uint32_t as_events_leaves(uint32_t events);

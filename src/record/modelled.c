@@ -2,6 +2,8 @@
 #include "record/modelled.h"
 
 #include "base/log.h"
+#include "base/split.h"
+#include "base/str.h"
 #include "model/machine_events.h"
 
 #include <inttypes.h>
@@ -134,11 +136,13 @@ size_t as_modelled_free(struct as_modelled *modelled)
 static bool choose(const char *name, const struct as_sampler **samplers, size_t *n, struct as_error *err)
 {
     const struct as_sampler *sampler = as_sampler_find(name);
-    if (!sampler)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "unknown sampler '%s'; there are software, dispatch, lci, nci, nci+ilp, tip-ilp, "
-                                   "tip, ris, ibs, spe, nci-tea, tea",
-                                   name);
+    if (!sampler) {
+        struct as_str known = {0};
+        as_samplers_name(&known);
+        as_error_set_status(err, AS_EXIT_USAGE, "unknown sampler '%s'; there are %s", name, as_str_get(&known));
+        as_str_free(&known);
+        return false;
+    }
     for (size_t i = 0; i < *n; i++)
         if (samplers[i] == sampler)
             return as_error_set_status(err, AS_EXIT_USAGE, "the sampler '%s' is named twice", name);
@@ -149,29 +153,11 @@ static bool choose(const char *name, const struct as_sampler **samplers, size_t 
 bool as_samplers_choose(const char *list, const struct as_sampler **samplers, size_t *n, struct as_error *err)
 {
     size_t n_names;
-    char **names = as_split_commas(list, &n_names);
+    char **names = as_split(list, ",", &n_names);
     bool ok = n_names > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
     *n = 0;
     for (size_t i = 0; i < n_names && ok; i++)
         ok = choose(names[i], samplers, n, err);
     as_split_free(names);
     return ok;
-}
-
-char **as_split_commas(const char *list, size_t *n)
-{
-    char *copy = as_strdup(list), *rest = NULL;
-    char **words = as_alloc_array(strlen(list) / 2 + 2, sizeof *words);
-    *n = 0;
-    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
-        words[(*n)++] = as_strdup(word);
-    free(copy);
-    return words;
-}
-
-void as_split_free(char **words)
-{
-    for (char **word = words; word && *word; word++)
-        free(*word);
-    free(words);
 }

@@ -54,8 +54,4 @@ size_t as_modelled_free(struct as_modelled *modelled);
 bool as_samplers_choose(const char *list, const struct as_sampler **samplers, size_t *n,
                         struct as_error *err) AS_MUST_CHECK;
 
-/* The words of a list that is separated by commas; empty words are none. The caller frees both. */
-char **as_split_commas(const char *list, size_t *n);
-void as_split_free(char **words);
-
 #endif

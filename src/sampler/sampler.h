@@ -40,6 +40,9 @@ extern const struct as_sampler as_sampler_software, as_sampler_dispatch, as_samp
 enum { AS_SAMPLER_COUNT = 12 };
 extern const struct as_sampler *const as_samplers[AS_SAMPLER_COUNT];
 const struct as_sampler *as_sampler_find(const char *name); /* NULL: there is none */
+/* Adds their names, "a, b": of all, and of those that record events. For help and messages. */
+void as_samplers_name(struct as_str *list);
+void as_samplers_name_events(struct as_str *list);
 
 /* Policies that several samplers share. */
 enum as_verdict as_nci_take(const struct as_query *query, struct as_attribution *sample);

@@ -16,3 +16,15 @@ const struct as_sampler *as_sampler_find(const char *name)
             return as_samplers[i];
     return NULL;
 }
+
+void as_samplers_name(struct as_str *list)
+{
+    for (int i = 0; i < AS_SAMPLER_COUNT; i++)
+        as_str_add_word(list, true, as_samplers[i]->name);
+}
+
+void as_samplers_name_events(struct as_str *list)
+{
+    for (int i = 0; i < AS_SAMPLER_COUNT; i++)
+        as_str_add_word(list, as_samplers[i]->events, as_samplers[i]->name);
+}

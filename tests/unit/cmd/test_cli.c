@@ -16,6 +16,12 @@ struct options {
 
 static const char *const sources[] = {"auto", "model", "timer", NULL};
 
+static void name_files(struct as_str *list)
+{
+    as_str_add_word(list, true, "one");
+    as_str_add_word(list, true, "other");
+}
+
 static const struct as_option table[] = {
     {.name = "json", .short_name = 'j', .offset = offsetof(struct options, json), .help = "One document."},
     {.name = "output",
@@ -23,7 +29,8 @@ static const struct as_option table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct options, output),
      .value = "FILE",
-     .help = "Write to FILE."},
+     .help = "Write to FILE (%s).",
+     .names = name_files},
     {.name = "period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct options, period),
@@ -233,7 +240,7 @@ static void prints_help(void **state)
                               "\n"
                               "Options:\n"
                               "  -j, --json              One document.\n"
-                              "  -o, --output=FILE       Write to FILE.\n"
+                              "  -o, --output=FILE       Write to FILE (one, other).\n"
                               "      --period=N          Every N cycles.\n"
                               "      --big=N             Any.\n"
                               "      --rate=HZ           A rate with a name and a text so long that it does not\n"
