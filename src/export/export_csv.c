@@ -89,7 +89,7 @@ static void put_header(struct writer *writer)
     put_line(writer);
 }
 
-static void add_place(struct writer *writer, const struct as_store_insn *insn)
+static void add_location(struct writer *writer, const struct as_store_insn *insn)
 {
     struct as_store *store = writer->view.store;
     const struct as_store_location *location = &insn->location;
@@ -126,7 +126,7 @@ static bool put_row(struct writer *writer, size_t first, size_t end, struct as_e
     }
     for (size_t i = 0; i < view->masks.len; i++)
         time += writer->units[i] = as_export_round(&writer->rounder, writer->units[i]);
-    add_place(writer, insn);
+    add_location(writer, insn);
     as_str_addf(&writer->line, "%" PRIu64 ",%" PRIu64 ",", samples, *as_map_get(&writer->executions, instruction));
     add_value(writer, time);
     for (size_t i = 0; view->has_components && i < view->masks.len; i++) {

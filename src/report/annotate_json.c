@@ -30,7 +30,7 @@ static void json_inlined(const struct as_annotation *annotation, struct as_json 
     as_json_end(json);
 }
 
-static void json_place(const struct as_annotation *annotation, struct as_json *json, const struct as_note_insn *insn)
+static void json_location(const struct as_annotation *annotation, struct as_json *json, const struct as_note_insn *insn)
 {
     const struct as_view *view = annotation->view;
     const struct as_store_function *function = &annotation->what;
@@ -62,7 +62,7 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
 {
     const struct as_view *view = annotation->view;
     as_json_object(json, NULL);
-    json_place(annotation, json, insn);
+    json_location(annotation, json, insn);
     json_target(annotation, json, insn);
     as_json_bool(json, "recorded", insn->recorded);
     if (view->summary.exact)

@@ -86,8 +86,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
 
 /* ---- JSON and CSV ---- */
 
-static bool json_place(const struct as_view *view, uint32_t instruction, const char *name, struct as_json *json,
-                       struct as_error *err)
+static bool json_location(const struct as_view *view, uint32_t instruction, const char *name, struct as_json *json,
+                          struct as_error *err)
 {
     const struct as_store_insn *insn = as_store_instruction(view->store, instruction, err);
     if (!insn)
@@ -113,8 +113,8 @@ static bool json_row(const struct as_branches *branches, const struct as_store_b
         as_json_u64(json, "cycles", row->cycles);
     else
         as_json_null(json, "cycles");
-    bool ok = json_place(branches->view, row->source, "from", json, err) &&
-              json_place(branches->view, row->target, "to", json, err);
+    bool ok = json_location(branches->view, row->source, "from", json, err) &&
+              json_location(branches->view, row->target, "to", json, err);
     as_json_end(json);
     return ok;
 }
@@ -136,7 +136,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     return ok;
 }
 
-static void csv_place(const struct as_view *view, uint32_t instruction, FILE *out)
+static void csv_location(const struct as_view *view, uint32_t instruction, FILE *out)
 {
     const struct as_store_location *location = &view->location[instruction];
     as_csv_field(out, location->module < view->n_modules ? view->module[location->module].path : NULL);
@@ -153,8 +153,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
           out);
     for (size_t i = 0; i < as_report_shown(branches->n, shown->limit); i++) {
         const struct as_store_branch *row = &branches->rows[i];
-        csv_place(branches->view, row->source, out);
-        csv_place(branches->view, row->target, out);
+        csv_location(branches->view, row->source, out);
+        csv_location(branches->view, row->target, out);
         fprintf(out, "%" PRIu64 ",%.17g,%" PRIu64 ",%" PRIu64 "\r\n", row->taken,
                 as_part_of(row->taken, branches->taken), row->mispredicted, row->cycles);
     }

@@ -185,8 +185,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
 /* ---- JSON ---- */
 
 /* Where a row is, into an object that is open. */
-static void json_place(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
-                       const char *text, struct as_json *json)
+static void json_location(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                          const char *text, struct as_json *json)
 {
     bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
     if (level == AS_STORE_BY_THREAD) {
@@ -209,7 +209,7 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
 {
     const struct as_view *view = list->view;
     as_json_object(json, NULL);
-    json_place(view, list->level, row, text, json);
+    json_location(view, list->level, row, text, json);
     if (!view->summary.exact)
         as_json_u64(json, "samples", row->samples);
     else if (row->executions)

@@ -42,7 +42,7 @@ static void name_json(const struct as_page_document *document, struct as_json *j
     as_json_u64(json, NULL, as_strings_intern(document->strings, name));
 }
 
-static void place_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction)
+static void location_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction)
 {
     char name[AS_ROW_NAME_MAX];
     name_json(document, json, as_view_location_name(document->view, instruction, name));
@@ -119,7 +119,7 @@ static void accesses_json(const struct as_page_document *document, const struct 
     as_json_array(json, "name");
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < data->rows[i].n_top; k++)
-            place_json(document, json, data->rows[i].top[k].instruction);
+            location_json(document, json, data->rows[i].top[k].instruction);
     as_json_end(json);
     as_json_array(json, "row");
     for (size_t i = 0; i < n; i++)
@@ -179,7 +179,7 @@ static void ends_json(const struct as_page_document *document, const struct as_b
     as_json_object(json, targets ? "to" : "from");
     as_json_array(json, "name");
     for (size_t i = 0; i < n; i++)
-        place_json(document, json, targets ? branches->rows[i].target : branches->rows[i].source);
+        location_json(document, json, targets ? branches->rows[i].target : branches->rows[i].source);
     as_json_end(json);
     as_json_array(json, "row");
     for (size_t i = 0; i < n; i++)

@@ -72,7 +72,7 @@ static bool import_bytes(const void *bytes, size_t size)
 /* ---- a profile as text ---- */
 
 /* "101 prog 401010": thread, module, address. */
-static void add_place(struct as_store *store, uint32_t thread, uint32_t instruction, struct as_str *text)
+static void add_location(struct as_store *store, uint32_t thread, uint32_t instruction, struct as_str *text)
 {
     size_t n;
     const struct as_store_location *location = &as_store_locations(store, &n)[instruction];
@@ -88,7 +88,7 @@ static void add_components(struct as_store *store, const struct as_store_raw *ra
     for (size_t i = 0; i < raw->n_components; i++) {
         const struct as_store_component *part = &raw->components[i];
         as_str_add(text, "  ");
-        add_place(store, part->thread, part->instruction, text);
+        add_location(store, part->thread, part->instruction, text);
         as_str_addf(text, " %s %" PRIu64 " of %" PRIu64 "\n",
                     as_store_events_name(store, part->events, name, sizeof name), part->units, part->samples);
     }
@@ -101,7 +101,7 @@ static void add_data(struct as_store *store, uint32_t series, struct as_str *tex
     struct as_store_access *accesses = as_store_accesses(store, series, NULL, &n, &err);
     for (size_t i = 0; i < n; i++) {
         as_str_add(text, "  access ");
-        add_place(store, accesses[i].thread, accesses[i].instruction, text);
+        add_location(store, accesses[i].thread, accesses[i].instruction, text);
         as_str_addf(text, " %s%s %u at %" PRIx64 " how %u: %" PRIu64 " of %" PRIu64 "\n",
                     accesses[i].kind & AS_STORE_LOAD ? "load" : "", accesses[i].kind & AS_STORE_STORE ? "store" : "",
                     accesses[i].size, accesses[i].address, accesses[i].how, accesses[i].units, accesses[i].samples);
@@ -110,9 +110,9 @@ static void add_data(struct as_store *store, uint32_t series, struct as_str *tex
     struct as_store_branch *branches = as_store_branches(store, series, &n, &err);
     for (size_t i = 0; i < n; i++) {
         as_str_add(text, "  branch ");
-        add_place(store, AS_STORE_NONE, branches[i].source, text);
+        add_location(store, AS_STORE_NONE, branches[i].source, text);
         as_str_add(text, " to ");
-        add_place(store, AS_STORE_NONE, branches[i].target, text);
+        add_location(store, AS_STORE_NONE, branches[i].target, text);
         as_str_addf(text, " taken %" PRIu64 " mispredicted %" PRIu64 "\n", branches[i].taken, branches[i].mispredicted);
     }
     free(branches);
