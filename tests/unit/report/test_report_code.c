@@ -70,23 +70,27 @@ static void long_names(void **state)
     static const char name[] = "shop::till<int, std::vector<char>>::operator<<(shop::coin<5>, long, long, long)";
     struct as_store_writer *writer = view_bed_writer("long.db");
     uint32_t series = as_store_add_series(
-        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1, .events = 1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "[jit]"});
     as_store_add_file(writer, "/opt/src/shop.c");
-    as_store_add_function(writer, &(struct as_store_function){name, NULL, 0, 0, 1, 0x4000, 12});
+    as_store_add_function(writer, &(struct as_store_function){name, NULL, 0, 0, 1, 0x4000, 16});
     as_store_add_inline(writer, &(struct as_store_inline){AS_STORE_NONE, name, 0, 2});
     as_store_add_inline(writer,
                         &(struct as_store_inline){AS_STORE_NONE, "operator<(shop::till<int>, shop::till<int>)", 0, 3});
-    for (uint32_t i = 0; i < 3; i++) {
-        as_store_add_instruction(
-            writer, &(struct as_store_insn){{0x4000 + 4 * i, 0, 0, AS_STORE_NONE, 0, 11 + i, i ? i - 1 : AS_STORE_NONE},
-                                            0x4000,
-                                            "jmp 0x4000",
-                                            "branch",
-                                            (const uint8_t *)"abcd",
-                                            4});
-        as_store_add_time(writer, &(struct as_store_time){series, 0, i, 1 + i, 1, 0});
+    as_store_add_event(writer, &(struct as_store_event){0, "ST-L1", NULL, AS_STORE_NONE, NULL});
+    for (uint32_t i = 0; i < 4; i++) { /* three lines; the third calls its own function, the fourth has a file alone */
+        as_store_add_instruction(writer,
+                                 &(struct as_store_insn){{0x4000 + 4 * i, 0, 0, AS_STORE_NONE, 0, i < 3 ? 11 + i : 0,
+                                                          i && i < 3 ? i - 1 : AS_STORE_NONE},
+                                                         0x4000,
+                                                         "jmp 0x4000",
+                                                         i == 2 ? "call" : "branch",
+                                                         (const uint8_t *)"abcd",
+                                                         4});
+        as_store_add_time(writer, &(struct as_store_time){series, 0, i, 100 + 100 * i, 1, 0});
+        as_store_add_component(writer, &(struct as_store_component){series, 0, i, 1, 10 + 5 * i, 1});
+        as_store_add_component(writer, &(struct as_store_component){series, 0, i, 0, 90 + 95 * i, 0});
     }
     view_bed_commit(writer);
     struct as_view view = view_bed_open("long.db", NULL);
@@ -144,7 +148,7 @@ static void pages(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_view view = view_bed_open("shop.db", NULL), tea = view_bed_open("shop.db", "tea"),
-                   old = view_bed_open("old.db", NULL);
+                   old = view_bed_open("old.db", NULL), recursive = view_bed_open("long.db", NULL);
     struct as_diff *diff = as_diff_new(&old, &view, AS_STORE_BY_FUNCTION, &err);
     FILE *out = unit_golden_begin();
     unit_golden_section(out, "shop, and what changed since old");
@@ -153,6 +157,9 @@ static void pages(void **state)
     put_document(out, &tea, NULL);
     unit_golden_section(out, "old");
     put_document(out, &old, NULL);
+    unit_golden_section(out, "a function that calls itself");
+    put_document(out, &recursive, NULL);
+    as_view_free(&recursive);
     as_diff_free(diff);
     as_view_free(&view);
     as_view_free(&tea);

@@ -290,6 +290,74 @@ static void missing_parts(void **state)
     unit_golden_check(out, "report_missing.txt");
 }
 
+/* What the agent could not count, where it is a call or more. */
+static void agent_notes(void **state)
+{
+    struct as_store_writer *writer = view_bed_writer("agent.db");
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "bytes", .unit = "bytes", .scale = 1, .precise = -1, .samples = 2});
+    as_store_add_quality(writer, "agent_first", 2, "that came first");
+    as_store_add_quality(writer, "agent_half", 0.5, "that do not count");
+    as_store_add_quality(writer, "agent_one", 1, "that came last");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_instruction(writer, &(struct as_store_insn){{16, AS_STORE_NONE, AS_STORE_NONE, AS_STORE_NONE,
+                                                              AS_STORE_NONE, 0, AS_STORE_NONE},
+                                                             0,
+                                                             "call",
+                                                             NULL,
+                                                             NULL,
+                                                             0});
+    as_store_add_time(writer, &(struct as_store_time){series, 0, 0, 64, 2, 0});
+    as_store_add_object(writer, &(struct as_store_object){AS_STORE_NONE, "ab", 0, 8});
+    as_store_add_access(writer, &(struct as_store_access){series, 0, 0, 64, 4, AS_STORE_LOAD, 0, 0, 64, 2});
+    view_bed_commit(writer);
+    struct as_view view = view_bed_open("agent.db", NULL);
+    FILE *out = unit_golden_begin();
+    unit_golden_section(out, "notes");
+    put_whole_text(out, &as_report_rows, &(struct as_report_request){.view = &view}, &plain);
+    unit_golden_section(out, "a short name");
+    put_text(out, &as_report_data, &(struct as_report_request){.view = &view}, &plain);
+    as_view_free(&view);
+    unit_golden_check(out, "report_agent.txt");
+}
+
+static void write_one(const char *path, uint64_t units)
+{
+    struct as_store_writer *writer = view_bed_writer(path);
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_function(writer, &(struct as_store_function){"f", NULL, AS_STORE_NONE, AS_STORE_NONE, 0, 16, 4});
+    as_store_add_instruction(
+        writer, &(struct as_store_insn){
+                    {16, AS_STORE_NONE, 0, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", NULL, NULL, 0});
+    as_store_add_time(writer, &(struct as_store_time){series, 0, 0, units, 1, 0});
+    view_bed_commit(writer);
+}
+
+/* Changes from too small to be told to a thousandfold, both ways. */
+static void changes_of_any_size(void **state)
+{
+    static const uint64_t sizes[] = {100004, 100006, 100499, 100501, 99999000, 100000000};
+    struct as_report_request request = {.limit = 0};
+    FILE *out = unit_golden_begin();
+    write_one("one.db", 100000);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        write_one("other.db", sizes[i]);
+        struct as_view one = view_bed_open("one.db", NULL), other = view_bed_open("other.db", NULL);
+        unit_golden_section(out, "%zu", (size_t)sizes[i]);
+        request.view = &other;
+        request.other = &one;
+        put_text(out, &as_report_diff, &request, &plain);
+        request.view = &one;
+        request.other = &other;
+        put_text(out, &as_report_diff, &request, &plain);
+        as_view_free(&one);
+        as_view_free(&other);
+    }
+    unit_golden_check(out, "report_changes.txt");
+}
+
 /* ---- what applies ---- */
 
 static void refused(const struct as_report_kind *kind, enum as_report_by by, bool sorted,
@@ -372,6 +440,7 @@ int main(void)
         cmocka_unit_test(flame),        cmocka_unit_test(data),
         cmocka_unit_test(branches),     cmocka_unit_test(diff),
         cmocka_unit_test(heads),        cmocka_unit_test(missing_parts),
+        cmocka_unit_test(agent_notes),  cmocka_unit_test(changes_of_any_size),
         cmocka_unit_test(what_applies), cmocka_unit_test(what_is_not_there),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
