@@ -131,6 +131,8 @@ struct as_run_info {
 
 /* ---- the observer ---- */
 
+struct as_edge_batch;
+
 struct as_observer {
     uint32_t version;     /* AS_OBSERVER_VERSION */
     uint32_t record_size; /* sizeof(struct as_pipe) */
@@ -143,6 +145,10 @@ struct as_observer {
     uint32_t workers;                      /* how many can share the work; 0 and 1: one sees everything, in order */
     void (*accesses)(void *self, const struct as_access_batch *batch); /* may be NULL where it takes batches */
     void (*merge)(void *self, void *other); /* takes in what `other` has seen; where workers is 2 or more */
+    /* For Assay's own, NULL in others (assay/edge.h): blocks in place of `batch`; and, on the producer's thread while no
+     * batch is being worked on, that all edges so far will be gone. */
+    void (*edges)(void *self, const struct as_edge_batch *batch);
+    void (*forget)(void *self);
 };
 
 #endif

@@ -14,7 +14,7 @@
 #include "core/core_back.h"
 
 #include "base/alloc.h"
-#include "core/memo.h"
+#include "core/core_state.h"
 
 /* More than the limit: who asks about the one `limit` before the first finds an entry that nobody has written. */
 static uint64_t ring_size(uint64_t limit)
@@ -311,6 +311,7 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
     if (recipe->traits & ~AS_RECIPE_STORES)
         hold_others(core, op, recipe, pipe);
     core->previous = op->insn;
+    core->last_flags = pipe->flags & AS_STATE_FLAGS;
     core->n_insns++;
     core->n_continued += op->continues;
 }

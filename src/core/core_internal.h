@@ -113,6 +113,7 @@ struct as_core {
 
     /* commit */
     uint64_t kernel_cycles;
+    uint16_t last_flags; /* of the last record: AS_STATE_FLAGS */
 
     /* the instruction before, for fusion */
     const struct as_insn *previous;

@@ -53,14 +53,14 @@ static void execute(struct as_core *core, const struct as_body_run *run, struct 
 /* ---- edges as counts and records ---- */
 
 /* `times` is 1, or -1 to take back what was counted. */
-static void count_edge(struct as_core *core, const struct as_edge *edge, uint64_t times)
+static void count_edge(struct as_core *core, struct as_known *edge, uint64_t times)
 {
-    core->n_insns += times * edge->n;
+    core->n_insns += times * edge->edge.n;
     core->n_uops += times * edge->uops;
     core->counters.branches += times * edge->branches;
     if (!edge->odd)
         return;
-    core->n_continued += times * edge->continued;
+    core->n_continued += times * edge->edge.continued;
     core->counters.branch_mispredictions += times * edge->mispredictions;
     core->counters.btb_misses += times * edge->btb_misses;
     core->counters.flushes += times * edge->flushes;
@@ -71,20 +71,25 @@ static void count_edge(struct as_core *core, const struct as_edge *edge, uint64_
 
 /* What a run changes beside the pipeline. */
 struct before {
-    uint64_t n_insns, n_uops, n_continued, kernel_cycles;
+    uint64_t n_uops, n_continued, kernel_cycles, last_commit;
+    uint16_t last_flags;
     struct as_counters counters;
 };
 
 static struct before note_before(const struct as_core *core)
 {
-    return (struct before){core->n_insns, core->n_uops, core->n_continued, core->kernel_cycles, core->counters};
+    return (struct before){.n_uops = core->n_uops,
+                           .n_continued = core->n_continued,
+                           .kernel_cycles = core->kernel_cycles,
+                           .last_commit = core->last_commit,
+                           .last_flags = core->last_flags,
+                           .counters = core->counters};
 }
 
-static void count_into(struct as_edge *edge, const struct as_core *core, const struct before *before)
+static void count_into(struct as_known *edge, const struct as_core *core, const struct before *before)
 {
     const struct as_counters *now = &core->counters, *then = &before->counters;
     edge->uops = (uint32_t)(core->n_uops - before->n_uops);
-    edge->continued = (uint32_t)(core->n_continued - before->n_continued);
     edge->branches = (uint32_t)(now->branches - then->branches);
     edge->mispredictions = (uint32_t)(now->branch_mispredictions - then->branch_mispredictions);
     edge->btb_misses = (uint32_t)(now->btb_misses - then->btb_misses);
@@ -92,8 +97,8 @@ static void count_into(struct as_edge *edge, const struct as_core *core, const s
     edge->wrong_path = (uint32_t)(now->wrong_path_instructions - then->wrong_path_instructions);
     edge->forwards = (uint32_t)(now->store_forwards - then->store_forwards);
     edge->kernel_cycles = core->kernel_cycles - before->kernel_cycles;
-    edge->odd = edge->continued || edge->mispredictions || edge->btb_misses || edge->flushes || edge->wrong_path ||
-                edge->forwards || edge->kernel_cycles;
+    edge->odd = core->n_continued != before->n_continued || edge->mispredictions || edge->btb_misses || edge->flushes ||
+                edge->wrong_path || edge->forwards || edge->kernel_cycles;
 }
 
 static struct as_edge_record record_of(const struct as_pipe *pipe, uint64_t base)
@@ -113,42 +118,38 @@ static struct as_edge_record record_of(const struct as_pipe *pipe, uint64_t base
     };
 }
 
-static inline void expand(const struct as_edge *edge, uint64_t base, struct as_pipe *pipes)
+/* Which records commit together with the first, and with the last. */
+static void find_groups(struct as_edge *edge)
 {
-    for (uint32_t i = 0; i < edge->n; i++) {
-        const struct as_edge_record *record = &edge->records[i];
-        struct as_pipe *pipe = &pipes[i];
-        pipe->fetch = base + (uint64_t)(int64_t)record->fetch;
-        pipe->dispatch = base + (uint64_t)(int64_t)record->dispatch;
-        pipe->issue = base + (uint64_t)(int64_t)record->issue;
-        pipe->done = base + (uint64_t)(int64_t)record->done;
-        pipe->commit = base + (uint64_t)(int64_t)record->commit;
-        pipe->insn = record->insn;
-        pipe->events = record->events;
-        pipe->exception = 0;
-        pipe->wrong_path = record->wrong_path;
-        pipe->flags = record->flags;
-        pipe->uops = record->uops;
-        pipe->wrong_delay = record->wrong_delay;
-    }
+    uint32_t first = 1, last = edge->n - 1;
+    while (first < edge->n && edge->records[first].commit == edge->records[0].commit)
+        first++;
+    while (last > 0 && edge->records[last - 1].commit == edge->committed)
+        last--;
+    edge->first_end = (uint16_t)first;
+    edge->last_start = (uint16_t)last;
 }
 
-static struct as_edge *make_edge(struct as_core *core, struct as_node *node, const struct as_pipe *pipes, uint64_t base,
-                                 const struct before *before)
+static struct as_known *make_edge(struct as_core *core, struct as_node *node, const struct as_pipe *pipes,
+                                  uint64_t base, const struct before *before)
 {
     struct as_memo *memo = core->walk.memo;
     uint32_t n = node->body->n;
-    struct as_edge *edge = as_memo_take(memo, sizeof *edge + n * sizeof *edge->records);
-    *edge = (struct as_edge){.node = node,
-                             .n = n,
-                             .dispatched = (int32_t)(core->last_dispatch - base),
-                             .committed = (int32_t)(core->last_commit - base)};
-    count_into(edge, core, before);
+    struct as_known *known = as_memo_take(memo, sizeof *known + n * sizeof *known->edge.records);
+    *known = (struct as_known){.node = node, .dispatched = (int32_t)(core->last_dispatch - base)};
+    count_into(known, core, before);
+    struct as_edge *edge = &known->edge;
+    edge->number = (uint32_t)memo->counters.edges++;
+    edge->n = n;
+    edge->continued = (uint32_t)(core->n_continued - before->n_continued);
+    edge->before = (int32_t)(before->last_commit - base);
+    edge->flags_before = before->last_flags;
+    edge->committed = (int32_t)(core->last_commit - base);
     for (uint32_t i = 0; i < n; i++)
         edge->records[i] = record_of(&pipes[i], base);
-    memo->counters.edges++;
+    find_groups(edge);
     memo->counters.made_edges++;
-    return edge;
+    return known;
 }
 
 /* ---- following edges ---- */
@@ -235,7 +236,7 @@ static struct as_ask *follow_prediction(struct hunt *hunt, struct as_ask *ask)
 }
 
 /* Asks all that the node's block asks. NULL: an answer is new. */
-static const struct as_edge *follow(struct hunt *hunt, struct as_ask *ask)
+static struct as_known *follow(struct hunt *hunt, struct as_ask *ask)
 {
     struct as_core *core = hunt->core;
     const struct as_body_run *run = hunt->run;
@@ -328,7 +329,7 @@ static void catch_up(struct as_core *core)
     struct as_walk *walk = &core->walk;
     if (!walk->stale)
         return;
-    const struct as_edge *edge = walk->edge;
+    struct as_known *edge = walk->edge;
     const struct as_body *body = edge->node->body;
     uint32_t ideal = core->ideal;
     count_edge(core, edge, UINT64_MAX);
@@ -347,18 +348,18 @@ void as_core_leave_memo(struct as_core *core)
     core->walk.edge = NULL;
 }
 
-static void drop_all(struct as_memo *memo)
+void as_memo_drop(struct as_memo *memo)
 {
     for (size_t i = 0; i < memo->cores.len; i++)
         as_core_leave_memo(memo->cores.data[i]);
-    as_memo_drop(memo);
+    as_memo_clear(memo);
 }
 
 /* ---- new edges ---- */
 
 /* Runs the block in the pipeline, which stands before it, and makes an edge of it; NULL: it cannot be one. */
-static const struct as_edge *run_new(struct as_core *core, struct as_node *node, const struct hunt *hunt,
-                                     const struct as_body_run *run, struct as_pipe *pipes)
+static struct as_known *run_new(struct as_core *core, struct as_node *node, const struct hunt *hunt,
+                                const struct as_body_run *run, struct as_pipe *pipes)
 {
     struct as_script *script = open_script(core, run->accesses, hunt->link != &node->first);
     if (hunt->asked) {
@@ -371,7 +372,7 @@ static const struct as_edge *run_new(struct as_core *core, struct as_node *node,
     core->script = script;
     execute(core, run, pipes);
     core->script = NULL;
-    if (script->spoiled)
+    if (script->spoiled || as_memo_is_full(core->walk.memo))
         return NULL;
     struct as_ask *asks = as_memo_take(core->walk.memo, (script->n + 1) * sizeof *asks);
     memcpy(asks, script->asks, script->n * sizeof *asks);
@@ -394,12 +395,11 @@ static void report(struct as_memo *memo, const struct as_node *node, const char 
                  node->body->insns[0]->address, node->number, what, (int64_t)is, (int64_t)was);
 }
 
-static bool compare_records(struct as_memo *memo, const struct as_edge *edge, const struct as_pipe *pipes,
-                            uint64_t base)
+static bool compare_records(struct as_memo *memo, struct as_known *edge, const struct as_pipe *pipes, uint64_t base)
 {
-    for (uint32_t i = 0; i < edge->n; i++) {
+    for (uint32_t i = 0; i < edge->edge.n; i++) {
         struct as_edge_record is = record_of(&pipes[i], base);
-        const struct as_edge_record *was = &edge->records[i];
+        const struct as_edge_record *was = &edge->edge.records[i];
         const struct {
             const char *name;
             int64_t is, was;
@@ -427,7 +427,7 @@ static bool compare_records(struct as_memo *memo, const struct as_edge *edge, co
 
 /* The pipeline runs the block that came along an edge too, with the same answers, and must ask the same and come to the
  * same. Now and then it does so from the state as it is remembered. */
-static void check_edge(struct as_core *core, const struct as_edge *edge, const struct as_body_run *run,
+static void check_edge(struct as_core *core, struct as_known *edge, const struct as_body_run *run,
                        struct as_pipe *pipes)
 {
     enum { RESTORE_EVERY = 3 };
@@ -451,31 +451,29 @@ static void check_edge(struct as_core *core, const struct as_edge *edge, const s
         report(memo, edge->node, "the number of questions", script->at + script->n, script->n_given);
     } else if (compare_records(memo, edge, pipes, base) &&
                (core->last_dispatch - base != (uint64_t)(int64_t)edge->dispatched ||
-                core->last_commit - base != (uint64_t)(int64_t)edge->committed)) {
-        report(memo, edge->node, "the last commit", core->last_commit - base, (uint64_t)(int64_t)edge->committed);
+                core->last_commit - base != (uint64_t)(int64_t)edge->edge.committed)) {
+        report(memo, edge->node, "the last commit", core->last_commit - base, (uint64_t)(int64_t)edge->edge.committed);
     }
 }
 
 /* ---- a block ---- */
 
-static struct as_node *next_node(const struct as_edge *from, const struct as_body *body)
+static struct as_node *next_node(struct as_known *edge, const struct as_body *body)
 {
-    struct as_edge *edge = (struct as_edge *)from;
     if (edge->next[0].body == body)
         return edge->next[0].node;
     if (edge->next[1].body != body)
         return NULL;
-    struct as_edge_next used = edge->next[1];
+    struct as_known_next used = edge->next[1];
     edge->next[1] = edge->next[0];
     edge->next[0] = used;
     return used.node;
 }
 
-static void link_node(const struct as_edge *from, struct as_node *node)
+static void link_node(struct as_known *edge, struct as_node *node)
 {
-    struct as_edge *edge = (struct as_edge *)from;
     edge->next[1] = edge->next[0];
-    edge->next[0] = (struct as_edge_next){.body = node->body, .node = node};
+    edge->next[0] = (struct as_known_next){.body = node->body, .node = node};
 }
 
 /* The node of the state in which the pipeline is; NULL: it has none, and need not get one. */
@@ -487,30 +485,27 @@ static struct as_node *find_node(struct as_core *core, const struct as_body *bod
         return NULL;
     uint64_t hash = as_memo_hash(body, memo->words, n);
     struct as_node *node = as_memo_find(memo, body, memo->words, n, hash);
-    if (!node && as_memo_seen(memo, hash)) {
-        if (as_memo_is_full(memo))
-            drop_all(memo);
+    if (!node && as_memo_seen(memo, hash) && !as_memo_is_full(memo))
         node = as_memo_add(memo, body, memo->words, n, hash);
-    }
     if (node && core->walk.edge)
         link_node(core->walk.edge, node);
     return node;
 }
 
 /* Along a known edge from the node. */
-static const struct as_edge *follow_known(struct as_core *core, struct hunt *hunt, struct as_node *node,
-                                          const struct as_body_run *run, struct as_pipe *pipes)
+static struct as_known *follow_known(struct as_core *core, struct hunt *hunt, struct as_node *node,
+                                     const struct as_body_run *run, struct as_pipe *pipes)
 {
     struct as_walk *walk = &core->walk;
     struct as_memo *memo = walk->memo;
     walk->n_stores = core->n_stores;
     walk->n_drained = core->n_drained;
     walk->base = core->last_dispatch;
-    const struct as_edge *edge = node->first ? follow(hunt, node->first) : NULL;
+    struct as_known *edge = node->first ? follow(hunt, node->first) : NULL;
     if (!edge)
         return NULL;
     memo->counters.known_blocks++;
-    memo->counters.known_instructions += edge->n;
+    memo->counters.known_instructions += edge->edge.n;
     if (memo->options.checks) {
         check_edge(core, edge, run, pipes);
         return edge;
@@ -519,13 +514,13 @@ static const struct as_edge *follow_known(struct as_core *core, struct hunt *hun
         walk->horizon = core->last_commit;
     walk->stale = true;
     count_edge(core, edge, 1);
-    expand(edge, walk->base, pipes);
     core->last_dispatch = walk->base + (uint64_t)(int64_t)edge->dispatched;
-    core->last_commit = walk->base + (uint64_t)(int64_t)edge->committed;
+    core->last_commit = walk->base + (uint64_t)(int64_t)edge->edge.committed;
+    core->last_flags = edge->edge.records[edge->edge.n - 1].flags & AS_STATE_FLAGS;
     return edge;
 }
 
-static void run_with_memo(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+static struct as_known *run_with_memo(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
 {
     struct as_walk *walk = &core->walk;
     struct as_node *node = walk->edge ? next_node(walk->edge, run->body) : NULL;
@@ -536,17 +531,15 @@ static void run_with_memo(struct as_core *core, const struct as_body_run *run, s
     walk->memo->counters.blocks++;
     walk->memo->counters.instructions += run->body->n;
     if (!node) {
-        walk->edge = NULL;
         execute(core, run, pipes);
-        return;
+        return NULL;
     }
     struct hunt hunt = {.core = core, .run = run, .base = core->last_dispatch, .link = &node->first};
-    const struct as_edge *edge = follow_known(core, &hunt, node, run, pipes);
-    if (!edge) {
-        go_back(core, node);
-        edge = run_new(core, node, &hunt, run, pipes);
-    }
-    walk->edge = edge;
+    struct as_known *edge = follow_known(core, &hunt, node, run, pipes);
+    if (edge)
+        return edge;
+    go_back(core, node);
+    return run_new(core, node, &hunt, run, pipes);
 }
 
 void as_core_set_memo(struct as_core *core, struct as_memo *memo)
@@ -566,15 +559,18 @@ void as_core_forget_memo(struct as_core *core)
     free(core->walk.scratch);
 }
 
-void as_core_run(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+const struct as_edge *as_core_run(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes,
+                                  uint64_t *base)
 {
     struct as_memo *memo = core->walk.memo;
+    *base = core->last_dispatch;
     if (memo && memo->failed)
-        return;
+        return NULL;
     if (memo && run->body->n_accesses <= AS_BODY_ACCESSES && run->body->stores <= AS_BODY_STORES) {
-        run_with_memo(core, run, pipes);
-        return;
+        core->walk.edge = run_with_memo(core, run, pipes);
+        return core->walk.edge ? &core->walk.edge->edge : NULL;
     }
     as_core_leave_memo(core);
     execute(core, run, pipes);
+    return NULL;
 }

@@ -53,8 +53,8 @@ struct as_ask {
         const struct as_insn *insn; /* PREDICT */
     };
     union {
-        struct as_ask *other;       /* the same question with another answer */
-        const struct as_edge *edge; /* END */
+        struct as_ask *other;  /* the same question with another answer */
+        struct as_known *edge; /* END */
     };
 };
 

@@ -428,6 +428,7 @@ uint32_t as_state_take(struct as_core *core, const struct as_body *body, uint16_
     if (core->last_commit - base > FURTHEST)
         return 0;
     put_time(&writer, core->last_commit);
+    put(&writer, core->last_flags);
     uint64_t fetch = put_fetch(&writer, core, body);
     put_later(&writer, core->hold_dispatch, base);
     if (core->has_rows)
@@ -454,6 +455,7 @@ void as_state_put(struct as_core *core, const struct as_body *body, const uint16
 {
     struct reader reader = {.base = core->last_dispatch, .in = words};
     core->last_commit = get_time(&reader);
+    core->last_flags = (uint16_t)get(&reader);
     get_fetch(&reader, core, body);
     core->hold_dispatch = get_later(&reader);
     if (core->has_rows)

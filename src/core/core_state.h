@@ -9,6 +9,9 @@
 
 #include "core/memo.h"
 
+/* Flags of the last record that decide what the time behind it is called. */
+enum { AS_STATE_FLAGS = AS_PIPE_MISPREDICTED | AS_PIPE_FLUSHES };
+
 enum { AS_STATE_WORDS = 4096 }; /* of a state that is remembered, at most */
 
 /* Writes the state before `body`; returns how many words. 0: it does not fit. */

@@ -65,7 +65,7 @@ bool as_memo_is_full(const struct as_memo *memo)
     return memo->counters.bytes + CHUNK + (memo->mask + 1) * sizeof *memo->table > memo->options.bytes;
 }
 
-void as_memo_drop(struct as_memo *memo)
+void as_memo_clear(struct as_memo *memo)
 {
     memset(memo->table, 0, (memo->mask + 1) * sizeof *memo->table);
     memo->chunk = memo->used = 0;

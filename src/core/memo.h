@@ -6,11 +6,13 @@
  * that follows. While a core walks along edges its own pipeline stands still; it is brought up to date where no edge
  * fits. One memo serves all cores of a run.
  *
- * It holds what fits into its bytes. When they are used up all is dropped, and filled anew with what is needed now.
+ * It holds what fits into its bytes. When they are used up nothing is added any more, and the caller, who knows who else
+ * reads edges, drops all of it; it is then filled anew with what is needed now.
  */
 #ifndef AS_CORE_MEMO_H
 #define AS_CORE_MEMO_H
 
+#include "assay/edge.h"
 #include "base/error.h"
 #include "core/core.h"
 
@@ -43,31 +45,6 @@ struct as_body_run {
     bool taken;
 };
 
-/* An instruction of an edge: as_pipe, with cycles from the last dispatch before the block. */
-struct as_edge_record {
-    int32_t fetch, dispatch, issue, done, commit;
-    uint32_t insn, events;
-    uint16_t wrong_path, flags;
-    uint8_t uops, wrong_delay;
-};
-
-struct as_node;
-struct as_edge_next {
-    const struct as_body *body;
-    struct as_node *node;
-};
-
-struct as_edge {
-    struct as_node *node;          /* where it begins */
-    struct as_edge_next next[2];   /* where it leads, by what follows: the one that was used last comes first */
-    int32_t dispatched, committed; /* the last dispatch and commit */
-    uint32_t n;
-    uint32_t uops, continued, branches, mispredictions, btb_misses, flushes, wrong_path, forwards;
-    uint64_t kernel_cycles;
-    bool odd; /* some of those behind `branches` are not 0 */
-    struct as_edge_record records[];
-};
-
 struct as_memo_options {
     size_t bytes; /* to use at most; what is needed beside nodes and edges is not counted. 0: no memo */
     bool checks;  /* the pipeline runs too, and must come to the same */
@@ -80,6 +57,10 @@ void as_memo_free(struct as_memo *memo); /* after its cores */
 /* False: a check found a difference, which `err` names; the cores have done nothing since then. */
 bool as_memo_check(const struct as_memo *memo, struct as_error *err) AS_MUST_CHECK;
 
+/* Between blocks. Dropping brings all cores up to date first. */
+bool as_memo_is_full(const struct as_memo *memo);
+void as_memo_drop(struct as_memo *memo);
+
 struct as_memo_counters {
     uint64_t blocks, instructions;             /* that were run */
     uint64_t known_blocks, known_instructions; /* … along an edge */
@@ -91,7 +72,9 @@ void as_memo_count(const struct as_memo *memo, struct as_memo_counters *counters
 
 /* Before the core's first block. */
 void as_core_set_memo(struct as_core *core, struct as_memo *memo);
-/* Executes all of a body; fills `pipes` but for path and thread. With a memo or without one: the same. */
-void as_core_run(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes);
+/* Executes all of a body. Returns the edge that it went along, whose cycles count from *base; NULL: there is none, and
+ * `pipes` has the records, but for path and thread. With a memo or without one: the same times. */
+const struct as_edge *as_core_run(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes,
+                                  uint64_t *base);
 
 #endif

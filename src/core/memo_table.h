@@ -17,6 +17,22 @@ struct as_node {
     uint16_t words[];
 };
 
+struct as_known_next {
+    const struct as_body *body;
+    struct as_node *node;
+};
+
+/* An edge, with what the core needs of it. */
+struct as_known {
+    struct as_node *node;         /* where it begins */
+    struct as_known_next next[2]; /* where it leads, by what follows: the one that was used last comes first */
+    int32_t dispatched;           /* the last dispatch */
+    uint32_t uops, branches, mispredictions, btb_misses, flushes, wrong_path, forwards;
+    uint64_t kernel_cycles;
+    bool odd; /* there is more to count than instructions, micro-operations and branches */
+    struct as_edge edge;
+};
+
 struct as_memo {
     struct as_memo_options options;
     struct as_memo_counters counters;
@@ -41,8 +57,7 @@ bool as_memo_seen(struct as_memo *memo, uint64_t hash);
 struct as_node *as_memo_add(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n,
                             uint64_t hash);
 void *as_memo_take(struct as_memo *memo, size_t bytes);
-bool as_memo_is_full(const struct as_memo *memo);
 /* Everything is forgotten. No core may be walking. */
-void as_memo_drop(struct as_memo *memo);
+void as_memo_clear(struct as_memo *memo);
 
 #endif

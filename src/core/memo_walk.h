@@ -5,12 +5,12 @@
 #include "core/core_script.h"
 
 struct as_memo;
-struct as_edge;
+struct as_known;
 
 struct as_walk {
-    struct as_memo *memo;       /* NULL: none */
-    const struct as_edge *edge; /* of the last block; NULL: it has none */
-    bool stale;                 /* the pipeline stands where the last block that it ran itself ended */
+    struct as_memo *memo;  /* NULL: none */
+    struct as_known *edge; /* of the last block; NULL: it has none */
+    bool stale;            /* the pipeline stands where the last block that it ran itself ended */
     /* The last block, where it came along an edge: */
     uint64_t base, n_stores, n_drained; /* at its start */
     uint64_t horizon;                   /* last commit that the pipeline knows of, where it is stale */

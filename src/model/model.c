@@ -19,6 +19,7 @@ struct model_thread {
     struct as_counters before; /* what its core had counted when the measured stretch began */
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
     uint64_t border, shift;    /* records are told `shift` cycles earlier, none of it before `border` */
+    bool within;               /* the stretch has had a block */
 };
 
 struct as_model {
@@ -307,13 +308,13 @@ static void rebase_stays(struct model_thread *own)
     }
 }
 
-static void publish(struct as_model *model, struct model_thread *own, uint32_t number)
+static void publish(struct as_model *model, struct model_thread *own, uint32_t number, bool last)
 {
     if (own->shift)
         rebase_stays(own);
     if (own->buffer) {
         as_pipe_buffer_add_stays(own->buffer, own->stays.stays.data, own->stays.stays.len);
-        as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n);
+        as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n, last);
     }
     as_vec_clear(&own->stays.stays);
     own->buffer = NULL;
@@ -324,9 +325,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
-    if (own->n)
-        own->buffer->pipes[own->n - 1].flags |= AS_PIPE_LAST;
-    publish(model, own, thread->number);
+    publish(model, own, thread->number, true);
     retire(model, own);
     as_call_tracker_thread_end(model->calls, thread);
 }
@@ -338,12 +337,20 @@ static struct as_pipe *make_room(struct as_model *model, struct model_thread *ow
     if (__builtin_expect(!model->measure.on, 0))
         return nowhere;
     if (own->n + n > AS_MODEL_BATCH)
-        publish(model, own, number);
+        publish(model, own, number, false);
     if (!own->buffer)
         own->buffer = as_pipe_buffer_take(model->fanout);
-    struct as_pipe *pipes = own->buffer->pipes + own->n;
-    own->n += n;
-    return pipes;
+    return own->buffer->pipes + own->n;
+}
+
+/* Nobody may read edges any more when the memo drops them. */
+static __attribute__((noinline)) void drop_memo(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i])
+            publish(model, model->threads.data[i], (uint32_t)i + 1, false);
+    as_fanout_forget(model->fanout);
+    as_memo_drop(model->memo);
 }
 
 /* The accesses of a run, for observers that want them; its records are the last ones in the buffer. */
@@ -388,12 +395,13 @@ static void begin_measuring(struct as_model *model, uint32_t region, bool settle
         if (!own || !own->core)
             continue;
         uint64_t cycles = as_core_cycles(own->core);
-        publish(model, own, (uint32_t)i + 1); /* records of two regions are never in one batch */
+        publish(model, own, (uint32_t)i + 1, false); /* records of two regions are never in one batch */
         own->before = as_measure_core(&model->measure, own->core);
         as_vec_clear(&own->stays.stays);
         own->border = settled && cycles > own->left_at ? cycles - 1 : cycles;
         own->before.cycles = own->border;
         own->shift += own->border - own->left_at;
+        own->within = false;
     }
     as_measure_begin(&model->measure, region);
 }
@@ -455,6 +463,32 @@ static void warm_block(struct as_model *model, struct as_thread *thread, const s
 
 /* ---- blocks ---- */
 
+/* Whether all of an edge lies in the measured stretch, and behind another block of it. */
+static bool is_within(const struct model_thread *own, const struct as_edge_run *run)
+{
+    return own->within && run->base + (uint64_t)(int64_t)run->edge->records[0].fetch > own->border;
+}
+
+/* A run is part of the batch: along an edge, or with the records that are in their place already. */
+static void add_run(struct model_thread *own, uint32_t number, struct as_edge_run *run)
+{
+    struct as_pipe *pipes = own->buffer->pipes + own->n;
+    if (__builtin_expect(own->shift && run->edge && !is_within(own, run), 0)) {
+        as_edge_expand(run, number, 0, run->n, pipes);
+        run->edge = NULL;
+    }
+    run->base -= own->shift;
+    for (uint32_t i = 0; !run->edge && i < run->n; i++) {
+        pipes[i].path = run->path;
+        pipes[i].thread = (uint16_t)number;
+        if (__builtin_expect(own->shift != 0, 0))
+            rebase(own, &pipes[i]);
+    }
+    own->within = true;
+    *as_vec_push(&own->buffer->runs) = *run;
+    own->n += run->n;
+}
+
 static void run_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct model_thread *own = thread->user;
@@ -463,14 +497,13 @@ static void run_block(struct as_model *model, struct as_thread *thread, const st
         note_executed(model, exec->block);
     struct as_body_run run = {.next = exec->next, .taken = exec->taken};
     run.body = as_bodies_find(&model->bodies, exec, &run.accesses);
+    if (model->memo && __builtin_expect(as_memo_is_full(model->memo), 0))
+        drop_memo(model);
     struct as_pipe *pipes = make_room(model, own, thread->number, run.body->n);
-    as_core_run(own->core, &run, pipes);
-    for (uint32_t i = 0; i < run.body->n; i++) {
-        pipes[i].path = path;
-        pipes[i].thread = (uint16_t)thread->number;
-        if (__builtin_expect(own->shift != 0, 0))
-            rebase(own, &pipes[i]);
-    }
+    struct as_edge_run known = {.path = path, .first = (uint32_t)own->n, .n = run.body->n};
+    known.edge = as_core_run(own->core, &run, pipes, &known.base);
+    if (__builtin_expect(model->measure.on, 1))
+        add_run(own, thread->number, &known);
     if (__builtin_expect(run.body->n_accesses && model->wants & AS_WANT_ACCESSES && model->measure.on, 0))
         note_accesses(own, &run);
     if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)

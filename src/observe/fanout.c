@@ -44,6 +44,7 @@ struct as_fanout {
     struct as_buffer **ring; /* number % in_flight */
     uint64_t published, reclaimed;
     bool producer_waits, closing;
+    bool resting; /* the producer waits until everyone has seen everything */
 };
 
 struct as_fanout *as_fanout_new(const struct as_fanout_options *options)
@@ -169,7 +170,7 @@ static bool worth_waking(const struct member *member)
 {
     const struct as_fanout *fanout = member->fanout;
     uint64_t waiting = fanout->published > member->next ? fanout->published - member->next : 0;
-    return fanout->closing || (waiting > 0 && waiting >= fanout->options.in_flight / 4);
+    return fanout->closing || (waiting > 0 && (fanout->resting || waiting >= fanout->options.in_flight / 4));
 }
 
 /* The next buffer, or NULL at the end. The lock is held. */
@@ -210,7 +211,8 @@ static void *observe(void *argument)
         call(member, call_deliver, (struct call){.buffer = buffer});
         pthread_mutex_lock(&fanout->mutex);
         member->next += member->workers;
-        if (fanout->producer_waits && has_room(fanout, fanout->options.in_flight / 2))
+        if (fanout->producer_waits &&
+            has_room(fanout, fanout->resting ? fanout->options.in_flight : fanout->options.in_flight / 2))
             pthread_cond_signal(&fanout->room);
     }
     pthread_mutex_unlock(&fanout->mutex);
@@ -306,6 +308,33 @@ void as_fanout_publish(struct as_fanout *fanout, struct as_buffer *buffer)
     pthread_mutex_lock(&fanout->mutex);
     publish_to_threads(fanout, buffer);
     pthread_mutex_unlock(&fanout->mutex);
+}
+
+static void rest(struct as_fanout *fanout)
+{
+    pthread_mutex_lock(&fanout->mutex);
+    fanout->resting = fanout->producer_waits = true;
+    for (size_t i = 0; i < fanout->members.len; i++)
+        pthread_cond_signal(&fanout->members.data[i].more);
+    while (!has_room(fanout, fanout->options.in_flight))
+        pthread_cond_wait(&fanout->room, &fanout->mutex);
+    fanout->resting = fanout->producer_waits = false;
+    pthread_mutex_unlock(&fanout->mutex);
+}
+
+static void call_forget(void *argument)
+{
+    const struct call *call = argument;
+    call->member->ops->forget(call->member->self);
+}
+
+void as_fanout_forget(struct as_fanout *fanout)
+{
+    if (!fanout->options.inline_)
+        rest(fanout);
+    for (size_t i = 0; i < fanout->members.len; i++)
+        if (fanout->members.data[i].ops->forget)
+            call(&fanout->members.data[i], call_forget, (struct call){0});
 }
 
 /* The others of an observer's workers go into the first. When one has crashed, its part of the result is missing: then

@@ -58,6 +58,8 @@ void as_fanout_give_back(struct as_fanout *fanout, struct as_buffer *buffer); /*
 size_t as_fanout_batch(const struct as_fanout *fanout);                       /* options.batch */
 uint64_t as_fanout_published(const struct as_fanout *fanout); /* how many so far: the next one's number */
 
+/* Waits until every observer has seen all that was published, and lets them forget the edges (assay/edge.h). */
+void as_fanout_forget(struct as_fanout *fanout);
 /* Waits until every observer has seen everything, ends their threads, and merges workers. */
 void as_fanout_finish(struct as_fanout *fanout);
 /* After that: calls the observers' finish, in the order in which they were added. Returns how many have crashed in all.

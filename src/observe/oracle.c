@@ -1,40 +1,9 @@
 /* See oracle.h. One pass over the records, nothing per cycle: for each group of records that commit together, the
  * cycles since the commit before are charged at once, then the commit's own cycle to the members. A group that a
  * batch's end may have cut is carried to the next batch. */
-#include "observe/oracle.h"
-
-#include "base/vec.h"
-#include "observe/oracle_table.h"
+#include "observe/oracle_stream.h"
 
 #include <inttypes.h>
-
-/* The members of a commit group: a rep instruction once, however many iterations. */
-struct group {
-    uint32_t n, ids[AS_GROUP_MAX], paths[AS_GROUP_MAX], events[AS_GROUP_MAX];
-};
-
-struct stream {
-    struct as_oracle_thread thread;
-    struct as_oracle_table rows;
-    struct as_pipe last;  /* the record before the batch; all 0 where there is none */
-    struct group carried; /* the group that it belongs to; its own cycle is not charged yet */
-    uint64_t continuing;  /* records that are no execution of their own */
-    bool disordered;
-    uint64_t crowded; /* a cycle in which more committed than can; 0: none */
-};
-
-struct as_oracle {
-    struct as_oracle_table paths, merged; /* the rows of threads that have none of their own any more */
-    AS_VEC(struct stream) streams;        /* by thread number */
-    AS_VEC(struct as_oracle_thread) threads;
-    struct as_thread_limit limit;
-    struct as_stall_lengths unexplained;
-    uint64_t shares[AS_GROUP_MAX + 1]; /* of a cycle, by the size of the group */
-    uint32_t kept, shown;              /* events */
-    uint32_t most;                     /* that can commit in a cycle */
-    bool finished;
-    struct as_oracle_rows all_rows, all_paths; /* once it is finished */
-};
 
 struct as_oracle *as_oracle_new(const struct as_run_info *run, struct as_error *err)
 {
@@ -62,8 +31,10 @@ void as_oracle_free(struct as_oracle *oracle)
 {
     if (!oracle)
         return;
-    for (size_t i = 0; i < oracle->streams.len; i++)
+    for (size_t i = 0; i < oracle->streams.len; i++) {
         as_oracle_table_free(&oracle->streams.data[i].rows);
+        as_vec_free(&oracle->streams.data[i].tallies);
+    }
     as_oracle_table_free(&oracle->paths);
     as_oracle_table_free(&oracle->merged);
     free(oracle->all_rows.data);
@@ -74,34 +45,22 @@ void as_oracle_free(struct as_oracle *oracle)
     free(oracle);
 }
 
-/* Charges units to a row, and to its component. */
-static inline void charge_row(struct as_oracle_table *table, uint32_t id, enum as_state state, uint32_t events,
-                              uint64_t units)
-{
-    struct as_oracle_row *row = &as_oracle_page_at(table, id)->rows[id % AS_PAGE_ROWS];
-    row->units[state] += units;
-    if (events == 0)
-        row->base += units;
-    else
-        as_oracle_part_add(table, id, events, units, 0);
-}
-
 /* The vector is the instruction's own, complete: as it is when it has committed. For cycles behind a flush that is the
  * flusher's, which the hardware would keep in a register. */
-static inline void charge(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
+static inline void charge(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipe,
                           enum as_state state, uint64_t cycles)
 {
     uint64_t units = cycles * AS_CYCLE_UNITS;
     uint32_t events = pipe->events & oracle->kept;
-    charge_row(&stream->rows, pipe->insn, state, events, units);
-    charge_row(&oracle->paths, pipe->path, state, events, units);
+    as_oracle_charge_row(&stream->rows, pipe->insn, state, events, units);
+    as_oracle_charge_row(&oracle->paths, pipe->path, state, events, units);
     stream->thread.units[state] += units;
 }
 
 /* What happened between two commits. `before` is the record of the earlier one, all 0 at a thread's start. */
 struct between {
     struct as_oracle *oracle;
-    struct stream *stream;
+    struct as_oracle_stream *stream;
     const struct as_pipe *before, *pipe;
     uint64_t from, to; /* cycles not charged yet */
     uint64_t stalled;  /* of those that are */
@@ -137,26 +96,14 @@ static void charge_between(struct between *between)
     charge_empty_until(between, pipe->dispatch);
     charge_until(between, pipe->commit, AS_STATE_STALLED, pipe);
     if (between->stalled && !(pipe->events & between->oracle->shown))
-        as_stall_note(&between->oracle->unexplained, pipe->insn, between->stalled);
+        as_stall_note(&between->oracle->unexplained, pipe->insn, between->stalled, 1);
 }
 
-/* One more record of a row: how often it was executed, and met its events. */
-static inline void count_record(struct as_oracle_table *table, uint32_t id, uint32_t events, bool continues)
-{
-    struct as_oracle_page *page = as_oracle_page_at(table, id);
-    page->rows[id % AS_PAGE_ROWS].executions += !continues;
-    page->continued[id % AS_PAGE_ROWS] += continues;
-    if (events)
-        as_oracle_part_add(table, id, events, 0, 1);
-}
-
-static void join(struct as_oracle *oracle, struct stream *stream, struct group *group, const struct as_pipe *pipe)
+void as_oracle_join(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
+                    const struct as_pipe *pipe)
 {
     bool continues = pipe->flags & AS_PIPE_CONTINUES;
     uint32_t events = pipe->events & oracle->kept;
-    count_record(&stream->rows, pipe->insn, events, continues);
-    count_record(&oracle->paths, pipe->path, events, continues);
-    stream->continuing += continues;
     if (continues && group->n > 0 && group->ids[group->n - 1] == pipe->insn)
         return;
     if (group->n == oracle->most) {
@@ -168,22 +115,33 @@ static void join(struct as_oracle *oracle, struct stream *stream, struct group *
     group->paths[group->n++] = pipe->path;
 }
 
-/* Charges the cycle in which they commit, and forgets the group. */
-static void settle(struct as_oracle *oracle, struct stream *stream, struct group *group)
+/* Counts a record too. */
+static void join(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
+                 const struct as_pipe *pipe)
+{
+    bool continues = pipe->flags & AS_PIPE_CONTINUES;
+    uint32_t events = pipe->events & oracle->kept;
+    as_oracle_count_record(&stream->rows, pipe->insn, events, continues, 1);
+    as_oracle_count_record(&oracle->paths, pipe->path, events, continues, 1);
+    stream->continuing += continues;
+    as_oracle_join(oracle, stream, group, pipe);
+}
+
+void as_oracle_settle(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group)
 {
     if (group->n == 0)
         return;
     for (uint32_t i = 0; i < group->n; i++) {
         uint64_t share = as_share(AS_CYCLE_UNITS, group->n, i);
-        charge_row(&stream->rows, group->ids[i], AS_STATE_COMPUTING, group->events[i], share);
-        charge_row(&oracle->paths, group->paths[i], AS_STATE_COMPUTING, group->events[i], share);
+        as_oracle_charge_row(&stream->rows, group->ids[i], AS_STATE_COMPUTING, group->events[i], share);
+        as_oracle_charge_row(&oracle->paths, group->paths[i], AS_STATE_COMPUTING, group->events[i], share);
     }
     stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
     group->n = 0;
 }
 
 /* The same for a whole group in the usual case: one path, no rep iterations, a size that divides a cycle. */
-static inline void settle_quickly(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
+static inline void settle_quickly(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipe,
                                   const struct as_pipe *end, uint64_t share)
 {
     uint32_t path = pipe->path;
@@ -231,24 +189,24 @@ static inline struct span span_from(const struct as_pipe *pipe, const struct as_
 }
 
 /* One group, which the batch does not cut. */
-static inline void charge_group(struct as_oracle *oracle, struct stream *stream, const struct span *span)
+static inline void charge_group(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct span *span)
 {
     size_t n = (size_t)(span->end - span->pipe);
     if (span->odd == 0 && n <= oracle->most && oracle->shares[n]) {
         settle_quickly(oracle, stream, span->pipe, span->end, oracle->shares[n]);
         return;
     }
-    struct group group = {.n = 0};
+    struct as_oracle_group group = {.n = 0};
     for (const struct as_pipe *pipe = span->pipe; pipe < span->end; pipe++)
         join(oracle, stream, &group, pipe);
-    settle(oracle, stream, &group);
+    as_oracle_settle(oracle, stream, &group);
 }
 
-static struct stream *stream_of(struct as_oracle *oracle, uint32_t number)
+struct as_oracle_stream *as_oracle_stream_of(struct as_oracle *oracle, uint32_t number)
 {
     while (oracle->streams.len <= number) {
-        struct stream *stream = as_vec_push(&oracle->streams);
-        *stream = (struct stream){.thread.number = (uint32_t)(oracle->streams.len - 1)};
+        struct as_oracle_stream *stream = as_vec_push(&oracle->streams);
+        *stream = (struct as_oracle_stream){.thread.number = (uint32_t)(oracle->streams.len - 1)};
     }
     return &oracle->streams.data[number];
 }
@@ -258,16 +216,18 @@ static void merge_rows(struct as_oracle *oracle, uint32_t number)
 {
     if (number >= oracle->streams.len)
         return;
-    struct stream *stream = &oracle->streams.data[number];
+    struct as_oracle_stream *stream = &oracle->streams.data[number];
     as_oracle_table_merge(&oracle->merged, &stream->rows);
     as_oracle_table_free(&stream->rows);
     stream->thread.merged = true;
 }
 
-/* The thread is over; another one with its number may follow and starts at cycle 1 again. */
-static void end_stream(struct as_oracle *oracle, struct stream *stream)
+/* Another one with its number may follow and starts at cycle 1 again. */
+void as_oracle_end_stream(struct as_oracle *oracle, struct as_oracle_stream *stream)
 {
-    settle(oracle, stream, &stream->carried);
+    as_oracle_settle(oracle, stream, &stream->carried);
+    as_oracle_charge_edges(oracle, stream);
+    stream->thread.instructions = stream->thread.records - stream->continuing;
     stream->thread.cycles += stream->last.commit;
     uint64_t cycles = stream->last.commit;
     stream->last = (struct as_pipe){0};
@@ -276,8 +236,8 @@ static void end_stream(struct as_oracle *oracle, struct stream *stream)
 }
 
 /* What belongs to the carried group. Returns the first record that does not. */
-static const struct as_pipe *charge_carried(struct as_oracle *oracle, struct stream *stream, const struct as_pipe *pipe,
-                                            const struct as_pipe *end)
+static const struct as_pipe *charge_carried(struct as_oracle *oracle, struct as_oracle_stream *stream,
+                                            const struct as_pipe *pipe, const struct as_pipe *end)
 {
     if (stream->carried.n == 0)
         return pipe;
@@ -287,15 +247,14 @@ static const struct as_pipe *charge_carried(struct as_oracle *oracle, struct str
         stream->last = *pipe;
     }
     if (pipe < end)
-        settle(oracle, stream, &stream->carried);
+        as_oracle_settle(oracle, stream, &stream->carried);
     return pipe;
 }
 
-static void observe(void *self, const struct as_pipe_batch *batch)
+void as_oracle_add_records(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipes,
+                           size_t n)
 {
-    struct as_oracle *oracle = self;
-    struct stream *stream = stream_of(oracle, batch->thread);
-    const struct as_pipe *end = batch->pipes + batch->n, *pipe = charge_carried(oracle, stream, batch->pipes, end);
+    const struct as_pipe *end = pipes + n, *pipe = charge_carried(oracle, stream, pipes, end);
     const struct as_pipe *before = &stream->last;
     while (pipe < end) {
         struct span span = span_from(pipe, end);
@@ -311,10 +270,15 @@ static void observe(void *self, const struct as_pipe_batch *batch)
     for (; pipe < end; pipe++)
         join(oracle, stream, &stream->carried, pipe);
     stream->last = end[-1];
-    stream->thread.records += batch->n;
-    stream->thread.instructions = stream->thread.records - stream->continuing;
-    if (end[-1].flags & AS_PIPE_LAST)
-        end_stream(oracle, stream);
+    stream->thread.records += n;
+}
+
+static void observe(void *self, const struct as_pipe_batch *batch)
+{
+    struct as_oracle_stream *stream = as_oracle_stream_of(self, batch->thread);
+    as_oracle_add_records(self, stream, batch->pipes, batch->n);
+    if (stream->last.flags & AS_PIPE_LAST)
+        as_oracle_end_stream(self, stream);
 }
 
 static void finish(void *self, FILE *out)
@@ -324,8 +288,8 @@ static void finish(void *self, FILE *out)
         return;
     oracle->finished = true;
     for (size_t i = 0; i < oracle->streams.len; i++) {
-        struct stream *stream = &oracle->streams.data[i];
-        end_stream(oracle, stream);
+        struct as_oracle_stream *stream = &oracle->streams.data[i];
+        as_oracle_end_stream(oracle, stream);
         if (stream->thread.records > 0)
             *as_vec_push(&oracle->threads) = stream->thread;
         as_oracle_table_add(&stream->rows, &oracle->all_rows);
@@ -352,6 +316,8 @@ const struct as_observer as_oracle_observer = {
     .batch = observe,
     .finish = finish,
     .free = release,
+    .edges = as_oracle_edges,
+    .forget = as_oracle_forget,
 };
 
 /* ---- results ---- */
@@ -462,7 +428,7 @@ const struct as_stall_lengths *as_oracle_unexplained(const struct as_oracle *ora
 static bool check_streams(const struct as_oracle *oracle, struct as_error *err)
 {
     for (size_t i = 0; i < oracle->streams.len; i++) {
-        const struct stream *stream = &oracle->streams.data[i];
+        const struct as_oracle_stream *stream = &oracle->streams.data[i];
         const struct as_oracle_thread *thread = &stream->thread;
         if (stream->disordered)
             return as_error_set(err, "Oracle: records of thread %zu are out of order", i);

@@ -13,14 +13,34 @@ static struct as_buffer *make(size_t records)
         as_log_error("out of memory");
         exit(AS_EXIT_FAILURE);
     }
+    pthread_mutex_init(&buffer->mutex, NULL);
     return (struct as_buffer *)buffer;
 }
 
-static void deliver(const struct as_buffer *buffer, const struct as_observer *ops, void *self)
+/* Fills in the records of edges, once. */
+static void expand(struct as_pipe_buffer *buffer)
 {
-    const struct as_pipe_batch *batch = &((const struct as_pipe_buffer *)buffer)->batch;
-    if (ops->batch)
-        ops->batch(self, batch);
+    pthread_mutex_lock(&buffer->mutex);
+    for (size_t i = 0; !buffer->expanded && i < buffer->runs.len; i++) {
+        const struct as_edge_run *run = &buffer->runs.data[i];
+        if (run->edge)
+            as_edge_expand(run, buffer->batch.thread, 0, run->n, &buffer->pipes[run->first]);
+    }
+    if (!buffer->expanded && buffer->edges.last)
+        buffer->pipes[buffer->batch.n - 1].flags |= AS_PIPE_LAST;
+    buffer->expanded = true;
+    pthread_mutex_unlock(&buffer->mutex);
+}
+
+static void deliver(const struct as_buffer *base, const struct as_observer *ops, void *self)
+{
+    struct as_pipe_buffer *buffer = (struct as_pipe_buffer *)base;
+    if (ops->edges) {
+        ops->edges(self, &buffer->edges);
+    } else if (ops->batch) {
+        expand(buffer);
+        ops->batch(self, &buffer->batch);
+    }
 }
 
 static void release(struct as_buffer *base)
@@ -29,6 +49,8 @@ static void release(struct as_buffer *base)
     as_vec_free(&buffer->accesses);
     as_vec_free(&buffer->owners);
     as_vec_free(&buffer->stays);
+    as_vec_free(&buffer->runs);
+    pthread_mutex_destroy(&buffer->mutex);
     free(buffer->pipes);
     free(buffer);
 }
@@ -41,6 +63,7 @@ struct as_pipe_buffer *as_pipe_buffer_take(struct as_fanout *fanout)
     as_vec_clear(&buffer->accesses);
     as_vec_clear(&buffer->owners);
     as_vec_clear(&buffer->stays);
+    as_vec_clear(&buffer->runs);
     return buffer;
 }
 
@@ -53,7 +76,8 @@ void as_pipe_buffer_add_stays(struct as_pipe_buffer *buffer, const struct as_sta
     buffer->stays.len += n;
 }
 
-void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n)
+void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n,
+                            bool last)
 {
     assert(n <= as_fanout_batch(fanout));
     if (n == 0) {
@@ -70,5 +94,16 @@ void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buf
                                            .owners = buffer->owners.data,
                                            .n_stays = buffer->stays.len,
                                            .stays = buffer->stays.data};
+    if (buffer->runs.len == 0)
+        *as_vec_push(&buffer->runs) = (struct as_edge_run){.n = (uint32_t)n};
+    if (last && !buffer->runs.data[buffer->runs.len - 1].edge)
+        buffer->pipes[n - 1].flags |= AS_PIPE_LAST;
+    buffer->expanded = false;
+    buffer->edges = (struct as_edge_batch){.thread = thread,
+                                           .n = n,
+                                           .n_runs = buffer->runs.len,
+                                           .pipes = buffer->pipes,
+                                           .runs = buffer->runs.data,
+                                           .last = last};
     as_fanout_publish(fanout, (struct as_buffer *)buffer);
 }

@@ -1,13 +1,17 @@
 /* Buffers of the core model's records, from the producer's side: as_pipe_batch before it is published.
  *
- * The records are an array of fixed size. What only some observers ask for (as_fanout_wants) grows as it is filled; a
+ * The records are an array of fixed size. Blocks whose times are known are put in as edges (assay/edge.h); their records
+ * are filled in when the first observer wants them. What only some observers ask for (as_fanout_wants) grows as it is filled; a
  * producer that nobody asks leaves it empty, and it takes no memory.
  */
 #ifndef AS_OBSERVE_PIPE_BUFFER_H
 #define AS_OBSERVE_PIPE_BUFFER_H
 
+#include "assay/edge.h"
 #include "base/vec.h"
 #include "observe/fanout.h"
+
+#include <pthread.h>
 
 struct as_pipe_buffer {
     struct as_pipe_batch batch;
@@ -15,13 +19,18 @@ struct as_pipe_buffer {
     AS_VEC(uint32_t) owners; /* as long as accesses */
     AS_VEC(struct as_stay) stays;
     struct as_pipe *pipes; /* aligned to a cache line */
+    struct as_edge_batch edges;
+    AS_VEC(struct as_edge_run) runs;
+    pthread_mutex_t mutex; /* of the following */
+    bool expanded;
 };
 
 /* A buffer without accesses and stays. */
 struct as_pipe_buffer *as_pipe_buffer_take(struct as_fanout *fanout);
-/* Gives the buffer away with its first n records, and the accesses and stays that were added; 0: nothing is published,
- * and stays are lost. */
-void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n);
+/* Gives the buffer away with its first n records, and the runs, accesses and stays that were added; 0: nothing is
+ * published, and stays are lost. `last`: nothing follows of the thread. Runs may be left out where none has an edge. */
+void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n,
+                            bool last);
 
 void as_pipe_buffer_add_stays(struct as_pipe_buffer *buffer, const struct as_stay *stays, size_t n);
 

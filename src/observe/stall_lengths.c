@@ -6,14 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-void as_stall_note_slowly(struct as_stall_lengths *stalls, uint32_t insn, uint64_t cycles)
+void as_stall_note_slowly(struct as_stall_lengths *stalls, uint32_t insn, uint64_t cycles, uint64_t times)
 {
     if (cycles < AS_STALL_SHORT)
-        stalls->below[cycles]++;
+        stalls->below[cycles] += times;
     else
-        ++*as_map_put(&stalls->others, cycles);
+        *as_map_put(&stalls->others, cycles) += times;
     stalls->longest = cycles > stalls->longest ? cycles : stalls->longest;
-    *as_map_put(&stalls->long_by_insn, insn) += cycles;
+    *as_map_put(&stalls->long_by_insn, insn) += cycles * times;
 }
 
 void as_stall_free(struct as_stall_lengths *stalls)

@@ -18,18 +18,19 @@ struct as_stall_lengths {
     struct as_map long_by_insn;     /* id to cycles in stalls of AS_STALL_LONG and more */
 };
 
-void as_stall_note_slowly(struct as_stall_lengths *stalls, uint32_t insn, uint64_t cycles);
+void as_stall_note_slowly(struct as_stall_lengths *stalls, uint32_t insn, uint64_t cycles, uint64_t times);
 void as_stall_free(struct as_stall_lengths *stalls);
 
-static inline void as_stall_note(struct as_stall_lengths *stalls, uint32_t insn, uint64_t cycles)
+/* `times` stalls of the same length. */
+static inline void as_stall_note(struct as_stall_lengths *stalls, uint32_t insn, uint64_t cycles, uint64_t times)
 {
-    stalls->n++;
-    stalls->cycles += cycles;
+    stalls->n += times;
+    stalls->cycles += cycles * times;
     if (cycles < AS_STALL_LONG) {
-        stalls->below[cycles]++;
+        stalls->below[cycles] += times;
         stalls->longest = cycles > stalls->longest ? cycles : stalls->longest;
     } else {
-        as_stall_note_slowly(stalls, insn, cycles);
+        as_stall_note_slowly(stalls, insn, cycles, times);
     }
 }
 

@@ -1,48 +1,9 @@
 /* See sampling.h. The samples of a thread wait in a queue, with the truth for their cycles, until every sampler has
  * answered: LCI, NCI and TIP answer at once or in the next batch, the others when the front end has progressed far
  * enough. */
-#include "sampler/sampling.h"
-
-#include "base/vec.h"
+#include "sampler/sampling_stream.h"
 
 #include <inttypes.h>
-
-struct sample {
-    uint64_t cycle, cycles; /* when, and how many it stands for */
-    struct as_attribution truth;
-};
-
-/* How far somebody who answers has come. */
-struct reader {
-    uint64_t cursor;   /* see as_query */
-    uint64_t busy;     /* likewise */
-    uint64_t answered; /* samples of the thread */
-    uint64_t carried;  /* cycles of dropped samples, for the next one */
-    bool waits;        /* for the next batch */
-};
-
-struct stream {
-    uint32_t thread;
-    struct as_window window;
-    uint64_t next_cycle;       /* of the next sample; 0: the thread has not started */
-    uint64_t taken, forgotten; /* samples put into the queue, and out of it again */
-    AS_VEC(struct sample) queue;
-    size_t queue_start; /* of what is still in use */
-    struct reader truth;
-    struct reader *readers; /* one a sampler */
-};
-
-struct as_sampling {
-    struct as_run_info run;
-    struct as_schedule schedule;
-    AS_VEC(struct stream *) streams; /* by thread number; NULL where there is none */
-    struct as_sampling_result *results;
-    size_t n;
-    AS_VEC(struct as_pics_tally *) tallies; /* by thread number: one for each sampler; NULL where there are none */
-    struct as_pics_tally *merged;           /* of threads that have none of their own any more */
-    struct as_pics_tally *paths;            /* one for each sampler, of all threads */
-    struct as_thread_limit limit;
-};
 
 struct as_sampling *as_sampling_new(const struct as_run_info *run, const struct as_schedule *schedule,
                                     const struct as_sampler *const *samplers, size_t n, struct as_error *err)
@@ -82,7 +43,7 @@ static void free_tallies(const struct as_sampling *sampling, struct as_pics_tall
     free(tallies);
 }
 
-static void free_stream(struct stream *stream)
+static void free_stream(struct as_sampling_stream *stream)
 {
     if (!stream)
         return;
@@ -107,15 +68,16 @@ void as_sampling_free(struct as_sampling *sampling)
     free_tallies(sampling, sampling->paths);
     as_vec_free(&sampling->tallies);
     as_vec_free(&sampling->streams);
+    as_vec_free(&sampling->room);
     free(sampling->results);
     free(sampling);
 }
 
-static struct stream *stream_of(struct as_sampling *sampling, uint32_t thread)
+struct as_sampling_stream *as_sampling_stream_of(struct as_sampling *sampling, uint32_t thread)
 {
     while (sampling->streams.len <= thread)
         *as_vec_push(&sampling->streams) = NULL;
-    struct stream **stream = &sampling->streams.data[thread];
+    struct as_sampling_stream **stream = &sampling->streams.data[thread];
     if (!*stream) {
         *stream = as_alloc(sizeof **stream);
         (*stream)->thread = thread;
@@ -125,7 +87,7 @@ static struct stream *stream_of(struct as_sampling *sampling, uint32_t thread)
     return *stream;
 }
 
-static struct sample *sample_at(struct stream *stream, uint64_t number)
+static struct as_sampling_sample *sample_at(struct as_sampling_stream *stream, uint64_t number)
 {
     return &stream->queue.data[stream->queue_start + (size_t)(number - stream->forgotten)];
 }
@@ -152,11 +114,11 @@ static void tally(struct as_pics_tally *tally, const uint32_t *ids, uint32_t eve
                           i == turn % said->n);
 }
 
-static void charge(struct as_sampling *sampling, struct stream *stream, size_t index, const struct sample *sample,
-                   enum as_verdict verdict, const struct as_attribution *said)
+static void charge(struct as_sampling *sampling, struct as_sampling_stream *stream, size_t index,
+                   const struct as_sampling_sample *sample, enum as_verdict verdict, const struct as_attribution *said)
 {
     struct as_sampling_result *result = &sampling->results[index];
-    struct reader *reader = &stream->readers[index];
+    struct as_sampling_reader *reader = &stream->readers[index];
     uint64_t cycles = sample->cycles + reader->carried;
     if (verdict == AS_SAMPLE_DROPPED) {
         result->dropped++;
@@ -171,8 +133,8 @@ static void charge(struct as_sampling *sampling, struct stream *stream, size_t i
     as_confusion_add(&result->confusion, said, &sample->truth, cycles);
 }
 
-static struct as_query query_of(const struct as_sampling *sampling, struct stream *stream, struct reader *reader,
-                                uint64_t cycle)
+static struct as_query query_of(const struct as_sampling *sampling, struct as_sampling_stream *stream,
+                                struct as_sampling_reader *reader, uint64_t cycle)
 {
     return (struct as_query){.window = &stream->window,
                              .run = &sampling->run,
@@ -182,12 +144,12 @@ static struct as_query query_of(const struct as_sampling *sampling, struct strea
 }
 
 /* Lets a sampler answer as many samples as it can whose truth is known. */
-static void answer(struct as_sampling *sampling, struct stream *stream, size_t index)
+static void answer(struct as_sampling *sampling, struct as_sampling_stream *stream, size_t index)
 {
-    struct reader *reader = &stream->readers[index];
+    struct as_sampling_reader *reader = &stream->readers[index];
     const struct as_sampler *sampler = sampling->results[index].sampler;
     while (!reader->waits && reader->answered < stream->truth.answered) {
-        struct sample *sample = sample_at(stream, reader->answered);
+        struct as_sampling_sample *sample = sample_at(stream, reader->answered);
         struct as_query query = query_of(sampling, stream, reader, sample->cycle);
         struct as_attribution said;
         enum as_verdict verdict = sampler->take(&query, &said);
@@ -199,10 +161,10 @@ static void answer(struct as_sampling *sampling, struct stream *stream, size_t i
     }
 }
 
-static void find_truth(struct as_sampling *sampling, struct stream *stream)
+static void find_truth(struct as_sampling *sampling, struct as_sampling_stream *stream)
 {
     while (!stream->truth.waits && stream->truth.answered < stream->taken) {
-        struct sample *sample = sample_at(stream, stream->truth.answered);
+        struct as_sampling_sample *sample = sample_at(stream, stream->truth.answered);
         struct as_query query = query_of(sampling, stream, &stream->truth, sample->cycle);
         stream->truth.waits = as_truth_take(&query, &sample->truth) != AS_SAMPLE_TAKEN;
         stream->truth.answered += !stream->truth.waits;
@@ -210,7 +172,7 @@ static void find_truth(struct as_sampling *sampling, struct stream *stream)
 }
 
 /* Drops from the queue what all have answered. */
-static void forget(struct as_sampling *sampling, struct stream *stream)
+static void forget(struct as_sampling *sampling, struct as_sampling_stream *stream)
 {
     uint64_t slowest = stream->truth.answered;
     for (size_t i = 0; i < sampling->n; i++)
@@ -225,7 +187,7 @@ static void forget(struct as_sampling *sampling, struct stream *stream)
     }
 }
 
-static void answer_all(struct as_sampling *sampling, struct stream *stream)
+static void answer_all(struct as_sampling *sampling, struct as_sampling_stream *stream)
 {
     find_truth(sampling, stream);
     for (size_t i = 0; i < sampling->n; i++)
@@ -235,14 +197,15 @@ static void answer_all(struct as_sampling *sampling, struct stream *stream)
 
 /* ---- records ---- */
 
-static void take_sample(struct as_sampling *sampling, struct stream *stream, uint32_t thread)
+static void take_sample(struct as_sampling *sampling, struct as_sampling_stream *stream, uint32_t thread)
 {
     uint64_t k = ++stream->taken;
-    *as_vec_push(&stream->queue) = (struct sample){.cycle = stream->next_cycle, .cycles = sampling->schedule.period};
+    *as_vec_push(&stream->queue) =
+        (struct as_sampling_sample){.cycle = stream->next_cycle, .cycles = sampling->schedule.period};
     stream->next_cycle = as_schedule_cycle(&sampling->schedule, thread, k + 1);
 }
 
-static void stop_waiting(struct as_sampling *sampling, struct stream *stream)
+static void stop_waiting(struct as_sampling *sampling, struct as_sampling_stream *stream)
 {
     stream->truth.waits = false;
     for (size_t i = 0; i < sampling->n; i++)
@@ -267,10 +230,10 @@ static void end_stream(struct as_sampling *sampling, uint32_t thread)
     sampling->streams.data[thread] = NULL;
 }
 
-static void observe(void *self, const struct as_pipe_batch *batch)
+void as_sampling_observe(void *self, const struct as_pipe_batch *batch)
 {
     struct as_sampling *sampling = self;
-    struct stream *stream = stream_of(sampling, batch->thread);
+    struct as_sampling_stream *stream = as_sampling_stream_of(sampling, batch->thread);
     uint64_t last_commit = batch->pipes[batch->n - 1].commit;
     as_window_open(&stream->window, batch);
     if (stream->forgotten < stream->taken) {
@@ -293,7 +256,7 @@ static void finish(void *self, FILE *out)
 {
     struct as_sampling *sampling = self;
     for (size_t i = 0; i < sampling->streams.len; i++) {
-        struct stream *stream = sampling->streams.data[i];
+        struct as_sampling_stream *stream = sampling->streams.data[i];
         if (!stream)
             continue;
         stream->window.ended = true;
@@ -312,9 +275,11 @@ const struct as_observer as_sampling_observer = {
     .version = AS_OBSERVER_VERSION,
     .record_size = sizeof(struct as_pipe),
     .name = "samplers",
-    .batch = observe,
+    .batch = as_sampling_observe,
     .finish = finish,
     .free = release,
+    .edges = as_sampling_edges,
+    .forget = as_sampling_forget,
 };
 
 const struct as_sampling_result *as_sampling_results(const struct as_sampling *sampling, size_t *n)

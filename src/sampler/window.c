@@ -13,6 +13,19 @@ void as_window_open(struct as_window *window, const struct as_pipe_batch *batch)
     window->ended = batch->pipes[batch->n - 1].flags & AS_PIPE_LAST;
 }
 
+void as_window_pass(struct as_window *window, size_t n)
+{
+    window->end += n;
+    window->base = window->end;
+    window->n_tail = 0;
+}
+
+void as_window_keep(struct as_window *window, const struct as_pipe *pipes, size_t n)
+{
+    memcpy(window->tail + AS_WINDOW_TAIL - n, pipes, n * sizeof *pipes);
+    window->n_tail = n;
+}
+
 void as_window_close(struct as_window *window)
 {
     size_t n = window->end - window->base;

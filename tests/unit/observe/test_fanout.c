@@ -62,7 +62,7 @@ static void produce(struct as_fanout *fanout, uint64_t *records, uint64_t *by_th
     for (size_t i = 0; i < n; i++)
         buffer->pipes[i] =
             (struct as_pipe){.fetch = (*records)++, .dispatch = by_thread[thread]++, .thread = (uint16_t)thread};
-    as_pipe_buffer_publish(fanout, buffer, thread, n);
+    as_pipe_buffer_publish(fanout, buffer, thread, n, false);
 }
 
 enum { BATCH = 32, WATCHERS = 4 };
@@ -175,7 +175,7 @@ static void buffers_are_reused(void **state)
             seen[n_seen++] = buffer;
         }
         buffer->pipes[0] = (struct as_pipe){.fetch = i, .dispatch = i};
-        as_pipe_buffer_publish(fanout, buffer, 0, 1);
+        as_pipe_buffer_publish(fanout, buffer, 0, 1, false);
     }
     as_fanout_finish(fanout);
     assert_true(watcher.in_order);
@@ -193,9 +193,9 @@ static void several_buffers_in_hand(void **state)
         buffers[t] = as_pipe_buffer_take(fanout);
     for (uint32_t t = 8; t-- > 0;) {
         buffers[t]->pipes[0] = (struct as_pipe){.fetch = 7 - t, .thread = (uint16_t)t};
-        as_pipe_buffer_publish(fanout, buffers[t], t, 1);
+        as_pipe_buffer_publish(fanout, buffers[t], t, 1, false);
     }
-    as_pipe_buffer_publish(fanout, as_pipe_buffer_take(fanout), 0, 0);
+    as_pipe_buffer_publish(fanout, as_pipe_buffer_take(fanout), 0, 0, false);
     as_fanout_finish(fanout);
     assert_int_equal(watcher.batches, 8);
     assert_true(watcher.in_order);
@@ -387,7 +387,7 @@ static void wants_are_joined_and_met(void **state)
             as_pipe_buffer_add_access(buffer, i, &access);
             as_pipe_buffer_add_stays(buffer, &stay, 1);
         }
-        as_pipe_buffer_publish(fanout, buffer, 1, n);
+        as_pipe_buffer_publish(fanout, buffer, 1, n, false);
     }
     as_fanout_finish(fanout);
     for (int i = 0; i < 3; i++) {

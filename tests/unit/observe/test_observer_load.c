@@ -43,7 +43,7 @@ static size_t use(const char *spec, bool inline_, char **text)
     assert_true(as_fanout_start(fanout, &err));
     struct as_pipe_buffer *buffer = as_pipe_buffer_take(fanout);
     memset(buffer->pipes, 0, 5 * sizeof *buffer->pipes);
-    as_pipe_buffer_publish(fanout, buffer, 0, 5);
+    as_pipe_buffer_publish(fanout, buffer, 0, 5, false);
     as_fanout_finish(fanout);
     size_t size;
     FILE *out = open_memstream(text, &size);
