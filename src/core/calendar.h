@@ -73,6 +73,7 @@ static inline uint64_t as_calendar_take_both(struct as_calendar *a, struct as_ca
 
 struct as_occupancy {
     uint32_t size, used;
+    uint64_t latest;                   /* cycle in which one leaves */
     uint64_t cursor;                   /* entries that left before this cycle are free */
     uint16_t leaves[AS_CALENDAR_SPAN]; /* how many leave in a cycle from the cursor on */
 };
@@ -113,6 +114,7 @@ static inline void as_occupancy_take(struct as_occupancy *occupancy, uint64_t no
     if (leave - occupancy->cursor >= AS_CALENDAR_SPAN)
         leave = occupancy->cursor + AS_CALENDAR_SPAN - 1;
     occupancy->leaves[leave % AS_CALENDAR_SPAN]++;
+    occupancy->latest = leave > occupancy->latest ? leave : occupancy->latest;
     occupancy->used++;
 }
 

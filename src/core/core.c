@@ -66,6 +66,7 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->rows = ring_new(core->has_rows ? machine->back.rob / machine->back.width : 0);
     core->flights_mask = ring_size(later(core->rob, later(core->width, core->commit_width))) - 1;
     core->flights = as_alloc_array(core->flights_mask + 1, sizeof *core->flights);
+    core->trail = as_alloc_array(core->flights_mask + 1, sizeof *core->trail);
     core->registers[AS_REGISTERS_INT] = ring_new(machine->back.int_registers - ARCH_REGISTERS);
     core->registers[AS_REGISTERS_FP] = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
     core->load_queue = ring_new(machine->back.load_queue);
@@ -121,6 +122,7 @@ void as_core_free(struct as_core *core)
     as_core_forget_memo(core);
     free(core->branches);
     free(core->flights);
+    free(core->trail);
     free(core->pending);
     free(core->store_dispatched);
     as_predictor_free(core->predictor);

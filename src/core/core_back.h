@@ -116,12 +116,26 @@ static inline uint64_t leave_row(struct as_core *core, uint64_t cycle)
 {
     uint64_t n = core->n_uops++;
     cycle = later(cycle, core->last_commit + core->opens_row);
-    if (core->commit_width < core->width) {
+    if (core->commit_width < core->width)
         cycle = later(cycle, flight(core, n - core->commit_width)->committed);
-        flight(core, n)->committed = cycle + 1;
-    }
+    flight(core, n)->committed = cycle + 1;
     go(&core->rows, core->n_rows - 1, cycle);
     return cycle;
+}
+
+/* For the memo: the micro-operation has committed. */
+static inline void leave_trail(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t cycle)
+{
+    static const uint16_t files[AS_REGISTERS_COUNT] = {[AS_REGISTERS_INT] = TRAIL_INT, [AS_REGISTERS_FP] = TRAIL_FP};
+    uint64_t n = core->n_uops - 1, cycles = cycle - core->trail_commit;
+    if (__builtin_expect(cycles >= TRAIL_CYCLES, 0)) {
+        cycles = TRAIL_CYCLES;
+        core->trail_break = n;
+    }
+    core->trail_commit = cycle;
+    core->trail[n & core->flights_mask] =
+        (uint16_t)(cycles | files[micro->registers] | (traits & AS_MICRO_LOADS ? TRAIL_LOAD : 0) |
+                   (core->opens_row ? TRAIL_ROW : 0));
 }
 
 /* The micro-operation, dispatched and issued, is done: what it frees, and when it commits. */
@@ -134,6 +148,7 @@ commit(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint
         as_occupancy_take(core->branches, dispatched, times.done);
     uint64_t cycle = core->has_rows ? leave_row(core, times.done + 1) : leave(core, dispatched, times.done + 1);
     core->last_commit = cycle;
+    leave_trail(core, micro, traits, cycle);
     if (__builtin_expect(core->stays != NULL, 0))
         as_core_note_stays(core, micro, traits, dispatched, times.issue, cycle);
     if (micro->registers)

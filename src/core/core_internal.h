@@ -34,6 +34,16 @@ struct ring {
     uint64_t mask, limit;
 };
 
+/* What the memo needs to know of a micro-operation in flight: cycles from the commit before to its own, and what it
+ * frees then. */
+enum trail_word {
+    TRAIL_CYCLES = (1 << 12) - 1, /* so many: or more */
+    TRAIL_INT = 1 << 12,          /* a physical register */
+    TRAIL_FP = 1 << 13,           /* … of the other file */
+    TRAIL_LOAD = 1 << 14,         /* an entry of the load queue */
+    TRAIL_ROW = 1 << 15,          /* it was the first of its row of the ROB */
+};
+
 /* A micro-operation's way: the first cycles behind its dispatch and its commit. Those `width`, `rob` and `commit_width`
  * before another limit it. (Counting how many a cycle has had would be shorter, but is one long chain for the host.) */
 struct flight {
@@ -82,6 +92,9 @@ struct as_core {
     uint64_t last_dispatch, hold_dispatch, last_commit;
     uint64_t dispatch_to_issue;
     struct flight *flights;          /* of micro-operations: a ring */
+    uint16_t *trail;                 /* beside it, for the memo: enum trail_word */
+    uint64_t trail_commit;           /* of the last one */
+    uint64_t trail_break;            /* number of the last one whose commit came too late for its word */
     bool has_rows;                   /* back.rob_rows */
     uint64_t lane;                   /* that the next micro-operation takes in its row; 0: of a new one */
     uint64_t opens_row;              /* 1: the micro-operation at hand is the first of its row */

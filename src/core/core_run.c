@@ -476,6 +476,13 @@ static void link_node(struct as_known *edge, struct as_node *node)
     edge->next[0] = (struct as_known_next){.body = node->body, .node = node};
 }
 
+static void note_luck(struct as_walk *walk, bool found)
+{
+    enum { MOST = 4 };
+    walk->missed = found ? 0 : walk->missed < MOST ? walk->missed + 1 : MOST;
+    walk->rest = (1u << walk->missed) - 1;
+}
+
 /* The node of the state in which the pipeline is; NULL: it has none, and need not get one. */
 static struct as_node *find_node(struct as_core *core, const struct as_body *body)
 {
@@ -483,13 +490,22 @@ static struct as_node *find_node(struct as_core *core, const struct as_body *bod
     uint32_t n = as_state_take(core, body, memo->words);
     if (!n)
         return NULL;
-    uint64_t hash = as_memo_hash(body, memo->words, n);
-    struct as_node *node = as_memo_find(memo, body, memo->words, n, hash);
-    if (!node && as_memo_seen(memo, hash) && !as_memo_is_full(memo))
-        node = as_memo_add(memo, body, memo->words, n, hash);
+    struct as_node *node = as_memo_find(memo, body, memo->words, n);
     if (node && core->walk.edge)
         link_node(core->walk.edge, node);
+    note_luck(&core->walk, node != NULL);
     return node;
+}
+
+/* To look for a node costs as much as to run a block. A state that no one knows is followed by others; they end where
+ * the pipeline is flushed. So there, and behind an edge, it is always worth a look, and else now and then. */
+static bool is_promising(struct as_core *core)
+{
+    struct as_walk *walk = &core->walk;
+    if (walk->edge || core->last_flags || walk->rest == 0)
+        return true;
+    walk->rest--;
+    return false;
 }
 
 /* Along a known edge from the node. */
@@ -526,7 +542,7 @@ static struct as_known *run_with_memo(struct as_core *core, const struct as_body
     struct as_node *node = walk->edge ? next_node(walk->edge, run->body) : NULL;
     if (!node) {
         catch_up(core);
-        node = find_node(core, run->body);
+        node = is_promising(core) ? find_node(core, run->body) : NULL;
     }
     walk->memo->counters.blocks++;
     walk->memo->counters.instructions += run->body->n;

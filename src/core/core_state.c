@@ -67,33 +67,41 @@ static bool has_room(struct writer *writer, uint64_t words)
 
 /* ---- rings ---- */
 
-/* Those before number n that go behind `floor`, the youngest first: times and how many have the same. They never
- * decrease with the number. */
+/* How many of those before number n go behind `floor`. They go in order. */
+static uint64_t count_behind(const struct ring *ring, uint64_t n, uint64_t floor)
+{
+    uint64_t low = 0, high = ring->limit;
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        bool behind = ring->gone[(n - middle) & ring->mask] > floor;
+        low = behind ? middle : low;
+        high = behind ? high : middle - 1;
+    }
+    return low;
+}
+
+/* When those before number n go, as far as that is behind `floor`: the oldest first. */
 static void put_ring(struct writer *writer, const struct ring *ring, uint64_t n, uint64_t floor)
 {
-    if (!has_room(writer, 2 * ring->limit))
+    uint64_t count = count_behind(ring, n, floor), bias = BIAS - writer->base, beyond = 0;
+    if (!has_room(writer, count))
         return;
-    uint16_t *count = writer->out++;
-    const uint64_t *gone = ring->gone;
-    uint64_t mask = ring->mask, end = n - ring->limit, pairs = 0;
-    for (uint64_t at = n; at != end && gone[(at - 1) & mask] > floor; pairs++) {
-        uint64_t time = gone[(at - 1) & mask], first = at;
-        while (at != end && gone[(at - 1) & mask] == time)
-            at--;
-        put_time(writer, time);
-        put(writer, first - at);
+    put(writer, count);
+    uint16_t *out = writer->out;
+    for (uint64_t at = n - count; at != n; at++) {
+        uint64_t since = ring->gone[at & ring->mask] + bias;
+        beyond |= since;
+        *out++ = (uint16_t)since;
     }
-    *count = (uint16_t)pairs;
+    writer->out = out;
+    writer->beyond |= beyond >> 15;
 }
 
 static void get_ring(struct reader *reader, struct ring *ring, uint64_t n)
 {
     memset(ring->gone, 0, (ring->mask + 1) * sizeof *ring->gone);
-    for (uint64_t pairs = get(reader); pairs > 0; pairs--) {
-        uint64_t time = get_time(reader);
-        for (uint64_t count = get(reader); count > 0; count--)
-            ring->gone[--n & ring->mask] = time;
-    }
+    for (uint64_t count = get(reader); count > 0; count--)
+        ring->gone[(n - count) & ring->mask] = get_time(reader);
 }
 
 /* ---- fetch ---- */
@@ -130,65 +138,102 @@ static void get_fetch(struct reader *reader, struct as_core *core, const struct 
     get_ring(reader, &core->targets, core->n_packets);
 }
 
-/* ---- ROB ---- */
+/* ---- ROB, with all that its micro-operations hold until they commit ---- */
 
-/* Micro-operations in flight; how many of the last ones dispatched in the last dispatch's cycle. */
+/* How many of the last micro-operations commit behind the base: they do so in order. */
+static uint64_t count_flights(const struct as_core *core, uint64_t base, uint64_t most)
+{
+    uint64_t low = 0, high = most; /* number `low` is in flight, or none is; number `high` + 1 is not */
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (core->flights[(core->n_uops - middle) & core->flights_mask].committed > base)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The trail of those in flight, the oldest first; of that one it says nothing when the one before it committed. How many
+ * of the last ones dispatched in the last dispatch's cycle. */
 static void put_flights(struct writer *writer, const struct as_core *core)
 {
-    uint64_t n = core->n_uops, most = later(core->rob, core->commit_width), together = 0, pairs = 0;
-    if (!has_room(writer, 2 * most))
+    uint64_t n = count_flights(core, writer->base, later(core->rob, core->commit_width)), together = 0;
+    if (!has_room(writer, n + 2))
         return;
-    while (together < core->width && core->flights[(n - 1 - together) & core->flights_mask].dispatched > writer->base)
+    writer->beyond |= core->trail_break && core->n_uops - core->trail_break < n;
+    while (together < core->width &&
+           core->flights[(core->n_uops - 1 - together) & core->flights_mask].dispatched > writer->base)
         together++;
     put(writer, together);
-    uint16_t *count = writer->out++;
-    uint64_t end = n - most, at = n;
-    const struct flight *flights = core->flights;
-    for (uint64_t mask = core->flights_mask; at != end && flights[(at - 1) & mask].committed > writer->base; pairs++) {
-        uint64_t time = flights[(at - 1) & mask].committed, first = at;
-        while (at != end && flights[(at - 1) & mask].committed == time)
-            at--;
-        put_time(writer, time);
-        put(writer, first - at);
-    }
-    *count = (uint16_t)pairs;
+    put(writer, n);
+    uint64_t size = core->flights_mask + 1, from = (core->n_uops - n) & core->flights_mask;
+    uint64_t straight = n < size - from ? n : size - from;
+    memcpy(writer->out, &core->trail[from], straight * sizeof *writer->out);
+    memcpy(writer->out + straight, core->trail, (n - straight) * sizeof *writer->out);
+    if (n)
+        writer->out[0] &= (uint16_t)~TRAIL_CYCLES;
+    writer->out += n;
+}
+
+/* Number *n before now goes at the end of `cycle`. */
+static void go_before(struct ring *ring, uint64_t *n, uint64_t cycle)
+{
+    go(ring, --*n, cycle);
+}
+
+static void clear_ring(struct ring *ring)
+{
+    memset(ring->gone, 0, (ring->mask + 1) * sizeof *ring->gone);
 }
 
 static void get_flights(struct reader *reader, struct as_core *core)
 {
-    uint64_t n = core->n_uops, together = get(reader);
+    uint64_t together = get(reader), n = get(reader), commit = core->last_commit, number = core->n_uops;
+    uint64_t ints = core->n_writes[AS_REGISTERS_INT], fps = core->n_writes[AS_REGISTERS_FP], loads = core->n_loads,
+             rows = core->n_rows;
+    bool row_begins = true;
     memset(core->flights, 0, (core->flights_mask + 1) * sizeof *core->flights);
+    clear_ring(&core->registers[AS_REGISTERS_INT]);
+    clear_ring(&core->registers[AS_REGISTERS_FP]);
+    clear_ring(&core->load_queue);
+    clear_ring(&core->rows);
     for (uint64_t i = 1; i <= together; i++)
-        core->flights[(n - i) & core->flights_mask].dispatched = reader->base + 1;
-    for (uint64_t pairs = get(reader); pairs > 0; pairs--) {
-        uint64_t time = get_time(reader);
-        for (uint64_t count = get(reader); count > 0; count--)
-            core->flights[--n & core->flights_mask].committed = time;
+        core->flights[(number - i) & core->flights_mask].dispatched = reader->base + 1;
+    for (const uint16_t *word = reader->in + n; word-- > reader->in;) {
+        core->trail[--number & core->flights_mask] = *word;
+        core->flights[number & core->flights_mask].committed = commit + 1;
+        if (*word & TRAIL_INT)
+            go_before(&core->registers[AS_REGISTERS_INT], &ints, commit);
+        if (*word & TRAIL_FP)
+            go_before(&core->registers[AS_REGISTERS_FP], &fps, commit);
+        if (*word & TRAIL_LOAD)
+            go_before(&core->load_queue, &loads, commit);
+        if (core->has_rows && row_begins)
+            go_before(&core->rows, &rows, commit);
+        row_begins = *word & TRAIL_ROW;
+        commit -= *word & TRAIL_CYCLES;
     }
+    reader->in += n;
+    core->trail_commit = core->last_commit;
+    core->trail_break = 0;
 }
 
 /* Rows: what follows opens one where the last is full, or began before it could have come. */
 static void put_rows(struct writer *writer, const struct as_core *core, uint64_t fetch)
 {
-    uint64_t together = 0;
+    if (!core->has_rows)
+        return;
     put(writer, core->lane);
     put_later(writer, core->row_dispatched, fetch + core->depth - 1);
-    put_ring(writer, &core->rows, core->n_rows, writer->base);
-    if (core->commit_width < core->width)
-        while (together < core->commit_width &&
-               core->flights[(core->n_uops - 1 - together) & core->flights_mask].committed > core->last_commit)
-            together++;
-    put(writer, together);
 }
 
 static void get_rows(struct reader *reader, struct as_core *core)
 {
+    if (!core->has_rows)
+        return;
     core->lane = get(reader);
     core->row_dispatched = get_later(reader);
-    get_ring(reader, &core->rows, core->n_rows);
-    memset(core->flights, 0, (core->flights_mask + 1) * sizeof *core->flights);
-    for (uint64_t together = get(reader); together > 0; together--)
-        core->flights[(core->n_uops - together) & core->flights_mask].committed = core->last_commit + 1;
 }
 
 /* ---- registers that are not ready, units that are busy ---- */
@@ -200,11 +245,17 @@ static void put_ready(struct writer *writer, const struct as_core *core, uint64_
     uint16_t *map = writer->out;
     memset(map, 0, MAP_WORDS * sizeof *map);
     writer->out += MAP_WORDS;
-    for (uint32_t i = 0; i < AS_REG_COUNT; i++)
-        if (core->ready[i] > floor) {
-            map[i / 16] |= (uint16_t)(1u << i % 16);
-            put_time(writer, core->ready[i]);
-        }
+    uint16_t *out = writer->out;
+    uint64_t bias = BIAS - writer->base, beyond = 0;
+    for (uint32_t i = 0; i < AS_REG_COUNT; i++) { /* without branches: nobody foresees which are ready */
+        uint64_t late = core->ready[i] > floor, since = core->ready[i] + bias;
+        map[i / 16] |= (uint16_t)(late << i % 16);
+        *out = (uint16_t)since;
+        out += late;
+        beyond |= since & -late;
+    }
+    writer->out = out;
+    writer->beyond |= beyond >> 15;
 }
 
 static void get_ready(struct reader *reader, struct as_core *core)
@@ -248,38 +299,59 @@ static void get_long_units(struct reader *reader, struct as_core *core)
 
 /* ---- issue queues ---- */
 
-/* Who leaves when, from the base on. */
-static void put_occupancy(struct writer *writer, struct as_occupancy *occupancy)
+enum { DENSE = 64, SPARSE = 1 << 15 };
+
+/* Who leaves when, from the base on: a count for each cycle, or, where that is long, for each in which some do. */
+static void put_occupancy(struct writer *writer, const struct as_occupancy *occupancy)
 {
-    as_occupancy_advance(occupancy, writer->base);
-    if (!has_room(writer, 2 * (uint64_t)occupancy->used))
+    uint64_t base = writer->base, n = occupancy->latest >= base ? occupancy->latest - base + 1 : 0, pairs = 0;
+    if (!has_room(writer, 2 * n))
         return;
     uint16_t *count = writer->out++;
-    uint64_t pairs = 0;
-    for (uint64_t left = occupancy->used, cycle = writer->base; left > 0; cycle++) {
-        uint16_t leave = occupancy->leaves[cycle % AS_CALENDAR_SPAN];
+    if (n <= DENSE) {
+        for (uint64_t i = 0; i < n; i++)
+            put(writer, occupancy->leaves[(base + i) % AS_CALENDAR_SPAN]);
+        *count = (uint16_t)n;
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = (base + i) % AS_CALENDAR_SPAN, four = 0;
+        uint16_t leave = occupancy->leaves[at];
+        if (at + 4 <= AS_CALENDAR_SPAN)
+            memcpy(&four, &occupancy->leaves[at], sizeof four);
+        if (at + 4 <= AS_CALENDAR_SPAN && !four)
+            i += 3;
         if (!leave)
             continue;
-        put_time(writer, cycle);
+        put(writer, i);
         put(writer, leave);
-        left -= leave;
         pairs++;
     }
-    *count = (uint16_t)pairs;
+    *count = (uint16_t)(pairs | SPARSE);
 }
 
 /* `calendar`, where one is given, has the same: they leave when they issue. */
+static void set_leaving(struct as_occupancy *occupancy, struct as_calendar *calendar, uint64_t cycle, uint64_t leave)
+{
+    occupancy->leaves[cycle % AS_CALENDAR_SPAN] = (uint16_t)leave;
+    occupancy->used += (uint32_t)leave;
+    occupancy->latest = cycle;
+    if (calendar)
+        as_calendar_set(calendar, cycle, (uint32_t)leave);
+}
+
 static void get_occupancy(struct reader *reader, struct as_occupancy *occupancy, struct as_calendar *calendar)
 {
     while (occupancy->used > 0)
         as_occupancy_step(occupancy);
     occupancy->cursor = reader->base;
-    for (uint64_t pairs = get(reader); pairs > 0; pairs--) {
-        uint64_t cycle = get_time(reader), leave = get(reader);
-        occupancy->leaves[cycle % AS_CALENDAR_SPAN] = (uint16_t)leave;
-        occupancy->used += (uint32_t)leave;
-        if (calendar)
-            as_calendar_set(calendar, cycle, (uint32_t)leave);
+    occupancy->latest = 0;
+    uint64_t n = get(reader);
+    for (uint64_t i = 0; i < n && !(n & SPARSE); i++)
+        set_leaving(occupancy, calendar, reader->base + i, get(reader));
+    for (uint64_t pairs = n & SPARSE ? n - SPARSE : 0; pairs > 0; pairs--) {
+        uint64_t cycle = reader->base + get(reader);
+        set_leaving(occupancy, calendar, cycle, get(reader));
     }
 }
 
@@ -431,13 +503,8 @@ uint32_t as_state_take(struct as_core *core, const struct as_body *body, uint16_
     put(&writer, core->last_flags);
     uint64_t fetch = put_fetch(&writer, core, body);
     put_later(&writer, core->hold_dispatch, base);
-    if (core->has_rows)
-        put_rows(&writer, core, fetch);
-    else
-        put_flights(&writer, core);
-    put_ring(&writer, &core->registers[AS_REGISTERS_INT], core->n_writes[AS_REGISTERS_INT], base);
-    put_ring(&writer, &core->registers[AS_REGISTERS_FP], core->n_writes[AS_REGISTERS_FP], base);
-    put_ring(&writer, &core->load_queue, core->n_loads, base);
+    put_rows(&writer, core, fetch);
+    put_flights(&writer, core);
     if (writer.beyond)
         return 0;
     put_ready(&writer, core, issue);
@@ -458,13 +525,8 @@ void as_state_put(struct as_core *core, const struct as_body *body, const uint16
     core->last_flags = (uint16_t)get(&reader);
     get_fetch(&reader, core, body);
     core->hold_dispatch = get_later(&reader);
-    if (core->has_rows)
-        get_rows(&reader, core);
-    else
-        get_flights(&reader, core);
-    get_ring(&reader, &core->registers[AS_REGISTERS_INT], core->n_writes[AS_REGISTERS_INT]);
-    get_ring(&reader, &core->registers[AS_REGISTERS_FP], core->n_writes[AS_REGISTERS_FP]);
-    get_ring(&reader, &core->load_queue, core->n_loads);
+    get_rows(&reader, core);
+    get_flights(&reader, core);
     get_ready(&reader, core);
     get_long_units(&reader, core);
     core->stores_known = get_later(&reader);

@@ -5,16 +5,26 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK = 1 << 20, SEEN = 1 << 18, FIRST_BUCKETS = 1 << 12 };
+enum { CHUNK = 1 << 21, FIRST_SLOTS = 1 << 14 };
+
+/* Memory that is looked at here and there: in large pages, where the system has them. All 0. */
+static void *take_large(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return as_alloc(SIZE_MAX / 2); /* ends the process the usual way */
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
 
 struct as_memo *as_memo_new(const struct as_memo_options *options)
 {
     struct as_memo *memo = as_alloc(sizeof *memo);
     memo->options = *options;
-    memo->mask = FIRST_BUCKETS - 1;
-    memo->table = as_alloc_array(FIRST_BUCKETS, sizeof *memo->table);
-    memo->seen = as_alloc_array(SEEN, sizeof *memo->seen);
+    memo->mask = FIRST_SLOTS - 1;
+    memo->table = take_large(FIRST_SLOTS * sizeof *memo->table);
     memo->error = (struct as_error)AS_ERROR_INIT;
     return memo;
 }
@@ -24,11 +34,10 @@ void as_memo_free(struct as_memo *memo)
     if (!memo)
         return;
     for (size_t i = 0; i < memo->chunks.len; i++)
-        free(memo->chunks.data[i]);
+        munmap(memo->chunks.data[i], CHUNK);
     as_vec_free(&memo->chunks);
     as_vec_free(&memo->cores);
-    free(memo->table);
-    free(memo->seen);
+    munmap(memo->table, (memo->mask + 1) * sizeof *memo->table);
     free(memo);
 }
 
@@ -47,16 +56,16 @@ void as_memo_count(const struct as_memo *memo, struct as_memo_counters *counters
 void *as_memo_take(struct as_memo *memo, size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
-    if (memo->chunks.len == 0 || memo->used + bytes > CHUNK) {
+    if (memo->chunks.len == 0 || memo->taken + bytes > CHUNK) {
         if (memo->chunks.len > 0)
             memo->chunk++;
-        memo->used = 0;
+        memo->taken = 0;
     }
     if (memo->chunk >= memo->chunks.len)
-        *as_vec_push(&memo->chunks) = as_realloc_array(NULL, CHUNK, 1);
-    void *taken = memo->chunks.data[memo->chunk] + memo->used;
-    memo->used += bytes;
-    memo->counters.bytes = memo->chunk * CHUNK + memo->used;
+        *as_vec_push(&memo->chunks) = take_large(CHUNK);
+    void *taken = memo->chunks.data[memo->chunk] + memo->taken;
+    memo->taken += bytes;
+    memo->counters.bytes = memo->chunk * CHUNK + memo->taken;
     return taken;
 }
 
@@ -68,7 +77,8 @@ bool as_memo_is_full(const struct as_memo *memo)
 void as_memo_clear(struct as_memo *memo)
 {
     memset(memo->table, 0, (memo->mask + 1) * sizeof *memo->table);
-    memo->chunk = memo->used = 0;
+    memo->used = 0;
+    memo->chunk = memo->taken = 0;
     memo->counters.nodes = memo->counters.edges = memo->counters.bytes = 0;
     memo->counters.drops++;
 }
@@ -81,65 +91,96 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-uint64_t as_memo_hash(const struct as_body *body, const uint16_t *words, uint32_t n)
+static uint64_t hash_of(const struct as_body *body, const uint16_t *words, uint32_t n)
 {
-    uint64_t a = (uint64_t)(uintptr_t)body, b = n, word[2];
+    uint64_t a = (uint64_t)(uintptr_t)body, b = n, c = 1, d = 2, word[4];
     uint32_t i = 0;
-    for (; i + 8 <= n; i += 8) {
+    for (; i + 16 <= n; i += 16) {
         memcpy(word, words + i, sizeof word);
         a = mix(a, word[0]);
         b = mix(b, word[1]);
+        c = mix(c, word[2]);
+        d = mix(d, word[3]);
     }
     for (; i < n; i++)
         a = mix(a, words[i]);
-    return mix(a, b) | 1;
+    return mix(mix(a, b), mix(c, d));
 }
 
-struct as_node *as_memo_find(const struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n,
-                             uint64_t hash)
+enum { NODE_BITS = 48, SEEN = 1 }; /* SEEN: in the place of a node that a state has not got yet */
+
+static uint64_t slot_of(uint64_t hash, const struct as_node *node)
 {
-    for (struct as_node *node = memo->table[hash >> 8 & memo->mask]; node; node = node->chain)
-        if (node->hash == hash && node->body == body && node->n_words == n &&
-            memcmp(node->words, words, n * sizeof *words) == 0)
-            return node;
-    return NULL;
+    return hash >> NODE_BITS << NODE_BITS | (node ? (uint64_t)(uintptr_t)node : SEEN);
 }
 
-bool as_memo_seen(struct as_memo *memo, uint64_t hash)
+static struct as_node *node_of(uint64_t slot)
 {
-    uint64_t *seen = &memo->seen[hash >> 8 & (SEEN - 1)];
-    bool before = *seen == hash;
-    *seen = hash;
-    return before;
+    uint64_t node = slot & ((UINT64_C(1) << NODE_BITS) - 1);
+    return node == SEEN ? NULL : (struct as_node *)(uintptr_t)node;
 }
 
-static void grow(struct as_memo *memo)
+static uint64_t *free_slot(const struct as_memo *memo, uint64_t hash)
 {
-    uint64_t old = memo->mask + 1;
-    struct as_node **table = as_alloc_array(4 * old, sizeof *table);
-    memo->mask = 4 * old - 1;
-    for (uint64_t i = 0; i < old; i++)
-        for (struct as_node *node = memo->table[i], *next; node; node = next) {
-            next = node->chain;
-            node->chain = table[node->hash >> 8 & memo->mask];
-            table[node->hash >> 8 & memo->mask] = node;
+    uint64_t at = hash;
+    while (memo->table[at & memo->mask])
+        at++;
+    return &memo->table[at & memo->mask];
+}
+
+/* States that came once make room for others; where nodes alone are too many, the table grows. */
+static void tidy_table(struct as_memo *memo)
+{
+    uint64_t *old = memo->table, n = memo->mask + 1;
+    if (memo->counters.nodes > n / 4)
+        memo->mask = 2 * n - 1;
+    memo->table = take_large((memo->mask + 1) * sizeof *memo->table);
+    memo->used = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (old[i] && node_of(old[i])) {
+            *free_slot(memo, node_of(old[i])->hash) = old[i];
+            memo->used++;
         }
-    free(memo->table);
-    memo->table = table;
+    munmap(old, n * sizeof *old);
 }
 
-struct as_node *as_memo_add(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n,
-                            uint64_t hash)
+static struct as_node *add_node(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n,
+                                uint64_t hash)
 {
-    if (memo->counters.nodes > memo->mask)
-        grow(memo);
-    struct as_node *node = as_memo_take(memo, sizeof *node + n * sizeof *words), **bucket;
-    bucket = &memo->table[hash >> 8 & memo->mask];
-    *node = (struct as_node){
-        .body = body, .hash = hash, .chain = *bucket, .number = (uint32_t)memo->counters.made_nodes++, .n_words = n};
+    struct as_node *node = as_memo_take(memo, sizeof *node + n * sizeof *words);
+    *node = (struct as_node){.hash = hash, .body = body, .number = (uint32_t)memo->counters.made_nodes++, .n_words = n};
     memcpy(node->words, words, n * sizeof *words);
     memo->counters.nodes++;
-    return *bucket = node;
+    return node;
+}
+
+static bool is_state(const struct as_node *node, const struct as_body *body, const uint16_t *words, uint32_t n)
+{
+    return node->body == body && node->n_words == n && memcmp(node->words, words, n * sizeof *words) == 0;
+}
+
+struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n)
+{
+    uint64_t hash = hash_of(body, words, n), at = hash;
+    for (uint64_t *slot; *(slot = &memo->table[at & memo->mask]); at++) {
+        struct as_node *node = node_of(*slot);
+        if ((*slot ^ hash) >> NODE_BITS)
+            continue;
+        if (node && is_state(node, body, words, n))
+            return node;
+        if (node)
+            continue;
+        if (as_memo_is_full(memo))
+            return NULL;
+        node = add_node(memo, body, words, n, hash);
+        *slot = slot_of(hash, node);
+        return node;
+    }
+    if (2 * memo->used > memo->mask)
+        tidy_table(memo);
+    *free_slot(memo, hash) = slot_of(hash, NULL);
+    memo->used++;
+    return NULL;
 }
 
 /* ---- bodies ---- */

@@ -9,10 +9,9 @@
 #include "core/memo.h"
 
 struct as_node {
+    uint64_t hash;
     const struct as_body *body;
     struct as_ask *first; /* the first question; NULL: nothing is known yet */
-    uint64_t hash;
-    struct as_node *chain;
     uint32_t number, n_words;
     uint16_t words[];
 };
@@ -36,11 +35,12 @@ struct as_known {
 struct as_memo {
     struct as_memo_options options;
     struct as_memo_counters counters;
-    struct as_node **table;
-    uint64_t mask;
-    uint64_t *seen; /* hashes of states that came once: they get a node when they come again */
+    /* Open addressing. A slot has the address of a node below and 16 bits of its hash above. A state that came once has
+     * a slot without a node; when it comes again it gets one. */
+    uint64_t *table;
+    uint64_t mask, used; /* slots - 1; those that are not free */
     AS_VEC(uint8_t *) chunks;
-    size_t chunk, used; /* the one to take from, and what of it is taken */
+    size_t chunk, taken; /* the one to take from, and what of it is taken */
     AS_VEC(struct as_core *) cores;
     bool failed;
     struct as_error error;
@@ -48,14 +48,8 @@ struct as_memo {
     struct as_script script;
 };
 
-uint64_t as_memo_hash(const struct as_body *body, const uint16_t *words, uint32_t n);
-/* The node of a state; NULL: there is none. */
-struct as_node *as_memo_find(const struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n,
-                             uint64_t hash);
-/* Whether the state came before; from now on it did. */
-bool as_memo_seen(struct as_memo *memo, uint64_t hash);
-struct as_node *as_memo_add(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n,
-                            uint64_t hash);
+/* The node of a state; NULL: there is none, because it came for the first time, or there is no room for more. */
+struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n);
 void *as_memo_take(struct as_memo *memo, size_t bytes);
 /* Everything is forgotten. No core may be walking. */
 void as_memo_clear(struct as_memo *memo);
