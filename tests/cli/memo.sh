@@ -49,7 +49,7 @@ same_documents() { # NAME OPTIONS…
 }
 same_documents "demo" --max 2M -- "$WORKLOADS/demo-riscv64-static"
 check "most blocks were known" test "$(part_known with.err)" -gt 80
-same_documents "little memory" --memo-size=4 --core zen4-like --max 1M -- "$WORKLOADS/demo" 2
+same_documents "little memory" --memo-size=4 --core zen4-like --max 2M -- "$BUILD/bench/kernels" branches 100
 check "… is filled more than once" grep -qE 'dropped [1-9]' with.err
 check "whatif, with" "$ASSAY" whatif -q --json -o with.json --max 300k --ideal ST-L1 --ideal FL-MB -- "$WORKLOADS/demo" 2
 check "whatif, checked" "$ASSAY" whatif -q --json --memo=check -o checked.json --max 300k --ideal ST-L1 --ideal FL-MB -- \
