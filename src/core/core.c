@@ -91,6 +91,13 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     return core;
 }
 
+void as_core_set_code_version(struct as_core *core, as_code_version *version)
+{
+    core->code_version = version;
+    for (int i = 0; i < STRAIGHTS; i++)
+        core->straights[i].version = UINT64_MAX;
+}
+
 void as_core_set_process(struct as_core *core, uint32_t process)
 {
     as_memory_set_process(core->memory, process);

@@ -46,10 +46,14 @@ enum {
 
 /* The static instruction at an address of the thread's image, NULL where no code is known: for the wrong path. */
 typedef const struct as_insn *as_code_at(void *context, uint64_t address);
+/* A number that is the same as long as as_code_at answers the same. */
+typedef uint64_t as_code_version(void *context);
 
 struct as_core;
 struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t number,
                             as_code_at *code_at, void *code_context);
+/* Lets the core remember the code of wrong paths. */
+void as_core_set_code_version(struct as_core *core, as_code_version *version);
 /* Processes do not share lines and pages, though their addresses are the same. */
 void as_core_set_process(struct as_core *core, uint32_t process);
 void as_core_free(struct as_core *core);

@@ -61,16 +61,44 @@ void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint6
     core->n_packets++;
 }
 
-/* Along the predicted path, from the program's own code. */
-uint32_t as_core_walk_wrong_path(const struct as_core *core, uint64_t address, uint32_t most)
+static struct straight follow_code(const struct as_core *core, uint64_t address, uint64_t version)
 {
-    uint32_t n = 0;
-    while (n < most && address) {
-        const struct as_insn *insn = core->code_at ? core->code_at(core->code_context, address) : NULL;
+    struct straight straight = {.address = address, .version = version, .next = address};
+    while (straight.n < WRONG_PATH_MOST && !straight.control) {
+        const struct as_insn *insn = core->code_at ? core->code_at(core->code_context, straight.next) : NULL;
+        straight.next = insn ? insn->address + insn->length : 0;
         if (!insn)
             break;
-        n++;
-        address = as_insn_is_control(insn) ? as_predictor_peek(core->predictor, insn) : insn->address + insn->length;
+        straight.n++;
+        straight.control = as_insn_is_control(insn) ? insn : NULL;
+    }
+    return straight;
+}
+
+static struct straight *find_straight(struct as_core *core, uint64_t address, uint64_t version)
+{
+    struct straight *straight = &core->straights[(address >> 1 ^ address >> 11) % STRAIGHTS];
+    if (straight->address != address || straight->version != version)
+        *straight = follow_code(core, address, version);
+    return straight;
+}
+
+/* Along the predicted path, from the program's own code. */
+uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_t most)
+{
+    uint32_t n = 0;
+    uint64_t version = core->code_version ? core->code_version(core->code_context) : 0;
+    while (n < most && address) {
+        struct straight once;
+        const struct straight *straight = &once;
+        if (core->code_version)
+            straight = find_straight(core, address, version);
+        else
+            once = follow_code(core, address, 0);
+        if (straight->n >= most - n)
+            return most;
+        n += straight->n;
+        address = straight->control ? as_predictor_peek(core->predictor, straight->control) : straight->next;
     }
     return n;
 }

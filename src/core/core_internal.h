@@ -25,6 +25,7 @@ enum {
     WAIT_TABLE = 1 << 10,  /* loads that were caught passing a store */
     MAX_UNITS = 16,        /* of one kind */
     ARCH_REGISTERS = 32,
+    STRAIGHTS = 1 << 10, /* pieces of straight code that wrong paths go through */
 };
 
 /* At most `limit` at a time, in the order of their numbers: for each the first cycle in which it has gone. The ring is
@@ -62,20 +63,30 @@ struct pending {
     uint32_t size;                    /* 0: it wrote nothing (sc) */
 };
 
+/* Code without a control transfer, from an address on. */
+struct straight {
+    uint64_t address, version;
+    const struct as_insn *control; /* behind it; NULL: none, code goes on at `next` */
+    uint64_t next;                 /* 0: no code is known there */
+    uint32_t n;                    /* instructions, with `control` */
+};
+
 struct as_core {
     const struct as_machine *machine;
     struct as_predictor *predictor;
     struct as_memory *memory;
     as_code_at *code_at;
     void *code_context;
-    struct as_stay_log *stays;  /* NULL: nobody asks for occupancy */
-    uint64_t *store_dispatched; /* beside `pending`, only where there is a log */
-    struct as_script *script;   /* of the block at hand; NULL: it is run for itself */
-    struct as_walk walk;        /* where the core is in the memo */
-    uint64_t offset;            /* the machine's time is ours plus this */
-    uint32_t ideal;             /* of the instruction at hand */
-    uint32_t tight_units;       /* bit u: some go to unit u for a cycle, and fewer of it are there than can issue … */
-    uint32_t long_units;        /* … for longer */
+    as_code_version *code_version;        /* NULL: code is looked up each time */
+    struct straight straights[STRAIGHTS]; /* by address */
+    struct as_stay_log *stays;            /* NULL: nobody asks for occupancy */
+    uint64_t *store_dispatched;           /* beside `pending`, only where there is a log */
+    struct as_script *script;             /* of the block at hand; NULL: it is run for itself */
+    struct as_walk walk;                  /* where the core is in the memo */
+    uint64_t offset;                      /* the machine's time is ours plus this */
+    uint32_t ideal;                       /* of the instruction at hand */
+    uint32_t tight_units; /* bit u: some go to unit u for a cycle, and fewer of it are there than can issue … */
+    uint32_t long_units;  /* … for longer */
     uint32_t line_shift, block_shift, page_shift; /* of addresses to lines, fetch blocks and pages */
 
     /* fetch */
@@ -187,7 +198,7 @@ struct as_memory_answer as_core_ask_line(struct as_core *core, uint64_t cycle, u
 /* Returns enum as_ask_prediction. `next` 0: not known. */
 uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
                                 uint64_t *target);
-uint32_t as_core_walk_wrong_path(const struct as_core *core, uint64_t address, uint32_t most);
+uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_t most);
 /* Fetch goes on after a commit that flushed. */
 void as_core_flush_after(struct as_core *core, uint64_t commit);
 

@@ -23,6 +23,24 @@ static struct as_access unpack(uint64_t word)
     };
 }
 
+_Static_assert(AS_ACCESS_ADDRESS_BITS == AS_WIRE_ADDRESS_BITS && AS_WIRE_INDEX_SHIFT >= AS_ACCESS_ADDRESS_BITS,
+               "the head of a word is all but its address");
+
+bool as_accesses_are_plain(const struct as_block_exec *exec)
+{
+    const struct as_block *block = exec->block;
+    if (exec->first != 0 || exec->end != block->n || exec->continues || block->n_hints)
+        return false;
+    for (size_t i = 0; i < exec->n_words; i++) {
+        struct as_access access = unpack(exec->words[i]), before = unpack(exec->words[i ? i - 1 : 0]);
+        if (access.index >= block->n || block->insns[access.index]->flags & (AS_INSN_ATOMIC | AS_INSN_BULK_MEM))
+            return false;
+        if (i > 0 && access.index == before.index && access.kind == before.kind)
+            return false;
+    }
+    return true;
+}
+
 /* The size of the operand that this access belongs to: the largest of its kind. */
 static uint32_t operand_size(const struct as_insn *insn, uint8_t kind)
 {

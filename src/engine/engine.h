@@ -133,6 +133,19 @@ uint32_t as_insn_count_accesses(const struct as_insn *insn, uint8_t kind);
 
 bool as_accesses_next(struct as_accesses *accesses, struct as_access *access);
 
+/* Whether each word of an execution is one access, and would be with any addresses: then the heads of the words say all
+ * but the address. The whole block was executed. */
+bool as_accesses_are_plain(const struct as_block_exec *exec);
+enum { AS_ACCESS_ADDRESS_BITS = 48 };
+static inline uint16_t as_access_head(uint64_t word)
+{
+    return (uint16_t)(word >> AS_ACCESS_ADDRESS_BITS);
+}
+static inline uint64_t as_access_address(uint64_t word)
+{
+    return (uint64_t)((int64_t)(word << (64 - AS_ACCESS_ADDRESS_BITS)) >> (64 - AS_ACCESS_ADDRESS_BITS));
+}
+
 struct as_engine;
 
 /* What a consumer provides; any member but `block` may be NULL. */
@@ -206,6 +219,8 @@ const struct as_block *as_engine_block(const struct as_engine *engine, size_t in
 size_t as_engine_count_blocks(const struct as_engine *engine);
 /* The instruction that was last translated at an address of an image, or NULL. */
 const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t image, uint64_t address);
+/* How often that has become another one: what was at an address is as long as this is the same. */
+uint64_t as_engine_code_changes(const struct as_engine *engine);
 /* The static instruction of an id, NULL where there is none. */
 const struct as_insn *as_engine_insn(const struct as_engine *engine, uint32_t id);
 size_t as_engine_count_insns(const struct as_engine *engine);

@@ -6,6 +6,8 @@ enum { MOST_ACCESSES = 4096 }; /* of an instruction */
 struct as_block_body {
     struct as_body *body;
     uint32_t first, end;
+    uint16_t *heads; /* of the words of its executions, where those say all but the addresses; else NULL */
+    struct as_core_access *accesses; /* where there are heads: all but the addresses */
     struct as_block_body *next;
 };
 
@@ -51,6 +53,18 @@ static bool is_body_of(const struct as_block_body *block, const struct as_block_
     return true;
 }
 
+static void note_heads(struct as_block_body *block, const struct as_block_exec *exec,
+                       const struct as_core_access *accesses)
+{
+    size_t n = exec->n_words;
+    block->heads = as_alloc_array(n ? n : 1, sizeof *block->heads);
+    block->accesses = as_alloc_array(n ? n : 1, sizeof *block->accesses);
+    for (size_t i = 0; i < n; i++) {
+        block->heads[i] = as_access_head(exec->words[i]);
+        block->accesses[i] = accesses[i];
+    }
+}
+
 static struct as_block_body *make(struct as_bodies *bodies, const struct as_block_exec *exec)
 {
     uint32_t n = exec->end - exec->first;
@@ -64,6 +78,8 @@ static struct as_block_body *make(struct as_bodies *bodies, const struct as_bloc
                               bodies->accesses.data, (uint32_t)bodies->accesses.len);
     free(insns);
     free(ideals);
+    if (as_accesses_are_plain(exec) && bodies->accesses.len == exec->n_words)
+        note_heads(block, exec, bodies->accesses.data);
     return block;
 }
 
@@ -82,13 +98,31 @@ static __attribute__((noinline)) const struct as_body *find_slowly(struct as_bod
     return found->body;
 }
 
+/* Whether the words of an execution are those of the body; then its accesses have their addresses. */
+static inline bool has_heads(const struct as_block_body *last, const struct as_block_exec *exec)
+{
+    if (!last->heads || exec->n_words != last->body->n_accesses || exec->first != 0 || exec->end != last->end ||
+        exec->continues)
+        return false;
+    uint32_t differ = 0;
+    for (size_t i = 0; i < exec->n_words; i++) {
+        differ |= as_access_head(exec->words[i]) ^ last->heads[i];
+        last->accesses[i].address = as_access_address(exec->words[i]);
+    }
+    return differ == 0;
+}
+
 const struct as_body *as_bodies_find(struct as_bodies *bodies, const struct as_block_exec *exec,
                                      const struct as_core_access **accesses)
 {
-    collect(bodies, exec);
-    *accesses = bodies->accesses.data;
     uint32_t index = exec->block->index;
     const struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
+    if (__builtin_expect(last && has_heads(last, exec), 1)) {
+        *accesses = last->accesses;
+        return last->body;
+    }
+    collect(bodies, exec);
+    *accesses = bodies->accesses.data;
     if (last && is_body_of(last, exec, bodies->accesses.data, bodies->accesses.len))
         return last->body;
     return find_slowly(bodies, exec);
@@ -100,6 +134,8 @@ void as_bodies_free(struct as_bodies *bodies)
         for (struct as_block_body *block = bodies->blocks.data[i], *next; block; block = next) {
             next = block->next;
             as_body_free(block->body);
+            free(block->heads);
+            free(block->accesses);
             free(block);
         }
     as_vec_free(&bodies->blocks);

@@ -43,6 +43,7 @@ struct as_model {
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
     AS_VEC(bool) executed;       /* by block */
+    uint64_t n_executed;         /* blocks */
     AS_VEC(bool) executed_insns; /* by number */
     as_ideal_of *ideal_of;
     void *ideal_context;
@@ -184,6 +185,13 @@ static const struct as_insn *stand_in(void *context, const struct as_insn *insn,
     return nop ? nop : insn;
 }
 
+/* Code that is executed for the first time becomes known; code that changes is another. */
+static uint64_t code_version(void *context)
+{
+    const struct as_model *model = ((const struct model_thread *)context)->model;
+    return model->n_executed + as_engine_code_changes(model->engine);
+}
+
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context)
 {
     model->ideal_of = ideal_of;
@@ -222,6 +230,7 @@ static __attribute__((noinline)) void note_executed(struct as_model *model, cons
     while (model->executed.len <= block->index)
         *as_vec_push(&model->executed) = false;
     model->executed.data[block->index] = true;
+    model->n_executed++;
     for (uint32_t i = 0; i < block->n; i++) {
         while (model->executed_insns.len <= block->insns[i]->id)
             *as_vec_push(&model->executed_insns) = false;
@@ -285,6 +294,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     own->left_at = own->border = own->shift = 0;
     own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
     as_core_set_process(own->core, thread->process);
+    as_core_set_code_version(own->core, code_version);
     if (model->wants & AS_WANT_OCCUPANCY)
         as_core_log_stays(own->core, &own->stays); /* of the pipeline itself: nothing is remembered */
     else if (model->memo)
