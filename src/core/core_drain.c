@@ -15,8 +15,9 @@ static void note_drained(struct as_core *core, const struct pending *pending, ui
 {
     uint64_t end = pending->address + pending->size, first = pending->address / 8;
     for (uint64_t granule = first; granule <= (end - 1) / 8 && granule - first < 16; granule++) {
-        struct store *store = store_slot(core, granule);
-        if (store->granule == granule && store->number == pending->number && store->address == pending->address)
+        struct store *store = &core->stores[store_slot(granule)];
+        if (core->store_granules[store_slot(granule)] == granule && store->number == pending->number &&
+            store->address == pending->address)
             store->drained = drained;
     }
 }

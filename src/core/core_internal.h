@@ -52,7 +52,7 @@ struct flight {
 };
 
 struct store {
-    uint64_t granule, number; /* address / 8; sequence number of the store */
+    uint64_t number; /* sequence number of the store */
     uint64_t address, end;
     uint64_t address_known, data_known, drained;
 };
@@ -123,6 +123,7 @@ struct as_core {
     uint64_t ready[AS_REG_SLOTS];
 
     /* memory order */
+    uint64_t store_granules[STORE_TABLE]; /* address / 8 of each: most look-ups need no more */
     struct store stores[STORE_TABLE];
     uint8_t waits[WAIT_TABLE];
     uint64_t stores_known;                /* all older stores have their addresses */
@@ -257,9 +258,9 @@ static inline const struct as_core_access *next_access(const struct as_op *op, u
     return NULL;
 }
 
-static inline struct store *store_slot(struct as_core *core, uint64_t granule)
+static inline uint32_t store_slot(uint64_t granule)
 {
-    return &core->stores[(granule ^ granule >> 10) % STORE_TABLE];
+    return (granule ^ granule >> 10) % STORE_TABLE;
 }
 
 /* ---- core_run.c ---- */

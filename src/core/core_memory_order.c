@@ -69,9 +69,11 @@ static const struct store *find_store(struct as_core *core, const struct as_core
     const struct store *found = NULL;
     uint64_t end = access->address + access->size;
     for (uint64_t granule = access->address / 8; granule <= (end - 1) / 8; granule++) {
-        const struct store *store = store_slot(core, granule);
-        if (store->granule == granule && store->drained > cycle && store->number < core->n_stores &&
-            store->address < end && access->address < store->end && (!found || store->number > found->number))
+        if (core->store_granules[store_slot(granule)] != granule)
+            continue;
+        const struct store *store = &core->stores[store_slot(granule)];
+        if (store->drained > cycle && store->number < core->n_stores && store->address < end &&
+            access->address < store->end && (!found || store->number > found->number))
             found = store;
     }
     return found;
@@ -190,14 +192,15 @@ static void note_store(struct as_core *core, const struct as_core_access *access
 {
     uint64_t end = access->address + access->size;
     for (uint64_t granule = access->address / 8; granule <= (end - 1) / 8 && granule - access->address / 8 < 16;
-         granule++)
-        *store_slot(core, granule) = (struct store){.granule = granule,
-                                                    .number = core->n_stores,
-                                                    .address = access->address,
-                                                    .end = end,
-                                                    .address_known = address_known,
-                                                    .data_known = data_known,
-                                                    .drained = UINT64_MAX};
+         granule++) {
+        core->store_granules[store_slot(granule)] = granule;
+        core->stores[store_slot(granule)] = (struct store){.number = core->n_stores,
+                                                           .address = access->address,
+                                                           .end = end,
+                                                           .address_known = address_known,
+                                                           .data_known = data_known,
+                                                           .drained = UINT64_MAX};
+    }
 }
 
 static uint64_t address_ready(const struct as_core *core, const struct as_mem_operand *mem)

@@ -368,6 +368,11 @@ struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memor
 
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
+    uint32_t page = plain_hit(&memory->dtlb.tags, cycle, page_of(memory, address));
+    if (__builtin_expect(page != AS_TAGS_NONE, 1)) {
+        as_tags_touch(&memory->dtlb.tags, page);
+        return (struct as_memory_answer){.done = cycle};
+    }
     struct as_translation translation = translate_data(memory, cycle, address);
     return (struct as_memory_answer){
         .done = translation.done,

@@ -127,16 +127,17 @@ static void join(struct as_oracle *oracle, struct as_oracle_stream *stream, stru
     as_oracle_join(oracle, stream, group, pipe);
 }
 
-void as_oracle_settle(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group)
+void as_oracle_settle(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
+                      uint64_t times)
 {
     if (group->n == 0)
         return;
     for (uint32_t i = 0; i < group->n; i++) {
-        uint64_t share = as_share(AS_CYCLE_UNITS, group->n, i);
+        uint64_t share = as_share(AS_CYCLE_UNITS, group->n, i) * times;
         as_oracle_charge_row(&stream->rows, group->ids[i], AS_STATE_COMPUTING, group->events[i], share);
         as_oracle_charge_row(&oracle->paths, group->paths[i], AS_STATE_COMPUTING, group->events[i], share);
     }
-    stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS;
+    stream->thread.units[AS_STATE_COMPUTING] += AS_CYCLE_UNITS * times;
     group->n = 0;
 }
 
@@ -199,7 +200,7 @@ static inline void charge_group(struct as_oracle *oracle, struct as_oracle_strea
     struct as_oracle_group group = {.n = 0};
     for (const struct as_pipe *pipe = span->pipe; pipe < span->end; pipe++)
         join(oracle, stream, &group, pipe);
-    as_oracle_settle(oracle, stream, &group);
+    as_oracle_settle(oracle, stream, &group, 1);
 }
 
 struct as_oracle_stream *as_oracle_stream_of(struct as_oracle *oracle, uint32_t number)
@@ -225,7 +226,8 @@ static void merge_rows(struct as_oracle *oracle, uint32_t number)
 /* Another one with its number may follow and starts at cycle 1 again. */
 void as_oracle_end_stream(struct as_oracle *oracle, struct as_oracle_stream *stream)
 {
-    as_oracle_settle(oracle, stream, &stream->carried);
+    as_oracle_carry(oracle, stream);
+    as_oracle_settle(oracle, stream, &stream->carried, 1);
     as_oracle_charge_edges(oracle, stream);
     stream->thread.instructions = stream->thread.records - stream->continuing;
     stream->thread.cycles += stream->last.commit;
@@ -247,7 +249,7 @@ static const struct as_pipe *charge_carried(struct as_oracle *oracle, struct as_
         stream->last = *pipe;
     }
     if (pipe < end)
-        as_oracle_settle(oracle, stream, &stream->carried);
+        as_oracle_settle(oracle, stream, &stream->carried, 1);
     return pipe;
 }
 

@@ -2,8 +2,8 @@
  *
  * What an edge charges is the same every time, so it is counted how often a thread went along it, and charged at the
  * end, that often at once. By call path likewise, as long as the path stays the same. Two things do not depend on the
- * edge alone and are done each time: the cycle of the last group of a block, which what follows may share; and time
- * behind a flush, which is charged to whatever was before the block.
+ * edge alone: the cycle of the last group of a block, which what follows may share, is counted for pairs of edges, as
+ * long as the same two follow one another; time behind a flush is charged each time, to whatever was before the block.
  */
 #include "observe/oracle_stream.h"
 
@@ -112,8 +112,40 @@ static void charge_edge(const struct target *target)
     }
 }
 
+/* Records first … end - 1 of an edge are members of the group. */
+static void join_records(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
+                         const struct as_edge *edge, uint32_t path, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++)
+        as_oracle_join(oracle, stream, group,
+                       &(struct as_pipe){.commit = 1,
+                                         .insn = edge->records[i].insn,
+                                         .events = edge->records[i].events,
+                                         .path = path,
+                                         .flags = edge->records[i].flags});
+}
+
+/* How many records of a block commit with what is before it. */
+static inline uint32_t count_joined(const struct as_edge *edge)
+{
+    return edge->records[0].commit == edge->before ? edge->first_end : 0;
+}
+
+/* Cycles of groups that the edge's last records and the first of what followed made up. */
+static void charge_pairs(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_tally *tally)
+{
+    struct as_oracle_group group = {.n = 0};
+    if (!tally->pairs)
+        return;
+    join_records(oracle, stream, &group, tally->edge, tally->path, tally->edge->last_start, tally->edge->n);
+    join_records(oracle, stream, &group, tally->next, tally->next_path, 0, count_joined(tally->next));
+    as_oracle_settle(oracle, stream, &group, tally->pairs);
+    tally->pairs = 0;
+}
+
 static void charge_path(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_tally *tally)
 {
+    charge_pairs(oracle, stream, tally);
     if (tally->path_runs)
         charge_edge(&(struct target){.oracle = oracle,
                                      .stream = stream,
@@ -140,8 +172,19 @@ void as_oracle_charge_edges(struct as_oracle *oracle, struct as_oracle_stream *s
 void as_oracle_forget(void *self)
 {
     struct as_oracle *oracle = self;
-    for (size_t i = 0; i < oracle->streams.len; i++)
+    for (size_t i = 0; i < oracle->streams.len; i++) {
+        as_oracle_carry(oracle, &oracle->streams.data[i]);
         as_oracle_charge_edges(oracle, &oracle->streams.data[i]);
+    }
+}
+
+void as_oracle_carry(struct as_oracle *oracle, struct as_oracle_stream *stream)
+{
+    if (!stream->open)
+        return;
+    const struct as_oracle_tally *tally = &stream->tallies.data[stream->open - 1];
+    join_records(oracle, stream, &stream->carried, tally->edge, tally->path, tally->edge->last_start, tally->edge->n);
+    stream->open = 0;
 }
 
 /* ---- a run ---- */
@@ -197,27 +240,6 @@ static void charge_behind(struct as_oracle *oracle, struct as_oracle_stream *str
     stream->thread.units[state] += units;
 }
 
-static inline void join_records(struct as_oracle *oracle, struct as_oracle_stream *stream,
-                                const struct as_edge_run *run, uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++) {
-        const struct as_edge_record *record = &run->edge->records[i];
-        struct as_oracle_group *group = &stream->carried;
-        if (__builtin_expect(record->flags & AS_PIPE_CONTINUES || group->n >= oracle->most, 0)) {
-            as_oracle_join(oracle, stream, group,
-                           &(struct as_pipe){.commit = run->base + (uint64_t)(int64_t)record->commit,
-                                             .insn = record->insn,
-                                             .events = record->events,
-                                             .path = run->path,
-                                             .flags = record->flags});
-            continue;
-        }
-        group->ids[group->n] = record->insn;
-        group->events[group->n] = record->events & oracle->kept;
-        group->paths[group->n++] = run->path;
-    }
-}
-
 /* The last record, as far as what follows asks for it. */
 static inline void note_last(struct as_oracle_stream *stream, const struct as_edge_run *run)
 {
@@ -231,22 +253,39 @@ static inline void note_last(struct as_oracle_stream *stream, const struct as_ed
     stream->last.flags = last->flags;
 }
 
+/* The run ends the last group of the open edge. */
+static inline void count_pair(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_edge_run *run)
+{
+    struct as_oracle_tally *tally = &stream->tallies.data[stream->open - 1];
+    if (__builtin_expect(tally->next != run->edge || tally->next_path != run->path, 0)) {
+        charge_pairs(oracle, stream, tally);
+        tally->next = run->edge;
+        tally->next_path = run->path;
+    }
+    tally->pairs++;
+}
+
 static inline void add_run(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_edge_run *run)
 {
     const struct as_edge *edge = run->edge;
     const struct as_edge_record *first = &edge->records[0];
-    count_run(oracle, stream, run);
+    uint32_t joined = count_joined(edge);
     stream->disordered |= (run->base + (uint64_t)(int64_t)edge->before != stream->last.commit) |
                           (run->base + (uint64_t)(int64_t)first->fetch < stream->last.fetch) |
                           (run->base + (uint64_t)(int64_t)first->dispatch < stream->last.dispatch);
-    uint32_t joined = first->commit == edge->before ? edge->first_end : 0;
-    join_records(oracle, stream, run, 0, joined);
-    if (joined != edge->n) {
-        as_oracle_settle(oracle, stream, &stream->carried);
-        if (edge->flags_before)
-            charge_behind(oracle, stream, edge);
-        join_records(oracle, stream, run, edge->last_start, edge->n);
+    if (__builtin_expect(joined == edge->n, 0)) { /* and does not end the group either */
+        as_oracle_carry(oracle, stream);
+        join_records(oracle, stream, &stream->carried, edge, run->path, 0, joined);
+    } else if (__builtin_expect(stream->open != 0, 1)) {
+        count_pair(oracle, stream, run);
+    } else {
+        join_records(oracle, stream, &stream->carried, edge, run->path, 0, joined);
+        as_oracle_settle(oracle, stream, &stream->carried, 1);
     }
+    if (edge->flags_before)
+        charge_behind(oracle, stream, edge);
+    count_run(oracle, stream, run);
+    stream->open = joined == edge->n ? 0 : edge->number + 1;
     note_last(stream, run);
     stream->thread.records += edge->n;
     stream->continuing += edge->continued;
@@ -265,6 +304,7 @@ void as_oracle_edges(void *self, const struct as_edge_batch *batch)
         size_t n = run->n; /* with all that follow it */
         for (; i < batch->n_runs && !batch->runs[i].edge; i++)
             n += batch->runs[i].n;
+        as_oracle_carry(oracle, stream);
         as_oracle_add_records(oracle, stream, &batch->pipes[run->first], n);
     }
     if (batch->last)

@@ -19,6 +19,9 @@ struct as_oracle_tally {
     uint64_t runs;              /* not charged to instructions yet */
     uint64_t path_runs;         /* … to the path: the last so many had … */
     uint32_t path;              /* … this one */
+    uint32_t next_path;         /* `next`'s */
+    const struct as_edge *next; /* what ended the edge's last commit group … */
+    uint64_t pairs;             /* … so many times, whose cycles are not charged yet */
 };
 
 struct as_oracle_stream {
@@ -30,6 +33,7 @@ struct as_oracle_stream {
     bool disordered;
     uint64_t crowded;                       /* a cycle in which more committed than can; 0: none */
     AS_VEC(struct as_oracle_tally) tallies; /* by edge */
+    uint32_t open;                          /* number of the edge + 1 whose last group is the carried one; 0: none */
 };
 
 struct as_oracle {
@@ -72,8 +76,9 @@ struct as_oracle_stream *as_oracle_stream_of(struct as_oracle *oracle, uint32_t 
 /* Another record is of the group. */
 void as_oracle_join(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
                     const struct as_pipe *pipe);
-/* Charges the cycle in which they commit, and forgets the group. */
-void as_oracle_settle(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group);
+/* Charges the cycle in which they commit, `times` times, and forgets the group. */
+void as_oracle_settle(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
+                      uint64_t times);
 /* Records that follow one another. */
 void as_oracle_add_records(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipes,
                            size_t n);
@@ -83,6 +88,8 @@ void as_oracle_end_stream(struct as_oracle *oracle, struct as_oracle_stream *str
 /* ---- oracle_edges.c ---- */
 
 void as_oracle_edges(void *self, const struct as_edge_batch *batch);
+/* Puts the group of the open edge into `carried`. */
+void as_oracle_carry(struct as_oracle *oracle, struct as_oracle_stream *stream);
 /* Charges what the thread's edges were counted for. */
 void as_oracle_charge_edges(struct as_oracle *oracle, struct as_oracle_stream *stream);
 void as_oracle_forget(void *self);
