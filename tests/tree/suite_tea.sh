@@ -71,3 +71,18 @@ for picture in tea tea-levels tea-top tea-events tea-periods tea-stalls; do
     check "… and is well-formed" python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' "$picture.svg"
 done
 check_status 1 "tea_draw without a file says how" "$SOURCE/suite/tea_draw"
+
+# The expected noise: exact for a coin thrown twice (1/4 each of 0, 1/2, 1/2, 1), close to the usual formula for many.
+noise() { python3 - "$SOURCE/suite" <<'EOF'; }
+import importlib.machinery, importlib.util, math, sys
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("tea_run", sys.argv[1] + "/tea_run")
+run = importlib.util.module_from_spec(importlib.util.spec_from_loader("tea_run", loader))
+loader.exec_module(run)
+assert abs(run.expected_noise([0.5, 0.5], 2) - 0.25) < 1e-12
+assert abs(run.expected_noise([0.5, 0.5], 1) - 0.5) < 1e-12
+shares, n = [0.1] * 10, 100000
+usual = sum(math.sqrt(2 / math.pi * p * (1 - p) / n) for p in shares) / 2
+assert abs(run.expected_noise(shares, n) / usual - 1) < 0.01
+EOF
+check "the expected noise is right" noise
