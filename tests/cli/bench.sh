@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The bench works: it measures every kind of case once and writes what it printed. No goals here: those are for an idle
 # machine (bench/run).
+# time-limit: 300
 # plain-only: what it measures is the speed of an optimised build
 . "$(dirname "$0")/lib.sh"
 
@@ -15,6 +16,13 @@ check_json "… and of memory" \
     results
 check_json "no goals are judged" 'd["goals"] == []' results
 check "the table names the cases" grep -qE '^branches +x86_64 +1 ' <<<"$("$SOURCE/bench/run" --smoke --build "$BUILD" --json x.json branches)"
+check "--against a build: all three verbs" "$SOURCE/bench/run" --smoke --build "$BUILD" --against "$BUILD" --json against.json against
+check "… side by side, as ratios of the clock and of processors" python3 -c '
+import json
+rows = json.load(open("against.json"))["against"]
+assert {row["verb"] for row in rows} == {"stat", "compare", "record"} and len(rows) == 3, rows
+assert all(row["ratio"] == row["this"]["clock"] / row["other"]["clock"] and row["processor_ratio"] > 0 for row in rows)'
+check_fails 1 "neither a build directory nor a revision" "--against nothing" "$SOURCE/bench/run" --smoke --build "$BUILD" --against nowhere --json x.json against
 check_status 2 "a build that is not there" "$SOURCE/bench/run" --build "$TMP/nowhere"
 # A goal that cannot be met is named, and the status says so.
 missed() { sed 's/^MAX_RATIO, MIN_MIPS, MAX_MEMORY = .*/MAX_RATIO, MIN_MIPS, MAX_MEMORY = 0.01, 0, 1/' "$SOURCE/bench/run" >impossible &&
