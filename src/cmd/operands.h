@@ -12,5 +12,8 @@ struct as_operands {
 /* Like as_cli_parse, over the whole line. Behind `--` one word that looks like an option is taken as it is. */
 enum as_parse as_operands_parse(const struct as_command *command, int argc, char **argv, void *values,
                                 struct as_operands *operands) AS_MUST_CHECK;
+/* The same for any number of words. The caller frees the list, whatever comes out. */
+enum as_parse as_operands_parse_all(const struct as_command *command, int argc, char **argv, void *values,
+                                    struct as_strlist *words) AS_MUST_CHECK;
 
 #endif

@@ -22,6 +22,7 @@ static void json_runs(const struct as_summary *summary, struct as_json *json)
         return;
     as_json_object(json, "runs");
     as_json_u64(json, "count", summary->n_runs);
+    as_json_bool(json, "merged", summary->merged);
     json_spread(json, "cycles", &summary->run_cycles);
     json_spread(json, "seconds", &summary->run_seconds);
     as_json_end(json);

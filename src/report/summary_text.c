@@ -38,15 +38,15 @@ static void add_runs(const struct as_summary *summary, struct as_str *line)
     const struct as_spread *cycles = &summary->run_cycles, *seconds = &summary->run_seconds;
     if (summary->n_runs < 2 || (!cycles->n && !seconds->n))
         return;
-    as_str_addf(line, "%zu runs: ", summary->n_runs);
+    as_str_addf(line, "%zu runs%s: ", summary->n_runs, summary->merged ? " merged" : "");
     if (cycles->n)
-        as_str_addf(line, "%s cycles on average, standard deviation %.2f %%, %s to %s; ",
+        as_str_addf(line, "%s cycles on average, standard deviation %.2f %%, %s to %s%s",
                     AS_COUNT(count_of(cycles->mean)), 100 * cycles->deviation / cycles->mean,
-                    AS_COUNT(count_of(cycles->least)), AS_COUNT(count_of(cycles->most)));
+                    AS_COUNT(count_of(cycles->least)), AS_COUNT(count_of(cycles->most)), seconds->n ? "; " : "");
     if (seconds->n)
-        as_str_addf(line, "%.4g s on average, standard deviation %.2f %%, %.4g to %.4g; ", seconds->mean,
+        as_str_addf(line, "%.4g s on average, standard deviation %.2f %%, %.4g to %.4g", seconds->mean,
                     100 * seconds->deviation / seconds->mean, seconds->least, seconds->most);
-    as_str_add(line, "this is the first");
+    as_str_add(line, summary->merged ? "" : "; this is the first");
 }
 
 static void add_program(const struct as_summary *summary, struct as_str *line)

@@ -43,6 +43,7 @@ enum {
 #define AS_META_INSTRUCTIONS "instructions"
 #define AS_META_SECONDS "seconds"
 #define AS_META_FREQUENCY "frequency"
+#define AS_META_MERGED "merged"   /* how many profiles it was made of; absent where it was not */
 #define AS_META_PARTIAL "partial" /* why the profile is not of the whole run; absent where it is */
 
 /* A mapped file, or "[anon]", "[vdso]" … */

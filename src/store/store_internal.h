@@ -49,17 +49,6 @@ static inline const struct as_store_location *as_store_location_rows(const struc
 
 /* ---- rows ---- */
 
-/* Room for a row of any table that is read while the file is. */
-union as_store_any_row {
-    struct as_store_insn insn;
-    struct as_store_series series;
-    struct as_store_thread thread;
-    struct as_store_function function;
-    struct as_store_access access;
-    struct as_store_path path;
-    char bytes[256];
-};
-
 /* A statement that selects, and the checks of what it finds. */
 struct as_store_cursor {
     struct as_store *store;

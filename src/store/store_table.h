@@ -125,6 +125,12 @@ extern const struct as_store_table as_store_tables[AS_TABLE_COUNT];
 
 enum { AS_STORE_MAX_COLUMNS = 16 };
 
+/* Room for a row of any table. */
+union as_store_any_row {
+    char bytes[128];
+    uint64_t aligned;
+};
+
 /* Whether its rows belong to a series each, which is their first column. */
 bool as_store_table_of_series(const struct as_store_table *table);
 const struct as_store_column *as_store_table_column(const struct as_store_table *table, const char *name);

@@ -139,7 +139,8 @@ uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id id,
     const struct as_store_table *table = &as_store_tables[id];
     sqlite3_stmt *statement = writer->statements[id];
     const char *bad = as_store_bad_column(table, row, writer->counts);
-    if (bad || writer->counts[id] == AS_STORE_NONE - 1)
+    bool is_numbered = table->columns[0].type == AS_COLUMN_ROW || table->columns[0].type == AS_COLUMN_ORDER;
+    if (bad || (is_numbered && writer->counts[id] == AS_STORE_NONE - 1))
         note_misuse(writer, id, bad ? bad : "number");
     if (writer->failed)
         return 0;
@@ -151,6 +152,35 @@ uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id id,
     if (code != SQLITE_OK)
         note_failure(writer, code);
     return writer->counts[id]++;
+}
+
+bool as_store_writer_each(struct as_store_writer *writer, enum as_store_table_id id, uint32_t series,
+                          bool (*each)(void *context, uint32_t number, const void *row), void *context,
+                          struct as_error *err)
+{
+    const struct as_store_table *table = &as_store_tables[id];
+    struct as_store_row_reader reader = {.table = table, .n = table->n_columns, .counts = writer->counts};
+    union as_store_any_row row;
+    sqlite3_stmt *statement = NULL;
+    uint32_t number = 0;
+    if (writer->failed)
+        return as_error_set(err, "%s", writer->err.message);
+    struct as_store_select select = {.n = table->n_columns, .of_series = series != AS_STORE_NONE};
+    char *sql = as_store_sql_select(table, &select);
+    int code = sqlite3_prepare_v2(writer->db, sql, -1, &statement, NULL);
+    free(sql);
+    if (code == SQLITE_OK && select.of_series)
+        code = sqlite3_bind_int64(statement, 1, series);
+    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (!as_store_get_row(&reader, statement, &number, &row))
+            code = SQLITE_CORRUPT; /* it was checked when it was added */
+        else
+            code = each(context, number++, &row) ? SQLITE_OK : SQLITE_DONE;
+    }
+    sqlite3_finalize(statement);
+    if (code != SQLITE_DONE)
+        note_failure(writer, code);
+    return code == SQLITE_DONE || as_error_set(err, "%s", writer->err.message);
 }
 
 void as_store_add_meta(struct as_store_writer *writer, const char *key, const char *value)

@@ -26,6 +26,12 @@ bool as_store_writer_failed(const struct as_store_writer *writer); /* adding mor
  */
 uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id table, const void *row);
 
+/* Every row of a table that was added so far, or only those of one series (NONE: all), in the order of the keys. `each`
+ * returns false to stop. False and `err` where the writer has failed. */
+bool as_store_writer_each(struct as_store_writer *writer, enum as_store_table_id table, uint32_t series,
+                          bool (*each)(void *context, uint32_t number, const void *row), void *context,
+                          struct as_error *err) AS_MUST_CHECK;
+
 /* A value of a key that was added before is replaced; without a value (NULL) nothing is added. */
 void as_store_add_meta(struct as_store_writer *writer, const char *key, const char *value);
 void as_store_add_meta_u64(struct as_store_writer *writer, const char *key, uint64_t value);

@@ -47,11 +47,14 @@ static bool check_exact(struct as_store *store, struct as_summary *summary, stru
 {
     size_t n;
     uint64_t units, cycles, wanted, scale = as_store_series(store, &n)[summary->series].scale;
+    /* Of weighted runs that were merged, the cycles are rounded. */
+    uint64_t slack = as_store_meta(store, AS_META_MERGED) ? scale / 2 : 0;
     if (!summary->exact || !as_store_meta_u64(store, AS_META_CYCLES, &cycles))
         return true;
     if (!as_store_total(store, summary->series, NULL, &units, err))
         return false;
-    summary->contradicts = __builtin_mul_overflow(cycles, scale, &wanted) || wanted != units;
+    summary->contradicts =
+        __builtin_mul_overflow(cycles, scale, &wanted) || (wanted > units ? wanted - units : units - wanted) > slack;
     summary->exact = !summary->contradicts;
     if (summary->contradicts)
         summary->samples = 0;
@@ -106,6 +109,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
         .seconds = as_store_meta_double(store, AS_META_SECONDS),
     };
     as_store_runs(store, &summary->n_runs);
+    summary->merged = as_store_meta(store, AS_META_MERGED) != NULL;
     summary->run_cycles = spread_of(store, "cycles", summary->n_runs);
     summary->run_seconds = spread_of(store, "seconds", summary->n_runs);
     summary->counted = strcmp(summary->unit, "bytes") == 0; /* the agent's series are the only ones of bytes */

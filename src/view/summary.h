@@ -25,6 +25,7 @@ struct as_summary {
     double error;   /* by instruction, a fraction; NAN: unknown */
     const char *error_how;
     size_t n_runs;
+    bool merged; /* the profile is of all of them, not of the first */
     /* Over these; NAN where the profile has none. n is 0 where it does not have all of them, or the mean is 0, as it is
      * where a source counts no cycles. */
     struct as_spread run_cycles, run_seconds;

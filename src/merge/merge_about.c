@@ -1,0 +1,383 @@
+/* What was run, and which series there are: the tables that stay in memory. See merge_internal.h. */
+#include "merge/merge_internal.h"
+#include "score/confidence.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static bool too_large(const struct as_merge *merge, struct as_error *err)
+{
+    return as_error_set(err, "%s: its numbers add up to more than 63 bits: give weights with fewer digits",
+                        as_merge_name(merge, merge->at));
+}
+
+static bool add_to(uint64_t *sum, uint64_t value)
+{
+    return !__builtin_add_overflow(*sum, value, sum) && *sum <= INT64_MAX;
+}
+
+/* A count that stands for itself: rounded to the nearest. */
+static bool add_weighted(const struct as_merge *merge, uint64_t *sum, uint64_t value)
+{
+    struct as_weight weight = merge->inputs[merge->at].weight;
+    uint64_t carry = weight.whole / 2, scaled;
+    return as_weight_times(weight, value, &carry, &scaled) && add_to(sum, scaled);
+}
+
+/* ---- counters, quality, runs ---- */
+
+static bool add_counters(struct as_merge *merge, const struct as_store *store, struct as_error *err)
+{
+    size_t n, k;
+    const struct as_store_counter *counters = as_store_counters(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        for (k = 0; k < merge->counters.len && strcmp(merge->counters.data[k].name, counters[i].name) != 0; k++)
+            ;
+        if (k == merge->counters.len)
+            *as_vec_push(&merge->counters) = (struct as_store_counter){as_merge_keep(merge, counters[i].name), 0};
+        if (!add_weighted(merge, &merge->counters.data[k].value, counters[i].value))
+            return too_large(merge, err);
+    }
+    return true;
+}
+
+/* Shares and the like do not add up: the largest limits the result. Everything else counts something. */
+static bool is_share(const char *key)
+{
+    static const char *const keys[] = {"symbols",     "call_paths",      "cut_chains",  "lone_chains",
+                                       "not_unwound", "unmatched_files", "not_sampled", "agent_peak"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        found |= strcmp(keys[i], key) == 0;
+    return found;
+}
+
+static void add_quality(struct as_merge *merge, const struct as_store *store)
+{
+    size_t n, k;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        for (k = 0; k < merge->quality.len && strcmp(merge->quality.data[k].key, rows[i].key) != 0; k++)
+            ;
+        if (k == merge->quality.len) {
+            *as_vec_push(&merge->quality) = (struct as_store_quality){as_merge_keep(merge, rows[i].key), rows[i].value,
+                                                                      as_merge_keep(merge, rows[i].text)};
+            continue;
+        }
+        double *value = &merge->quality.data[k].value;
+        *value = is_share(rows[i].key) ? fmax(*value, rows[i].value) : *value + rows[i].value;
+    }
+}
+
+static void add_runs(struct as_merge *merge, const struct as_store *store)
+{
+    size_t n;
+    const struct as_store_run *runs = as_store_runs(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        *as_vec_push(&merge->runs) = runs[i];
+        merge->runs.data[merge->runs.len - 1].number = (uint32_t)merge->runs.len;
+    }
+}
+
+/* ---- threads ---- */
+
+/* In the model numbers are given in order and mean the same in every run. Real ones differ from run to run: there the
+ * process counts by its place among those of its profile, and the thread by its name and its place among its likes. */
+static void thread_key(const struct as_store *store, const struct as_store_thread *thread, struct as_map *processes,
+                       struct as_str *key)
+{
+    const char *source = as_store_meta(store, AS_META_SOURCE);
+    as_str_clear(key);
+    if (source && strcmp(source, "model") == 0) {
+        as_key_add_u64(key, thread->number);
+        as_key_add_u64(key, (uint64_t)thread->process);
+    } else {
+        uint64_t *place = as_map_put(processes, (uint64_t)thread->process);
+        *place = *place ? *place : processes->len;
+        as_key_add_u64(key, *place);
+    }
+    as_key_add_text(key, thread->name);
+}
+
+uint32_t *as_merge_thread_numbers(struct as_merge *merge, struct as_store *store)
+{
+    size_t n;
+    struct as_str key = {0};
+    struct as_map processes = {0};
+    const struct as_store_thread *threads = as_store_threads(store, &n);
+    uint32_t *numbers = as_alloc_array(n + 1, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        bool is_new;
+        thread_key(store, &threads[i], &processes, &key);
+        numbers[i] = as_identities_find(&merge->identities[AS_TABLE_THREADS], &key, &is_new);
+        if (is_new)
+            *as_vec_push(&merge->threads) = (struct as_store_thread){.number = threads[i].number,
+                                                                     .process = threads[i].process,
+                                                                     .name = as_merge_keep(merge, threads[i].name)};
+    }
+    as_map_free(&processes);
+    as_str_free(&key);
+    return numbers;
+}
+
+static bool add_threads(struct as_merge *merge, struct as_store *store, struct as_error *err)
+{
+    size_t n;
+    const struct as_store_thread *threads = as_store_threads(store, &n);
+    uint32_t *numbers = as_merge_thread_numbers(merge, store);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        struct as_store_thread *sum = &merge->threads.data[numbers[i]];
+        ok = add_weighted(merge, &sum->cycles, threads[i].cycles) &&
+             add_weighted(merge, &sum->instructions, threads[i].instructions) &&
+             add_to(&sum->samples, threads[i].samples);
+    }
+    free(numbers);
+    return ok || too_large(merge, err);
+}
+
+/* ---- events, states ---- */
+
+static bool add_events(struct as_merge *merge, const struct as_store *store, struct as_error *err)
+{
+    size_t n, k;
+    const struct as_store_event *events = as_store_events(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        for (k = 0; k < merge->events.len && merge->events.data[k].bit != events[i].bit; k++)
+            ;
+        if (k == merge->events.len) {
+            *as_vec_push(&merge->events) = (struct as_store_event){
+                events[i].bit, as_merge_keep(merge, events[i].name), as_merge_keep(merge, events[i].description),
+                events[i].parent, as_merge_keep(merge, events[i].state)};
+        } else if (strcmp(merge->events.data[k].name, events[i].name) != 0) {
+            return as_error_set(err,
+                                "%s and %s cannot be merged: event %" PRIu32 " is %.60s in one and %.60s in the other",
+                                as_merge_name(merge, 0), as_merge_name(merge, merge->at), events[i].bit,
+                                merge->events.data[k].name, events[i].name);
+        }
+    }
+    return true;
+}
+
+static uint32_t find_state(struct as_merge *merge, const char *name, bool *is_new)
+{
+    struct as_str key = {0};
+    as_key_add_text(&key, name);
+    uint32_t number = as_identities_find(&merge->identities[AS_TABLE_STATES], &key, is_new);
+    as_str_free(&key);
+    return number;
+}
+
+uint32_t *as_merge_state_numbers(struct as_merge *merge, struct as_store *store)
+{
+    size_t n;
+    const struct as_store_state *states = as_store_states(store, &n);
+    uint32_t *numbers = as_alloc_array(n + 1, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        bool is_new;
+        numbers[i] = find_state(merge, states[i].name, &is_new);
+        if (is_new)
+            *as_vec_push(&merge->states) = (struct as_store_state){as_merge_keep(merge, states[i].name),
+                                                                   as_merge_keep(merge, states[i].description)};
+    }
+    return numbers;
+}
+
+/* ---- series ---- */
+
+static struct as_merge_series *find_series(struct as_merge *merge, const char *name)
+{
+    for (size_t i = 0; i < merge->series.len; i++)
+        if (strcmp(merge->series.data[i].row.name, name) == 0)
+            return &merge->series.data[i];
+    return NULL;
+}
+
+uint32_t *as_merge_series_numbers(struct as_merge *merge, struct as_store *store)
+{
+    size_t n;
+    const struct as_store_series *series = as_store_series(store, &n);
+    uint32_t *numbers = as_alloc_array(n + 1, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_merge_series *known = find_series(merge, series[i].name);
+        numbers[i] = known && !known->is_left_out ? known->number : AS_STORE_NONE;
+    }
+    return numbers;
+}
+
+/* Whether two columns of series have one value. */
+static bool same_value(const struct as_store_column *column, const struct as_store_series *a,
+                       const struct as_store_series *b)
+{
+    struct as_str x = {0}, y = {0};
+    as_key_add(&x, column, a);
+    as_key_add(&y, column, b);
+    bool same = strcmp(as_str_get(&x), as_str_get(&y)) == 0;
+    as_str_free(&x);
+    as_str_free(&y);
+    return same;
+}
+
+/* The first column in which two series of one name cannot differ; the events of the model are asked for, those of others
+ * are the ones that were met. */
+static const char *contradiction(const struct as_store *store, const struct as_store_series *a,
+                                 const struct as_store_series *b)
+{
+    const struct as_store_table *table = &as_store_tables[AS_TABLE_SERIES];
+    const char *source = as_store_meta(store, AS_META_SOURCE);
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].merge == AS_MERGE_EQUAL && !same_value(&table->columns[i], a, b))
+            return table->columns[i].name;
+    return source && strcmp(source, "model") == 0 && a->events != b->events ? "events" : NULL;
+}
+
+/* A scale in which the times of this input are whole, too. */
+static bool widen_scale(const struct as_merge *merge, uint64_t *scale, uint64_t own)
+{
+    struct as_weight weight = merge->inputs[merge->at].weight;
+    uint64_t need;
+    return !__builtin_mul_overflow(own, weight.whole, &need) &&
+           as_lcm(*scale, need / as_gcd(need, weight.part), scale) && as_lcm(*scale, own, scale);
+}
+
+/* A period or rate that differs is that of neither. */
+static bool mix_series(const struct as_merge *merge, struct as_store_series *sum, const struct as_store_series *row)
+{
+    sum->period = sum->period == row->period ? sum->period : 0;
+    sum->rate = sum->rate == row->rate ? sum->rate : 0;
+    sum->events |= row->events;
+    return widen_scale(merge, &sum->scale, row->scale) && add_to(&sum->samples, row->samples) &&
+           add_to(&sum->lost, row->lost) && add_to(&sum->throttled, row->throttled) &&
+           add_to(&sum->dropped, row->dropped);
+}
+
+static bool leave_out(struct as_merge *merge, struct as_merge_series *series, const char *why, struct as_error *err)
+{
+    if (!merge->options->force)
+        return as_error_set(err,
+                            "%s and %s cannot be merged: their series %.60s differs in its %s; --force leaves it out",
+                            as_merge_name(merge, 0), as_merge_name(merge, merge->at), series->row.name, why);
+    if (!series->is_left_out)
+        as_notice(&merge->options->notices, AS_LOG_NOTE, "series %s is left out: its %s differs", series->row.name,
+                  why);
+    series->is_left_out = true;
+    return true;
+}
+
+static bool add_series(struct as_merge *merge, const struct as_store *store, struct as_error *err)
+{
+    size_t n;
+    const struct as_store_series *series = as_store_series(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct as_merge_series *known = find_series(merge, series[i].name);
+        if (!known) {
+            known = as_vec_push(&merge->series);
+            *known = (struct as_merge_series){.row = series[i], .met = 1};
+            known->row.name = as_merge_keep(merge, series[i].name);
+            known->row.description = as_merge_keep(merge, series[i].description);
+            known->row.unit = as_merge_keep(merge, series[i].unit);
+            known->row.event = as_merge_keep(merge, series[i].event);
+            if (!widen_scale(merge, &known->row.scale, series[i].scale))
+                return too_large(merge, err);
+            continue;
+        }
+        const char *why = contradiction(store, &known->row, &series[i]);
+        known->met++;
+        if (why && !leave_out(merge, known, why, err))
+            return false;
+        if (!why && !mix_series(merge, &known->row, &series[i]))
+            return too_large(merge, err);
+    }
+    return true;
+}
+
+/* A series of which some inputs know nothing would be of a part of the runs only. */
+bool as_merge_series_end(struct as_merge *merge, struct as_error *err)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < merge->series.len; i++) {
+        struct as_merge_series *series = &merge->series.data[i];
+        if (series->met < merge->n && !merge->options->force)
+            return as_error_set(err,
+                                "these profiles cannot be merged: %zu of %zu have the series %.60s, the others do not; "
+                                "--force leaves it out",
+                                series->met, merge->n, series->row.name);
+        if (series->met < merge->n)
+            as_notice(&merge->options->notices, AS_LOG_NOTE, "series %s is left out: %zu of %zu profiles have it",
+                      series->row.name, series->met, merge->n);
+        series->is_left_out |= series->met < merge->n;
+        series->number = series->is_left_out ? AS_STORE_NONE : number++;
+    }
+    if (number == 0 && merge->series.len > 0)
+        return as_error_set(err, "these profiles cannot be merged: no series is left");
+    merge->sums = as_alloc_array((size_t)number + 1, sizeof *merge->sums);
+    return true;
+}
+
+bool as_merge_about(struct as_merge *merge, struct as_store *store, struct as_error *err)
+{
+    as_identities_begin(&merge->identities[AS_TABLE_THREADS]);
+    as_identities_begin(&merge->identities[AS_TABLE_STATES]);
+    if (!as_merge_meta(merge, store, err) || !add_counters(merge, store, err) || !add_threads(merge, store, err) ||
+        !add_events(merge, store, err) || !add_series(merge, store, err))
+        return false;
+    add_quality(merge, store);
+    add_runs(merge, store);
+    free(as_merge_state_numbers(merge, store));
+    return true;
+}
+
+/* ---- the output ---- */
+
+static void add_spread(struct as_store_writer *writer, const char *what, const double *values, size_t n)
+{
+    struct as_spread spread = as_spread_of(values, n);
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {
+        {"mean", spread.mean}, {"deviation", spread.deviation}, {"least", spread.least}, {"most", spread.most}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_%s", what, parts[i].name);
+        as_store_add_meta_double(writer, key, parts[i].value);
+    }
+}
+
+static void add_spreads(struct as_merge *merge)
+{
+    size_t n = merge->runs.len;
+    double *cycles = as_alloc_array(n, sizeof *cycles), *seconds = as_alloc_array(n, sizeof *seconds);
+    for (size_t i = 0; i < n; i++) {
+        cycles[i] = (double)merge->runs.data[i].cycles;
+        seconds[i] = merge->runs.data[i].seconds;
+    }
+    add_spread(merge->writer, "cycles", cycles, n);
+    add_spread(merge->writer, "seconds", seconds, n);
+    free(cycles);
+    free(seconds);
+}
+
+void as_merge_write_about(struct as_merge *merge)
+{
+    struct as_store_writer *writer = merge->writer;
+    as_merge_write_meta(merge);
+    for (size_t i = 0; i < merge->counters.len; i++)
+        as_store_add(writer, AS_TABLE_COUNTERS, &merge->counters.data[i]);
+    for (size_t i = 0; i < merge->quality.len; i++)
+        as_store_add(writer, AS_TABLE_QUALITY, &merge->quality.data[i]);
+    for (size_t i = 0; i < merge->runs.len; i++)
+        as_store_add(writer, AS_TABLE_RUNS, &merge->runs.data[i]);
+    if (merge->runs.len > 1)
+        add_spreads(merge);
+    for (size_t i = 0; i < merge->threads.len; i++)
+        as_store_add(writer, AS_TABLE_THREADS, &merge->threads.data[i]);
+    for (size_t i = 0; i < merge->series.len; i++)
+        if (!merge->series.data[i].is_left_out)
+            as_store_add(writer, AS_TABLE_SERIES, &merge->series.data[i].row);
+    for (size_t i = 0; i < merge->events.len; i++)
+        as_store_add(writer, AS_TABLE_EVENTS, &merge->events.data[i]);
+    for (size_t i = 0; i < merge->states.len; i++)
+        as_store_add(writer, AS_TABLE_STATES, &merge->states.data[i]);
+}

@@ -1,0 +1,396 @@
+/* Merged profiles: what is the same is found, wherever it lies and whatever its number; numbers add up to the unit. */
+#include "unit.h"
+
+#include "merge_bed.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static struct run plain = RUN_INIT;
+
+/* Says the first line that differs. */
+static void assert_same(char *a, char *b)
+{
+    size_t same = 0, start = 0;
+    for (; a[same] && a[same] == b[same]; same++)
+        start = a[same] == '\n' ? same + 1 : start;
+    if (a[same] != b[same])
+        fail_msg("\"%.*s\" is not \"%.*s\"", (int)strcspn(a + start, "\n"), a + start, (int)strcspn(b + start, "\n"),
+                 b + start);
+    free(a);
+    free(b);
+}
+
+static void assert_number(const char *path, const char *sql, int64_t wanted)
+{
+    int64_t found = merge_bed_number(path, sql);
+    if (found != wanted)
+        fail_msg("%s: %lld, not %lld", sql, (long long)found, (long long)wanted);
+}
+
+/* ---- weights ---- */
+
+static void weights_are_fractions(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t part, whole;
+    } good[] = {{"1", 1, 1},   {"0.25", 1, 4}, {"37/1024", 37, 1024},          {"2.50", 5, 2}, {".5", 1, 2},
+                {"6/4", 3, 2}, {"7.", 7, 1},   {"0.000000000000000001", 0, 0}, {"100", 100, 1}};
+    static const char *const bad[] = {"",   "0",     "0.0",   "-1",    "1/0", "1/", "/2",  "x",
+                                      "1x", "1.2.3", "1.5/2", "1/2.5", "1e3", " 1", "0/5", "1234567890123456789"};
+    struct as_weight weight;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        if (good[i].whole == 0) {
+            assert_false(as_weight_read(good[i].text, &weight)); /* 19 digits */
+            continue;
+        }
+        assert_true(as_weight_read(good[i].text, &weight));
+        assert_int_equal(weight.part, good[i].part);
+        assert_int_equal(weight.whole, good[i].whole);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(as_weight_read(bad[i], &weight));
+}
+
+/* Times are exact in a finer scale; counts are rounded, but not their sums; samples stay. */
+static void weights_scale_times(void **state)
+{
+    const char *a = "a.db", *b = "b.db";
+    struct run other = RUN_INIT;
+    other.base = 0x7000;
+    other.times = 2;
+    merge_bed_write(bed_path(a), &plain);
+    merge_bed_write(bed_path(b), &other);
+    const char *const paths[] = {strdup(bed_path(a)), strdup(bed_path(b))}, *const weights[] = {"0.25", "1/3"};
+    char *out = strdup(bed_path("out.db"));
+    merge_bed_merge(out, 2, paths, weights);
+    /* golden: 210 cycles × 1/4 + 420 × 1/3 = 192.5, in 1/120; sums are 2100 units of 1/10. */
+    assert_number(out, "SELECT scale FROM series WHERE name = 'golden'", 120);
+    assert_number(out, "SELECT sum(units) FROM times WHERE series = 0", 23100);
+    assert_number(out, "SELECT sum(units) FROM components WHERE series = 0", 23100);
+    assert_number(out,
+                  "SELECT units FROM times x JOIN instructions i ON i.id = x.instruction WHERE hex(bytes) = '9000'"
+                  " AND series = 0",
+                  100 * 3 + 200 * 4);
+    assert_number(out, "SELECT sum(units) FROM stacks", 120 * 100 / 4 + 120 * 200 / 3);
+    assert_number(out, "SELECT units FROM path_times WHERE path = 3 AND series = 0", 120 * 4 / 4 + 120 * 8 / 3);
+    /* executions: 63 / 4 = 15.75 and 126 / 3 = 42 */
+    assert_number(out, "SELECT sum(executions) FROM times WHERE series = 0", 16 + 42);
+    assert_number(out, "SELECT taken * 10000 + mispredicted * 1000 + cycles FROM branches",
+                  (2 + 6) * 10000 + (1 + 2) * 1000 + 23 + 60);
+    assert_number(out, "SELECT value FROM counters WHERE name = 'branches'", 2 + 5);
+    assert_number(out, "SELECT cycles FROM threads WHERE name = 'main'", 25 + 67);
+    assert_number(out, "SELECT sum(samples) FROM times WHERE series = 1", 27);
+    assert_number(out, "SELECT samples FROM series WHERE name = 'tea'", 30);
+    assert_number(out, "SELECT value FROM meta WHERE key = 'cycles'", 193);
+    assert_number(out, "SELECT sum(cycles) FROM runs", 210 + 420);
+    assert_number(out, "SELECT instr(value, '1/4' || char(9) || '1' || char(9)) FROM meta WHERE key = 'merged_inputs'",
+                  1);
+    free((char *)paths[0]);
+    free((char *)paths[1]);
+    free(out);
+}
+
+/* Whole weights need no finer scale: what simulation points use. */
+static void whole_weights_keep_the_scale(void **state)
+{
+    merge_bed_write(bed_path("a.db"), &plain);
+    struct run other = RUN_INIT;
+    other.times = 2;
+    merge_bed_write(bed_path("b.db"), &other);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")}, *const weights[] = {"12", "88"};
+    merge_bed_merge(bed_path("out.db"), 2, paths, weights);
+    assert_number(bed_path("out.db"), "SELECT scale FROM series WHERE name = 'golden'", 10);
+    assert_number(bed_path("out.db"), "SELECT sum(units) FROM times WHERE series = 0", 2100 * 12 + 4200 * 88);
+    assert_number(bed_path("out.db"), "SELECT sum(executions) FROM times WHERE series = 0", 63 * 12 + 126 * 88);
+}
+
+static void too_much_is_refused(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    merge_bed_write(bed_path("a.db"), &plain);
+    struct as_merge_input input = {.path = bed_path("a.db"), .weight = {999999999999999999, 1}};
+    unlink(bed_path("out.db"));
+    assert_false(as_merge(&input, 1, bed_path("out.db"), &(struct as_merge_options){0}, &err));
+    bed_assert_line(&err, "more than 63 bits");
+    input.weight = (struct as_weight){1, 1000000000000000003};
+    assert_false(as_merge(&input, 1, bed_path("out.db"), &(struct as_merge_options){0}, &err));
+    bed_assert_line(&err, "more than 63 bits");
+    assert_int_equal(access(bed_path("out.db"), F_OK), -1);
+}
+
+/* ---- algebra ---- */
+
+static void one_is_itself(void **state)
+{
+    merge_bed_write(bed_path("a.db"), &plain);
+    const char *const paths[] = {bed_path("a.db")};
+    merge_bed_merge(bed_path("out.db"), 1, paths, NULL);
+    assert_same(merge_bed_dump(bed_path("out.db")), merge_bed_dump(bed_path("a.db")));
+    bed_write_small(bed_path("small.db"));
+    const char *const small[] = {bed_path("small.db")};
+    merge_bed_merge(bed_path("out.db"), 1, small, NULL);
+    char *dump = merge_bed_dump(bed_path("out.db"));
+    assert_non_null(strstr(dump, "\npath_times|0|0|-1|1|1000|5\n"));
+    free(dump);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM instructions", 6);
+}
+
+/* Runs at another place, with other numbers: the same code, twice the time. */
+static void runs_elsewhere(void **state)
+{
+    struct run other = RUN_INIT;
+    other.base = 0x7f0000001000;
+    other.backwards = true;
+    other.process = 200;
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &other);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")};
+    merge_bed_merge(bed_path("out.db"), 2, paths, NULL);
+    const char *out = bed_path("out.db");
+    assert_number(out, "SELECT count(*) FROM modules", 2);
+    assert_number(out, "SELECT base FROM modules WHERE path = '/bin/demo'", 0x1000);
+    assert_number(out, "SELECT count(*) FROM instructions", 7);
+    assert_number(out, "SELECT count(*) FROM functions", 3);
+    assert_number(out, "SELECT count(*) FROM blocks", 3);
+    assert_number(out, "SELECT count(*) FROM inlines", 2);
+    assert_number(out, "SELECT count(*) FROM files", 2);
+    assert_number(out, "SELECT count(*) FROM paths", 4);
+    assert_number(out, "SELECT count(*) FROM objects", 2);
+    assert_number(out, "SELECT count(*) FROM threads", 2);
+    assert_number(out, "SELECT count(*) FROM states", 2);
+    assert_number(out, "SELECT count(*) FROM times", 12);
+    assert_number(out, "SELECT count(*) FROM accesses", 2);
+    assert_number(out, "SELECT count(*) FROM branches", 1);
+    assert_number(out,
+                  "SELECT units FROM times x JOIN instructions i ON i.id = x.instruction"
+                  " WHERE hex(bytes) = '9004' AND series = 0",
+                  2 * 500);
+    assert_number(out, "SELECT max(units) FROM state_times", 2 * 600);
+    assert_number(out, "SELECT target FROM instructions WHERE hex(bytes) = '9001'", 0x1100);
+    assert_number(out, "SELECT count(*) FROM runs", 2);
+    assert_number(out, "SELECT number FROM runs ORDER BY number DESC", 2);
+    assert_number(out, "SELECT value FROM meta WHERE key = 'merged'", 2);
+    assert_number(out, "SELECT value = '2026-01-01T00:00:00Z' FROM meta WHERE key = 'date'", 1);
+    assert_number(out, "SELECT count(*) FROM meta WHERE key = 'host'", 0);
+    assert_number(out, "SELECT value FROM meta WHERE key = 'cycles_mean'", 210);
+    assert_number(out, "SELECT count(*) FROM machine", 1);
+    assert_number(out, "SELECT count(*) FROM arguments", 1);
+    assert_number(out, "SELECT count(*) FROM environment", 1);
+    assert_number(out, "SELECT value FROM counters", 14);
+    assert_number(out, "SELECT value FROM quality WHERE key = 'data_exact'", 8);
+    assert_number(out, "SELECT 100 * value FROM quality WHERE key = 'lone_chains'", 50);
+    assert_number(out, "SELECT value IS NULL FROM quality WHERE key = 'advice'", 1);
+}
+
+/* A run in two halves is the whole. */
+static void halves_are_the_whole(void **state)
+{
+    struct run half = RUN_INIT, whole = RUN_INIT;
+    whole.times = 2;
+    half.base = 0x9000;
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &half);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")};
+    merge_bed_merge(bed_path("out.db"), 2, paths, NULL);
+    merge_bed_write(bed_path("whole.db"), &whole);
+    static const char *const tables[] = {"times",    "state_times", "path_times", "path_components", "accesses",
+                                         "branches", "stacks",      "threads",    "counters"};
+    char sql[80];
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", tables[i]);
+        assert_number(bed_path("out.db"), sql, merge_bed_number(bed_path("whole.db"), sql));
+    }
+    static const char *const sums[] = {"SELECT sum(units * (series + 1) * (instruction + 3)) FROM times",
+                                       "SELECT sum(executions * (instruction + 3)) FROM times",
+                                       "SELECT sum(samples * (instruction + 3)) FROM times",
+                                       "SELECT sum(units * (events + 1) * (instruction + 3)) FROM components",
+                                       "SELECT sum(units * (path + 1)) FROM path_times",
+                                       "SELECT sum(units * address) FROM accesses",
+                                       "SELECT taken + cycles + mispredicted FROM branches",
+                                       "SELECT sum(cycles + samples + instructions) FROM threads",
+                                       "SELECT value FROM meta WHERE key = 'cycles'"};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        assert_number(bed_path("out.db"), sums[i], merge_bed_number(bed_path("whole.db"), sums[i]));
+}
+
+static void order_does_not_matter(void **state)
+{
+    struct run b = RUN_INIT, c = RUN_INIT;
+    b.base = 0x5000, b.backwards = true, b.times = 3, b.process = 7;
+    c.base = 0x88000, c.times = 5, c.process = 9;
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &b);
+    merge_bed_write(bed_path("c.db"), &c);
+    static char path[8][256];
+    static const char *const names[] = {"a.db", "b.db", "c.db", "ab.db", "bc.db", "1.db", "2.db", "3.db"};
+    for (size_t i = 0; i < 8; i++)
+        snprintf(path[i], sizeof path[i], "%s", bed_path(names[i]));
+    merge_bed_merge(path[3], 2, (const char *const[]){path[0], path[1]}, NULL);
+    merge_bed_merge(path[4], 2, (const char *const[]){path[1], path[2]}, NULL);
+    merge_bed_merge(path[5], 2, (const char *const[]){path[3], path[2]}, NULL);
+    merge_bed_merge(path[6], 2, (const char *const[]){path[0], path[4]}, NULL);
+    merge_bed_merge(path[7], 3, (const char *const[]){path[0], path[1], path[2]}, NULL);
+    assert_same(merge_bed_dump(path[5]), merge_bed_dump(path[7]));
+    assert_same(merge_bed_canonical(path[6]), merge_bed_canonical(path[7]));
+    merge_bed_merge(path[5], 3, (const char *const[]){path[2], path[1], path[0]}, NULL);
+    assert_same(merge_bed_canonical(path[5]), merge_bed_canonical(path[7]));
+}
+
+/* ---- what does not fit together ---- */
+
+static void what_is_refused(void **state)
+{
+    char first[256], second[256];
+    snprintf(first, sizeof first, "%s", bed_path("a.db"));
+    snprintf(second, sizeof second, "%s", bed_path("b.db"));
+    merge_bed_write(first, &plain);
+    struct run other = RUN_INIT;
+    other.build_id = "ef01";
+    merge_bed_write(second, &other);
+    merge_bed_refuse("different builds of one program (build-id abcd, ef01)", first, second);
+    other = plain, other.program = "/bin/other";
+    merge_bed_write(second, &other);
+    merge_bed_refuse("different programs (demo, other)", first, second);
+    other = plain, other.core = "rocket";
+    merge_bed_write(second, &other);
+    merge_bed_refuse("different cores (boom, rocket)", first, second);
+    other = plain, other.unit = "nanoseconds";
+    merge_bed_write(second, &other);
+    merge_bed_refuse("series golden differs in its unit", first, second);
+    other = plain, other.first_event = "DR-L1";
+    merge_bed_write(second, &other);
+    merge_bed_refuse("event 0 is ST-L1 in one and DR-L1 in the other", first, second);
+    other = plain, other.lacks_sampler = true;
+    merge_bed_write(second, &other);
+    merge_bed_refuse("1 of 2 have the series tea", first, second);
+    merge_bed_refuse("is given twice", first, first);
+    bed_write(second, "SQLite format 3", 15);
+    merge_bed_refuse("b.db", first, second);
+    unlink(second);
+    merge_bed_refuse("there is no", first, second);
+}
+
+static void force_leaves_out(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct run other = RUN_INIT;
+    other.lacks_sampler = true, other.core = "rocket", other.build_id = "ef01";
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &other);
+    struct as_merge_input inputs[] = {{.path = bed_path("a.db"), .weight = {1, 1}},
+                                      {.path = bed_path("b.db"), .weight = {1, 1}}};
+    assert_true(as_merge(inputs, 2, bed_path("out.db"), &(struct as_merge_options){.force = true}, &err));
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM series", 1);
+    assert_number(bed_path("out.db"), "SELECT sum(units) FROM times", 4200);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM modules", 3);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM instructions", 13);
+    as_store_close(bed_open(bed_path("out.db")));
+}
+
+/* The output is none of the inputs, by whatever name. */
+static void inputs_are_never_replaced(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    merge_bed_write(bed_path("a.db"), &plain);
+    unlink(bed_path("link.db"));
+    assert_int_equal(symlink("a.db", bed_path("link.db")), 0);
+    struct as_merge_input input = {.path = bed_path("a.db"), .weight = {1, 1}};
+    char *before = merge_bed_dump(bed_path("a.db"));
+    assert_false(as_merge(&input, 1, bed_path("link.db"), &(struct as_merge_options){0}, &err));
+    assert_non_null(strstr(err.message, "the output needs another name"));
+    assert_same(before, merge_bed_dump(bed_path("a.db")));
+}
+
+/* ---- what is worked out anew ---- */
+
+static void estimates_are_made_again(void **state)
+{
+    struct run other = RUN_INIT;
+    other.times = 3;
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &other);
+    merge_bed_merge(bed_path("out.db"), 2, (const char *const[]){bed_path("a.db"), bed_path("b.db")}, NULL);
+    struct as_store *store = bed_open(bed_path("out.db"));
+    /* golden: k + 1 of 21; tea: 1, 2, 1, 2, 1, 2 of 9. */
+    double distance = 0;
+    for (int k = 0; k < 6; k++)
+        distance += fabs((k + 1) / 21.0 - (k % 2 + 1) / 9.0) / 2;
+    assert_true(fabs(as_store_estimate_of(store, 1, "error", "instruction") - distance) < 1e-12);
+    /* 40 samples on three functions with a third each: half the mean deviations, nothing unseen. */
+    double expected = 3 * sqrt(2 * (1 / 3.0) * (2 / 3.0) / (M_PI * 40)) / 2;
+    assert_true(fabs(as_store_estimate_of(store, 1, "estimate", "function") - expected) < 0.02);
+    /* 0.1 over 189 units and 0.3 over 567. */
+    assert_true(fabs(as_store_estimate_of(store, 1, "systematic", "function") - 0.25) < 1e-12);
+    assert_true(isnan(as_store_estimate_of(store, 1, "pics", "function")));
+    as_store_close(store);
+}
+
+/* A series that met no events: its time is the part without. */
+static void components_are_filled(void **state)
+{
+    struct run other = RUN_INIT;
+    other.events = 0;
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &other);
+    merge_bed_merge(bed_path("out.db"), 2, (const char *const[]){bed_path("a.db"), bed_path("b.db")}, NULL);
+    assert_number(bed_path("out.db"), "SELECT sum(units) FROM times WHERE series = 1", 2 * 189);
+    assert_number(bed_path("out.db"), "SELECT sum(units) FROM components WHERE series = 1", 2 * 189);
+    assert_number(bed_path("out.db"), "SELECT sum(units) FROM components WHERE series = 1 AND events = 0", 189);
+    plain.source = other.source = "model"; /* there it was asked for */
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &other);
+    plain.source = "timer";
+    char first[256];
+    snprintf(first, sizeof first, "%s", bed_path("a.db"));
+    merge_bed_refuse("series tea differs in its events", first, bed_path("b.db"));
+}
+
+/* More rows than wait at a time. */
+static void many_rows(void **state)
+{
+    enum { N = 150000 };
+    const char *const names[] = {"a.db", "b.db"};
+    for (uint32_t run = 0; run < 2; run++) {
+        struct as_store_writer *writer = bed_writer(bed_path(names[run]));
+        as_store_add_thread(writer, &(struct as_store_thread){.number = 1});
+        as_store_add_series(writer, &(struct as_store_series){.name = "s", .scale = 1, .exact = true});
+        as_store_add_module(writer, &(struct as_store_module){.path = "/m", .build_id = "1", .base = run * 0x1000000});
+        for (uint32_t i = 0; i < N; i++) {
+            uint32_t k = run ? N - 1 - i : i;
+            as_store_add_instruction(writer, &(struct as_store_insn){.location = {.address = run * 0x1000000 + 4 * k,
+                                                                                  .function = AS_STORE_NONE,
+                                                                                  .block = AS_STORE_NONE,
+                                                                                  .file = AS_STORE_NONE,
+                                                                                  .inlined = AS_STORE_NONE}});
+            as_store_add_time(writer, &(struct as_store_time){.instruction = i, .units = k, .executions = 1});
+        }
+        bed_commit(writer);
+    }
+    merge_bed_merge(bed_path("out.db"), 2, (const char *const[]){bed_path("a.db"), bed_path("b.db")}, NULL);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM times", N);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM times WHERE units = 2 * instruction AND executions = 2", N);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_are_fractions),
+        cmocka_unit_test(weights_scale_times),
+        cmocka_unit_test(whole_weights_keep_the_scale),
+        cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(one_is_itself),
+        cmocka_unit_test(runs_elsewhere),
+        cmocka_unit_test(halves_are_the_whole),
+        cmocka_unit_test(order_does_not_matter),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(force_leaves_out),
+        cmocka_unit_test(inputs_are_never_replaced),
+        cmocka_unit_test(estimates_are_made_again),
+        cmocka_unit_test(components_are_filled),
+        cmocka_unit_test(many_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
