@@ -85,8 +85,9 @@ static const struct as_option options_table[] = {
      .value = "N",
      .min = 1,
      .max = 10000,
-     .help = "Run the program N times. The profile is of the first run; mean and spread of cycles and seconds are of "
-             "all of them."},
+     .help =
+         "Run the program N times. The profile is of all runs, merged; it keeps cycles, seconds and samples of each, "
+         "and their mean and spread."},
     {.name = "pid",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, record.pid),

@@ -3,10 +3,14 @@
 
 #include <sys/stat.h>
 
+static const char *name_of(const struct as_merge_input *input)
+{
+    return input->name ? input->name : input->path;
+}
+
 const char *as_merge_name(const struct as_merge *merge, size_t input)
 {
-    const struct as_merge_input *of = &merge->inputs[input];
-    return of->name ? of->name : of->path;
+    return name_of(&merge->inputs[input]);
 }
 
 const char *as_merge_keep(struct as_merge *merge, const char *text)
@@ -38,28 +42,28 @@ static bool is_same(const struct file *a, const struct file *b)
 
 /* No input twice, which would count its time twice, and none that the output would replace. What is not there is told
  * when it is opened. */
-static bool check_files(const struct as_merge *merge, const char *output, struct as_error *err)
+static bool check_files(const struct as_merge_input *inputs, size_t n_inputs, const char *output, struct as_error *err)
 {
     struct stat info;
-    struct file *files = as_alloc_array(merge->n + 1, sizeof *files), out = {0};
+    struct file *files = as_alloc_array(n_inputs + 1, sizeof *files), out = {0};
     size_t n = 0;
     bool ok = true, exists = stat(output, &info) == 0;
     if (exists)
         out = (struct file){info.st_dev, info.st_ino, 0};
-    for (size_t i = 0; i < merge->n && ok; i++) {
-        if (stat(merge->inputs[i].path, &info) != 0)
+    for (size_t i = 0; i < n_inputs && ok; i++) {
+        if (stat(inputs[i].path, &info) != 0)
             continue;
         files[n++] = (struct file){info.st_dev, info.st_ino, i};
         if (exists && is_same(&files[n - 1], &out))
             ok = as_error_set_status(err, AS_EXIT_USAGE, "%s is an input: the output needs another name",
-                                     as_merge_name(merge, i));
+                                     name_of(&inputs[i]));
     }
     qsort(files, n, sizeof *files, compare_files);
     for (size_t i = 1; i < n && ok; i++)
         if (is_same(&files[i - 1], &files[i]))
             ok = as_error_set_status(err, AS_EXIT_USAGE,
                                      "%s is given twice: its time would count twice; --weights does that",
-                                     as_merge_name(merge, files[i].input));
+                                     name_of(&inputs[files[i].input]));
     free(files);
     return ok;
 }
@@ -109,21 +113,14 @@ static bool merge_rows(struct as_merge *merge, struct as_store *store, struct as
     return true;
 }
 
-static bool write_output(struct as_merge *merge, const char *output, struct as_error *err)
+static bool write_all(struct as_merge *merge, struct as_error *err)
 {
-    merge->writer = as_store_writer_open(output, err);
-    if (!merge->writer)
-        return false;
     as_merge_write_about(merge);
     bool ok = each_input(merge, merge_rows, err);
     as_merge_push_end(merge);
     for (size_t i = 0; i < merge->stacks.len; i++)
         as_store_add_stack(merge->writer, &merge->stacks.data[i]);
-    ok = ok && as_merge_write_estimates(merge, err);
-    if (ok || as_store_writer_failed(merge->writer))
-        return as_store_writer_commit(merge->writer, err);
-    as_store_writer_abort(merge->writer);
-    return false;
+    return ok && as_merge_write_estimates(merge, err);
 }
 
 static void free_merge(struct as_merge *merge)
@@ -144,14 +141,30 @@ static void free_merge(struct as_merge *merge)
     as_strings_free(merge->strings);
 }
 
+bool as_merge_into(const struct as_merge_input *inputs, size_t n, struct as_store_writer *writer,
+                   const struct as_merge_options *options, struct as_error *err)
+{
+    struct as_merge merge = {.inputs = inputs,
+                             .n = n,
+                             .options = options,
+                             .writer = writer,
+                             .strings = as_strings_new(),
+                             .main_module = AS_STORE_NONE};
+    bool ok = find_denominator(&merge, err) && each_input(&merge, as_merge_about, err) &&
+              as_merge_series_end(&merge, err) && write_all(&merge, err);
+    free_merge(&merge);
+    return ok;
+}
+
 bool as_merge(const struct as_merge_input *inputs, size_t n, const char *output, const struct as_merge_options *options,
               struct as_error *err)
 {
-    struct as_merge merge = {
-        .inputs = inputs, .n = n, .options = options, .strings = as_strings_new(), .main_module = AS_STORE_NONE};
-    bool ok = check_files(&merge, output, err) && find_denominator(&merge, err) &&
-              each_input(&merge, as_merge_about, err) && as_merge_series_end(&merge, err) &&
-              write_output(&merge, output, err);
-    free_merge(&merge);
-    return ok;
+    struct as_store_writer *writer = check_files(inputs, n, output, err) ? as_store_writer_open(output, err) : NULL;
+    if (!writer)
+        return false;
+    bool ok = as_merge_into(inputs, n, writer, options, err);
+    if (ok || as_store_writer_failed(writer)) /* commit says what is wrong with the file */
+        return as_store_writer_commit(writer, err);
+    as_store_writer_abort(writer);
+    return false;
 }

@@ -18,6 +18,8 @@
 #include "base/error.h"
 #include "base/notice.h"
 
+#include "store/store_write.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,5 +45,8 @@ struct as_merge_options {
 /* Writes `output`, which must be none of the inputs: whole, or not at all. */
 bool as_merge(const struct as_merge_input *inputs, size_t n, const char *output, const struct as_merge_options *options,
               struct as_error *err) AS_MUST_CHECK;
+/* The same into a profile that was opened for writing; nothing else may be added to it. The caller commits it. */
+bool as_merge_into(const struct as_merge_input *inputs, size_t n, struct as_store_writer *writer,
+                   const struct as_merge_options *options, struct as_error *err) AS_MUST_CHECK;
 
 #endif

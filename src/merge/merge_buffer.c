@@ -34,8 +34,8 @@ static void gather(struct as_merge_buffer *buffer, const struct as_store_table *
     if (!buffer->is_sorted)
         qsort_r(buffer->rows, buffer->n, size, compare_keys, (void *)table);
     for (size_t i = 0; i < buffer->n; i++) {
-        char *row = buffer->rows + i * size, *last = buffer->rows + (kept - 1) * size;
-        if (kept > 0 && compare_keys(last, row, (void *)table) == 0) {
+        char *row = buffer->rows + i * size, *last = kept > 0 ? buffer->rows + (kept - 1) * size : NULL;
+        if (last && compare_keys(last, row, (void *)table) == 0) {
             add_up(table, last, row);
             continue;
         }
@@ -61,13 +61,13 @@ void as_merge_push(struct as_merge *merge, enum as_store_table_id id, const void
 {
     const struct as_store_table *table = &as_store_tables[id];
     struct as_merge_buffer *buffer = &merge->buffers[id];
-    if (!buffer->rows)
-        *buffer = (struct as_merge_buffer){.rows = as_alloc_array(AS_MERGE_WAITING, table->size), .is_sorted = true};
+    buffer->is_sorted |= buffer->n == 0;
     if (buffer->n == AS_MERGE_WAITING) {
         gather(buffer, table);
         if (buffer->n > AS_MERGE_WAITING / 2)
             flush(merge, id);
     }
+    as_vec_reserve((void **)&buffer->rows, &buffer->cap, buffer->n + 1, table->size);
     char *to = buffer->rows + buffer->n * table->size;
     memcpy(to, row, table->size);
     if (buffer->n > 0 && compare_keys(to - table->size, to, (void *)table) > 0)

@@ -44,7 +44,7 @@ enum { AS_MERGE_WAITING = 1 << 17 };
 
 struct as_merge_buffer {
     char *rows;
-    size_t n;
+    size_t n, cap;
     bool is_sorted;
 };
 

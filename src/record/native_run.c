@@ -97,12 +97,8 @@ static void open_import(struct as_native_result *result, const struct as_record 
         result->accesses = as_native_accesses_new(result->import, record->options->seed);
 }
 
-/* Without a writer nobody looks at the samples. */
 static bool deliver(struct as_native_result *result, const struct as_record *record, struct as_error *err)
 {
-    static const struct as_perf_sink nobody = {0};
-    if (!record->writer)
-        return as_native_run(result->session, &nobody, NULL, err);
     open_import(result, record);
     bool ok = as_native_run(result->session, &native_sink, result, err);
     as_import_finish(result->import);
@@ -125,7 +121,7 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
 {
     pid_t pid = (pid_t)record->options->pid;
     struct as_native_options options = plan->options;
-    if (record->options->allocations && record->writer && !as_record_agent_open(result, record, err))
+    if (record->options->allocations && !as_record_agent_open(result, record, err))
         return false;
     if (result->agent)
         options.environment = as_agent_environment(result->agent);

@@ -2,13 +2,16 @@
 #include "record/record_internal.h"
 
 #include "base/signals.h"
+#include "merge/merge.h"
 #include "model/model.h"
 #include "record/input.h"
 #include "record/record_native.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const struct as_record_options as_record_defaults = {.engine = AS_ENGINE_OPTIONS_DEFAULT,
                                                      .source = "auto",
@@ -22,53 +25,128 @@ const struct as_record_options as_record_defaults = {.engine = AS_ENGINE_OPTIONS
                                                      .seed = 1,
                                                      .repeat = 1};
 
-/* A run after the first. The profile is of the first one; the others give their numbers. */
-static bool run_again(struct as_record *record, const struct as_record_source *source, struct as_error *err)
+/* ---- one run ---- */
+
+static bool run_once(struct as_record *record, const struct as_record_source *source, struct as_record_result *result,
+                     struct as_error *err)
 {
-    struct as_record_run run = {.row.number = (uint32_t)record->runs.len + 1};
-    struct as_store_writer *writer = record->writer;
-    record->writer = NULL;
-    bool ok = source->run(record, &run, err);
-    record->writer = writer;
-    if (ok && (run.result.end.interrupted || as_signals_interrupts() > 0))
+    struct as_record_run run = {.row.number = 1};
+    as_record_add_program(record);
+    if (!source->run(record, &run, err))
+        return false;
+    as_record_add_run(record, &run);
+    *result = run.result;
+    return true;
+}
+
+/* ---- several runs, merged ---- */
+
+/* The runs that are complete: profiles without names. They are merged when there are many, so that there are never more
+ * open than this. */
+enum { MOST_OPEN = 64 };
+
+struct runs {
+    int fds[MOST_OPEN];
+    size_t n, done; /* open, and runs in them */
+};
+
+static void close_runs(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->n; i++)
+        close(runs->fds[i]);
+    runs->n = 0;
+}
+
+/* Into an open profile. Series that not all runs have would be of a part of them only: they are left out. */
+static bool merge_runs(const struct as_record *record, const struct runs *runs, struct as_store_writer *writer,
+                       struct as_error *err)
+{
+    struct as_merge_input inputs[MOST_OPEN];
+    char paths[MOST_OPEN][32];
+    for (size_t i = 0; i < runs->n; i++) {
+        snprintf(paths[i], sizeof paths[i], "/proc/self/fd/%d", runs->fds[i]);
+        inputs[i] = (struct as_merge_input){.path = paths[i], .name = "a run", .weight = {1, 1}};
+    }
+    struct as_merge_options options = {.force = true, .runs = true, .notices = record->options->notices};
+    return as_merge_into(inputs, runs->n, writer, &options, err);
+}
+
+static bool make_room(const struct as_record *record, struct runs *runs, struct as_error *err)
+{
+    if (runs->n < MOST_OPEN)
+        return true;
+    struct as_store_writer *writer = as_store_writer_open(record->options->output, err);
+    if (!writer)
+        return false;
+    if (!merge_runs(record, runs, writer, err)) {
+        as_store_writer_abort(writer);
+        return false;
+    }
+    int fd = as_store_writer_finish(writer, err);
+    if (fd < 0)
+        return false;
+    close_runs(runs);
+    runs->fds[runs->n++] = fd;
+    return true;
+}
+
+/* A run into a profile of its own. An interrupted one counts only where it is the first. */
+static bool add_run(struct as_record *record, const struct as_record_source *source, struct runs *runs,
+                    struct as_record_result *result, struct as_error *err)
+{
+    if (!make_room(record, runs, err) || !(record->writer = as_store_writer_open(record->options->output, err)))
+        return false;
+    bool ok = run_once(record, source, result, err);
+    if (ok && runs->done > 0 && (result->end.interrupted || as_signals_interrupts() > 0))
         ok = as_error_set(err, "interrupted");
-    if (ok)
-        *as_vec_push(&record->runs) = run.row;
+    int fd = ok ? as_store_writer_finish(record->writer, err) : -1;
+    if (!ok)
+        as_store_writer_abort(record->writer);
+    record->writer = NULL;
+    if (fd < 0)
+        return false;
+    runs->fds[runs->n++] = fd;
+    runs->done++;
+    return true;
+}
+
+/* A failure ends the further runs, not the profile. What the first run had to say is not said again. */
+static void repeat(struct as_record *record, const struct as_record_source *source, struct runs *runs,
+                   const struct as_input *input)
+{
+    const struct as_record_options *options = record->options;
+    struct as_record_options quiet = *options;
+    struct as_record_result result;
+    struct as_error err = AS_ERROR_INIT;
+    bool ok = true;
+    quiet.notices = (struct as_notices){0};
+    record->options = &quiet;
+    while (runs->done < options->repeat && ok) {
+        as_input_rewind(input);
+        ok = add_run(record, source, runs, &result, &err);
+    }
+    record->options = options;
+    if (!ok)
+        as_notice(&options->notices, AS_LOG_WARN, "run %zu of %" PRIu64 ": %s; the profile has the runs before it",
+                  runs->done + 1, options->repeat, err.message);
+}
+
+static bool run_several(struct as_record *record, const struct as_record_source *source,
+                        struct as_record_result *result, struct as_error *err)
+{
+    struct as_store_writer *writer = record->writer;
+    struct as_input input = {.start = -1};
+    struct runs runs = {0};
+    bool ok = as_input_keep(&input, &record->options->notices, err) && add_run(record, source, &runs, result, err);
+    if (ok && !result->end.interrupted)
+        repeat(record, source, &runs, &input);
+    ok = ok && merge_runs(record, &runs, writer, err);
+    close_runs(&runs);
+    record->writer = writer;
     return ok;
 }
 
-/* A failure ends the further runs, not the profile. */
-static void repeat(struct as_record *record, const struct as_record_source *source, const struct as_input *input)
-{
-    struct as_error err = AS_ERROR_INIT;
-    while (record->runs.len < record->options->repeat) {
-        as_input_rewind(input);
-        if (!run_again(record, source, &err)) {
-            as_notice(&record->options->notices, AS_LOG_WARN,
-                      "run %zu of %" PRIu64 ": %s; the profile has the runs before it", record->runs.len + 1,
-                      record->options->repeat, err.message);
-            return;
-        }
-    }
-}
-
-static bool run_all(struct as_record *record, const struct as_record_source *source, struct as_record_result *result,
-                    struct as_error *err)
-{
-    struct as_record_run first = {.row.number = 1};
-    struct as_input input = {.start = -1};
-    if (record->options->repeat > 1 && !as_input_keep(&input, &record->options->notices, err))
-        return false;
-    as_record_add_program(record);
-    if (!source->run(record, &first, err))
-        return false;
-    *result = first.result;
-    *as_vec_push(&record->runs) = first.row;
-    if (!result->end.interrupted)
-        repeat(record, source, &input);
-    as_record_add_runs(record, &result->end);
-    return true;
-}
+/* ---- the file ---- */
 
 static bool write_profile(struct as_record *record, struct as_record_result *result, struct as_error *err)
 {
@@ -77,7 +155,7 @@ static bool write_profile(struct as_record *record, struct as_record_result *res
         return false;
     if (record->hint[0])
         as_notice(&record->options->notices, AS_LOG_NOTE, "%s", record->hint);
-    if (run_all(record, source, result, err))
+    if (record->options->repeat > 1 ? run_several(record, source, result, err) : run_once(record, source, result, err))
         return as_store_writer_commit(record->writer, err);
     as_store_writer_abort(record->writer);
     return false;
@@ -92,7 +170,6 @@ bool as_record_run(const struct as_record_options *options, struct as_record_res
     if (words)
         record.argv = words;
     bool ok = write_profile(&record, result, err);
-    as_vec_free(&record.runs);
     if (words)
         free(words[0]);
     free(words);

@@ -2,7 +2,6 @@
 #ifndef AS_RECORD_INTERNAL_H
 #define AS_RECORD_INTERNAL_H
 
-#include "base/vec.h"
 #include "record/record.h"
 #include "store/store_write.h"
 
@@ -12,7 +11,6 @@ struct as_record {
     char source_why[512]; /* why this source was chosen */
     char hint[352];       /* what the user may want instead; "": nothing */
     struct as_store_writer *writer;
-    AS_VEC(struct as_store_run) runs;
 };
 
 /* What one run of the program gives beside its profile. */
@@ -25,8 +23,7 @@ struct as_record_source {
     const char *name;
     /* Whether it can work here, and with these options. False and `err`: why not. */
     bool (*possible)(const struct as_record_options *options, struct as_error *err);
-    /* Runs the program once. What was found goes to the record's writer; without one (NULL) only `run` is of interest.
-     * False where there is nothing worth keeping. */
+    /* Runs the program once. What was found goes to the record's writer. False where there is nothing worth keeping. */
     bool (*run)(struct as_record *record, struct as_record_run *run, struct as_error *err);
 };
 
@@ -37,8 +34,8 @@ const struct as_record_source *as_record_choose(struct as_record *record, struct
 
 /* Adds what is the same for all sources: the program, its arguments, a few variables, the machine that it ran on. */
 void as_record_add_program(const struct as_record *record);
-/* Adds the runs, with mean and spread where there are several, and how the run ended. */
-void as_record_add_runs(const struct as_record *record, const struct as_run_end *end);
+/* Adds the run and how it ended. */
+void as_record_add_run(const struct as_record *record, const struct as_record_run *run);
 
 /* A variable of the environment that the program is run with; NULL: it is not set. */
 const char *as_record_variable(const struct as_record_options *options, const char *name);

@@ -1,7 +1,7 @@
 /* The model as a source of profiles: one run on a modelled core, watched by the Oracle and samplers. See record.h.
  *
- * A run without a writer is watched by the samplers alone and gives its cycles and samples. The model gives the same
- * cycles for the same execution, so what spreads is the program's own doing: addresses, time, scheduling of threads.
+ * The model gives the same cycles for the same execution, so what spreads over several runs is the program's own doing:
+ * addresses, time, scheduling of threads.
  */
 #include "base/signals.h"
 #include "record/modelled.h"
@@ -212,12 +212,10 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
 {
     struct model_run run = {.options = record->options};
     struct as_modelled modelled = {0};
-    bool kept = record->writer != NULL;
-    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, kept && record->options->golden, err) &&
-              execute(record, &modelled, err);
-    if (ok && kept)
-        ok = check_measured(record, &modelled, err) && (!modelled.oracle || as_oracle_check(modelled.oracle, err)) &&
-             write_profile(record, &run, &modelled, err);
+    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, record->options->golden, err) &&
+              execute(record, &modelled, err) && check_measured(record, &modelled, err) &&
+              (!modelled.oracle || as_oracle_check(modelled.oracle, err)) &&
+              write_profile(record, &run, &modelled, err);
     if (ok)
         describe_run(result, &modelled);
     as_modelled_free(&modelled);

@@ -146,8 +146,7 @@ static void describe_run(struct as_record_run *run, const struct as_native_resul
 {
     run->result.end = result->end;
     run->row.seconds = as_native_info(result->session)->seconds;
-    run->row.samples =
-        result->import ? as_import_count(result->import).samples : as_native_info(result->session)->samples;
+    run->row.samples = as_import_count(result->import).samples;
     run->row.status = result->end.exit_status;
 }
 
@@ -156,10 +155,10 @@ static bool record_natively(const struct as_record *record, const struct as_nati
 {
     struct as_native_result result = {0};
     bool ok = as_native_execute(&result, record, plan, err);
-    if (ok && record->writer)
+    if (ok) {
         write_profile(record, plan, &result, pmu);
-    if (ok)
         describe_run(run, &result);
+    }
     as_native_result_free(&result);
     return ok;
 }

@@ -48,8 +48,8 @@ struct as_native_result {
     struct as_native_accesses *accesses; /* NULL: not asked for */
 };
 
-/* Until the program has ended, or the user or --duration ends the recording. Without a writer in the record nobody looks
- * at the samples. False where there is nothing worth keeping. */
+/* Until the program has ended, or the user or --duration ends the recording. False where there is nothing worth keeping.
+ */
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
                        const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
 void as_native_result_free(struct as_native_result *result);

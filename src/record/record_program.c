@@ -1,8 +1,6 @@
 /* What all sources record alike: what was run, where and when; the runs and how they ended. See record.h. */
 #include "record/record_internal.h"
 
-#include "score/confidence.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -74,36 +72,7 @@ void as_record_add_program(const struct as_record *record)
     free(directory);
 }
 
-/* ---- the runs ---- */
-
-static void add_spread(struct as_store_writer *writer, const char *what, const double *values, size_t n)
-{
-    struct as_spread spread = as_spread_of(values, n);
-    const struct {
-        const char *name;
-        double value;
-    } parts[] = {
-        {"mean", spread.mean}, {"deviation", spread.deviation}, {"least", spread.least}, {"most", spread.most}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char key[64];
-        snprintf(key, sizeof key, "%s_%s", what, parts[i].name);
-        as_store_add_meta_double(writer, key, parts[i].value);
-    }
-}
-
-static void add_spreads(const struct as_record *record)
-{
-    size_t n = record->runs.len;
-    double *cycles = as_alloc_array(n, sizeof *cycles), *seconds = as_alloc_array(n, sizeof *seconds);
-    for (size_t i = 0; i < n; i++) {
-        cycles[i] = (double)record->runs.data[i].cycles;
-        seconds[i] = record->runs.data[i].seconds;
-    }
-    add_spread(record->writer, "cycles", cycles, n);
-    add_spread(record->writer, "seconds", seconds, n);
-    free(cycles);
-    free(seconds);
-}
+/* ---- the run ---- */
 
 /* Why the profile is not of a whole run; the caller frees. NULL: it is. */
 static char *partial_of(const struct as_run_end *end)
@@ -115,14 +84,12 @@ static char *partial_of(const struct as_run_end *end)
     return NULL;
 }
 
-void as_record_add_runs(const struct as_record *record, const struct as_run_end *end)
+void as_record_add_run(const struct as_record *record, const struct as_record_run *run)
 {
     struct as_store_writer *writer = record->writer;
+    const struct as_run_end *end = &run->result.end;
     char *partial = partial_of(end);
-    for (size_t i = 0; i < record->runs.len; i++)
-        as_store_add_run(writer, &record->runs.data[i]);
-    if (record->runs.len > 1)
-        add_spreads(record);
+    as_store_add_run(writer, &run->row);
     as_store_add_meta_u64(writer, AS_META_STATUS, (uint64_t)end->exit_status);
     as_store_add_meta(writer, "region", record->options->region);
     if (partial)

@@ -8,6 +8,8 @@
 #include "store/store_target.h"
 #include "store/store_vfs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,18 +115,31 @@ void as_store_writer_abort(struct as_store_writer *writer)
     free(writer);
 }
 
-bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err)
+/* All of it is in the file then. */
+static bool complete(struct as_store_writer *writer, struct as_error *err)
 {
     int code = writer->failed ? SQLITE_OK : sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = close_database(writer);
     if (code != SQLITE_OK)
         note_failure(writer, code);
-    bool ok = !writer->failed && as_store_target_publish(&writer->target, err);
-    if (writer->failed)
-        as_error_set(err, "%s", writer->err.message);
+    return !writer->failed || as_error_set(err, "%s", writer->err.message);
+}
+
+bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err)
+{
+    bool ok = complete(writer, err) && as_store_target_publish(&writer->target, err);
     as_store_writer_abort(writer);
     return ok;
+}
+
+int as_store_writer_finish(struct as_store_writer *writer, struct as_error *err)
+{
+    int fd = -1;
+    if (complete(writer, err) && (fd = fcntl(writer->target.fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        as_error_set(err, "cannot keep a profile: %s", strerror(errno));
+    as_store_writer_abort(writer);
+    return fd;
 }
 
 bool as_store_writer_failed(const struct as_store_writer *writer)

@@ -18,6 +18,9 @@ struct as_store_writer;
  * devices, files that are no profiles, files that cannot be written, profiles that another process is changing. */
 struct as_store_writer *as_store_writer_open(const char *path, struct as_error *err) AS_MUST_CHECK;
 bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err) AS_MUST_CHECK; /* frees, whatever */
+/* Completes a profile that never gets a name and goes away with its descriptor, which is returned: it can be opened for
+ * reading as /proc/self/fd/N. -1 and `err`: there is none. Frees, whatever. */
+int as_store_writer_finish(struct as_store_writer *writer, struct as_error *err) AS_MUST_CHECK;
 /* Frees; nothing appears and an old file stays. NULL: nothing. */
 void as_store_writer_abort(struct as_store_writer *writer);
 bool as_store_writer_failed(const struct as_store_writer *writer); /* adding more is in vain */

@@ -53,6 +53,10 @@ if "$ASSAY" record -q --source=timer -o t1.db -- "$demo" 20 >/dev/null 2>&1; the
         address, name HAVING count(*) > 1)')"
     check "a call tree" "$ASSAY" report --calls t.db
     check_fails 125 'different cores|cannot be merged|architectures' "the model and this machine" "$ASSAY" merge m1.db t1.db -o no.db
+    check "more runs than are open at a time" "$ASSAY" record -q --source=timer -o many.db --repeat 70 -- true
+    check_same "… are all there" "70 70" "$(one many.db "SELECT count(*) || ' ' || max(number) FROM runs")"
+    check_same "… which the profile says" 70 "$(one many.db "SELECT value FROM meta WHERE key = 'merged'")"
+    check_same "… with their samples" "$(one many.db 'SELECT sum(samples) FROM runs')" "$(one many.db "$samples")"
 else
     skip "native runs" "record --source=timer does not work here"
 fi

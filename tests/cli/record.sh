@@ -171,11 +171,12 @@ check "--repeat" record -o repeat.db --repeat 3 -- true
 told=$err
 check_json "… and between which bounds the mean lies" '(lambda c: c["low"] <= c["mean"] <= c["high"] and c["low"] < c["high"] or c["deviation"] == 0)(d["summary"]["runs"]["cycles"])' \
     "$ASSAY" report --json repeat.db
-check "… tells the spread" grep -q '^3 runs: ' <<<"$told"
+check "… tells the spread" grep -q '^3 runs merged: ' <<<"$told"
 db "… and keeps all runs" '
     one("SELECT count(*) FROM runs WHERE cycles > 0 AND seconds > 0 AND samples > 0") == 3
     and float(meta("cycles_least")) <= float(meta("cycles_mean")) <= float(meta("cycles_most"))
-    and one("SELECT cycles FROM runs WHERE number = 1") == int(meta("cycles"))' repeat.db
+    and one("SELECT sum(cycles) FROM runs") == int(meta("cycles")) == one("SELECT sum(units) / 720720 FROM times WHERE series = 0")
+    and one("SELECT sum(samples) FROM runs") == one("SELECT samples FROM series WHERE name = \"tea\"") and meta("merged") == "3"' repeat.db
 input() { record -q -o cat.db --repeat 2 -- cat <numbers; }
 seq 3 >numbers
 check_stdout_equals $'1\n2\n3\n1\n2\n3' "every run reads the same input" input

@@ -316,7 +316,7 @@ fi
 # ---- several runs ---------------------------------------------------------------------------------------------------
 check "several runs" "$ASSAY" record -q -o runs.db --repeat 2 --max 2M -- "$demo" 1
 check_same "… cycles and seconds, their mean and deviation" 1 \
-    "$(COLUMNS=200 show runs.db | grep -cE '^2 runs: [0-9]+,[0-9]{3},[0-9]{3} cycles on average, standard deviation [0-9.]+ %, [0-9,]+ to [0-9,]+; [0-9.e-]+ s on average, standard deviation [0-9.]+ %, [0-9.e-]+ to [0-9.e-]+; this is the first$')"
+    "$(COLUMNS=200 show runs.db | grep -cE '^2 runs merged: [0-9]+,[0-9]{3},[0-9]{3} cycles on average, standard deviation [0-9.]+ %, [0-9,]+ to [0-9,]+; [0-9.e-]+ s on average, standard deviation [0-9.]+ %, [0-9.e-]+ to [0-9.e-]+$')"
 sqlite3 runs.db "DELETE FROM meta WHERE key LIKE '%\_mean' ESCAPE '\'"
 check "runs without a mean" show runs.db
 check_same "… have no line" "" "$(grep -iE 'nan|runs' <<<"$out")"
