@@ -1,6 +1,8 @@
 /* Profiles from anyone. The input is a file as it is, or a recipe: 'P', then patches of a sound profile, seven bytes
  * each (offset in three bytes, then four bytes to put there), so that mutations reach what is behind the header.
- * Whatever opens can be asked everything, and what it answers is consistent; whatever does not leaves one line. */
+ * Whatever opens can be asked everything, and what it answers is consistent; whatever does not leaves one line. Merged
+ * with the sound profile it gives a profile that opens, or one line. */
+#include "merge/merge.h"
 #include "store/store_read.h"
 #include "store/store_write.h"
 
@@ -170,6 +172,36 @@ static void ask(struct as_store *store)
         check_line(&err);
 }
 
+/* ---- merging ---- */
+
+/* Into a file without a name, so that nothing is written to a disk for long. */
+static void merge(const char *path)
+{
+    char other[64], merged[64];
+    struct as_error err = AS_ERROR_INIT;
+    int fd = memfd_create("sound", MFD_CLOEXEC);
+    need(fd >= 0 && pwrite(fd, sound, sound_size, 0) == (ssize_t)sound_size);
+    snprintf(other, sizeof other, "/proc/self/fd/%d", fd);
+    struct as_merge_input inputs[] = {{.path = other, .weight = {1, 1}}, {.path = path, .weight = {1, 3}}};
+    struct as_store_writer *writer = as_store_writer_open("/tmp/assay-fuzz-merged.db", &err);
+    need(writer);
+    if (!as_merge_into(inputs, 2, writer, &(struct as_merge_options){.force = true}, &err)) {
+        check_line(&err);
+        as_store_writer_abort(writer);
+        close(fd);
+        return;
+    }
+    int out = as_store_writer_finish(writer, &err);
+    need(out >= 0);
+    snprintf(merged, sizeof merged, "/proc/self/fd/%d", out);
+    struct as_store *store = as_store_open(merged, &err);
+    need(store && as_store_load(store, AS_STORE_CALLS | AS_STORE_DATA, &err));
+    ask(store);
+    as_store_close(store);
+    close(out);
+    close(fd);
+}
+
 /* ---- the input ---- */
 
 static void patch(int fd, const uint8_t *data, size_t size)
@@ -198,6 +230,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         check_line(&err);
     as_store_close(store);
+    if (store)
+        merge(path);
     close(fd);
     return 0;
 }
