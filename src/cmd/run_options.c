@@ -174,7 +174,8 @@ void as_run_options_free(struct as_run_options *options)
 struct as_memo_options as_run_memo_options(const struct as_run_options *options)
 {
     return (struct as_memo_options){.bytes = options->memo == AS_RUN_MEMO_OFF ? 0 : (size_t)options->memo_size << 20,
-                                    .checks = options->memo == AS_RUN_MEMO_CHECK};
+                                    .checks = options->memo == AS_RUN_MEMO_CHECK,
+                                    .eager = options->memo == AS_RUN_MEMO_CHECK};
 }
 
 struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv)

@@ -476,11 +476,15 @@ static void link_node(struct as_known *edge, struct as_node *node)
     edge->next[0] = (struct as_known_next){.body = node->body, .node = node};
 }
 
+/* The more looks in a row found nothing, the longer until the next. */
 static void note_luck(struct as_walk *walk, bool found)
 {
-    enum { MOST = 4 };
-    walk->missed = found ? 0 : walk->missed < MOST ? walk->missed + 1 : MOST;
-    walk->rest = (1u << walk->missed) - 1;
+    enum { MOST = 8, FORGIVEN = 3 };
+    if (found)
+        walk->missed -= walk->missed < FORGIVEN ? walk->missed : FORGIVEN;
+    else if (walk->missed < MOST)
+        walk->missed++;
+    walk->rest = found ? 0 : (1u << walk->missed) - 1;
 }
 
 /* The node of the state in which the pipeline is; NULL: it has none, and need not get one. */
@@ -497,14 +501,17 @@ static struct as_node *find_node(struct as_core *core, const struct as_body *bod
     return node;
 }
 
-/* To look for a node costs as much as to run a block. A state that no one knows is followed by others; they end where
- * the pipeline is flushed. So there, and behind an edge, it is always worth a look, and else now and then. */
+/* To look for a node costs as much as to run a block. A state that no one knows is followed by others like it; they end
+ * where the pipeline is flushed. So behind an edge it is always worth a look, behind a flush soon, and else now and
+ * then. */
 static bool is_promising(struct as_core *core)
 {
+    enum { FLUSH = 4 };
     struct as_walk *walk = &core->walk;
-    if (walk->edge || core->last_flags || walk->rest == 0)
+    uint32_t step = core->last_flags ? FLUSH : 1;
+    if (walk->edge || walk->rest < step || walk->memo->options.eager)
         return true;
-    walk->rest--;
+    walk->rest -= step;
     return false;
 }
 

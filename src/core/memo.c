@@ -107,17 +107,21 @@ static uint64_t hash_of(const struct as_body *body, const uint16_t *words, uint3
     return mix(mix(a, b), mix(c, d));
 }
 
-enum { NODE_BITS = 48, SEEN = 1 }; /* SEEN: in the place of a node that a state has not got yet */
+enum { NODE_BITS = 48, OFTEN = 3 }; /* OFTEN: times that a state comes before it gets a node; counted in its place */
 
 static uint64_t slot_of(uint64_t hash, const struct as_node *node)
 {
-    return hash >> NODE_BITS << NODE_BITS | (node ? (uint64_t)(uintptr_t)node : SEEN);
+    return hash >> NODE_BITS << NODE_BITS | (uint64_t)(uintptr_t)node;
+}
+
+static uint64_t place_of(uint64_t slot)
+{
+    return slot & ((UINT64_C(1) << NODE_BITS) - 1);
 }
 
 static struct as_node *node_of(uint64_t slot)
 {
-    uint64_t node = slot & ((UINT64_C(1) << NODE_BITS) - 1);
-    return node == SEEN ? NULL : (struct as_node *)(uintptr_t)node;
+    return place_of(slot) < OFTEN ? NULL : (struct as_node *)(uintptr_t)place_of(slot);
 }
 
 static uint64_t *free_slot(const struct as_memo *memo, uint64_t hash)
@@ -170,6 +174,10 @@ struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, c
             return node;
         if (node)
             continue;
+        if (place_of(*slot) + 1 < OFTEN && !memo->options.eager) {
+            ++*slot;
+            return NULL;
+        }
         if (as_memo_is_full(memo))
             return NULL;
         node = add_node(memo, body, words, n, hash);
@@ -178,7 +186,7 @@ struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, c
     }
     if (2 * memo->used > memo->mask)
         tidy_table(memo);
-    *free_slot(memo, hash) = slot_of(hash, NULL);
+    *free_slot(memo, hash) = slot_of(hash, NULL) + 1;
     memo->used++;
     return NULL;
 }

@@ -41,7 +41,8 @@ static bool set_up(struct model_run *run, struct as_modelled *modelled, bool gol
         !as_modelled_sample(modelled, &run->schedule, run->samplers, run->n_samplers, err))
         return false;
     as_modelled_set_events(modelled, run->events);
-    struct as_memo_options memo = {.bytes = options->memo_bytes, .checks = options->memo_checks};
+    struct as_memo_options memo = {
+        .bytes = options->memo_bytes, .checks = options->memo_checks, .eager = options->memo_checks};
     as_model_set_memo(modelled->model, &memo);
     return true;
 }

@@ -131,25 +131,28 @@ static void free_outcome(struct outcome *outcome)
 static double assert_same(const char *machine, const char *changes, const struct stream_mix *mix, uint64_t seed,
                           uint32_t ideal)
 {
-    static const struct as_memo_options on = {.bytes = 64 << 20}, check = {.bytes = 64 << 20, .checks = true},
-                                        small = {.bytes = 2 << 20};
+    static const struct as_memo_options on = {.bytes = 64 << 20, .eager = true}, usual = {.bytes = 64 << 20},
+                                        check = {.bytes = 64 << 20, .checks = true, .eager = true},
+                                        small = {.bytes = 4 << 20, .eager = true};
     struct core_bed bed;
     char what[256];
     core_bed_open_machine(&bed, machine, changes);
     bed.ideal = ideal;
     stream_generate(&bed, mix, seed, STATIC, STEPS);
     struct outcome plain = run(&bed, NULL, false), with = run(&bed, &on, false), checked = run(&bed, &check, false),
-                   dropped = run(&bed, &small, false);
+                   dropped = run(&bed, &small, false), often = run(&bed, &usual, false);
     snprintf(what, sizeof what, "%s %s, mix %zu, seed %lu", machine, changes ? changes : "", (size_t)(mix - mixes),
              seed);
     assert_alike(&bed, &plain, &with, what);
     assert_alike(&bed, &plain, &checked, what);
     assert_alike(&bed, &plain, &dropped, what);
+    assert_alike(&bed, &plain, &often, what);
     double known = (double)with.memo.known_instructions / (double)with.memo.instructions;
     free_outcome(&plain);
     free_outcome(&with);
     free_outcome(&checked);
     free_outcome(&dropped);
+    free_outcome(&often);
     core_bed_close(&bed);
     return known;
 }
