@@ -186,6 +186,8 @@ static const char *model_option(const struct record_command *command)
                                   {"region", run->region.len > 0},
                                   {"regions", run->region_file != NULL},
                                   {"warm", run->warm != NULL},
+                                  {"delay", !isnan(run->delay)},
+                                  {"switch-signal", run->switch_signal != NULL},
                                   {"window", run->window != usual_run.window},
                                   {"memo", run->memo != usual_run.memo},
                                   {"memo-size", run->memo_size != usual_run.memo_size},

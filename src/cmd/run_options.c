@@ -221,6 +221,9 @@ int as_run_end_report(const struct as_run_end *end)
 int as_run_report(const struct as_engine_result *result, const struct as_run_options *options)
 {
     note_regions(result);
+    if (result->blind)
+        as_log_note("%" PRIu64 " instructions at the starts of regions had run before their accesses could be recorded",
+                    result->blind);
     if (result->end.signal == SIGILL && !result->end.stopped)
         as_log_note("QEMU knows x86-64 up to AVX2: a program built for newer instructions ends like this");
     if (result->untraced)

@@ -237,7 +237,7 @@ static struct as_block_gist gist_of(const struct as_block *block)
         .target = block->target,
         .n = (uint16_t)block->n,
         .outcome = block->outcome,
-        .plain = block->flags == 0 && block->last_class != AS_CLASS_CALL_INDIRECT,
+        .plain = (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) == 0 && block->last_class != AS_CLASS_CALL_INDIRECT,
         .second_try = as_block_may_be_second_try(block),
     };
 }
@@ -262,6 +262,7 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
     block = intern_block(table, image, block);
     table->by_id.data[words[1]] = block;
     table->gists.data[words[1]] = gist_of(block);
+    table->gists.data[words[1]].bare = words[0] & AS_WIRE_CODE_BARE;
     return true;
 }
 

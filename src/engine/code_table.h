@@ -21,6 +21,7 @@ struct as_block_gist {
     uint64_t address, end, target; /* as in as_block */
     uint16_t n;                    /* instructions */
     uint8_t outcome;               /* enum as_outcome */
+    bool bare;                     /* QEMU's translation of it reports only the accesses that vary */
     bool plain;                    /* it may be tallied: always the same accesses, nobody wants to see it */
     bool second_try;               /* it could be QEMU's second try of a single instruction: look closely */
 };

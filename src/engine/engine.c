@@ -36,6 +36,7 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     result->started = reader->threads > 0;
     result->region_reached = as_region_run_reached(&reader->regions);
     explain_regions(result, reader);
+    result->blind = reader->blind;
     result->processes = (uint32_t)reader->processes.len;
     result->threads = reader->threads;
     result->untraced = reader->untraced;

@@ -192,6 +192,7 @@ struct as_engine_result {
     struct as_run_end end;
     bool started;             /* the program executed at least one instruction */
     bool region_reached;      /* false: nothing of any region was executed */
+    uint64_t blind;           /* instructions of regions whose accesses were not recorded yet */
     uint32_t region_troubles; /* regions that did not go as asked … */
     char region_trouble[512]; /* … and what happened to the first of them */
     double seconds;           /* wall-clock, from the start of QEMU to the last record */

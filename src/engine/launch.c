@@ -6,6 +6,8 @@
  */
 #include "engine/launch.h"
 
+#include "engine/gear.h"
+
 #include "base/alloc.h"
 #include "base/signals.h"
 #include "engine/find_qemu.h"
@@ -81,7 +83,7 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
     snprintf(wire->memory, sizeof wire->memory, "/proc/%d/fd/%d", getpid(), child->memory);
     wire->follow_exec = !options->no_follow;
     wire->window = options->window;
-    wire->record_accesses = !options->blocks_only;
+    as_gear_prepare(wire, options->regions, options->blocks_only);
     wire->header_size = sizeof *wire;
     wire->version = AS_WIRE_VERSION;
     wire->magic = AS_WIRE_MAGIC;

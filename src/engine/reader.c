@@ -38,6 +38,7 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
     reader->code.debug_path = options->debug_path;
     reader->started = as_clock_seconds();
     as_region_run_init(&reader->regions, options->regions);
+    as_gear_init(reader);
     reader->streams = as_alloc_array(AS_WIRE_LANES, sizeof *reader->streams);
 }
 
@@ -116,7 +117,10 @@ static bool on_message(struct as_reader *reader, uint64_t head, const uint64_t *
     case AS_WIRE_PROCESS:
         return on_process(reader, words, n);
     case AS_WIRE_MODULE:
-        return as_code_table_add_module(&reader->code, words, n);
+        if (!as_code_table_add_module(&reader->code, words, n))
+            return false;
+        as_gear_watch(reader);
+        return true;
     case AS_WIRE_CODE:
         return as_code_table_add_block(&reader->code, words, n);
     case AS_WIRE_NOTE:
@@ -161,8 +165,9 @@ static bool read_code_lane(struct as_reader *reader, uint32_t number)
             return true;
         for (size_t i = 0; i < n; i++)
             message[i] = ring[(position + 1 + i) % AS_WIRE_RING];
-        give_room(lane, position + 1 + n);
-        if (!on_message(reader, head, message, n))
+        bool sound = on_message(reader, head, message, n);
+        give_room(lane, position + 1 + n); /* not before: the writer may wait for its message to be read */
+        if (!sound)
             return false;
     }
 }
@@ -273,6 +278,7 @@ static void end_stream(struct as_reader *reader, uint32_t number)
     struct as_stream *stream = reader->streams[number];
     if (stream) {
         as_stream_finish(stream);
+        reader->blind += stream->blind;
         if (reader->sink->thread_end)
             reader->sink->thread_end(reader->context, &stream->thread);
         as_stream_free(stream);
@@ -502,11 +508,13 @@ static void on_stretch(void *context)
 /* What starts and stops regions from outside the program. */
 static void look_outside(struct as_reader *reader)
 {
-    if (reader->regions.awaits == AS_POINT_DELAY)
-        as_region_run_time(&reader->regions, (uint64_t)((as_clock_seconds() - reader->started) * 1e9));
+    uint64_t now = (uint64_t)((as_clock_seconds() - reader->started) * 1e9);
+    if (as_region_run_is_due(&reader->regions, now) && as_gear_admits(reader))
+        as_region_run_time(&reader->regions, now);
     if (!reader->options->switches)
         return;
-    for (uint32_t switches = atomic_load(reader->options->switches); reader->switches != switches; reader->switches++)
+    uint32_t switches = atomic_load(reader->options->switches);
+    for (; reader->switches != switches && as_gear_admits(reader); reader->switches++)
         as_region_run_signal(&reader->regions);
 }
 
@@ -524,6 +532,7 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
         if (!read_all_lanes(reader, &progress))
             return as_error_set(err, "the trace is corrupt: assay and assay-engine.so do not fit together, or the "
                                      "program wrote over QEMU's memory");
+        progress |= as_gear_turn(reader);
         if (reader->options->tick && ++rounds % 64 == 0)
             reader->options->tick(reader->options->tick_context);
         if (progress) {

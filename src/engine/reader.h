@@ -4,6 +4,7 @@
 #define AS_ENGINE_READER_H
 
 #include "engine/code_table.h"
+#include "engine/gear.h"
 #include "engine/launch.h"
 #include "engine/stream.h"
 
@@ -15,6 +16,8 @@ struct as_reader {
     void *context;
     struct as_code_table code;
     struct as_region_run regions;
+    struct as_gear gear;
+    uint64_t blind;             /* see as_stream */
     uint32_t switches;          /* of options->switches, those that were heeded */
     double started;             /* when the program was, on the wall clock */
     struct as_stream **streams; /* by lane; NULL: no thread there */

@@ -106,7 +106,7 @@ static uint32_t completed(struct as_stream *stream, const uint64_t *words, size_
         if (cut < block->n)
             return cut;
     }
-    if (stream->blocks_only || looks_complete(block, words, n))
+    if (stream->bare || looks_complete(block, words, n))
         return block->n;
     uint32_t missing;
     while ((missing = first_missing(block, words, n)) < block->n) {
@@ -197,8 +197,10 @@ static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uin
         piece.taken = false;
         piece.next = block->insns[piece.end]->address;
     }
-    if (is_told(stream))
+    if (is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &piece);
+        stream->blind += stream->bare && !stream->blocks_only ? as_block_exec_count(&piece) : 0;
+    }
     for (uint32_t i = piece.first + 1; block->flags & AS_BLOCK_LANDMARK && i < piece.end; i++)
         pass_landmarks(stream, block->insns[i]->address);
     as_region_run_count(stream->regions, as_block_exec_count(&piece));
@@ -261,6 +263,7 @@ static void finish_block(struct as_stream *stream, const uint64_t *words, size_t
     struct as_block *block = stream->block;
     if (!block)
         return;
+    stream->executed += block->n;
     if (ending->signal)
         n = without_frame(block, words, n);
     struct as_block_exec exec = {.block = block,
@@ -274,7 +277,7 @@ static void finish_block(struct as_stream *stream, const uint64_t *words, size_t
     bool whole = exec.end == block->n;
     exec.taken = whole && (block->outcome == AS_OUTCOME_LEAVES ||
                            (block->outcome == AS_OUTCOME_EITHER && ending->next && ending->next != block->end));
-    if (whole && !stream->blocks_only && !(block->flags & (AS_BLOCK_CHECKED | AS_BLOCK_DISAGREES)))
+    if (whole && !stream->bare && !(block->flags & (AS_BLOCK_CHECKED | AS_BLOCK_DISAGREES)))
         check_accesses(stream, block, &exec);
     bool rep = block->flags & AS_BLOCK_REP_LAST && (whole || (exec.end == block->n - 1 && stream->continues));
     stream->rep_address = rep ? last->address : 0;
@@ -360,7 +363,8 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     uint64_t next = next_block->address;
     if (block->n >= stream->regions->left || stream->regions->awaits == AS_POINT_CYCLE)
         return false;
-    if (stream->blocks_only ? block->flags != 0 : block->flags != AS_BLOCK_CHECKED || !looks_complete(block, words, n))
+    if (stream->bare ? (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) != 0
+                     : block->flags != AS_BLOCK_CHECKED || !looks_complete(block, words, n))
         return false;
     bool falls = next == block->end;
     if ((!falls && !leads_to(block, next)) ||
@@ -375,9 +379,12 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
         .n_words = n,
     };
     stream->rep_address = 0;
-    if (is_told(stream))
+    if (is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &exec);
+        stream->blind += stream->bare && !stream->blocks_only ? block->n : 0;
+    }
     as_region_run_count(stream->regions, block->n);
+    stream->executed += block->n;
     return true;
 }
 
@@ -396,7 +403,8 @@ static size_t count_blocks(struct as_stream *stream, const uint64_t *words, size
         uint64_t address = next->address;
         bool falls = address == block->end;
         bool leads = (falls && block->outcome != AS_OUTCOME_LEAVES) || address == block->target || block->target == 0;
-        if (!block->plain || !leads || next->second_try || !code->by_id.data[words[i]] || counted + block->n >= left)
+        if (!block->plain || !(block->bare || stream->blocks_only) || !leads || next->second_try ||
+            !code->by_id.data[words[i]] || counted + block->n >= left)
             break;
         counted += block->n;
         if (tallies) {
@@ -406,9 +414,11 @@ static size_t count_blocks(struct as_stream *stream, const uint64_t *words, size
         current = (uint32_t)words[i++];
     }
     as_region_run_count(stream->regions, counted);
+    stream->executed += counted;
     if (current != stream->block_id) {
         stream->block_id = current;
         stream->block = code->by_id.data[current];
+        stream->bare = stream->blocks_only || gists[current].bare;
         stream->continues = stream->has_registers = false;
         stream->rep_address = 0;
     }
@@ -418,7 +428,7 @@ static size_t count_blocks(struct as_stream *stream, const uint64_t *words, size
 /* Whether blocks can be counted without a look at each execution: nobody is told, or tallies are enough. */
 static bool can_count(struct as_stream *stream)
 {
-    if (!stream->blocks_only)
+    if (!stream->bare)
         return false;
     if (!is_told(stream))
         return true;
@@ -475,6 +485,7 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
                 start_block(stream, block);
             }
             stream->block_id = (uint32_t)word;
+            stream->bare = stream->blocks_only || stream->code->gists.data[word].bare;
             from = ++i;
             continue;
         }

@@ -24,7 +24,10 @@ struct as_stream {
     const struct as_sink *sink;
     void *context;
     uint32_t *disagreements;
-    bool blocks_only;
+    bool blocks_only;  /* no block's accesses are recorded, but for those that vary */
+    bool bare;         /* … of the block that is being executed */
+    uint64_t blind;    /* instructions that the sink was told of without their accesses, which it should have had */
+    uint64_t executed; /* instructions of blocks that ended, counted as the plugin counts them */
     AS_VEC(struct as_tally) tallies; /* by block id */
 
     struct as_block *block; /* being executed; its accesses are collected in carry when a piece of the ring ended */

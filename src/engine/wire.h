@@ -27,13 +27,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In the first word of a code message: the block reports only the accesses that vary. */
+#define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 2,
+    AS_WIRE_VERSION = 3,
     AS_WIRE_LANES = 4096,     /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,     /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 16 * 4096, /* words: 512 KiB a lane, touched only where the lane is used */
     AS_WIRE_SYSCALL_ARGS = 6,
+    AS_WIRE_WATCHES = 1024, /* landmarks that a plugin can be told of */
     AS_WIRE_REGISTERS = 32, /* of x86-64 the first sixteen; what follows them there means nothing */
 };
 
@@ -93,6 +96,7 @@ enum as_wire_activity {
     AS_WIRE_IN_SYSCALL,
     AS_WIRE_FULL,      /* waits for room in its ring */
     AS_WIRE_THROTTLED, /* is too far ahead of its fellow threads */
+    AS_WIRE_GATED,     /* has executed as much as it may, or asks before a landmark */
 };
 
 struct as_wire_lane {
@@ -111,20 +115,32 @@ struct as_wire_lane {
     int32_t pid, tid;
 
     _Alignas(64) _Atomic uint64_t consumed;
-    _Atomic uint32_t room; /* futex: bumped by the reader when it has consumed and somebody waits */
+    _Atomic uint64_t stop_at;            /* `instructions` may not go beyond; the thread then waits: see gate */
+    _Atomic uint32_t questions, answers; /* the thread asks before a landmark and waits until both are the same */
+    _Atomic uint32_t room;               /* futex: bumped by the reader when it has consumed and somebody waits */
     _Atomic uint32_t writer_waits;
 };
 
 struct as_wire_header {
     uint64_t magic;
     uint32_t version, header_size;
-    uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
-    uint64_t window;          /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
+    uint32_t gated;                   /* recording is switched while the program runs: threads look at their gates */
+    _Atomic uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
+    uint64_t window; /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
 
     pthread_mutex_t reader_alive; /* robust; held by the reader as long as it lives: waiting for it tells its death */
 
     _Alignas(64) _Atomic uint32_t doorbell; /* futex: bumped by writers after publishing when the reader waits */
     _Atomic uint32_t reader_waits;
+    _Atomic uint32_t gates_closed; /* 0: whatever stop_at says, threads may go on */
+    _Atomic uint32_t gate;         /* futex: bumped by the reader when it has changed a lane's stop_at or answers */
+    /* Landmarks before which threads ask, and their number; markers are recognised by themselves. */
+    _Atomic uint32_t n_watches, asks;
+    uint32_t watches_markers;
+    struct {
+        uint64_t address;
+        uint32_t image;
+    } watches[AS_WIRE_WATCHES];
     _Atomic uint32_t detached; /* nobody reads any more: writers go on without writing to anyone */
     _Atomic uint32_t next_block, next_image, next_process, next_thread;
     _Atomic uint32_t lanes_used; /* lanes at and above were never claimed */

@@ -141,6 +141,15 @@ static bool find_mapping(uint64_t host, struct module_range *range, char *path, 
     return found;
 }
 
+static void wait_until_read(const struct as_wire_lane *lane)
+{
+    while (atomic_load(&lane->consumed) != atomic_load(&lane->published) && !atomic_load(&as_plugin.wire->detached)) {
+        if (atomic_load(&as_plugin.wire->reader_waits))
+            as_lane_publish(as_plugin.code);
+        usleep(20);
+    }
+}
+
 static void report_module(uint64_t address, struct module_range *known)
 {
     uint32_t generation = atomic_load(&maps_generation);
@@ -165,6 +174,8 @@ static void report_module(uint64_t address, struct module_range *known)
     message[2] = range.end;
     message[3] = range.offset;
     send_message(AS_WIRE_MODULE, append_text(4, path));
+    if (as_plugin.wire->gated) /* the landmarks in it must be known before its code is translated */
+        wait_until_read(as_plugin.code);
 }
 
 static void learn_guest_base(const struct qemu_plugin_insn *insn)
@@ -188,7 +199,7 @@ static size_t append_insn(size_t words, const struct qemu_plugin_insn *insn)
     return words + 2;
 }
 
-uint32_t as_code_report_block(const struct qemu_plugin_tb *tb, size_t n)
+uint32_t as_code_report_block(const struct qemu_plugin_tb *tb, size_t n, bool recorded)
 {
     const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
     uint64_t address = qemu_plugin_insn_vaddr(first);
@@ -198,7 +209,7 @@ uint32_t as_code_report_block(const struct qemu_plugin_tb *tb, size_t n)
     struct module_range *known = find_range(address);
     if (!known || known->checked != atomic_load(&maps_generation))
         report_module(address, known);
-    message[0] = as_plugin.image;
+    message[0] = as_plugin.image | (recorded ? 0 : AS_WIRE_CODE_BARE);
     message[1] = id;
     message[2] = n;
     message[3] = address;

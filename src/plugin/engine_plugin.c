@@ -4,6 +4,7 @@
  * counting. The reader does the rest, on another core.
  */
 #include "engine/wire.h"
+#include "isa/marker_code.h"
 #include "plugin/code.h"
 #include "plugin/cpu_state.h"
 #include "plugin/follow.h"
@@ -35,9 +36,11 @@ enum { COUNT_BITS = 16 };
 AS_CALLED_BY_ASSEMBLY void as_on_block(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
+void as_on_watched(unsigned vcpu, void *userdata, void *cpu);
 AS_CPU_ENTRY(on_block, as_on_block)
 AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)
+AS_CPU_ENTRY(on_watched, as_on_watched)
 
 /* The thread may be too far ahead, or has no lane yet. */
 static __attribute__((noinline)) void check_and_push(unsigned vcpu, uintptr_t block, void *cpu)
@@ -85,6 +88,15 @@ void as_on_hints(unsigned vcpu, void *userdata, void *cpu)
     push_event(as_lane_of[vcpu], AS_WIRE_REGISTERS_AT, 0);
     for (size_t i = 0; i < AS_WIRE_REGISTERS; i++)
         as_lane_push(as_lane_of[vcpu], ((const uint64_t *)cpu)[i]);
+}
+
+/* A block with a landmark: while recording is off, the reader decides whether it is to be switched on before it. The
+ * block itself always reports its accesses, so nothing is missed. */
+void as_on_watched(unsigned vcpu, void *userdata, void *cpu)
+{
+    as_on_hints(vcpu, userdata, cpu);
+    if (atomic_load(&as_plugin.wire->asks))
+        as_lane_ask(as_lane_of[vcpu]);
 }
 
 /* The fast way relies on how QEMU lays out `info`; install() checks that against QEMU's own accessors. */
@@ -138,12 +150,31 @@ static void note_handler(uint64_t action)
             return;
 }
 
+/* Whether an instruction of the block is a landmark that the reader waits for. */
+static bool is_watched(const struct qemu_plugin_tb *tb, size_t n)
+{
+    const struct as_wire_header *wire = as_plugin.wire;
+    uint32_t watches = atomic_load(&wire->n_watches);
+    for (size_t i = 0; i < n && (watches || wire->watches_markers); i++) {
+        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        if (wire->watches_markers &&
+            as_marker_code_number(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)) >= 0)
+            return true;
+        for (uint32_t w = 0; w < watches; w++)
+            if (wire->watches[w].image == as_plugin.image && wire->watches[w].address == qemu_plugin_insn_vaddr(insn))
+                return true;
+    }
+    return false;
+}
+
 /* Which callback a block gets. */
-static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n)
+static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool recorded, bool watched)
 {
     if (is_handler(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0))))
         return on_handler;
-    for (size_t i = 0; i < n && as_plugin.wire->record_accesses; i++) {
+    if (watched)
+        return on_watched;
+    for (size_t i = 0; i < n && recorded; i++) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             return on_hints;
@@ -158,13 +189,13 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         return;
     if (n > AS_WIRE_INDEX_MASK + 1)
         as_plugin_die("QEMU made a block of more than 512 instructions; this version of QEMU is not supported");
-    uint32_t block = as_code_report_block(tb, n);
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n), QEMU_PLUGIN_CB_NO_REGS,
+    bool watched = is_watched(tb, n), recorded = as_plugin.recording || watched;
+    uint32_t block = as_code_report_block(tb, n, recorded);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n, recorded, watched), QEMU_PLUGIN_CB_NO_REGS,
                                          (void *)((uintptr_t)block << COUNT_BITS | n));
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        if (as_plugin.wire->record_accesses ||
-            as_insn_varies(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+        if (recorded || as_insn_varies(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                              (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
     }
@@ -211,6 +242,24 @@ static void on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
     }
 }
 
+static qemu_plugin_id_t plugin_id;
+
+static void register_callbacks(qemu_plugin_id_t id)
+{
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
+}
+
+/* Other threads may see this at the same time: QEMU lets the first of them have it, and what is translated from here on
+ * is as it shall be. */
+static void switch_recording(void)
+{
+    as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses) != 0;
+    qemu_plugin_reset(plugin_id, register_callbacks);
+}
+
 static struct as_wire_header *map_memory(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -250,9 +299,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     as_code_capture_stderr();
     if (is_child)
         as_follow_watch_reader();
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
-    qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
+    plugin_id = id;
+    as_plugin.switch_recording = switch_recording;
+    as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses) != 0;
+    register_callbacks(id);
     return 0;
 }

@@ -155,6 +155,9 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     lane->chunk_end = ring + AS_WIRE_CHUNK;
     lane->chunk_position = lane->instructions = lane->clock_offset = 0;
     lane->check_at = UINT64_MAX;
+    atomic_store(&lane->stop_at, 0);
+    atomic_store(&lane->questions, 0);
+    atomic_store(&lane->answers, 0);
     lane->cpu = NULL;
     lane->is_code = is_code;
     lane->process = as_plugin.process;
@@ -209,11 +212,21 @@ static void join_clock(struct as_wire_lane *lane)
         lane->clock_offset = clock_of(slowest) - lane->instructions;
 }
 
+/* How far a thread may go before it looks around again. */
+static uint64_t step_of(void)
+{
+    enum { GATED_STEP = 25000 };
+    uint64_t window = as_plugin.wire->window, step = window / 4 + 1;
+    if (as_plugin.wire->gated)
+        return window && step < GATED_STEP ? step : GATED_STEP;
+    return window ? step : UINT64_MAX / 2;
+}
+
 static void throttle(struct as_wire_lane *lane)
 {
-    uint64_t window = as_plugin.wire->window, step = window / 4 + 1;
+    uint64_t window = as_plugin.wire->window, step = step_of();
     if (!window || atomic_load(&live_threads) < 2) {
-        lane->check_at = window ? lane->instructions + step : UINT64_MAX;
+        lane->check_at = lane->instructions + step;
         return;
     }
     as_lane_publish(lane); /* the reader may be waiting for this thread's part of the order */
@@ -234,6 +247,59 @@ static void throttle(struct as_wire_lane *lane)
     }
     atomic_fetch_sub(&throttle_waiters, 1);
     atomic_store(&lane->activity, AS_WIRE_RUNNING);
+}
+
+/* Waits until the thread may go on: for its gate to open, or for the answer to its question. A thread that others may wait for inside QEMU
+ * goes on for one block after a while: the reader has left room for that. */
+static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct as_wire_lane *lane, uint32_t question),
+                         uint32_t question)
+{
+    enum { PATIENCE = 50 }; /* milliseconds */
+    as_lane_publish(lane);
+    atomic_store(&lane->questions, question);
+    uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_GATED); /* the reader looks at the others after this */
+    as_lane_publish(lane);
+    wake_waiters();
+    for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached); waited++) {
+        if (waited == PATIENCE && atomic_load(&live_threads) > 1)
+            break;
+        uint32_t gate = atomic_load(&as_plugin.wire->gate);
+        if (!may_go(lane, question))
+            futex_wait(&as_plugin.wire->gate, gate, 1);
+    }
+    atomic_store(&lane->activity, before == AS_WIRE_GATED ? AS_WIRE_RUNNING : before);
+}
+
+static bool is_below_stop(const struct as_wire_lane *lane, uint32_t unused)
+{
+    return lane->instructions <= atomic_load(&lane->stop_at) || !atomic_load(&as_plugin.wire->gates_closed);
+}
+
+static bool is_answered(const struct as_wire_lane *lane, uint32_t question)
+{
+    return atomic_load(&lane->answers) == question;
+}
+
+static void follow_recording(void)
+{
+    if (as_plugin.recording != (atomic_load(&as_plugin.wire->record_accesses) != 0))
+        as_plugin.switch_recording();
+}
+
+static void pass_gate(struct as_wire_lane *lane)
+{
+    if (!is_below_stop(lane, 0))
+        wait_at_gate(lane, is_below_stop, atomic_load(&lane->questions));
+    follow_recording();
+    uint64_t stop = atomic_load(&as_plugin.wire->gates_closed) ? atomic_load(&lane->stop_at) : UINT64_MAX;
+    if (stop < lane->check_at)
+        lane->check_at = stop + 1;
+}
+
+void as_lane_ask(struct as_wire_lane *lane)
+{
+    wait_at_gate(lane, is_answered, atomic_load(&lane->questions) + 1);
+    follow_recording();
 }
 
 /* `parent`, where there is one, is the lane of the thread that forked this process, written up to the fork. */
@@ -265,6 +331,8 @@ struct as_wire_lane *as_lane_check(unsigned vcpu)
         as_lane_start_thread(vcpu, NULL);
     else
         throttle(as_lane_of[vcpu]);
+    if (as_plugin.wire->gated)
+        pass_gate(as_lane_of[vcpu]);
     return as_lane_of[vcpu];
 }
 

@@ -39,6 +39,10 @@ typedef void (*qemu_syscall_cb)(qemu_plugin_id_t id, unsigned vcpu, int64_t numb
 typedef void (*qemu_syscall_ret_cb)(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
 typedef void (*qemu_atexit_cb)(qemu_plugin_id_t id, void *userdata);
 
+typedef void (*qemu_simple_cb)(qemu_plugin_id_t id);
+/* Takes all callbacks back and has everything translated anew, when the vcpu that calls this is between two blocks;
+ * calls `cb` then. */
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_simple_cb cb);
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_tb_trans_cb cb);

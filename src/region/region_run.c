@@ -228,6 +228,13 @@ static bool is_time(const struct as_point *point, uint64_t kind, uint64_t now)
     return point->kind == kind && point->number <= now;
 }
 
+bool as_region_run_is_due(const struct as_region_run *run, uint64_t nanoseconds)
+{
+    const struct as_region *region = region_at(run, run->at);
+    return run->awaits == AS_POINT_DELAY && !run->over &&
+           is_time(is_open(run) ? &region->stop : &region->start, AS_POINT_DELAY, nanoseconds);
+}
+
 void as_region_run_time(struct as_region_run *run, uint64_t nanoseconds)
 {
     reach(run, is_time, AS_POINT_DELAY, nanoseconds);
@@ -252,4 +259,17 @@ bool as_region_run_reached(const struct as_region_run *run)
         if (as_region_run_outcome(run, i).instructions)
             return true;
     return false;
+}
+
+uint64_t as_region_run_passes_left(const struct as_region_run *run)
+{
+    const struct as_point *start = &region_at(run, run->at)->start;
+    return start->kind == AS_POINT_LANDMARK && start->number ? less(start->number - 1, run->passed[start->landmark])
+                                                             : 0;
+}
+
+uint64_t as_region_run_lead(const struct as_region_run *run)
+{
+    const struct as_region *region = region_at(run, run->at);
+    return less(less(region->offset, region->settle), region->warm);
 }

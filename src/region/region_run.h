@@ -61,12 +61,18 @@ void as_region_run_pass(struct as_region_run *run, uint32_t landmark);
 /* Whether passing it now would begin another stretch. */
 bool as_region_run_heeds(const struct as_region_run *run, uint32_t landmark);
 void as_region_run_signal(struct as_region_run *run);
+/* Whether a time that the run waits for has come. */
+bool as_region_run_is_due(const struct as_region_run *run, uint64_t nanoseconds);
 void as_region_run_time(struct as_region_run *run, uint64_t nanoseconds); /* since the program's start */
 void as_region_run_clock(struct as_region_run *run, uint64_t cycle);      /* the model's time */
 
 /* Whether crossing the border that comes when `left` is 0 ends everything. */
 bool as_region_run_ends_next(const struct as_region_run *run);
 
+/* Where it waits for a landmark to start a region: how many executions of it do not start it yet. */
+uint64_t as_region_run_passes_left(const struct as_region_run *run);
+/* … and how many instructions are only counted between the start point and what comes after. */
+uint64_t as_region_run_lead(const struct as_region_run *run);
 /* Whether instructions of any region were executed. */
 bool as_region_run_reached(const struct as_region_run *run);
 /* At the end: what went otherwise than the region asks for, in one line. False: nothing. `known`: its start landmark

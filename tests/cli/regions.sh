@@ -104,6 +104,50 @@ check "script: a region" script
 check_same "… of the last instructions" "nopl dec jnz xorl mov syscall" \
     "$(grep -oE '  (nop[lw]?|dec|jnz|jne|xor[l]?|mov|syscall)\b' <<<"$out" | sed 's/jne/jnz/; s/xor$/xorl/; s/nop$/nopl/' | xargs)"
 
+# ---- fast-forward: long counted stretches are not recorded, and nothing of a region is missed ----
+# ITERS=20, WORK=200000: a turn of the function is 3 * 200000 instructions and one load in three of them.
+for arch in x86 rv; do
+    long=$known/$arch-regions-long
+    [ -x "$long" ] || continue
+    for region in 8M..+300k 'function#12..+300k' 'marker:1#12..+300k' 'marker+5M..+300k'; do
+        check_json "$arch: $region behind a long stretch: all accesses are seen" \
+            'd["instructions"] == 300000 and abs(d["counters"]["l1d_accesses"] - 100000) <= 2 and d["counters"]["branches"] > 99990' \
+            compare -v --region "$region" -- "$long"
+        check_same "… which was not recorded" "1 1" \
+            "$(grep -c 'not recorded from' <<<"$err") $(grep -c 'are recorded from' <<<"$err")"
+    done
+    check_json "$arch: back and forth" 'all(r["instructions"] == 1000 for r in d["regions"]) and d["counters"]["l1d_accesses"] in range(990, 1010)' \
+        compare -v --region 1000..+1k --region 5M..+1k --region 9M..+1k -- "$long"
+    check_same "… recording was switched off twice" 2 "$(grep -c 'not recorded from' <<<"$err")"
+done
+# The records behind a stretch that was not recorded are those behind one that was (short ones are).
+check "records behind a fast stretch" "$ASSAY" script --region 5M..+20k -o fast.txt -- "$WORKLOADS/demo" 3
+check "records behind slow ones" "$ASSAY" script --region 2500k..+1 --region 5M..+20k -o slow.txt -- "$WORKLOADS/demo" 3
+check_same "… are the same" "$(grep -E '^ *1 +[0-9a-f]{16}' slow.txt | tail -n 20000 | md5sum)" \
+    "$(grep -E '^ *1 +[0-9a-f]{16}' fast.txt | tail -n 20000 | md5sum)"
+check_same "… and there are 20,000" 20000 "$(grep -cE '^ *1 +[0-9a-f]{16}' fast.txt)"
+cat >threads.c <<'END'
+#include <pthread.h>
+static volatile long cells[4][64];
+__attribute__((noinline)) void work(long id) { for (long i = 0; i < 40; i++) cells[id][i] += i; }
+static void *run(void *id) { for (int i = 0; i < 30000; i++) work((long)id); return 0; }
+int main(void)
+{
+    pthread_t others[3];
+    for (long i = 0; i < 3; i++) pthread_create(&others[i], 0, run, (void *)(i + 1));
+    run(0);
+    for (int i = 0; i < 3; i++) pthread_join(others[i], 0);
+}
+END
+cc -O1 -pthread -o threads threads.c
+for region in 15M..+1M 'work#60000..+1M'; do
+    check_json "threads: $region" 'd["instructions"] == 1000000 and d["counters"]["l1d_accesses"] > 250000' \
+        compare --region "$region" -- ./threads
+done
+check_json "threads: a region that never comes" 'd["instructions"] == 0' compare --region 900M.. -- ./threads
+check_json "processes: a region in one of them" 'd["instructions"] == 100000' \
+    compare --region 4M..+100k -- sh -c "'$known/x86-regions-long'; '$known/x86-regions-long'"
+
 # ---- from outside: signals and delays ----
 cat >spin.c <<'END'
 #include <assay/marker.h>

@@ -1,0 +1,343 @@
+/* See gear.h. */
+#include "engine/gear.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/reader.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    WORTH_IT = 3000000,       /* instructions: below that, translating all code anew takes longer than it saves */
+    MARGIN = 60000,           /* instructions before a border at which recording is switched on … */
+    MARGIN_OF_THREAD = 30000, /* … and more for each thread, which may notice only then */
+    LEAST_GRANT = 4096,       /* instructions */
+    FEW_PASSES = 1024,        /* executions of a landmark before the one that matters, from which on threads ask */
+};
+static const double stop_seconds = 0.2, retry_seconds = 0.2, pass_seconds = 5;
+
+/* Whether there can be counted stretches: something before the first region, or between two. */
+static bool has_gaps(const struct as_regions *regions)
+{
+    for (size_t i = 0; regions && i < regions->list.len; i++) {
+        const struct as_region *region = &regions->list.data[i];
+        bool at_once = region->start.kind == AS_POINT_NONE && region->offset == 0;
+        if ((!at_once || region->mode == AS_MODE_COUNT) && region->warm != AS_REGION_ALL &&
+            region->start.kind != AS_POINT_CYCLE)
+            return true;
+    }
+    return false;
+}
+
+static bool starts_at_marker(const struct as_regions *regions)
+{
+    for (size_t i = 0; i < regions->list.len; i++) {
+        const struct as_point *start = &regions->list.data[i].start;
+        if (start->kind == AS_POINT_LANDMARK && regions->landmarks.data[start->landmark].kind == AS_LANDMARK_MARKER)
+            return true;
+    }
+    return false;
+}
+
+static bool starts_region(const struct as_regions *regions, uint32_t landmark)
+{
+    for (size_t i = 0; i < regions->list.len; i++) {
+        const struct as_point *start = &regions->list.data[i].start;
+        if (start->kind == AS_POINT_LANDMARK && start->landmark == landmark)
+            return true;
+    }
+    return false;
+}
+
+void as_gear_prepare(struct as_wire_header *wire, const struct as_regions *regions, bool blocks_only)
+{
+    wire->gated = !blocks_only && has_gaps(regions);
+    wire->watches_markers = wire->gated && starts_at_marker(regions);
+    atomic_store(&wire->record_accesses, !blocks_only);
+    atomic_store(&wire->asks, wire->gated); /* until the reader knows better */
+}
+
+static uint32_t count_threads(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
+    for (uint32_t i = 0; i < used; i++)
+        threads += reader->streams[i] != NULL;
+    return threads;
+}
+
+/* Instructions that can be executed before accesses are needed; UINT64_MAX: a landmark or something from outside says
+ * when. `*asks`: landmarks may say so at once. */
+static uint64_t distance(const struct as_reader *reader, bool *asks)
+{
+    const struct as_region_run *run = &reader->regions;
+    *asks = false;
+    if (run->stretch.mode != AS_MODE_COUNT || run->over)
+        return 0;
+    if (run->awaits != AS_POINT_LANDMARK)
+        return run->left;
+    uint64_t passes = as_region_run_passes_left(run); /* each is one instruction at least */
+    uint64_t few = (uint64_t)FEW_PASSES * (1 + count_threads(reader));
+    *asks = passes <= few;
+    return *asks ? UINT64_MAX : passes - few / 2;
+}
+
+/* Has waiting threads look at their gates again. */
+static void ring(struct as_wire_header *wire)
+{
+    atomic_fetch_add(&wire->gate, 1);
+    syscall(SYS_futex, &wire->gate, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Nobody has anything left of what he was given, and nobody asks. */
+static void take_back(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        atomic_store(&reader->wire->lanes[i].stop_at, 0);
+        atomic_store(&reader->wire->lanes[i].answers, atomic_load(&reader->wire->lanes[i].questions));
+    }
+    ring(reader->wire);
+}
+
+static bool is_drained(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->consumed) == atomic_load(&lane->published);
+}
+
+/* Whether no thread executes anything, and everything that was written has been read. */
+static bool all_at_rest(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        uint32_t state = atomic_load(&lane->state), activity = atomic_load(&lane->activity);
+        if (lane->is_code || state == AS_WIRE_FREE)
+            continue;
+        if (state != AS_WIRE_LIVE || (activity != AS_WIRE_GATED && activity != AS_WIRE_IN_SYSCALL) || !is_drained(lane))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t read_from(const struct as_stream *stream)
+{
+    return stream->executed + (stream->block ? stream->block->n : 0);
+}
+
+static bool is_waiting(const struct as_reader *reader, uint32_t lane)
+{
+    return reader->streams[lane] && atomic_load(&reader->wire->lanes[lane].activity) == AS_WIRE_GATED &&
+           is_drained(&reader->wire->lanes[lane]);
+}
+
+static bool is_stopped(const struct as_reader *reader, uint32_t lane)
+{
+    return is_waiting(reader, lane) &&
+           atomic_load(&reader->wire->lanes[lane].questions) == atomic_load(&reader->wire->lanes[lane].answers) &&
+           reader->wire->lanes[lane].instructions > atomic_load(&reader->wire->lanes[lane].stop_at);
+}
+
+/* If a thread waits, gives each the same part of `left` instructions, counted from what has been read of it. One that
+ * had more notices when it looks at its gate next: the margin has room for that. */
+static bool grant(const struct as_reader *reader, uint64_t left, uint32_t threads)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), waiting = 0;
+    for (uint32_t i = 0; i < used; i++)
+        waiting += is_stopped(reader, i);
+    if (!waiting)
+        return false;
+    for (uint32_t i = 0; i < used; i++)
+        if (reader->streams[i])
+            atomic_store(&reader->wire->lanes[i].stop_at, read_from(reader->streams[i]) + left / threads);
+    ring(reader->wire);
+    return true;
+}
+
+/* Whether the block that a thread is about to execute has a landmark that starts a region. */
+static bool is_heeded(const struct as_reader *reader, const struct as_stream *stream)
+{
+    const struct as_block *block = stream->block;
+    const struct as_sites *sites = &stream->thread.image->sites;
+    for (uint32_t i = 0; block && block->flags & AS_BLOCK_LANDMARK && i < block->n; i++) {
+        const uint64_t *first = as_map_get(&sites->by_address, block->insns[i]->address);
+        for (uint64_t at = first ? *first : 0; at; at = sites->list.data[at - 1].next)
+            if (as_region_run_heeds(&reader->regions, sites->list.data[at - 1].landmark))
+                return true;
+    }
+    return false;
+}
+
+static void record(struct as_reader *reader)
+{
+    atomic_store(&reader->wire->record_accesses, 1);
+    atomic_store(&reader->wire->asks, 0);
+    atomic_store(&reader->wire->gates_closed, 0);
+    take_back(reader);
+    reader->gear.state = AS_GEAR_RECORD;
+    reader->gear.wanted = false;
+    as_log_debug("accesses are recorded from instruction %lu on", reader->regions.count);
+}
+
+/* A thread is about to execute the landmark that starts a region. Where the region begins far behind it, threads go on
+ * as they are until they look at their gates next; the landmark has been read then. */
+static void start_at_landmark(struct as_reader *reader)
+{
+    reader->gear.not_before = as_clock_seconds() + pass_seconds; /* the landmark is still to be read */
+    if (as_region_run_lead(&reader->regions) < WORTH_IT) {
+        record(reader);
+        return;
+    }
+    atomic_store(&reader->wire->asks, 0);
+    take_back(reader);
+}
+
+/* Answers the threads that ask before a landmark. */
+static bool answer(struct as_reader *reader)
+{
+    bool answered = false;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *lane = &reader->wire->lanes[i];
+        uint32_t question = atomic_load(&lane->questions);
+        if (question == atomic_load(&lane->answers) || !is_waiting(reader, i))
+            continue;
+        if (is_heeded(reader, reader->streams[i])) {
+            start_at_landmark(reader);
+            return true;
+        }
+        atomic_store(&lane->answers, question);
+        answered = true;
+    }
+    if (answered)
+        ring(reader->wire);
+    return answered;
+}
+
+/* Whether a thread that waits has executed a landmark that starts a region, which is known when its next block comes. */
+static bool has_passed(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (is_stopped(reader, i) && is_heeded(reader, reader->streams[i]))
+            return true;
+    return false;
+}
+
+static bool drive_fast(struct as_reader *reader)
+{
+    bool asks;
+    uint32_t threads = count_threads(reader);
+    uint64_t left = distance(reader, &asks);
+    bool by_landmark = reader->regions.awaits == AS_POINT_LANDMARK;
+    uint64_t margin = by_landmark ? 0 : MARGIN + MARGIN_OF_THREAD * threads;
+    /* What is given must be worth a few blocks for each thread, or nobody would get on. */
+    if (left == 0 || (!by_landmark && left <= margin + (uint64_t)LEAST_GRANT * threads) ||
+        (reader->gear.wanted && all_at_rest(reader))) {
+        record(reader);
+        return true;
+    }
+    /* Nobody gets more while a landmark is being passed: how much that may be is known behind it. */
+    if (!by_landmark)
+        reader->gear.not_before = 0;
+    else if (as_clock_seconds() < reader->gear.not_before)
+        return false;
+    atomic_store(&reader->wire->asks, asks);
+    left = left == UINT64_MAX ? UINT64_MAX / 4 : left - margin;
+    if (answer(reader))
+        return true;
+    if (by_landmark && has_passed(reader)) { /* it went by when nobody asked yet */
+        start_at_landmark(reader);
+        left = (uint64_t)LEAST_GRANT * threads;
+    }
+    return !reader->gear.wanted && grant(reader, left, threads);
+}
+
+/* Nobody knows how far away a landmark is: far, as a rule. */
+static bool is_worth_it(const struct as_reader *reader, uint64_t left)
+{
+    return left >= WORTH_IT || (left > 0 && reader->regions.awaits == AS_POINT_LANDMARK);
+}
+
+static bool wait_for_rest(struct as_reader *reader)
+{
+    bool asks;
+    uint64_t left = distance(reader, &asks);
+    double now = as_clock_seconds();
+    bool late = now > reader->gear.stopping + stop_seconds; /* somebody does not stop: inside QEMU, say */
+    if (late || !is_worth_it(reader, left)) {
+        reader->gear.not_before = late ? now + retry_seconds : 0;
+        record(reader);
+        return true;
+    }
+    if (!all_at_rest(reader))
+        return false;
+    atomic_store(&reader->wire->asks, asks);
+    atomic_store(&reader->wire->record_accesses, 0);
+    reader->gear.state = AS_GEAR_FAST;
+    as_log_debug("accesses are not recorded from instruction %lu on", reader->regions.count);
+    return drive_fast(reader);
+}
+
+bool as_gear_turn(struct as_reader *reader)
+{
+    struct as_gear *gear = &reader->gear;
+    bool asks;
+    if (!gear->possible)
+        return false;
+    if (gear->state == AS_GEAR_FAST)
+        return drive_fast(reader);
+    if (gear->state == AS_GEAR_STOPPING)
+        return wait_for_rest(reader);
+    uint64_t left = distance(reader, &asks);
+    if (left == 0)
+        gear->not_before = 0;
+    if (!is_worth_it(reader, left) || as_clock_seconds() < gear->not_before)
+        return false;
+    gear->stopping = as_clock_seconds();
+    gear->state = AS_GEAR_STOPPING;
+    take_back(reader);
+    atomic_store(&reader->wire->gates_closed, 1);
+    return true;
+}
+
+void as_gear_init(struct as_reader *reader)
+{
+    reader->gear = (struct as_gear){.possible = reader->wire->gated};
+    if (!reader->gear.possible)
+        return;
+    reader->gear.state = AS_GEAR_STOPPING; /* nobody has started: all gates are closed */
+    reader->gear.stopping = as_clock_seconds();
+    atomic_store(&reader->wire->gates_closed, 1);
+}
+
+bool as_gear_admits(struct as_reader *reader)
+{
+    if (!reader->gear.possible || reader->gear.state == AS_GEAR_RECORD)
+        return true;
+    if (reader->gear.state == AS_GEAR_FAST && !reader->gear.wanted)
+        take_back(reader);
+    reader->gear.wanted = true;
+    return false;
+}
+
+void as_gear_watch(struct as_reader *reader)
+{
+    struct as_wire_header *wire = reader->wire;
+    for (size_t i = 0; reader->gear.possible && i < reader->code.images.len; i++) {
+        const struct as_image *image = reader->code.images.data[i];
+        for (size_t at = 0; at < image->sites.list.len; at++) {
+            const struct as_site *site = &image->sites.list.data[at];
+            uint32_t n = atomic_load(&wire->n_watches), known = 0;
+            while (known < n &&
+                   (wire->watches[known].address != site->address || wire->watches[known].image != image->number))
+                known++;
+            if (known < n || n == AS_WIRE_WATCHES || !starts_region(reader->code.regions, site->landmark))
+                continue;
+            wire->watches[n].address = site->address;
+            wire->watches[n].image = image->number;
+            atomic_store(&wire->n_watches, n + 1);
+        }
+    }
+}
