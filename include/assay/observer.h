@@ -81,6 +81,8 @@ struct as_pipe_batch {
     size_t n;
     const struct as_pipe *pipes;
     uint64_t number; /* of the batch, from 0: the order of the run, for those that see every n-th */
+    uint64_t
+        cycles_before; /* of programs that the thread executed before this one: their cycles count from 1 as well */
     /* AS_WANT_ACCESSES: in program order. owners[i] is the index in pipes of the record that made accesses[i]. */
     size_t n_accesses;
     const struct as_data_access *accesses;
@@ -125,7 +127,8 @@ struct as_run_info {
      * frames the path has, 0 where it is unknown. Only from finish. */
     size_t (*frames)(void *context, uint32_t path, const char **names, size_t n);
     /* Opens a file to write, from create or batch. It stays Assay's, which closes it after finish and only then gives it
-     * its name: it appears whole, or not at all. NULL: it cannot be opened; the user is told why. */
+     * its name: it appears whole, or not at all. NULL: it cannot be opened; the user is told why.
+     * No two observers get the same file; the workers of one do, when they are created. */
     FILE *(*open)(void *context, const char *path);
 };
 

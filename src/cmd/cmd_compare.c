@@ -7,21 +7,33 @@
 #include "cmd/compare.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
-#include "cmd/compare_traces.h"
 #include "cmd/model_options.h"
+#include "cmd/observer_set.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
-#include "observe/observer_load.h"
+#include "observe/bundled.h"
 #include "record/input.h"
 #include "record/modelled.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Bundled observers that write files and have an option of their own. */
+enum { KONATA, O3PIPEVIEW, CYCLE_TRACE, COMMIT_CSV, COMMIT_TRACE, COUNTERS, CALLS, FLAME, FILES };
+static const struct as_observer *const file_observers[FILES] = {[KONATA] = &as_konata_observer,
+                                                                [O3PIPEVIEW] = &as_o3pipeview_observer,
+                                                                [CYCLE_TRACE] = &as_cycle_trace_observer,
+                                                                [COMMIT_CSV] = &as_commit_csv_observer,
+                                                                [COMMIT_TRACE] = &as_commit_trace_observer,
+                                                                [COUNTERS] = &as_counters_observer,
+                                                                [CALLS] = &as_calls_observer,
+                                                                [FLAME] = &as_flame_observer};
 
 struct compare_options {
     struct as_run_options run;
@@ -30,7 +42,9 @@ struct compare_options {
     uint64_t period, seed, top;
     double rate;
     struct as_strlist set, observers;
-    struct as_trace_options traces;
+    const char *files[FILES]; /* by what is written to them: bundled observers */
+    uint64_t interval;
+    bool timeline;
 };
 
 static const struct as_option options_table[] = {
@@ -96,25 +110,62 @@ static const struct as_option options_table[] = {
     {.name = "observer",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct compare_options, observers),
-     .value = "FILE[,ARG]",
-     .help = "Load your own observer from a shared object (include/assay/observer.h); may be given several times."},
+     .value = "NAME|FILE[,ARG]",
+     .help = "Let an observer read the run: a bundled one by its name, or one of your own from a shared object "
+             "(include/assay/observer.h); may be given several times."},
     {.name = "konata",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct compare_options, traces.konata),
+     .offset = offsetof(struct compare_options, files[KONATA]),
      .value = "FILE",
      .help = "Write the pipeline stages of every instruction to FILE, for the Konata viewer (Kanata 0004)."},
     {.name = "o3pipeview",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct compare_options, traces.o3pipeview),
+     .offset = offsetof(struct compare_options, files[O3PIPEVIEW]),
      .value = "FILE",
      .help = "Write the same to FILE as gem5's O3PipeView, which Konata and gem5's own viewer read."},
     {.name = "cycle-trace",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct compare_options, traces.cycles),
+     .offset = offsetof(struct compare_options, files[CYCLE_TRACE]),
      .value = "FILE",
      .help =
          "Write the commit stage cycle by cycle to FILE, 64 bytes for each cycle in which it changes, so that other "
          "samplers can be run on it."},
+    {.name = "commit-csv",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, files[COMMIT_CSV]),
+     .value = "FILE",
+     .help = "Write the commit cycle and the address of every instruction to FILE, as CSV."},
+    {.name = "commit-trace",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, files[COMMIT_TRACE]),
+     .value = "FILE",
+     .help = "Write the same to FILE as binary records of 16 bytes."},
+    {.name = "counters",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, files[COUNTERS]),
+     .value = "FILE",
+     .help = "Write counts, events and the occupancy of the core's queues, every --interval cycles, to FILE: CSV, or "
+             "JSON where its name ends in .json."},
+    {.name = "interval",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct compare_options, interval),
+     .value = "N",
+     .min = 1,
+     .help = "The cycles between two rows of --counters (default 10000)."},
+    {.name = "timeline",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct compare_options, timeline),
+     .help = "Show how the run went over time: instructions a cycle, misses and the occupancy of queues, as bars."},
+    {.name = "calls",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, files[CALLS]),
+     .value = "FILE",
+     .help = "Write the start and the end cycle of every call to FILE, as CSV."},
+    {.name = "flame",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, files[FLAME]),
+     .value = "FILE",
+     .help = "Write the cycles of every call path to FILE, as folded stacks for flame graph tools."},
     AS_MEMO_OPTIONS(struct compare_options, run),
     AS_RUN_OPTIONS(struct compare_options, run),
     {.name = NULL},
@@ -124,8 +175,7 @@ static const struct as_option options_table[] = {
 struct run {
     const struct compare_options *options;
     struct as_modelled modelled;
-    AS_VEC(struct as_loaded_observer) loaded;
-    struct as_traces *traces;
+    struct as_observer_set *observers;
     char *own_text; /* what the user's observers have to say */
     size_t crashed; /* of them */
     struct as_compare compare;
@@ -173,9 +223,12 @@ static bool choose_cores(struct comparison *all, struct as_error *err)
     all->runs = as_alloc_array(all->n_cores ? all->n_cores : 1, sizeof *all->runs);
     if (all->n_cores == 0)
         return as_error_set_status(err, AS_EXIT_USAGE, "--core names none");
-    if (all->n_cores > 1 && (options->traces.konata || options->traces.o3pipeview || options->traces.cycles))
-        return as_error_set_status(err, AS_EXIT_USAGE, "a pipeline trace is of one machine; --core names %zu",
-                                   all->n_cores);
+    for (size_t i = 0; i < FILES; i++)
+        if (all->n_cores > 1 && options->files[i])
+            return as_error_set_status(err, AS_EXIT_USAGE, "--%s writes about one machine; --core names %zu",
+                                       file_observers[i]->name, all->n_cores);
+    if (options->interval && !options->files[COUNTERS])
+        return as_error_set_status(err, AS_EXIT_USAGE, "--interval is for --counters, which is not given");
     return true;
 }
 
@@ -228,16 +281,37 @@ static bool add_sweep(const struct comparison *all, struct run *run, struct as_e
     return ok;
 }
 
-static bool load_observers(struct run *run, struct as_error *err)
+static bool add_observer(struct run *run, const char *spec, struct as_error *err)
 {
-    for (size_t i = 0; i < run->options->observers.len; i++) {
-        struct as_loaded_observer loaded;
-        if (!as_observer_load(run->options->observers.data[i], as_model_run_info(run->modelled.model), &loaded, err))
-            return false;
-        *as_vec_push(&run->loaded) = loaded;
-        as_fanout_add(run->modelled.fanout, loaded.ops, loaded.self, true);
+    return as_observer_set_add(run->observers, spec, false, as_model_run_info(run->modelled.model),
+                               run->modelled.fanout, err);
+}
+
+/* Those with options of their own. */
+static bool add_file_observers(struct run *run, struct as_error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; i < FILES && ok; i++) {
+        if (!run->options->files[i])
+            continue;
+        char *spec = as_format("%s,%s", file_observers[i]->name, run->options->files[i]);
+        if (i == COUNTERS && run->options->interval) {
+            char *longer = as_format("%s,%" PRIu64, spec, run->options->interval);
+            free(spec);
+            spec = longer;
+        }
+        ok = add_observer(run, spec, err);
+        free(spec);
     }
-    return true;
+    return ok;
+}
+
+static bool add_observers(struct run *run, struct as_error *err)
+{
+    bool ok = add_file_observers(run, err) && (!run->options->timeline || add_observer(run, "timeline", err));
+    for (size_t i = 0; i < run->options->observers.len && ok; i++)
+        ok = add_observer(run, run->options->observers.data[i], err);
+    return ok;
 }
 
 static bool set_up(const struct comparison *all, struct run *run, const char *core, struct as_error *err)
@@ -247,15 +321,16 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
     run->options = all->options;
     if (!as_modelled_open(modelled, core, &run->options->set, err) || !as_modelled_watch(modelled, err))
         return false;
-    run->traces = as_traces_open(&run->options->traces, as_model_run_info(modelled->model), modelled->fanout, err);
-    if (!run->traces || !as_modelled_events(modelled, run->options->events, &run->events, err) ||
+    run->observers = as_observer_set_new();
+    as_model_set_files(modelled->model, as_observer_set_open, run->observers);
+    if (!as_modelled_events(modelled, run->options->events, &run->events, err) ||
         !as_modelled_schedule(modelled, run->options->period, run->options->rate, &schedule, err) ||
         !add_sampling(all, run, schedule.period, err) || !add_sweep(all, run, err))
         return false;
     as_modelled_set_events(modelled, run->events);
     struct as_memo_options memo = as_run_memo_options(&run->options->run);
     as_model_set_memo(modelled->model, &memo);
-    return load_observers(run, err);
+    return add_observers(run, err);
 }
 
 /* The observers finish; what they write is kept for later. */
@@ -328,10 +403,7 @@ static size_t end_run(struct run *run)
     free(run->listing.ids);
     free(run->own_text);
     size_t crashed = as_modelled_free(&run->modelled);
-    as_traces_free(run->traces);
-    for (size_t i = 0; i < run->loaded.len && !crashed; i++) /* not one that crashed: see there */
-        as_observer_unload(&run->loaded.data[i]);
-    as_vec_free(&run->loaded);
+    as_observer_set_free(run->observers, crashed > 0);
     return crashed;
 }
 
@@ -383,7 +455,7 @@ static int run_all(struct comparison *all, char **argv)
     }
     int failed = show(all), status = AS_EXIT_OK;
     for (size_t i = 0; i < all->n_cores; i++) {
-        if (!as_traces_finish(all->runs[i].traces, &err))
+        if (!as_observer_set_finish(all->runs[i].observers, &err))
             failed = as_cli_fail(&as_command_compare, &err);
         status = as_run_report(&all->runs[i].compare.result.engine, &all->options->run);
         if (all->runs[i].lost.message[0])

@@ -13,6 +13,8 @@ struct model_thread {
     bool runs;
     struct as_pipe_buffer *buffer; /* NULL: none in hand */
     size_t n;                      /* records in it */
+    uint64_t cycles_before;        /* of programs that the thread executed before this one */
+    uint64_t told;                 /* the last commit that observers have seen of this one */
     struct as_stay_log stays;      /* only where an observer wants occupancy */
     struct as_model *model;        /* context of code_at */
     struct as_path_book *book;
@@ -276,6 +278,8 @@ static void retire(struct as_model *model, struct model_thread *thread)
 {
     as_measure_leave(&model->measure, thread->core, &thread->before);
     stop(model, thread);
+    thread->cycles_before += thread->told;
+    thread->told = 0;
     as_core_free(thread->core);
     thread->core = NULL;
 }
@@ -323,6 +327,8 @@ static void publish(struct as_model *model, struct model_thread *own, uint32_t n
     if (own->shift)
         rebase_stays(own);
     if (own->buffer) {
+        own->buffer->cycles_before = own->cycles_before;
+        own->told = own->n ? as_core_cycles(own->core) - own->shift : own->told;
         as_pipe_buffer_add_stays(own->buffer, own->stays.stays.data, own->stays.stays.len);
         as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n, last);
     }

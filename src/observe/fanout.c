@@ -105,7 +105,7 @@ uint32_t as_fanout_wants(const struct as_fanout *fanout)
 /* The argument of a call that may be guarded. */
 struct call {
     const struct member *member;
-    const struct as_buffer *buffer;
+    struct as_buffer *buffer;
     void *other; /* worker to merge */
     FILE *out;
 };
@@ -174,7 +174,7 @@ static bool worth_waking(const struct member *member)
 }
 
 /* The next buffer, or NULL at the end. The lock is held. */
-static const struct as_buffer *next_buffer(struct member *member)
+static struct as_buffer *next_buffer(struct member *member)
 {
     struct as_fanout *fanout = member->fanout;
     if (member->next >= fanout->published) {
@@ -204,7 +204,7 @@ static void *observe(void *argument)
 {
     struct member *member = argument;
     struct as_fanout *fanout = member->fanout;
-    const struct as_buffer *buffer;
+    struct as_buffer *buffer;
     pthread_mutex_lock(&fanout->mutex);
     while ((buffer = next_buffer(member))) {
         pthread_mutex_unlock(&fanout->mutex);

@@ -6,7 +6,7 @@
  * observer. A buffer is reused when the last observer is done with it.
  *
  * What a buffer holds is its kind's business: observe/pipe_buffer.h has the records of the core model,
- * observe/access_buffer.h accesses alone. A producer works with those headers; this one is for everybody else.
+ * model/access_buffer.h accesses alone. A producer works with those headers; this one is for everybody else.
  *
  * Calls: new, add…, start, (take, publish)…, finish, report, free. All on one thread, the producer's.
  */
@@ -19,10 +19,10 @@
 struct as_buffer; /* a kind's own struct, seen from here */
 struct as_buffer_kind {
     struct as_buffer *(*make)(size_t records); /* room for a batch of so many */
-    void (*deliver)(const struct as_buffer *buffer, const struct as_observer *ops, void *self);
+    void (*deliver)(struct as_buffer *buffer, const struct as_observer *ops, void *self); /* on any thread */
     void (*free)(struct as_buffer *buffer);
 };
-extern const struct as_buffer_kind as_pipe_buffers, as_access_buffers;
+extern const struct as_buffer_kind as_pipe_buffers;
 
 struct as_fanout_options {
     const struct as_buffer_kind *kind; /* NULL: as_pipe_buffers */

@@ -3,6 +3,7 @@
 #include "observe/observer_load.h"
 
 #include "base/alloc.h"
+#include "observe/bundled.h"
 #include "observe/guard.h"
 
 #include <dlfcn.h>
@@ -67,26 +68,57 @@ static void create(void *argument)
     creation->self = creation->ops->create(creation->run, creation->argument);
 }
 
-static bool open_at(const char *path, const char *argument, const struct as_run_info *run,
-                    struct as_loaded_observer *loaded, struct as_error *err)
+static bool create_one(const struct as_loaded_observer *loaded, void **self, struct as_error *err)
 {
-    loaded->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    struct creation creation = {.ops = loaded->ops, .run = loaded->run, .argument = loaded->argument};
+    const char *crash = NULL;
+    if (loaded->foreign)
+        crash = as_guard_call(create, &creation);
+    else
+        create(&creation);
+    if (crash)
+        return as_error_set(err, "the observer '%s' (%s) crashed when it was created (%s)", loaded->ops->name,
+                            loaded->path, crash);
+    *self = creation.self;
+    if (!*self && !loaded->foreign)
+        return as_error_set_status(err, AS_EXIT_USAGE, "the observer '%s' takes %s, not '%s'", loaded->ops->name,
+                                   as_bundled_argument(loaded->ops), loaded->argument);
+    if (!*self)
+        return as_error_set(err, "the observer '%s' (%s) cannot work%s%s", loaded->ops->name, loaded->path,
+                            *loaded->argument ? " with the argument " : "", loaded->argument);
+    return true;
+}
+
+bool as_observer_create(const struct as_loaded_observer *loaded, void **selves, size_t n, struct as_error *err)
+{
+    size_t made = 0;
+    while (made < n && create_one(loaded, &selves[made], err))
+        made++;
+    for (size_t i = 0; made < n && i < made && loaded->ops->free; i++)
+        loaded->ops->free(selves[i]);
+    return made == n;
+}
+
+static bool open_shared_object(struct as_loaded_observer *loaded, struct as_error *err)
+{
+    loaded->foreign = true;
+    loaded->handle = dlopen(loaded->path, RTLD_NOW | RTLD_LOCAL);
     if (!loaded->handle)
         return as_error_set(err, "cannot load the observer %s", dlerror());
     loaded->ops = dlsym(loaded->handle, symbol);
-    if (!check(loaded->ops, path, err))
+    return check(loaded->ops, loaded->path, err);
+}
+
+/* A bundled observer, if `spec` names one. */
+static bool find_bundled(const char *spec, struct as_loaded_observer *loaded)
+{
+    size_t length = strcspn(spec, ",");
+    char *name = as_strndup(spec, length);
+    loaded->ops = as_bundled_find(name);
+    loaded->path = name;
+    if (!loaded->ops)
         return false;
-    struct creation creation = {.ops = loaded->ops, .run = run, .argument = argument};
-    const char *crash = as_guard_call(create, &creation);
-    if (crash) {
-        loaded->handle = NULL; /* stays: see as_observer_unload */
-        return as_error_set(err, "the observer '%s' (%s) crashed when it was created (%s)", loaded->ops->name, path,
-                            crash);
-    }
-    loaded->self = creation.self;
-    if (!loaded->self)
-        return as_error_set(err, "the observer '%s' (%s) cannot work%s%s", loaded->ops->name, path,
-                            *argument ? " with the argument " : "", argument);
+    loaded->argument = as_strdup(spec[length] ? spec + length + 1 : "");
     return true;
 }
 
@@ -94,14 +126,15 @@ bool as_observer_load(const char *spec, const struct as_run_info *run, struct as
                       struct as_error *err)
 {
     const char *argument;
-    *loaded = (struct as_loaded_observer){0};
-    char *path = split(spec, &argument, err);
-    if (!path)
-        return false;
-    bool opened = open_at(path, argument, run, loaded, err);
+    *loaded = (struct as_loaded_observer){.run = run};
+    if (find_bundled(spec, loaded))
+        return true;
+    free(loaded->path);
+    loaded->path = split(spec, &argument, err);
+    loaded->argument = loaded->path ? as_strdup(argument) : NULL;
+    bool opened = loaded->path && open_shared_object(loaded, err);
     if (!opened)
         as_observer_unload(loaded);
-    free(path);
     return opened;
 }
 
@@ -109,5 +142,7 @@ void as_observer_unload(struct as_loaded_observer *loaded)
 {
     if (loaded->handle)
         dlclose(loaded->handle);
+    free(loaded->path);
+    free(loaded->argument);
     *loaded = (struct as_loaded_observer){0};
 }

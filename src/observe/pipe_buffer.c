@@ -32,7 +32,7 @@ static void expand(struct as_pipe_buffer *buffer)
     pthread_mutex_unlock(&buffer->mutex);
 }
 
-static void deliver(const struct as_buffer *base, const struct as_observer *ops, void *self)
+static void deliver(struct as_buffer *base, const struct as_observer *ops, void *self)
 {
     struct as_pipe_buffer *buffer = (struct as_pipe_buffer *)base;
     if (ops->edges) {
@@ -64,6 +64,7 @@ struct as_pipe_buffer *as_pipe_buffer_take(struct as_fanout *fanout)
     as_vec_clear(&buffer->owners);
     as_vec_clear(&buffer->stays);
     as_vec_clear(&buffer->runs);
+    buffer->cycles_before = 0;
     return buffer;
 }
 
@@ -89,6 +90,7 @@ void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buf
                                            .n = n,
                                            .pipes = buffer->pipes,
                                            .number = as_fanout_published(fanout),
+                                           .cycles_before = buffer->cycles_before,
                                            .n_accesses = buffer->accesses.len,
                                            .accesses = buffer->accesses.data,
                                            .owners = buffer->owners.data,

@@ -18,7 +18,8 @@ struct as_pipe_buffer {
     AS_VEC(struct as_data_access) accesses;
     AS_VEC(uint32_t) owners; /* as long as accesses */
     AS_VEC(struct as_stay) stays;
-    struct as_pipe *pipes; /* aligned to a cache line */
+    uint64_t cycles_before; /* for the batch; 0 from as_pipe_buffer_take */
+    struct as_pipe *pipes;  /* aligned to a cache line */
     struct as_edge_batch edges;
     AS_VEC(struct as_edge_run) runs;
     pthread_mutex_t mutex; /* of the following */

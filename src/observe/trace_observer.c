@@ -2,6 +2,9 @@
 #include "observe/trace_format.h"
 
 #include "base/vec.h"
+#include "observe/bundled.h"
+
+#include <inttypes.h>
 
 struct stream {
     bool opened;
@@ -20,6 +23,7 @@ struct as_trace {
     struct as_trace_files files;
     struct as_trace_texts texts;
     AS_VEC(struct stream) streams; /* by thread number */
+    char *path;                    /* of the first thread's file, where the run opens them; NULL: `files` says it */
 };
 
 struct as_trace *as_trace_new(const struct as_trace_format *format, const struct as_run_info *run,
@@ -42,6 +46,7 @@ void as_trace_free(struct as_trace *trace)
             trace->format->free(trace->streams.data[i].self);
     for (size_t i = 0; i < trace->texts.texts.len; i++)
         free(trace->texts.texts.data[i]);
+    free(trace->path);
     as_vec_free(&trace->texts.texts);
     as_vec_free(&trace->streams);
     free(trace);
@@ -116,3 +121,66 @@ const struct as_observer as_trace_observer = {
     .finish = finish,
     .free = release,
 };
+
+/* ---- bundled: the run opens the files ---- */
+
+static FILE *open_of_run(void *context, uint32_t thread)
+{
+    struct as_trace *trace = context;
+    if (thread == 1)
+        return trace->run->open(trace->run->context, trace->path);
+    char *path = as_format("%s.%" PRIu32, trace->path, thread);
+    FILE *file = trace->run->open(trace->run->context, path);
+    free(path);
+    return file;
+}
+
+/* The first thread's file is opened at once, so that a run is not lost to a wrong path. */
+static void *create(const struct as_trace_format *format, const struct as_run_info *run, const char *path)
+{
+    if (!*path)
+        return NULL;
+    struct as_trace *trace = as_trace_new(format, run, &(struct as_trace_files){.open = open_of_run});
+    trace->files.context = trace;
+    trace->path = as_strdup(path);
+    if (stream_of(trace, 1)->self)
+        return trace;
+    as_trace_free(trace);
+    return NULL;
+}
+
+static void *create_konata(const struct as_run_info *run, const char *argument)
+{
+    return create(&as_trace_konata, run, argument);
+}
+
+static void *create_o3pipeview(const struct as_run_info *run, const char *argument)
+{
+    return create(&as_trace_o3pipeview, run, argument);
+}
+
+static void *create_cycle_trace(const struct as_run_info *run, const char *argument)
+{
+    return create(&as_trace_cycles, run, argument);
+}
+
+static void *create_commit_csv(const struct as_run_info *run, const char *argument)
+{
+    return create(&as_trace_commit_csv, run, argument);
+}
+
+static void *create_commit_trace(const struct as_run_info *run, const char *argument)
+{
+    return create(&as_trace_commit_binary, run, argument);
+}
+
+#define TRACE_OBSERVER(its_name, its_create)                                                                           \
+    {                                                                                                                  \
+        .version = AS_OBSERVER_VERSION, .record_size = sizeof(struct as_pipe), .name = its_name, .create = its_create, \
+        .batch = observe, .finish = finish, .free = release                                                            \
+    }
+const struct as_observer as_konata_observer = TRACE_OBSERVER("konata", create_konata);
+const struct as_observer as_o3pipeview_observer = TRACE_OBSERVER("o3pipeview", create_o3pipeview);
+const struct as_observer as_cycle_trace_observer = TRACE_OBSERVER("cycle-trace", create_cycle_trace);
+const struct as_observer as_commit_csv_observer = TRACE_OBSERVER("commit-csv", create_commit_csv);
+const struct as_observer as_commit_trace_observer = TRACE_OBSERVER("commit-trace", create_commit_trace);

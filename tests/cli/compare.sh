@@ -156,7 +156,7 @@ check_fails 2 'either --rate or --period' "a period and a rate" "$ASSAY" compare
 check_fails 2 'names no period' "an empty sweep" "$ASSAY" compare --sweep , -- true
 check_fails 2 'no machine .nope' "nothing runs when the second is wrong" compare --core boom-tip,nope -- "$demo" 1
 check_fails 2 'names none' "no machine" compare --core , -- "$demo" 1
-check_fails 2 'of one machine' "a trace of two machines" compare --core boom-tip,boom-tea --konata k -- "$demo" 1
+check_fails 2 'about one machine' "a trace of two machines" compare --core boom-tip,boom-tea --konata k -- "$demo" 1
 
 # ---- machines -------------------------------------------------------------------------------------------------------
 for core in $cores; do
@@ -230,7 +230,7 @@ check_same "Konata and O3PipeView have the same instructions" "$retired" "$(cat 
 check_same "Konata: all that appears retires or is flushed" "$(grep -c $'^I\t' many)" "$(grep -c $'^R\t' many)"
 mkdir made && cd made || exit 1
 check_fails 125 'cannot write nowhere/trace' "a trace in a directory that is not there" compare --konata nowhere/trace -- "$demo"
-check_fails 2 'two traces' "two traces in one file" compare --konata one --o3pipeview one -- "$demo"
+check_fails 2 'two observers' "two traces in one file" compare --konata one --o3pipeview one -- "$demo"
 check_status 127 "a trace of a program that is not there" compare --konata k --o3pipeview o --cycle-trace c -- ./absent
 check_status 125 "a disk that is full" compare -o /dev/null --cycle-trace /dev/full --max 100k -- "$demo" 1
 timeout -s KILL 1 "$ASSAY" compare -q -o result --konata k --cycle-trace c -- "$demo" 100 >/dev/null 2>&1

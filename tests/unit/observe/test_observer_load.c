@@ -2,6 +2,7 @@
  * functions. The arguments: the directory with the shared objects, and the example of doc/examples/observer. */
 #include "unit.h"
 
+#include "observe/bundled.h"
 #include "observe/observer_load.h"
 #include "observe/pipe_buffer.h"
 
@@ -35,11 +36,13 @@ static size_t use(const char *spec, bool inline_, char **text)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_loaded_observer loaded;
-    if (!as_observer_load(spec, &info, &loaded, &err))
+    void *self;
+    if (!as_observer_load(spec, &info, &loaded, &err) || !as_observer_create(&loaded, &self, 1, &err))
         fail_msg("%s", err.message);
+    assert_true(loaded.foreign);
     struct as_fanout *fanout =
         as_fanout_new(&(struct as_fanout_options){.inline_ = inline_, .batch = 8, .in_flight = 2});
-    as_fanout_add(fanout, loaded.ops, loaded.self, true);
+    as_fanout_add(fanout, loaded.ops, self, true);
     assert_true(as_fanout_start(fanout, &err));
     struct as_pipe_buffer *buffer = as_pipe_buffer_take(fanout);
     memset(buffer->pipes, 0, 5 * sizeof *buffer->pipes);
@@ -87,15 +90,15 @@ static void the_example(void **state)
     struct as_pipe pipes[1001] = {{.insn = 5, .dispatch = 1, .commit = 2000}};
     for (size_t i = 1; i <= 1000; i++)
         pipes[i] = (struct as_pipe){.insn = 77, .dispatch = i, .commit = i + 10};
-    assert_true(as_observer_load(example, &info, &loaded, &err));
-    loaded.ops->batch(loaded.self,
-                      &(struct as_pipe_batch){.size = sizeof(struct as_pipe_batch), .n = 1001, .pipes = pipes});
+    void *self;
+    assert_true(as_observer_load(example, &info, &loaded, &err) && as_observer_create(&loaded, &self, 1, &err));
+    loaded.ops->batch(self, &(struct as_pipe_batch){.size = sizeof(struct as_pipe_batch), .n = 1001, .pipes = pipes});
     FILE *out = open_memstream(&text, &size);
-    loaded.ops->finish(loaded.self, out);
+    loaded.ops->finish(self, out);
     fclose(out);
     assert_non_null(strstr(text, "reorder buffer of 128 (toy)\n        10.0       1000  0x1234 in main\n"));
     free(text);
-    loaded.ops->free(loaded.self);
+    loaded.ops->free(self);
     as_observer_unload(&loaded);
 }
 
@@ -103,11 +106,16 @@ static void assert_refused(const char *spec, const char *message)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_loaded_observer loaded;
-    assert_false(as_observer_load(spec, &info, &loaded, &err));
+    void *self;
+    bool found = as_observer_load(spec, &info, &loaded, &err);
+    assert_false(found && as_observer_create(&loaded, &self, 1, &err));
     if (!strstr(err.message, message))
         fail_msg("'%s' does not say '%s'", err.message, message);
     assert_null(strchr(err.message, '\n'));
-    assert_null(loaded.handle);
+    if (!found)
+        assert_null(loaded.handle);
+    else if (!strstr(err.message, "crashed"))
+        as_observer_unload(&loaded);
 }
 
 static void refusals(void **state)
@@ -129,6 +137,29 @@ static void refusals(void **state)
     assert_refused(path_of("no_create"), "lacks a create function");
     assert_refused(path_of("no_batch"), "lacks a batch function");
     assert_refused(path_of("declines"), "the observer 'counter' (");
+}
+
+/* Bundled ones need no file, and no guard. */
+static void by_name(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_loaded_observer loaded;
+    void *selves[3];
+    assert_true(as_observer_load("timeline,40", &info, &loaded, &err));
+    assert_ptr_equal(loaded.ops, as_bundled_find("timeline"));
+    assert_string_equal(loaded.argument, "40");
+    assert_false(loaded.foreign);
+    assert_true(as_observer_create(&loaded, selves, 3, &err));
+    for (int i = 0; i < 3; i++)
+        loaded.ops->free(selves[i]);
+    as_observer_unload(&loaded);
+    assert_null(as_bundled_find("timelines"));
+    assert_null(as_bundled_find(""));
+    for (size_t i = 0; as_bundled_at(i); i++) {
+        assert_ptr_equal(as_bundled_find(as_bundled_at(i)->name), as_bundled_at(i));
+        assert_int_equal(as_bundled_at(i)->version, AS_OBSERVER_VERSION);
+        assert_true(as_bundled_at(i)->create && (as_bundled_at(i)->batch || as_bundled_at(i)->accesses));
+    }
 }
 
 static void crash_in_create(void **state)
@@ -177,8 +208,10 @@ int main(int argc, char **argv)
     directory = argv[1];
     example = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_and_reports), cmocka_unit_test(in_the_current_directory), cmocka_unit_test(the_example),
-        cmocka_unit_test(refusals),          cmocka_unit_test(crash_in_create),          cmocka_unit_test(crashes),
+        cmocka_unit_test(loads_and_reports), cmocka_unit_test(in_the_current_directory),
+        cmocka_unit_test(the_example),       cmocka_unit_test(refusals),
+        cmocka_unit_test(by_name),           cmocka_unit_test(crash_in_create),
+        cmocka_unit_test(crashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,169 @@
+/* The bundled observer `calls`: start and end cycle of every call, as FirePerf writes them. Argument: FILE.
+ *
+ * Calls are read off the call paths of the records. A path that is not on its thread's stack has been called; when one
+ * that is further down comes back, all above it have returned. So a longjmp ends what it throws away, and a tail call
+ * counts as a call from the function that it replaces. A call begins when the instruction before its first one commits,
+ * and ends when its last one does: the cycles of a call and of what its caller does around it do not overlap.
+ *
+ * Names are known only when the run is over. Until then calls wait in a nameless file, 32 bytes each. */
+#include "base/log.h"
+#include "base/vec.h"
+#include "observe/bundled.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct call {
+    uint64_t start, end;
+    uint32_t thread, depth, path, unused;
+};
+
+struct frame {
+    uint32_t path;
+    uint64_t start;
+};
+
+struct stack {
+    AS_VEC(struct frame) frames;
+    uint64_t last; /* commit */
+};
+
+struct calls {
+    const struct as_run_info *run;
+    FILE *file, *raw;
+    AS_VEC(struct stack) stacks; /* by thread */
+    AS_VEC(const char *) names;  /* by path, at the end; NULL: not asked for yet */
+};
+
+static void release(void *opaque)
+{
+    struct calls *self = opaque;
+    for (size_t i = 0; i < self->stacks.len; i++)
+        as_vec_free(&self->stacks.data[i].frames);
+    as_vec_free(&self->stacks);
+    as_vec_free(&self->names);
+    if (self->raw)
+        fclose(self->raw);
+    free(self);
+}
+
+static void *create(const struct as_run_info *run, const char *argument)
+{
+    struct calls *self = as_alloc(sizeof *self);
+    self->run = run;
+    if (*argument && !(self->raw = tmpfile()))
+        perror("assay: the observer 'calls' has no place for its calls until the run is over");
+    if (self->raw)
+        self->file = run->open(run->context, argument);
+    if (self->file)
+        return self;
+    release(self);
+    return NULL;
+}
+
+static struct stack *stack_of(struct calls *self, uint32_t thread)
+{
+    while (self->stacks.len <= thread)
+        *as_vec_push(&self->stacks) = (struct stack){0};
+    return &self->stacks.data[thread];
+}
+
+/* All frames from `depth` on have returned at cycle `end`. */
+static void pop(struct calls *self, struct stack *stack, uint32_t thread, size_t depth, uint64_t end)
+{
+    while (stack->frames.len > depth) {
+        const struct frame *frame = &stack->frames.data[--stack->frames.len];
+        struct call call = {.start = frame->start,
+                            .end = end,
+                            .thread = thread,
+                            .depth = (uint32_t)stack->frames.len,
+                            .path = frame->path};
+        fwrite(&call, sizeof call, 1, self->raw);
+    }
+}
+
+/* The thread goes on in `path`; what it did before ended at cycle `now`. */
+static void enter(struct calls *self, struct stack *stack, uint32_t thread, uint32_t path, uint64_t now)
+{
+    size_t depth = stack->frames.len;
+    while (depth > 0 && stack->frames.data[depth - 1].path != path)
+        depth--;
+    if (depth > 0)
+        pop(self, stack, thread, depth, now);
+    else
+        *as_vec_push(&stack->frames) = (struct frame){.path = path, .start = now};
+}
+
+static void observe(void *opaque, const struct as_pipe_batch *batch)
+{
+    struct calls *self = opaque;
+    struct stack *stack = stack_of(self, batch->thread);
+    const struct as_pipe *pipes = batch->pipes;
+    uint64_t before = batch->cycles_before;
+    uint32_t path = stack->frames.len ? stack->frames.data[stack->frames.len - 1].path : UINT32_MAX;
+    for (size_t i = 0; i < batch->n; i++) {
+        if (__builtin_expect(pipes[i].path == path, 1))
+            continue;
+        path = pipes[i].path;
+        enter(self, stack, batch->thread, path, i ? before + pipes[i - 1].commit : stack->last);
+    }
+    stack->last = before + pipes[batch->n - 1].commit;
+    if (pipes[batch->n - 1].flags & AS_PIPE_LAST)
+        pop(self, stack, batch->thread, 0, stack->last);
+}
+
+/* ---- the end ---- */
+
+static const char *name_of(struct calls *self, uint32_t path)
+{
+    while (self->names.len <= path)
+        *as_vec_push(&self->names) = NULL;
+    const char **name = &self->names.data[path];
+    if (!*name && self->run->frames(self->run->context, path, name, 1) == 0)
+        *name = "[unknown]";
+    return *name;
+}
+
+/* In quotes where a comma or a quote would be taken for the table's own. */
+static void write_name(const char *name, FILE *out)
+{
+    bool quoted = false;
+    for (const char *c = name; *c; c++)
+        quoted |= *c == ',' || *c == '"';
+    if (!quoted) {
+        fputs(name, out);
+        return;
+    }
+    fputc('"', out);
+    for (const char *c = name; *c; c++)
+        fputs(*c == '"' ? "\"\"" : (char[]){*c, 0}, out);
+    fputc('"', out);
+}
+
+static void finish(void *opaque, FILE *out)
+{
+    struct calls *self = opaque;
+    struct call call;
+    for (uint32_t thread = 0; thread < self->stacks.len; thread++) /* the run was cut short */
+        pop(self, &self->stacks.data[thread], thread, 0, self->stacks.data[thread].last);
+    if (fflush(self->raw) != 0 || ferror(self->raw))
+        as_log_error("calls are missing: there was no room for them until the end of the run");
+    rewind(self->raw);
+    fputs("thread,depth,start,end,function\n", self->file);
+    while (fread(&call, sizeof call, 1, self->raw) == 1) {
+        fprintf(self->file, "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",", call.thread, call.depth, call.start,
+                call.end);
+        write_name(name_of(self, call.path), self->file);
+        fputc('\n', self->file);
+    }
+}
+
+const struct as_observer as_calls_observer = {
+    .version = AS_OBSERVER_VERSION,
+    .record_size = sizeof(struct as_pipe),
+    .name = "calls",
+    .create = create,
+    .batch = observe,
+    .finish = finish,
+    .free = release,
+};

@@ -1,0 +1,126 @@
+/* The bundled observer `flame`: cycles by call path as folded stacks, the input of flame graph tools. Argument: FILE.
+ *
+ * The cycles from the commit before an instruction to its own are its path's. Only the path and the commit of records are
+ * looked at, and of records with the same path only the last. */
+#include "base/map.h"
+#include "base/vec.h"
+#include "observe/bundled.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FRAMES = 4096 };
+
+struct flame {
+    const struct as_run_info *run;
+    FILE *file;
+    AS_VEC(uint64_t) cycles; /* by path */
+    AS_VEC(uint64_t) last;   /* commit, by thread */
+};
+
+static void release(void *opaque)
+{
+    struct flame *self = opaque;
+    as_vec_free(&self->cycles);
+    as_vec_free(&self->last);
+    free(self);
+}
+
+static void *create(const struct as_run_info *run, const char *argument)
+{
+    if (!*argument)
+        return NULL;
+    struct flame *self = as_alloc(sizeof *self);
+    self->run = run;
+    self->file = run->open(run->context, argument);
+    if (self->file)
+        return self;
+    release(self);
+    return NULL;
+}
+
+static uint64_t *last_of(struct flame *self, uint32_t thread)
+{
+    while (self->last.len <= thread)
+        *as_vec_push(&self->last) = 0;
+    return &self->last.data[thread];
+}
+
+static void charge(struct flame *self, uint32_t path, uint64_t cycles)
+{
+    while (__builtin_expect(self->cycles.len <= path, 0))
+        *as_vec_push(&self->cycles) = 0;
+    self->cycles.data[path] += cycles;
+}
+
+static void observe(void *opaque, const struct as_pipe_batch *batch)
+{
+    struct flame *self = opaque;
+    const struct as_pipe *pipes = batch->pipes;
+    uint64_t *last = last_of(self, batch->thread);
+    for (size_t i = 0; i < batch->n; i++) {
+        if (i + 1 < batch->n && pipes[i + 1].path == pipes[i].path)
+            continue;
+        charge(self, pipes[i].path, pipes[i].commit - *last);
+        *last = pipes[i].commit;
+    }
+    if (pipes[batch->n - 1].flags & AS_PIPE_LAST)
+        *last = 0;
+}
+
+/* ---- the end ---- */
+
+/* "main;work;sort": the outermost first; a semicolon in a name would separate. */
+static void fold(const struct flame *self, uint32_t path, FILE *to)
+{
+    static const char *names[MOST_FRAMES];
+    size_t n = self->run->frames(self->run->context, path, names, MOST_FRAMES);
+    n = n < MOST_FRAMES ? n : MOST_FRAMES;
+    if (n == 0)
+        fputs("[unknown]", to);
+    while (n-- > 0) {
+        for (const char *c = names[n]; *c; c++)
+            fputc(*c == ';' ? ':' : *c, to);
+        if (n)
+            fputc(';', to);
+    }
+}
+
+/* Paths of several threads can be the same stack, which is written once. */
+static void add_stack(const struct flame *self, uint32_t path, struct as_strings *stacks, struct as_map *cycles)
+{
+    char *text;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return;
+    fold(self, path, memory);
+    fclose(memory);
+    *as_map_put(cycles, as_strings_intern(stacks, text)) += self->cycles.data[path];
+    free(text);
+}
+
+static void finish(void *opaque, FILE *out)
+{
+    const struct flame *self = opaque;
+    struct as_strings *stacks = as_strings_new();
+    struct as_map cycles = {0};
+    for (uint32_t path = 0; path < self->cycles.len; path++)
+        if (self->cycles.data[path])
+            add_stack(self, path, stacks, &cycles);
+    for (uint32_t id = 0; id < as_strings_count(stacks); id++)
+        fprintf(self->file, "%s %" PRIu64 "\n", as_strings_get(stacks, id), *as_map_get(&cycles, id));
+    as_map_free(&cycles);
+    as_strings_free(stacks);
+}
+
+const struct as_observer as_flame_observer = {
+    .version = AS_OBSERVER_VERSION,
+    .record_size = sizeof(struct as_pipe),
+    .name = "flame",
+    .create = create,
+    .batch = observe,
+    .finish = finish,
+    .free = release,
+};

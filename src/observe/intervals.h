@@ -1,0 +1,56 @@
+/* What happened in each stretch of so many cycles: counts, and how many entries of the core's parts were in use.
+ *
+ * An instruction counts in the interval in which it commits, a stay in all that it reaches into. Nothing depends on the
+ * order of the batches, so several of these can share the batches of a run, and be merged.
+ */
+#ifndef AS_OBSERVE_INTERVALS_H
+#define AS_OBSERVE_INTERVALS_H
+
+#include "assay/observer.h"
+#include "base/vec.h"
+#include "observe/events.h"
+
+/* Counts of instructions, then those that met each event (as_events, by bit). */
+enum as_interval_count {
+    AS_INTERVAL_INSTRUCTIONS,
+    AS_INTERVAL_UOPS,
+    AS_INTERVAL_TAKEN,
+    AS_INTERVAL_MISPREDICTED,
+    AS_INTERVAL_FLUSHES,
+    AS_INTERVAL_EXCEPTIONS,
+    AS_INTERVAL_EVENTS,
+    AS_INTERVAL_COUNTS = AS_INTERVAL_EVENTS + AS_EVENT_COUNT
+};
+const char *as_interval_name(unsigned count);            /* "instructions" …; of events "ST-L1" … */
+const char *as_resource_name(enum as_resource resource); /* "rob", "queue_int" … */
+
+struct as_interval {
+    uint32_t counts[AS_INTERVAL_COUNTS];
+    uint64_t occupied[AS_RESOURCE_COUNT]; /* entries times cycles */
+};
+
+/* Of one thread. A program that it executes after its first goes on behind the last cycle of that. */
+struct as_interval_thread {
+    uint32_t thread;
+    uint64_t cycles;                 /* the last commit */
+    AS_VEC(struct as_interval) rows; /* the first begins with cycle 1 */
+};
+
+struct as_intervals {
+    uint64_t length; /* cycles of an interval */
+    size_t most;     /* rows a thread may have: neighbours become one then, and the length doubles; 0: any number */
+    AS_VEC(struct as_interval_thread) threads; /* by number; those without rows have none */
+};
+
+enum { AS_INTERVAL_LONGEST = 1 << 26 }; /* `length` where rows do not become one: counts have 32 bits */
+
+void as_intervals_add(struct as_intervals *intervals, const struct as_pipe_batch *batch);
+/* The rows of a thread up to its last commit; what comes behind it (a prefetch under way) is left out. */
+size_t as_intervals_count_rows(const struct as_intervals *intervals, const struct as_interval_thread *thread);
+/* The cycles of one of these rows: the last ends with the thread. */
+uint64_t as_intervals_cycles(const struct as_intervals *intervals, const struct as_interval_thread *thread, size_t row);
+/* Both began with the same length. `from` is left as it is, or with longer intervals. */
+void as_intervals_merge(struct as_intervals *to, struct as_intervals *from);
+void as_intervals_free(struct as_intervals *intervals);
+
+#endif

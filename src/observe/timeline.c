@@ -1,0 +1,162 @@
+/* The bundled observer `timeline`: how a run went over time, as lines of bars for a terminal. Argument: the number of
+ * columns, 64 if there is none. The intervals double as the run gets longer, so it takes the same little memory for any. */
+#include "base/alloc.h"
+#include "observe/bundled.h"
+#include "observe/intervals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { COLUMNS = 64, MOST_COLUMNS = 500, ROWS_A_COLUMN = 4, FIRST_LENGTH = 64, MOST_THREADS = 8 };
+
+struct timeline {
+    struct as_intervals intervals;
+    const struct as_run_info *run;
+    size_t columns;
+};
+
+static void release(void *opaque)
+{
+    as_intervals_free(&((struct timeline *)opaque)->intervals);
+    free(opaque);
+}
+
+static void *create(const struct as_run_info *run, const char *argument)
+{
+    char *end;
+    unsigned long columns = *argument ? strtoul(argument, &end, 10) : COLUMNS;
+    if ((*argument && *end) || columns == 0 || columns > MOST_COLUMNS)
+        return NULL;
+    struct timeline *self = as_alloc(sizeof *self);
+    self->run = run;
+    self->columns = columns;
+    self->intervals.length = FIRST_LENGTH;
+    self->intervals.most = 2 * ROWS_A_COLUMN * columns; /* at least half of them are used */
+    return self;
+}
+
+static void observe(void *opaque, const struct as_pipe_batch *batch)
+{
+    as_intervals_add(&((struct timeline *)opaque)->intervals, batch);
+}
+
+static void merge(void *opaque, void *other)
+{
+    as_intervals_merge(&((struct timeline *)opaque)->intervals, &((struct timeline *)other)->intervals);
+}
+
+/* ---- columns: rows that stand together ---- */
+
+struct column {
+    double cycles, counts[AS_INTERVAL_COUNTS], occupied[AS_RESOURCE_COUNT];
+};
+
+static size_t make_columns(const struct timeline *self, const struct as_interval_thread *thread, struct column *columns,
+                           size_t *together)
+{
+    size_t rows = as_intervals_count_rows(&self->intervals, thread);
+    *together = (rows + self->columns - 1) / self->columns;
+    for (size_t row = 0; row < rows; row++) {
+        struct column *column = &columns[row / *together];
+        column->cycles += (double)as_intervals_cycles(&self->intervals, thread, row);
+        for (int i = 0; i < AS_INTERVAL_COUNTS; i++)
+            column->counts[i] += thread->rows.data[row].counts[i];
+        for (int i = 0; i < AS_RESOURCE_COUNT; i++)
+            column->occupied[i] += (double)thread->rows.data[row].occupied[i];
+    }
+    return rows ? (rows - 1) / *together + 1 : 0;
+}
+
+/* ---- lines ---- */
+
+/* A line: what is divided by what. */
+struct line {
+    const char *name;
+    int count, resource; /* one of them, -1 for the other */
+    bool per_thousand;   /* of instructions; otherwise a cycle */
+};
+
+static const struct line lines[] = {
+    {"instructions a cycle", AS_INTERVAL_INSTRUCTIONS, -1, false},
+    {"mispredicted / 1000", AS_INTERVAL_MISPREDICTED, -1, true},
+    {"flushes / 1000", AS_INTERVAL_FLUSHES, -1, true},
+    {"L1D misses / 1000", AS_INTERVAL_EVENTS + 6, -1, true},
+    {"LLC misses / 1000", AS_INTERVAL_EVENTS + 8, -1, true},
+    {"reorder buffer", -1, AS_RESOURCE_ROB, false},
+    {"integer queue", -1, AS_RESOURCE_QUEUE_INT, false},
+    {"memory queue", -1, AS_RESOURCE_QUEUE_MEM, false},
+    {"FP queue", -1, AS_RESOURCE_QUEUE_FP, false},
+    {"load queue", -1, AS_RESOURCE_LOAD_QUEUE, false},
+    {"store queue", -1, AS_RESOURCE_STORE_QUEUE, false},
+    {"L1D MSHRs", -1, AS_RESOURCE_MSHR_L1D, false},
+};
+_Static_assert(AS_EVENT_ST_L1 == 1 << 6 && AS_EVENT_ST_LLC == 1 << 8, "events of the lines");
+
+static double value_of(const struct line *line, const struct column *column)
+{
+    double value = line->count >= 0 ? column->counts[line->count] : column->occupied[line->resource];
+    double by = line->per_thousand ? column->counts[AS_INTERVAL_INSTRUCTIONS] / 1000 : column->cycles;
+    return by > 0 ? value / by : 0;
+}
+
+/* Bars are of eight heights; nothing at all is a space. */
+static const char *bar(double value, double most)
+{
+    static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    int height = most > 0 ? (int)(8 * value / most + 0.5) : 0;
+    return bars[value > 0 && height == 0 ? 1 : height > 8 ? 8 : height];
+}
+
+/* Lines in which nothing ever happens are left out. */
+static void print_line(const struct line *line, const struct column *columns, size_t n, FILE *out)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = value_of(line, &columns[i]) > most ? value_of(line, &columns[i]) : most;
+    if (most == 0)
+        return;
+    fprintf(out, "  %-21s%8.2f |", line->name, most);
+    for (size_t i = 0; i < n; i++)
+        fputs(bar(value_of(line, &columns[i]), most), out);
+    fputs("|\n", out);
+}
+
+static void print_thread(const struct timeline *self, const struct as_interval_thread *thread, FILE *out)
+{
+    struct column *columns = as_alloc_array(self->columns, sizeof *columns);
+    size_t together, n = make_columns(self, thread, columns, &together);
+    fprintf(out, "Timeline of thread %" PRIu32 ": %" PRIu64 " cycles, %" PRIu64 " a column\n  %-21s%8s\n",
+            thread->thread, thread->cycles, together * self->intervals.length, "", "most");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        print_line(&lines[i], columns, n, out);
+    free(columns);
+}
+
+static void finish(void *opaque, FILE *out)
+{
+    const struct timeline *self = opaque;
+    size_t shown = 0, left_out = 0;
+    for (size_t i = 0; i < self->intervals.threads.len; i++) {
+        if (self->intervals.threads.data[i].cycles == 0)
+            continue;
+        if (shown++ < MOST_THREADS)
+            print_thread(self, &self->intervals.threads.data[i], out);
+        else
+            left_out++;
+    }
+    if (left_out)
+        fprintf(out, "… and %zu more threads; the observer 'counters' has them all\n", left_out);
+}
+
+const struct as_observer as_timeline_observer = {
+    .version = AS_OBSERVER_VERSION,
+    .record_size = sizeof(struct as_pipe),
+    .name = "timeline",
+    .create = create,
+    .batch = observe,
+    .finish = finish,
+    .free = release,
+    .wants = AS_WANT_OCCUPANCY,
+    .workers = 8,
+    .merge = merge,
+};

@@ -1,0 +1,197 @@
+/* Committed instructions, one record each with the cycle of its commit: what TracerV writes. As CSV, and as binary
+ * records of 16 bytes (doc/format/traces.md).
+ *
+ * Both are written at the speed of the core model, so nothing is formatted twice: the text of an instruction's address is
+ * kept by its id, and the digits of the cycle are counted on from those of the record before. */
+#include "observe/trace_format.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BUFFER = 1 << 16, DIGITS = 20, TAIL = 24, LONGEST = DIGITS + TAIL };
+
+struct commits {
+    struct as_trace_target target;
+    uint64_t base, last; /* cycles of programs before this one; the last commit */
+    size_t n;            /* bytes in the buffer */
+    union {
+        char text[BUFFER + LONGEST];
+        uint64_t words[BUFFER / 8 + 2];
+    };
+};
+
+static void flush(struct commits *self)
+{
+    fwrite(self->text, 1, self->n, self->target.out);
+    self->n = 0;
+}
+
+static void next_program(struct commits *self)
+{
+    self->base += self->last;
+    self->last = 0;
+    flush(self);
+}
+
+/* ---- CSV ---- */
+
+/* ",0x401000\n", padded to be copied whole. */
+struct tail {
+    char text[TAIL];
+    uint8_t length; /* 0: not made yet */
+};
+
+struct csv {
+    struct commits commits;
+    AS_VEC(struct tail) tails; /* by instruction id */
+    uint64_t cycle;            /* what `digits` say */
+    uint32_t first;            /* of the digits: they end the array */
+    char digits[DIGITS];
+};
+
+static void set_digits(struct csv *self, uint64_t cycle)
+{
+    self->first = DIGITS;
+    do
+        self->digits[--self->first] = (char)('0' + cycle % 10);
+    while (cycle /= 10);
+}
+
+/* The next cycle is mostly one of the next few. */
+static inline void advance(struct csv *self, uint64_t cycle)
+{
+    uint64_t step = cycle - self->cycle;
+    self->cycle = cycle;
+    char last = (char)(self->digits[DIGITS - 1] + (step < 10 ? step : 10));
+    if (__builtin_expect(step < 10 && last <= '9', 1))
+        self->digits[DIGITS - 1] = last;
+    else
+        set_digits(self, cycle);
+}
+
+static __attribute__((noinline)) const struct tail *make_tail(struct csv *self, uint32_t insn)
+{
+    while (self->tails.len <= insn)
+        *as_vec_push(&self->tails) = (struct tail){0};
+    struct tail *tail = &self->tails.data[insn];
+    tail->length = (uint8_t)snprintf(tail->text, sizeof tail->text, ",0x%" PRIx64 "\n",
+                                     as_trace_address(self->commits.target.run, insn));
+    return tail;
+}
+
+static inline const struct tail *tail_of(struct csv *self, uint32_t insn)
+{
+    if (__builtin_expect(insn < self->tails.len && self->tails.data[insn].length, 1))
+        return &self->tails.data[insn];
+    return make_tail(self, insn);
+}
+
+static void *start_csv(const struct as_trace_target *target)
+{
+    struct csv *self = as_alloc(sizeof *self);
+    self->commits.target = *target;
+    set_digits(self, 0);
+    fputs("cycle,address\n", target->out);
+    return self;
+}
+
+static void add_csv(void *opaque, const struct as_pipe *pipes, size_t n)
+{
+    struct csv *self = opaque;
+    struct commits *commits = &self->commits;
+    for (size_t i = 0; i < n; i++) {
+        const struct tail *tail = tail_of(self, pipes[i].insn);
+        char *to = commits->text + commits->n;
+        advance(self, commits->base + pipes[i].commit);
+        uint32_t length = DIGITS - self->first;
+        memcpy(to, self->digits + self->first, length);
+        memcpy(to + length, tail->text, TAIL);
+        commits->n += length + tail->length;
+        if (commits->n >= BUFFER)
+            flush(commits);
+    }
+    commits->last = pipes[n - 1].commit;
+}
+
+static void end_csv(void *opaque)
+{
+    next_program(&((struct csv *)opaque)->commits);
+}
+
+static void free_csv(void *opaque)
+{
+    struct csv *self = opaque;
+    as_vec_free(&self->tails);
+    free(self);
+}
+
+const struct as_trace_format as_trace_commit_csv = {
+    .name = "commit-csv", .start = start_csv, .add = add_csv, .end = end_csv, .free = free_csv};
+
+/* ---- binary ---- */
+
+struct binary {
+    struct commits commits;
+    AS_VEC(uint64_t) addresses; /* by instruction id; 0: not asked for yet */
+};
+
+static uint64_t to_little_endian(uint64_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+static void *start_binary(const struct as_trace_target *target)
+{
+    struct binary *self = as_alloc(sizeof *self);
+    self->commits.target = *target;
+    static const char magic[8] = "ASSAYCMT";
+    const uint64_t version_and_size = to_little_endian(1 | UINT64_C(16) << 32);
+    fwrite(magic, sizeof magic, 1, target->out);
+    fwrite(&version_and_size, sizeof version_and_size, 1, target->out);
+    return self;
+}
+
+static inline uint64_t address_of(struct binary *self, uint32_t insn)
+{
+    while (__builtin_expect(self->addresses.len <= insn, 0))
+        *as_vec_push(&self->addresses) = 0;
+    uint64_t *address = &self->addresses.data[insn];
+    if (__builtin_expect(*address == 0, 0))
+        *address = to_little_endian(as_trace_address(self->commits.target.run, insn));
+    return *address;
+}
+
+static void add_binary(void *opaque, const struct as_pipe *pipes, size_t n)
+{
+    struct binary *self = opaque;
+    struct commits *commits = &self->commits;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *to = commits->words + commits->n / 8;
+        to[0] = to_little_endian(commits->base + pipes[i].commit);
+        to[1] = address_of(self, pipes[i].insn);
+        commits->n += 16;
+        if (commits->n >= BUFFER)
+            flush(commits);
+    }
+    commits->last = pipes[n - 1].commit;
+}
+
+static void end_binary(void *opaque)
+{
+    next_program(&((struct binary *)opaque)->commits);
+}
+
+static void free_binary(void *opaque)
+{
+    struct binary *self = opaque;
+    as_vec_free(&self->addresses);
+    free(self);
+}
+
+const struct as_trace_format as_trace_commit_binary = {
+    .name = "commit-trace", .start = start_binary, .add = add_binary, .end = end_binary, .free = free_binary};

@@ -1,0 +1,319 @@
+/* The bundled observers that write files: every record, every cycle and every call is in them, once, whatever the sizes
+ * of the batches; and what they refuse. */
+#include "trace_bed.h"
+
+#include "base/vec.h"
+#include "observe/bundled.h"
+#include "observe/intervals.h"
+
+#include <inttypes.h>
+
+enum { RECORDS = 5000, MOST_FILES = 4 };
+
+/* Files in memory, by their paths. */
+struct files {
+    struct trace_bed bed; /* its run is the context of bed_insn: first */
+    struct {
+        char *path, *text;
+        size_t size;
+        FILE *file;
+    } open[MOST_FILES];
+    size_t n;
+    bool refuse;
+};
+
+static FILE *open_in_memory(void *context, const char *path)
+{
+    struct files *files = context;
+    if (files->refuse)
+        return NULL;
+    assert_true(files->n < MOST_FILES);
+    files->open[files->n].path = strdup(path);
+    FILE *file = open_memstream(&files->open[files->n].text, &files->open[files->n].size);
+    return files->open[files->n++].file = file;
+}
+
+/* Path p is p % 4 frames deep: "f1", "f1;f2" … */
+static size_t frames(void *context, uint32_t path, const char **names, size_t n)
+{
+    static const char *const all[] = {"f1", "g;x", "h,\"y\""};
+    size_t depth = path % 4;
+    for (size_t i = 0; i < depth && i < n; i++)
+        names[i] = all[depth - 1 - i];
+    return depth;
+}
+
+static void files_init(struct files *files, uint64_t seed)
+{
+    memset(files, 0, sizeof *files);
+    bed_init(&files->bed, seed, 4, false);
+    files->bed.run.context = files;
+    files->bed.run.open = open_in_memory;
+    files->bed.run.frames = frames;
+}
+
+static void files_close(struct files *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        fclose(files->open[i].file);
+}
+
+static void files_free(struct files *files)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        free(files->open[i].path);
+        free(files->open[i].text);
+    }
+}
+
+/* The thread's records through the observer; the text of its report is freed. */
+static void observe(struct files *files, const struct as_observer *ops, const char *argument,
+                    const struct as_pipe *pipes, size_t n)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    void *self = ops->create(&files->bed.run, argument);
+    assert_non_null(self);
+    pipe_gen_feed(&files->bed.gen, ops, self, 1, pipes, n, 300);
+    ops->finish(self, out);
+    ops->free(self);
+    fclose(out);
+    free(text);
+    files_close(files);
+}
+
+static struct as_pipe *fill(struct files *files)
+{
+    struct as_pipe *pipes = as_alloc_array(RECORDS, sizeof *pipes);
+    pipe_gen_fill(&files->bed.gen, pipes, RECORDS);
+    return pipes;
+}
+
+static void commits_as_csv(void **state)
+{
+    struct files files;
+    files_init(&files, 3);
+    struct as_pipe *pipes = fill(&files);
+    for (size_t i = RECORDS / 2; i < RECORDS; i++) /* from one number of digits to the next, by steps of all sizes */
+        pipes[i].commit += UINT64_C(99999) * (i - RECORDS / 2);
+    observe(&files, &as_commit_csv_observer, "c.csv", pipes, RECORDS);
+    assert_string_equal(files.open[0].path, "c.csv");
+    const char *at = files.open[0].text;
+    assert_memory_equal(at, "cycle,address\n", 14);
+    at += 14;
+    for (size_t i = 0; i < RECORDS; i++) {
+        char line[64];
+        int n = snprintf(line, sizeof line, "%" PRIu64 ",0x%" PRIx64 "\n", pipes[i].commit, bed_address(pipes[i].insn));
+        assert_memory_equal(at, line, n);
+        at += n;
+    }
+    assert_int_equal(*at, 0);
+    free(pipes);
+    files_free(&files);
+}
+
+static uint64_t word_at(const struct files *files, size_t offset)
+{
+    uint64_t value = 0;
+    for (int i = 7; i >= 0; i--)
+        value = value << 8 | (uint8_t)files->open[0].text[offset + (size_t)i];
+    return value;
+}
+
+static void commits_as_records(void **state)
+{
+    struct files files;
+    files_init(&files, 4);
+    struct as_pipe *pipes = fill(&files);
+    observe(&files, &as_commit_trace_observer, "c", pipes, RECORDS);
+    assert_int_equal(files.open[0].size, 16 + 16 * RECORDS);
+    assert_memory_equal(files.open[0].text, "ASSAYCMT\1\0\0\0\20\0\0\0", 16);
+    for (size_t i = 0; i < RECORDS; i++) {
+        assert_int_equal(word_at(&files, 16 + 16 * i), pipes[i].commit);
+        assert_int_equal(word_at(&files, 24 + 16 * i), bed_address(pipes[i].insn));
+    }
+    free(pipes);
+    files_free(&files);
+}
+
+/* Paths as a program has them: 1 calls 2, which calls 3; names end at different depths. */
+static void set_paths(struct as_pipe *pipes)
+{
+    for (size_t i = 0; i < RECORDS; i++)
+        pipes[i].path = i % 100 < 40 ? 1 : i % 100 < 60 ? 2 : i % 100 < 70 ? 3 : i % 100 < 80 ? 2 : 1;
+}
+
+static void flames_hold_every_cycle(void **state)
+{
+    struct files files;
+    files_init(&files, 5);
+    struct as_pipe *pipes = fill(&files);
+    uint64_t cycles[4] = {0}, last = 0, one, two, three;
+    set_paths(pipes);
+    pipes[7].path = 5; /* the same names as path 1 */
+    pipes[8].path = 0;
+    for (size_t i = 0; i < RECORDS; last = pipes[i++].commit)
+        cycles[pipes[i].path % 4] += pipes[i].commit - last;
+    observe(&files, &as_flame_observer, "f", pipes, RECORDS);
+    char format[200];
+    uint64_t unknown = 0;
+    snprintf(format, sizeof format, "[unknown] %%%s\nf1 %%%s\nf1;g:x %%%s\nf1;g:x;h,\"y\" %%%s\n", PRIu64, PRIu64,
+             PRIu64, PRIu64);
+    int n = sscanf(files.open[0].text, cycles[0] ? format : format + strlen("[unknown] %lu\n"), &unknown, &one, &two,
+                   &three);
+    if (cycles[0] == 0) {
+        three = two;
+        two = one;
+        one = unknown;
+    }
+    assert_int_equal(n, cycles[0] ? 4 : 3);
+    assert_int_equal(one, cycles[1]);
+    assert_int_equal(two, cycles[2]);
+    assert_int_equal(three, cycles[3]);
+    assert_int_equal(cycles[0] + one + two + three, pipes[RECORDS - 1].commit);
+    free(pipes);
+    files_free(&files);
+}
+
+/* Every hundred records: a call of 2 within 1, and one of 3 within it. */
+static void calls_begin_and_end(void **state)
+{
+    struct files files;
+    files_init(&files, 6);
+    struct as_pipe *pipes = fill(&files);
+    set_paths(pipes);
+    observe(&files, &as_calls_observer, "calls", pipes, RECORDS);
+    char *want;
+    size_t size;
+    FILE *out = open_memstream(&want, &size);
+    fprintf(out, "thread,depth,start,end,function\n");
+    for (size_t i = 0; i < RECORDS; i += 100) {
+        fprintf(out, "1,2,%" PRIu64 ",%" PRIu64 ",\"h,\"\"y\"\"\"\n", pipes[i + 59].commit, pipes[i + 69].commit);
+        fprintf(out, "1,1,%" PRIu64 ",%" PRIu64 ",g;x\n", pipes[i + 39].commit, pipes[i + 79].commit);
+    }
+    fprintf(out, "1,0,0,%" PRIu64 ",f1\n", pipes[RECORDS - 1].commit);
+    fclose(out);
+    assert_string_equal(files.open[0].text, want);
+    free(want);
+    free(pipes);
+    files_free(&files);
+}
+
+/* ---- counters ---- */
+
+static void check_counts(const struct as_intervals *intervals, const struct as_pipe *pipes, size_t n)
+{
+    const struct as_interval_thread *thread = &intervals->threads.data[1];
+    assert_int_equal(thread->cycles, pipes[n - 1].commit);
+    uint64_t cycles = 0;
+    for (size_t row = 0; row < as_intervals_count_rows(intervals, thread); row++) {
+        uint32_t instructions = 0, mispredicted = 0, first_event = 0;
+        for (size_t i = 0; i < n; i++)
+            if ((pipes[i].commit - 1) / intervals->length == row) {
+                instructions += !(pipes[i].flags & AS_PIPE_CONTINUES);
+                mispredicted += (pipes[i].flags & AS_PIPE_MISPREDICTED) != 0;
+                first_event += pipes[i].events & 1;
+            }
+        assert_int_equal(thread->rows.data[row].counts[AS_INTERVAL_INSTRUCTIONS], instructions);
+        assert_int_equal(thread->rows.data[row].counts[AS_INTERVAL_MISPREDICTED], mispredicted);
+        assert_int_equal(thread->rows.data[row].counts[AS_INTERVAL_EVENTS], first_event);
+        cycles += as_intervals_cycles(intervals, thread, row);
+    }
+    assert_int_equal(cycles, thread->cycles);
+}
+
+/* One that sees everything, and three that share the batches and are merged. */
+static void intervals_can_be_shared(void **state)
+{
+    for (int folds = 0; folds < 2; folds++) {
+        struct files files;
+        struct as_intervals whole = {.length = 64, .most = folds ? 8 : 0}, parts[3] = {whole, whole, whole};
+        files_init(&files, 7);
+        struct as_pipe *pipes = fill(&files);
+        for (size_t at = 0, batch = 0; at < RECORDS; at += 250, batch++) {
+            struct as_stay stays[2] = {{.from = pipes[at].dispatch, .cycles = 1000, .resource = AS_RESOURCE_ROB},
+                                       {.from = pipes[at].commit, .cycles = 1, .resource = AS_RESOURCE_MSHR_L2}};
+            struct as_pipe_batch told = {
+                .size = sizeof told, .thread = 1, .n = 250, .pipes = pipes + at, .n_stays = 2, .stays = stays};
+            as_intervals_add(&whole, &told);
+            as_intervals_add(&parts[batch % 3], &told);
+        }
+        as_intervals_merge(&parts[0], &parts[1]);
+        as_intervals_merge(&parts[0], &parts[2]);
+        assert_int_equal(parts[0].length, whole.length);
+        assert_true(folds ? whole.length > 64 && whole.threads.data[1].rows.len <= 8 : whole.length == 64);
+        uint64_t occupied = 0;
+        for (size_t i = 0; i < whole.threads.data[1].rows.len; i++) {
+            assert_memory_equal(&whole.threads.data[1].rows.data[i], &parts[0].threads.data[1].rows.data[i],
+                                sizeof(struct as_interval));
+            occupied += whole.threads.data[1].rows.data[i].occupied[AS_RESOURCE_ROB];
+        }
+        assert_int_equal(occupied, RECORDS / 250 * 1000);
+        check_counts(&whole, pipes, RECORDS);
+        as_intervals_free(&whole);
+        for (int i = 0; i < 3; i++)
+            as_intervals_free(&parts[i]);
+        free(pipes);
+        files_free(&files);
+    }
+}
+
+/* Two instructions in the first interval, nothing in the second, one in the third, which is cut short. */
+static void counters_as_csv_and_json(void **state)
+{
+    struct as_pipe pipes[3] = {{.dispatch = 1, .commit = 4, .uops = 1},
+                               {.dispatch = 2, .commit = 10, .uops = 2, .events = AS_EVENT_ST_L1},
+                               {.dispatch = 11, .commit = 25, .uops = 1, .flags = AS_PIPE_LAST}};
+    for (int json = 0; json < 2; json++) {
+        struct files files;
+        files_init(&files, 8);
+        observe(&files, &as_counters_observer, json ? "k.json,10" : "k.csv,10", pipes, 3);
+        assert_string_equal(files.open[0].path, json ? "k.json" : "k.csv");
+        if (json)
+            assert_non_null(strstr(files.open[0].text, "\"interval\": 10"));
+        else
+            assert_memory_equal(files.open[0].text, "thread,cycle,cycles,instructions,uops,", 38);
+        assert_non_null(strstr(files.open[0].text, json ? "\"ST-L1\"" : "\n1,1,10,2,3,0,0,0,0,0,0,0,0,0,0,1,0"));
+        if (!json) {
+            assert_non_null(strstr(files.open[0].text, "\n1,11,10,0,0,0"));
+            assert_non_null(strstr(files.open[0].text, "\n1,21,5,1,1,0"));
+        }
+        files_free(&files);
+    }
+}
+
+static void refusals(void **state)
+{
+    struct files files;
+    files_init(&files, 9);
+    fflush(stderr);
+    assert_null(as_counters_observer.create(&files.bed.run, "k.csv,0"));
+    assert_null(as_counters_observer.create(&files.bed.run, ""));
+    assert_null(as_counters_observer.create(&files.bed.run, "k.csv,99999999999"));
+    assert_null(as_timeline_observer.create(&files.bed.run, "0"));
+    assert_null(as_timeline_observer.create(&files.bed.run, "ten"));
+    assert_null(as_flame_observer.create(&files.bed.run, ""));
+    assert_null(as_calls_observer.create(&files.bed.run, ""));
+    assert_null(as_commit_csv_observer.create(&files.bed.run, ""));
+    files.refuse = true;
+    assert_null(as_counters_observer.create(&files.bed.run, "k.csv"));
+    assert_null(as_flame_observer.create(&files.bed.run, "f"));
+    assert_null(as_calls_observer.create(&files.bed.run, "c"));
+    assert_null(as_konata_observer.create(&files.bed.run, "k"));
+    assert_int_equal(files.n, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commits_as_csv),
+        cmocka_unit_test(commits_as_records),
+        cmocka_unit_test(flames_hold_every_cycle),
+        cmocka_unit_test(calls_begin_and_end),
+        cmocka_unit_test(intervals_can_be_shared),
+        cmocka_unit_test(counters_as_csv_and_json),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
