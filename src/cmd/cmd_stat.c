@@ -8,6 +8,7 @@
 #include "cmd/regions_shown.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
+#include "cmd/stat_accesses.h"
 #include "count/calls.h"
 #include "count/counts.h"
 #include "count/functions.h"
@@ -24,7 +25,8 @@ struct stat_options {
     const char *output;
     uint64_t functions;
     double calls; /* percent; negative: no call tree */
-    bool check;
+    bool check, footprint;
+    struct as_strlist observers;
 };
 
 static const struct as_option options_table[] = {
@@ -46,6 +48,17 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct stat_options, check),
      .help = "Also record every access and check the decoder against it: the recorded accesses count, and "
              "'disagreements' is the number of code blocks for which the decoder differs. Slower."},
+    {.name = "footprint",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct stat_options, footprint),
+     .help = "Count the distinct cache lines and pages that each thread touched, and those that threads share. Records "
+             "every access, as --check does."},
+    {.name = "observer",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct stat_options, observers),
+     .value = "FILE[,ARG]",
+     .help = "Let an observer of your own read every access: a shared object with an 'accesses' function "
+             "(include/assay/observer.h); may be given several times."},
     AS_RUN_OPTIONS(struct stat_options, run),
     {.name = NULL},
 };
@@ -143,6 +156,7 @@ struct report {
     struct as_counts total;
     struct as_call_count *calls; /* NULL: not asked for */
     size_t n_calls;
+    const struct as_stat_accesses *accesses; /* NULL: not asked for */
 };
 
 static bool is_shown(const struct report *report, const struct as_call_count *call)
@@ -226,6 +240,7 @@ static bool print_json(const struct report *report, FILE *out)
     json_threads(json, report->counter);
     json_functions(json, &report->functions, report->options->functions, report->total.instructions);
     json_calls(json, report);
+    as_stat_accesses_json(report->accesses, json);
     as_json_end(json);
     return as_json_finish(json);
 }
@@ -354,6 +369,7 @@ static void print_text(const struct report *report, FILE *out)
     print_threads(out, report->counter, total);
     print_functions(out, report);
     print_calls(out, report);
+    as_stat_accesses_text(report->accesses, out);
     if (report->options->check)
         print_count(out, "disagreements", result->disagreements, 0);
     fprintf(out, "\n%.3f seconds, %.0f MIPS (exact counts, from QEMU's user mode)\n", result->seconds,
@@ -367,59 +383,97 @@ static int print_report(const struct report *report, struct as_output *output)
         return as_cli_stdout_failed();
     if (!report->options->json)
         print_text(report, output->file);
+    if (*as_stat_accesses_said(report->accesses))
+        fprintf(report->options->json ? stderr : output->file, "\n%s", as_stat_accesses_said(report->accesses));
     return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_stat, &err);
+}
+
+/* Those who hear of what the program executes. */
+struct hearers {
+    struct as_sink_tee *tee;
+    struct as_counter *counter;
+    struct as_call_counter *calls;     /* NULL: not asked for */
+    struct as_stat_accesses *accesses; /* likewise */
+};
+
+static bool open_hearers(struct hearers *hearers, const struct stat_options *options, struct as_error *err)
+{
+    hearers->tee = as_sink_tee_new();
+    hearers->accesses = as_stat_accesses_new(options->footprint, &options->observers);
+    hearers->counter = as_counter_new(options->check || hearers->accesses);
+    as_sink_tee_add(hearers->tee, &as_counter_sink, hearers->counter);
+    if (options->calls >= 0) {
+        hearers->calls = as_call_counter_new();
+        as_sink_tee_add(hearers->tee, &as_call_counter_sink, hearers->calls);
+    }
+    return as_stat_accesses_open(hearers->accesses, hearers->tee, err);
+}
+
+/* Returns how many observers have crashed. */
+static size_t close_hearers(struct hearers *hearers)
+{
+    size_t crashed = as_stat_accesses_free(hearers->accesses);
+    as_call_counter_free(hearers->calls);
+    as_counter_free(hearers->counter);
+    as_sink_tee_free(hearers->tee);
+    return crashed;
+}
+
+static bool run_engine(struct as_engine *engine, struct hearers *hearers, struct as_engine_result *result,
+                       struct as_error *err)
+{
+    void *context;
+    const struct as_sink *sink = as_sink_tee_sink(hearers->tee, &context);
+    return as_stat_accesses_start(hearers->accesses, engine, err) &&
+           as_engine_run(engine, sink, context, result, err) && as_stat_accesses_finish(hearers->accesses, err);
+}
+
+static int show(const struct stat_options *options, char **argv, const struct hearers *hearers,
+                const struct as_engine *engine, const struct as_engine_result *result, struct as_output *output)
+{
+    struct report report = {.options = options,
+                            .argv = argv,
+                            .result = result,
+                            .counter = hearers->counter,
+                            .engine = engine,
+                            .functions = as_functions_count(engine, hearers->counter),
+                            .total = as_counter_total(hearers->counter),
+                            .accesses = hearers->accesses};
+    if (hearers->calls)
+        report.calls = as_call_counter_list(hearers->calls, &report.n_calls);
+    int failed = print_report(&report, output);
+    free(report.calls);
+    as_functions_free(&report.functions);
+    int status = as_run_report(result, &options->run);
+    return failed ? failed : status;
 }
 
 static int run_program(const struct stat_options *options, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_engine_result result;
-    struct as_output output;
-    struct as_counter *counter = as_counter_new(options->check);
-    struct as_call_counter *calls = options->calls >= 0 ? as_call_counter_new() : NULL;
-    struct as_sink_tee *tee = as_sink_tee_new();
+    struct as_output output = {0};
+    struct hearers hearers = {0};
     struct watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
+    bool ok = open_hearers(&hearers, options, &err) && as_output_open(&output, options->output, &err);
     engine_options.stdout_to_stderr = options->json && !options->output;
-    engine_options.blocks_only = !options->check;
+    engine_options.blocks_only = !options->check && !hearers.accesses;
+    engine_options.observed = hearers.accesses != NULL;
     engine_options.tick = tick;
     engine_options.tick_context = &watch;
-    int status;
-    bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
+    ok = ok && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;
     as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
-    as_sink_tee_add(tee, &as_counter_sink, counter);
-    if (calls)
-        as_sink_tee_add(tee, &as_call_counter_sink, calls);
-    void *context;
-    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
-    ok = ok && as_engine_run(engine, sink, context, &result, &err);
+    ok = ok && run_engine(engine, &hearers, &result, &err);
     as_progress_end(&watch.progress);
-    if (ok) {
-        struct report report = {.options = options,
-                                .argv = argv,
-                                .result = &result,
-                                .counter = counter,
-                                .engine = engine,
-                                .functions = as_functions_count(engine, counter),
-                                .total = as_counter_total(counter)};
-        if (calls)
-            report.calls = as_call_counter_list(calls, &report.n_calls);
-        int failed = print_report(&report, &output);
-        free(report.calls);
-        status = as_run_report(&result, &options->run);
-        status = failed ? failed : status;
-        as_functions_free(&report.functions);
-    } else {
+    int status = ok ? show(options, argv, &hearers, engine, &result, &output) : as_cli_fail(&as_command_stat, &err);
+    if (!ok)
         as_output_drop(&output);
-        status = as_cli_fail(&as_command_stat, &err);
-    }
-    as_call_counter_free(calls);
-    as_sink_tee_free(tee);
+    size_t crashed = close_hearers(&hearers);
     as_engine_free(engine);
-    as_counter_free(counter);
-    return status;
+    return crashed && status == AS_EXIT_OK ? AS_EXIT_FAILURE : status;
 }
 
 static int run_stat(int argc, char **argv)
@@ -438,6 +492,7 @@ static int run_stat(int argc, char **argv)
     int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
                                                                    : as_cli_fail(&as_command_stat, &err);
     as_run_options_free(&options.run);
+    as_strlist_free(&options.observers);
     return status;
 }
 
@@ -452,6 +507,7 @@ const struct as_command as_command_stat = {
     .options = options_table,
     .examples = "  assay stat -- ls -l\n"
                 "  assay stat --json -- ./prog arg > counts.json\n"
-                "  assay stat --from main --max 100M -- ./prog\n",
+                "  assay stat --from main --max 100M -- ./prog\n"
+                "  assay stat --footprint -- ./prog\n",
     .run = run_stat,
 };

@@ -179,6 +179,7 @@ struct as_engine_options {
     bool discard_stdout;              /* … goes nowhere */
     bool no_follow;                   /* programs that the program executes run untraced */
     bool blocks_only;       /* leave out the accesses that the code tells: much faster, as_accesses then sees few */
+    bool observed;          /* other threads of ours work on what the sink is given, and need the processors too */
     const char *debug_path; /* see struct as_space_options */
     void (*tick)(void *tick_context); /* called now and then, for progress; may be NULL */
     void *tick_context;

@@ -444,11 +444,21 @@ static inline void relax(void)
 #endif
 }
 
-/* A short wait is better spent looking than sleeping, as long as no guest thread needs the core. */
+/* A short wait is better spent looking than sleeping, as long as no guest thread needs the core. Where other threads of
+ * ours do (observers), the reader naps between two looks: a ring takes many times that long to fill, and a writer whose
+ * reader only naps need not wake it. */
 static bool spin_for_words(const struct as_reader *reader)
 {
-    enum { ROUNDS = 200, PAUSES = 20 };
-    for (int round = 0; round < ROUNDS; round++) {
+    enum { ROUNDS = 200, PAUSES = 20, NAPS = 20, NAP_MICROSECONDS = 40 };
+    for (int round = 0; reader->options->observed && round < NAPS; round++) {
+        unsigned threads = 0;
+        if (has_words(reader, &threads))
+            return true;
+        if (threads == 0)
+            return false;
+        usleep(NAP_MICROSECONDS);
+    }
+    for (int round = 0; !reader->options->observed && round < ROUNDS; round++) {
         unsigned threads = 0;
         if (has_words(reader, &threads))
             return true;

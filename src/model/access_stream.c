@@ -1,0 +1,248 @@
+/* See access_stream.h. Runs on the engine's thread, for every block: only what cannot be done elsewhere is done here. */
+#include "model/access_stream.h"
+
+#include "model/access_buffer.h"
+
+struct access_thread {
+    uint64_t executed;
+    uint64_t offset; /* added to `executed`, it is the thread's clock */
+    bool runs;
+};
+
+struct as_access_stream {
+    struct as_fanout *fanout;
+    const struct as_engine *engine;
+    FILE *(*open)(void *context, const char *path);
+    void *open_context;
+    struct as_run_info info;
+    AS_VEC(struct as_access_codes *) codes; /* by block index; NULL: not executed yet */
+    AS_VEC(struct access_thread *) threads;
+    uint64_t stopped; /* the latest clock at which a thread stopped: to wait, or for good */
+
+    struct as_access_buffer *buffer;
+    size_t batch;                    /* words that fit into it */
+    const struct as_thread *current; /* whose turn it is; NULL: nobody's */
+};
+
+static const struct as_insn *insn_of(void *context, uint32_t id)
+{
+    const struct as_access_stream *stream = context;
+    return stream->engine ? as_engine_insn(stream->engine, id) : NULL;
+}
+
+static const char *function_of(void *context, uint32_t id)
+{
+    const struct as_access_stream *stream = context;
+    const struct as_insn *insn = insn_of(context, id);
+    struct as_location location;
+    if (!insn)
+        return "";
+    const struct as_image *image = as_engine_image(stream->engine, as_engine_insn_image(stream->engine, id));
+    as_space_find(image->space, insn->address, &location);
+    return location.function ? location.function : "";
+}
+
+static size_t frames_of(void *context, uint32_t path, const char **names, size_t n)
+{
+    return 0; /* paths are the core model's */
+}
+
+static FILE *open_file(void *context, const char *path)
+{
+    const struct as_access_stream *stream = context;
+    return stream->open ? stream->open(stream->open_context, path) : NULL;
+}
+
+struct as_access_stream *as_access_stream_new(struct as_fanout *fanout, FILE *(*open)(void *context, const char *path),
+                                              void *open_context)
+{
+    struct as_access_stream *stream = as_alloc(sizeof *stream);
+    stream->fanout = fanout;
+    stream->batch = as_fanout_batch(fanout);
+    stream->open = open;
+    stream->open_context = open_context;
+    stream->info = (struct as_run_info){.size = sizeof stream->info,
+                                        .machine = "",
+                                        .context = stream,
+                                        .insn = insn_of,
+                                        .function = function_of,
+                                        .frames = frames_of,
+                                        .open = open_file};
+    return stream;
+}
+
+const struct as_run_info *as_access_stream_run_info(const struct as_access_stream *stream)
+{
+    return &stream->info;
+}
+
+void as_access_stream_set_engine(struct as_access_stream *stream, const struct as_engine *engine)
+{
+    stream->engine = engine;
+}
+
+/* ---- turns and batches ---- */
+
+static void publish(struct as_access_stream *stream)
+{
+    if (stream->buffer)
+        as_access_buffer_publish(stream->fanout, stream->buffer);
+    stream->buffer = NULL;
+    stream->current = NULL;
+}
+
+static void begin_turn(struct as_access_stream *stream, const struct as_thread *thread)
+{
+    if (!stream->buffer)
+        stream->buffer = as_access_buffer_take(stream->fanout);
+    as_access_buffer_begin_turn(stream->buffer, thread, ((const struct access_thread *)thread->user)->executed);
+    stream->current = thread;
+}
+
+/* It is the thread's turn, and there is room for n words. */
+static inline void prepare(struct as_access_stream *stream, const struct as_thread *thread, size_t n)
+{
+    if (__builtin_expect(stream->buffer && stream->batch - stream->buffer->n_words < n, 0))
+        publish(stream);
+    if (__builtin_expect(stream->current != thread, 0))
+        begin_turn(stream, thread);
+}
+
+/* ---- a block's accesses ---- */
+
+static __attribute__((noinline)) const struct as_access_codes *make_codes(struct as_access_stream *stream,
+                                                                          const struct as_block *block)
+{
+    while (stream->codes.len <= block->index)
+        *as_vec_push(&stream->codes) = NULL;
+    return stream->codes.data[block->index] = as_access_codes_new(block);
+}
+
+/* Executions of a part of a block, blocks with prefetches, and more words than a batch holds. */
+static __attribute__((noinline)) void add_slowly(struct as_access_stream *stream, const struct as_thread *thread,
+                                                 const struct as_block_exec *exec)
+{
+    struct as_access access;
+    for (struct as_accesses all = as_accesses_of(exec); as_accesses_next(&all, &access);) {
+        struct as_data_access made = as_access_convert(exec->block, &access);
+        prepare(stream, thread, 2);
+        as_access_buffer_add_made(stream->buffer, &made);
+    }
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_access_stream *stream = context;
+    const struct as_block *block = exec->block;
+    struct access_thread *own = thread->user;
+    bool whole = exec->end - exec->first == block->n && !block->n_hints && exec->n_words <= stream->batch;
+    if (__builtin_expect(!whole, 0)) {
+        add_slowly(stream, thread, exec);
+    } else if (exec->n_words) {
+        const struct as_access_codes *codes =
+            block->index < stream->codes.len ? stream->codes.data[block->index] : NULL;
+        if (__builtin_expect(!codes, 0))
+            codes = make_codes(stream, block);
+        prepare(stream, thread, exec->n_words);
+        as_access_buffer_add(stream->buffer, codes, exec->words, exec->n_words);
+    }
+    own->executed += as_block_exec_count(exec);
+}
+
+/* ---- threads and their clocks ---- */
+
+static uint64_t clock_of(void *context, const struct as_thread *thread)
+{
+    const struct access_thread *own = thread->user;
+    return own->executed + own->offset;
+}
+
+/* The clock of the slowest thread that runs; where none does, of the last that stopped. */
+static uint64_t present(const struct as_access_stream *stream)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < stream->threads.len; i++) {
+        const struct access_thread *thread = stream->threads.data[i];
+        if (thread->runs && thread->executed + thread->offset < least)
+            least = thread->executed + thread->offset;
+    }
+    return least == UINT64_MAX ? stream->stopped : least;
+}
+
+static void go_on(struct as_access_stream *stream, struct access_thread *own)
+{
+    uint64_t now = present(stream);
+    if (now > own->executed + own->offset)
+        own->offset = now - own->executed;
+    own->runs = true;
+}
+
+static void stop(struct as_access_stream *stream, struct access_thread *own)
+{
+    uint64_t clock = own->executed + own->offset;
+    stream->stopped = clock > stream->stopped ? clock : stream->stopped;
+    own->runs = false;
+}
+
+static void on_thread_start(void *context, struct as_thread *thread)
+{
+    struct as_access_stream *stream = context;
+    struct access_thread *own = as_alloc(sizeof *own);
+    *as_vec_push(&stream->threads) = own;
+    thread->user = own;
+    go_on(stream, own);
+}
+
+static void on_thread_end(void *context, struct as_thread *thread)
+{
+    struct as_access_stream *stream = context;
+    struct access_thread *own = thread->user;
+    if (stream->current == thread)
+        stream->current = NULL;
+    stop(stream, own);
+    for (size_t i = 0; i < stream->threads.len; i++)
+        if (stream->threads.data[i] == own)
+            stream->threads.data[i] = stream->threads.data[--stream->threads.len];
+    free(own);
+    thread->user = NULL;
+}
+
+static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    stop(context, thread->user);
+}
+
+static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    go_on(context, thread->user);
+}
+
+const struct as_sink as_access_stream_sink = {
+    .thread_start = on_thread_start,
+    .thread_end = on_thread_end,
+    .block = on_block,
+    .syscall = on_syscall,
+    .syscall_return = on_syscall_return,
+    .clock = clock_of,
+};
+
+void as_access_stream_finish(struct as_access_stream *stream)
+{
+    publish(stream);
+    as_fanout_finish(stream->fanout);
+}
+
+void as_access_stream_free(struct as_access_stream *stream)
+{
+    if (!stream)
+        return;
+    if (stream->buffer)
+        as_fanout_give_back(stream->fanout, (struct as_buffer *)stream->buffer);
+    for (size_t i = 0; i < stream->codes.len; i++)
+        free(stream->codes.data[i]);
+    for (size_t i = 0; i < stream->threads.len; i++)
+        free(stream->threads.data[i]);
+    as_vec_free(&stream->codes);
+    as_vec_free(&stream->threads);
+    free(stream);
+}

@@ -1,0 +1,28 @@
+/* The accesses of a run without the core model, in batches for observers (struct as_access_batch).
+ *
+ * It is a sink of the engine, which must record accesses (not blocks_only). Threads are interleaved by executed
+ * instructions: the thread that has executed fewest goes first, in turns of a few hundred accesses. A thread that starts
+ * or comes back from a system call goes on where the slowest running one is.
+ *
+ * Calls: new, make the observers with as_access_stream_run_info and add them to `fanout`, start the fan-out, run the
+ * engine with the sink (alone, or in an as_sink_tee), finish, report. The engine must outlive the reports.
+ */
+#ifndef AS_MODEL_ACCESS_STREAM_H
+#define AS_MODEL_ACCESS_STREAM_H
+
+#include "engine/engine.h"
+#include "observe/fanout.h"
+
+/* `fanout` (of as_access_buffers) must outlive it. `open` as in as_run_info; NULL: observers cannot write files. */
+struct as_access_stream;
+struct as_access_stream *as_access_stream_new(struct as_fanout *fanout, FILE *(*open)(void *context, const char *path),
+                                              void *open_context);
+const struct as_run_info *as_access_stream_run_info(const struct as_access_stream *stream);
+/* Before the run: where observers' questions about instructions go. */
+void as_access_stream_set_engine(struct as_access_stream *stream, const struct as_engine *engine);
+extern const struct as_sink as_access_stream_sink; /* its context is the stream */
+/* After the run: publishes what is left and waits until every observer has seen everything. */
+void as_access_stream_finish(struct as_access_stream *stream);
+void as_access_stream_free(struct as_access_stream *stream);
+
+#endif

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Observers as a user sees them: the bundled ones of assay compare against what compare itself counts, files that appear
+# whole or not at all, and accesses without the core model (assay stat --footprint, --observer).
+# time-limit: 180
+. "$(dirname "$0")/lib.sh"
+
+demo=$WORKLOADS/demo
+example=$BUILD/doc/examples/observer
+compare() { "$ASSAY" compare -q --samplers none "$@"; }
+some() { compare --from main --max 200k "$@" -- "$demo" 1; }
+
+# ---- traces, counters, calls, flames ---------------------------------------------------------------------------------
+check_json "all of them in one run" 'd["instructions"] == 200000' some --json --commit-csv c.csv --commit-trace c.bin \
+    --counters k.csv --interval 5000 --calls calls.csv --flame flame.txt --observer counters,k.json,5000
+cycles=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$LOGS/out")
+check "the CSV has every instruction, and every iteration of rep" test "$(wc -l <c.csv)" -gt 200000
+same_commits() {
+    python3 - <<'END'
+import struct
+data = open("c.bin", "rb").read()
+assert data[:8] == b"ASSAYCMT" and struct.unpack("<II", data[8:16]) == (1, 16)
+records = ["%d,0x%x" % record for record in struct.iter_unpack("<QQ", data[16:])]
+assert records == open("c.csv").read().split("\n")[1:-1]
+END
+}
+check "the binary trace says the same" same_commits
+check_same "the last commit is the last cycle" "$cycles" "$(tail -n 1 c.csv | cut -d, -f1)"
+column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { sum += $at } END { print sum }' k.csv; }
+check_same "the intervals hold all cycles" "$cycles" "$(column cycles)"
+check_same "… and all instructions" 200000 "$(column instructions)"
+check_same "JSON has the same intervals" "$cycles 200000" "$(python3 -c '
+import json
+d = json.load(open("k.json"))
+assert d["interval"] == 5000 and d["entries"]["rob"] == 128
+rows = [dict(zip(d["columns"], row)) for thread in d["threads"] for row in thread["rows"]]
+assert all(0 <= row[name] <= d["entries"][name] for row in rows for name in ("rob", "queue_int", "load_queue", "store_queue"))
+assert any(row["rob"] > 1 for row in rows)
+print(sum(row["cycles"] for row in rows), sum(row["instructions"] for row in rows))')"
+check_same "the flames hold all cycles" "$cycles" "$(awk '{ sum += $NF } END { print sum }' flame.txt)"
+check "… main calls what it calls" grep -q '^.*main;text_fill [0-9]*$' flame.txt
+check_same "the outermost call lasts as long as the run" "$cycles" "$(awk -F, '$2 == 0 { print $4 }' calls.csv | tail -n 1)"
+check_same "no call ends before it starts" 0 "$(awk -F, 'NR > 1 && $4 < $3' calls.csv | wc -l)"
+check "… and one of them has its name" grep -qE '^1,[0-9]+,[0-9]+,[0-9]+,text_fill$' calls.csv
+
+check "a timeline" some --timeline
+check_same "… has its bars" 1 "$(grep -c '^  instructions a cycle .*|.*█.*|$' "$LOGS/out")"
+check "… by name and with columns" some --observer timeline,10
+check_same "… of that width" 1 "$(grep -c '^Timeline of thread 1: [0-9]* cycles, [0-9]* a column$' "$LOGS/out")"
+
+check "threads have a file each" compare -o /dev/null --commit-csv t.csv --counters t.counters -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
+check_same "… and rows of their own" "1 2 3" "$(tail -n +2 t.counters | cut -d, -f1 | sort -u | xargs)"
+check "… the traces too" test -s t.csv -a -s t.csv.2 -a -s t.csv.3
+
+# ---- what is refused, and what is left behind ------------------------------------------------------------------------
+mkdir made && cd made || exit 1
+check_fails 125 'cannot write nowhere/k' "counters in a directory that is not there" some --counters nowhere/k
+check_fails 2 'two observers cannot write to one file' "two observers and one file" some --flame one --calls one
+check_fails 2 'two observers cannot write to one file' "… by name too" some --flame one --observer flame,one
+check_fails 2 "takes FILE, not" "an observer without its file" some --observer flame
+check_fails 2 "takes FILE\[,CYCLES\]" "no interval at all" some --observer counters,k.csv,0
+check_fails 2 "interval is for --counters" "an interval of nothing" some --interval 100
+check_fails 2 "writes about one machine" "counters of two machines" compare --core boom-tip,boom-tea --counters k -- "$demo" 1
+check_fails 125 "cannot load the observer nobody" "a name that is not there" some --observer nobody
+check_fails 2 "takes accesses alone; it is for assay stat" "an observer of accesses" some --observer "$example/access_sizes.so"
+check_status 125 "a disk that is full" some -o /dev/null --flame /dev/full
+check_same "nothing half-written is left" "" "$(ls -A)"
+cd .. || exit 1
+
+# ---- accesses without the core model ---------------------------------------------------------------------------------
+stat() { "$ASSAY" stat -q "$@"; }
+counts='(lambda f, s: f["lines"] > 0 and f["lines"] <= f["lines_read"] + f["lines_written"] and f["pages"] <= f["lines"]'
+check_json "a footprint" "$counts and f['accesses'] > 100000 and f['lines_shared'] == 0)(d['footprint'], d)" \
+    stat --json --footprint -- "$demo" 1
+check_json "… of threads, which share lines" "$counts"' and f["lines_shared_written"] > 0 and
+    f["accesses"] == sum(t["accesses"] for t in f["by_thread"]) and len(f["by_thread"]) == 3 and
+    max(t["lines"] for t in f["by_thread"]) <= f["lines"] <= sum(t["lines"] for t in f["by_thread"]))(d["footprint"], d)' \
+    stat --json --footprint -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
+check_same "the accesses are those that are counted" "$(stat --json --check --from main --max 100k -- "$demo" 1 | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+print(d["load_accesses"], d["store_accesses"])')" "$(stat --from main --max 100k --observer "$example/access_sizes.so" -- "$demo" 1 |
+    awk '/^access size/ { on = 1; next } on && /^bytes/ { exit } on { loads += $(NF - 1); stores += $NF } END { print loads, stores }')"
+check "the footprint as text" stat --footprint -- "$demo" 1
+check_same "… has its line" 1 "$(grep -cE '^  all( +[0-9]+){6} +[0-9.]+$' "$LOGS/out")"
+check_fails 2 "takes the core model's records; it is for assay compare" "an observer of the core model" \
+    stat --observer "$example/longest_stay.so" -- "$demo" 1
+check_fails 125 "cannot load the observer" "an observer that is not there" stat --observer ./absent.so -- "$demo" 1
