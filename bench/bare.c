@@ -42,6 +42,7 @@ int main(int argc, char **argv)
     alone.batch = AS_MODEL_BATCH;
     alone.inline_ = true;
     struct as_model *model = as_model_new(&machine);
+    as_model_set_memo(model, &(struct as_memo_options){.bytes = AS_MODEL_MEMO_BYTES});
     struct as_fanout *fanout = as_fanout_new(&alone);
     bool ok = as_model_run(model, &options, fanout, &result, &err);
     if (ok)
