@@ -7,9 +7,9 @@ it is the one to look at.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
-import re
 
 from against import timed
 
@@ -50,6 +50,13 @@ def part_known(argv):
     return float(found[1]) / 100 if found else None
 
 
+def plain_mips(options, plain, document):
+    """How fast plain QEMU runs the same code."""
+    timed([options.assay, "stat", "-q", "--json", "-o", document, "--", *plain[1:]])
+    with open(document, encoding="utf-8") as counts:
+        return json.load(counts)["instructions"] / timed(plain)["clock"] / 1e6
+
+
 def measure_memo(options, folder):
     count, rows = max(1_000_000, round(50e6 * options.scale / 0.06)) if not options.smoke else 300_000, []
     for name, kind, core, region, program, plain in memo_cases(os.path.abspath(options.build), folder):
@@ -67,7 +74,7 @@ def measure_memo(options, folder):
                 least[way] = {key: min(least[way][key], times[key]) for key in times}
         rows.append({"name": name, "kind": kind, "core": core, "instructions": count, "seconds": least,
                      "mips": {way: count / least[way]["clock"] / 1e6 for way in ways},
-                     "known": part_known(ways["on"]), "plain": timed(plain)["clock"]})
+                     "known": part_known(ways["on"]), "qemu_mips": plain_mips(options, plain, document)})
     return rows
 
 
@@ -83,12 +90,14 @@ def print_memo(rows):
     if not rows:
         return
     print("\nWhat the pipeline did, remembered (all of compare): MIPS with the memo, without, by the other build; processor time"
-          "\nwithout it and by the other build, as a multiple of that with it; part of the blocks that was known")
-    print(f"{'case':<12}{'machine':<12}{'Minsns':>7}{'on':>8}{'off':>8}{'other':>8}{'off/on':>8}{'other/on':>9}{'known':>8}")
+          "\nwithout it and by the other build, as a multiple of that with it; part of the blocks that was known; times slower than"
+          "\nplain QEMU")
+    print(f"{'case':<12}{'machine':<12}{'Minsns':>7}{'on':>8}{'off':>8}{'other':>8}{'off/on':>8}{'other/on':>9}{'known':>8}{'slower':>8}")
     for row in rows:
         mips, seconds = row["mips"], row["seconds"]
         ratios = [seconds[way]["processor"] / seconds["on"]["processor"] if way in seconds else None for way in ("off", "other")]
         print(f"{row['name']:<12}{row['core']:<12}{row['instructions'] / 1e6:>7.1f}"
               + "".join(f"{mips[way]:>8.2f}" if way in mips else f"{'-':>8}" for way in ("on", "off", "other"))
               + f"{ratios[0]:>8.2f}" + (f"{ratios[1]:>9.2f}" if ratios[1] else f"{'-':>9}")
-              + (f"{row['known']:>8.1%}" if row["known"] is not None else f"{'-':>8}"), flush=True)
+              + (f"{row['known']:>8.1%}" if row["known"] is not None else f"{'-':>8}")
+              + f"{row['qemu_mips'] / mips['on']:>8.0f}", flush=True)
