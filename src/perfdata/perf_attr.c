@@ -23,40 +23,40 @@ static unsigned precise_of(uint64_t word, bool big)
     return (unsigned)(word >> (big ? 63 - FLAG_PRECISE - 1 : FLAG_PRECISE)) & 3;
 }
 
-static void parse_rest(struct as_perf_cursor *cursor, struct as_perf_event *event)
+static void parse_rest(struct as_bytes *cursor, struct as_perf_event *event)
 {
-    as_perf_u32(cursor); /* wakeup_events */
-    as_perf_u32(cursor); /* bp_type */
-    event->config1 = as_perf_u64(cursor);
-    if (as_perf_left(cursor) >= 8)
-        event->config2 = as_perf_u64(cursor);
-    if (as_perf_left(cursor) >= 8)
-        event->branch_type = as_perf_u64(cursor);
-    if (as_perf_left(cursor) >= 16) {
-        event->regs_user = as_perf_u64(cursor);
-        event->stack_user = as_perf_u32(cursor);
-        int32_t clock = (int32_t)as_perf_u32(cursor);
+    as_bytes_u32(cursor); /* wakeup_events */
+    as_bytes_u32(cursor); /* bp_type */
+    event->config1 = as_bytes_u64(cursor);
+    if (as_bytes_left(cursor) >= 8)
+        event->config2 = as_bytes_u64(cursor);
+    if (as_bytes_left(cursor) >= 8)
+        event->branch_type = as_bytes_u64(cursor);
+    if (as_bytes_left(cursor) >= 16) {
+        event->regs_user = as_bytes_u64(cursor);
+        event->stack_user = as_bytes_u32(cursor);
+        int32_t clock = (int32_t)as_bytes_u32(cursor);
         event->clock = event->flags >> FLAG_CLOCK & 1 ? clock : -1;
     }
-    if (as_perf_left(cursor) >= 8)
-        event->regs_intr = as_perf_u64(cursor);
-    if (as_perf_left(cursor) >= 8) {
-        as_perf_u32(cursor); /* aux_watermark */
-        event->max_stack = as_perf_u16(cursor);
+    if (as_bytes_left(cursor) >= 8)
+        event->regs_intr = as_bytes_u64(cursor);
+    if (as_bytes_left(cursor) >= 8) {
+        as_bytes_u32(cursor); /* aux_watermark */
+        event->max_stack = as_bytes_u16(cursor);
     }
 }
 
-static bool parse(struct as_perf_cursor cursor, struct as_perf_event *event)
+static bool parse(struct as_bytes cursor, struct as_perf_event *event)
 {
     bool big = cursor.swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     event->clock = -1;
-    event->type = as_perf_u32(&cursor);
-    as_perf_u32(&cursor); /* its size */
-    event->config = as_perf_u64(&cursor);
-    uint64_t period = as_perf_u64(&cursor);
-    event->sample_type = as_perf_u64(&cursor);
-    event->read_format = as_perf_u64(&cursor);
-    uint64_t word = as_perf_u64(&cursor);
+    event->type = as_bytes_u32(&cursor);
+    as_bytes_u32(&cursor); /* its size */
+    event->config = as_bytes_u64(&cursor);
+    uint64_t period = as_bytes_u64(&cursor);
+    event->sample_type = as_bytes_u64(&cursor);
+    event->read_format = as_bytes_u64(&cursor);
+    uint64_t word = as_bytes_u64(&cursor);
     event->flags = flags_of(word, big);
     event->precise = precise_of(word, big);
     *(event->flags >> FLAG_FREQ & 1 ? &event->frequency : &event->period) = period;
@@ -88,15 +88,15 @@ static const char *made_name(struct as_perf_reader *reader, const struct as_perf
 /* Adds the event whose attr is at `bytes`; `used` gets how many of them it took. */
 bool as_perf_attr_add(struct as_perf_reader *reader, const uint8_t *bytes, size_t size, size_t *used)
 {
-    struct as_perf_cursor cursor = as_perf_cursor(bytes, size, as_perf_swap(reader));
-    as_perf_u32(&cursor);
-    size_t own = as_perf_u32(&cursor);
+    struct as_bytes cursor = as_bytes(bytes, size, as_perf_swap(reader));
+    as_bytes_u32(&cursor);
+    size_t own = as_bytes_u32(&cursor);
     own = own == 0 ? ATTR_MIN : own;
     if (cursor.bad || own < ATTR_MIN || own > size)
         return false;
     struct as_perf_event *event = as_alloc(sizeof *event);
     event->index = (uint32_t)reader->events.len;
-    if (!parse(as_perf_cursor(bytes, own, as_perf_swap(reader)), event)) {
+    if (!parse(as_bytes(bytes, own, as_perf_swap(reader)), event)) {
         free(event);
         return false;
     }
@@ -105,10 +105,10 @@ bool as_perf_attr_add(struct as_perf_reader *reader, const uint8_t *bytes, size_
     return true;
 }
 
-void as_perf_attr_ids(struct as_perf_reader *reader, uint32_t event, struct as_perf_cursor *ids)
+void as_perf_attr_ids(struct as_perf_reader *reader, uint32_t event, struct as_bytes *ids)
 {
-    while (as_perf_left(ids) >= 8)
-        *as_map_put(&reader->ids, as_perf_u64(ids)) = event;
+    while (as_bytes_left(ids) >= 8)
+        *as_map_put(&reader->ids, as_bytes_u64(ids)) = event;
 }
 
 void as_perf_attr_name(struct as_perf_reader *reader, uint64_t id, const char *name, size_t most)
@@ -164,8 +164,8 @@ struct as_perf_event *as_perf_attr_of(struct as_perf_reader *reader, const struc
         return first;
     if (offset + 8 > header->size)
         return NULL;
-    struct as_perf_cursor cursor = as_perf_cursor(record + offset, 8, as_perf_swap(reader));
-    uint64_t id = as_perf_u64(&cursor);
+    struct as_bytes cursor = as_bytes(record + offset, 8, as_perf_swap(reader));
+    uint64_t id = as_bytes_u64(&cursor);
     const uint64_t *index = as_map_get(&reader->ids, id);
     if (index != NULL && *index < reader->events.len)
         return reader->events.data[*index];

@@ -13,20 +13,20 @@ enum {
 };
 
 /* A length and a string padded to it. */
-static const char *string_of(struct as_perf_reader *reader, struct as_perf_cursor *cursor)
+static const char *string_of(struct as_perf_reader *reader, struct as_bytes *cursor)
 {
-    uint32_t length = as_perf_u32(cursor);
-    const uint8_t *bytes = as_perf_bytes(cursor, length);
+    uint32_t length = as_bytes_u32(cursor);
+    const uint8_t *bytes = as_bytes_take(cursor, length);
     return bytes != NULL ? as_perf_keep(reader, (const char *)bytes, length) : NULL;
 }
 
-static void read_command(struct as_perf_reader *reader, struct as_perf_cursor *cursor)
+static void read_command(struct as_perf_reader *reader, struct as_bytes *cursor)
 {
     struct as_str text = {0};
-    uint32_t count = as_perf_u32(cursor);
+    uint32_t count = as_bytes_u32(cursor);
     for (uint32_t i = 0; i < count && !cursor->bad; i++) {
-        uint32_t length = as_perf_u32(cursor);
-        const uint8_t *bytes = as_perf_bytes(cursor, length);
+        uint32_t length = as_bytes_u32(cursor);
+        const uint8_t *bytes = as_bytes_take(cursor, length);
         if (bytes == NULL)
             break;
         if (i > 0)
@@ -37,29 +37,29 @@ static void read_command(struct as_perf_reader *reader, struct as_perf_cursor *c
     as_str_free(&text);
 }
 
-static void read_event_names(struct as_perf_reader *reader, struct as_perf_cursor *cursor)
+static void read_event_names(struct as_perf_reader *reader, struct as_bytes *cursor)
 {
-    uint32_t count = as_perf_u32(cursor), attr_size = as_perf_u32(cursor);
+    uint32_t count = as_bytes_u32(cursor), attr_size = as_bytes_u32(cursor);
     for (uint32_t i = 0; i < count && !cursor->bad; i++) {
-        as_perf_bytes(cursor, attr_size);
-        uint32_t ids = as_perf_u32(cursor);
+        as_bytes_take(cursor, attr_size);
+        uint32_t ids = as_bytes_u32(cursor);
         const char *name = string_of(reader, cursor);
-        const uint8_t *own = as_perf_bytes(cursor, (uint64_t)ids * 8);
+        const uint8_t *own = as_bytes_take(cursor, (uint64_t)ids * 8);
         if (cursor->bad || name == NULL || name[0] == '\0')
             return;
-        struct as_perf_cursor id = as_perf_cursor(own, ids > 0 ? 8 : 0, cursor->swap);
+        struct as_bytes id = as_bytes(own, ids > 0 ? 8 : 0, cursor->swap);
         if (ids > 0)
-            as_perf_attr_name(reader, as_perf_u64(&id), name, strlen(name) + 1);
+            as_perf_attr_name(reader, as_bytes_u64(&id), name, strlen(name) + 1);
         else if (i < reader->events.len)
             reader->events.data[i]->name = name;
     }
 }
 
-static void read_pmus(struct as_perf_reader *reader, struct as_perf_cursor *cursor)
+static void read_pmus(struct as_perf_reader *reader, struct as_bytes *cursor)
 {
-    uint32_t count = as_perf_u32(cursor);
+    uint32_t count = as_bytes_u32(cursor);
     for (uint32_t i = 0; i < count && !cursor->bad && reader->pmus.len < PMUS_MAX; i++) {
-        uint32_t type = as_perf_u32(cursor);
+        uint32_t type = as_bytes_u32(cursor);
         const char *name = string_of(reader, cursor);
         if (name != NULL)
             *as_vec_push(&reader->pmus) = (struct as_perf_pmu){.type = type, .name = name};
@@ -70,12 +70,12 @@ static void read_pmus(struct as_perf_reader *reader, struct as_perf_cursor *curs
 
 /* A record as in a pipe, its header already taken. */
 void as_perf_feature_build_id(struct as_perf_reader *reader, const struct as_perf_header *header,
-                              struct as_perf_cursor *cursor)
+                              struct as_bytes *cursor)
 {
     struct as_perf_build_id id = {.size = AS_PERF_BUILD_ID_MAX};
-    as_perf_u32(cursor); /* pid: -1, or a guest's */
-    const uint8_t *bytes = as_perf_bytes(cursor, 24);
-    const char *path = as_perf_string(cursor);
+    as_bytes_u32(cursor); /* pid: -1, or a guest's */
+    const uint8_t *bytes = as_bytes_take(cursor, 24);
+    const char *path = as_bytes_string(cursor);
     if (bytes == NULL || path == NULL)
         return;
     memcpy(id.bytes, bytes, AS_PERF_BUILD_ID_MAX);
@@ -84,15 +84,14 @@ void as_perf_feature_build_id(struct as_perf_reader *reader, const struct as_per
     AS_PERF_CALL(reader, build_id, path, header->misc & PERF_RECORD_MISC_CPUMODE_MASK, &id);
 }
 
-static void read_build_ids(struct as_perf_reader *reader, struct as_perf_cursor *cursor)
+static void read_build_ids(struct as_perf_reader *reader, struct as_bytes *cursor)
 {
-    while (as_perf_left(cursor) >= AS_PERF_HEADER_SIZE) {
+    while (as_bytes_left(cursor) >= AS_PERF_HEADER_SIZE) {
         struct as_perf_header header = as_perf_header_of(cursor->at, cursor->swap);
-        const uint8_t *record = as_perf_bytes(cursor, header.size);
+        const uint8_t *record = as_bytes_take(cursor, header.size);
         if (record == NULL || header.size < AS_PERF_HEADER_SIZE)
             return;
-        struct as_perf_cursor one =
-            as_perf_cursor(record + AS_PERF_HEADER_SIZE, header.size - AS_PERF_HEADER_SIZE, cursor->swap);
+        struct as_bytes one = as_bytes(record + AS_PERF_HEADER_SIZE, header.size - AS_PERF_HEADER_SIZE, cursor->swap);
         as_perf_feature_build_id(reader, &header, &one);
     }
 }
@@ -119,16 +118,16 @@ static const char **string_place(struct as_perf_info *info, unsigned feature)
 
 void as_perf_feature_read(struct as_perf_reader *reader, unsigned feature, const uint8_t *bytes, size_t size)
 {
-    struct as_perf_cursor cursor = as_perf_cursor(bytes, size, as_perf_swap(reader));
+    struct as_bytes cursor = as_bytes(bytes, size, as_perf_swap(reader));
     struct as_perf_info *info = &reader->info;
     const char **text = string_place(info, feature);
     if (text != NULL)
         *text = string_of(reader, &cursor);
     else if (feature == AS_PERF_FEATURE_NRCPUS) {
-        info->cpus_available = as_perf_u32(&cursor);
-        info->cpus_online = as_perf_u32(&cursor);
+        info->cpus_available = as_bytes_u32(&cursor);
+        info->cpus_online = as_bytes_u32(&cursor);
     } else if (feature == AS_PERF_FEATURE_TOTAL_MEM)
-        info->memory_kib = as_perf_u64(&cursor);
+        info->memory_kib = as_bytes_u64(&cursor);
     else if (feature == AS_PERF_FEATURE_CMDLINE)
         read_command(reader, &cursor);
     else if (feature == AS_PERF_FEATURE_EVENT_DESC)
@@ -138,8 +137,8 @@ void as_perf_feature_read(struct as_perf_reader *reader, unsigned feature, const
     else if (feature == AS_PERF_FEATURE_BUILD_ID)
         read_build_ids(reader, &cursor);
     else if (feature == AS_PERF_FEATURE_SAMPLE_TIME) {
-        info->first_time = as_perf_u64(&cursor);
-        info->last_time = as_perf_u64(&cursor);
+        info->first_time = as_bytes_u64(&cursor);
+        info->last_time = as_bytes_u64(&cursor);
     }
 }
 
@@ -184,8 +183,8 @@ void as_perf_feature_all(struct as_perf_reader *reader, uint64_t at)
             as_perf_problem(reader, "the file ends before its feature sections: perf record was cut short");
             return;
         }
-        struct as_perf_cursor cursor = as_perf_cursor(entry, 16, as_perf_swap(reader));
-        uint64_t offset = as_perf_u64(&cursor), size = as_perf_u64(&cursor);
+        struct as_bytes cursor = as_bytes(entry, 16, as_perf_swap(reader));
+        uint64_t offset = as_bytes_u64(&cursor), size = as_bytes_u64(&cursor);
         read_section(reader, feature, offset, size);
         at += 16;
     }

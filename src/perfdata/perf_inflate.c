@@ -3,7 +3,7 @@
 #include "perfdata/perf_inflate.h"
 
 #include "base/alloc.h"
-#include "perfdata/perf_cursor.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 #include <zstd.h>

@@ -81,10 +81,10 @@ static void queue(struct as_perf_reader *reader, const struct as_perf_header *he
 
 /* ---- records of perf itself ---- */
 
-static void take_attr(struct as_perf_reader *reader, struct as_perf_cursor body)
+static void take_attr(struct as_perf_reader *reader, struct as_bytes body)
 {
     size_t used;
-    if (!as_perf_attr_add(reader, body.at, as_perf_left(&body), &used)) {
+    if (!as_perf_attr_add(reader, body.at, as_bytes_left(&body), &used)) {
         as_perf_problem(reader, "an event's description is corrupt");
         return;
     }
@@ -92,31 +92,31 @@ static void take_attr(struct as_perf_reader *reader, struct as_perf_cursor body)
     as_perf_attr_ids(reader, (uint32_t)reader->events.len - 1, &body);
 }
 
-static void take_update(struct as_perf_reader *reader, struct as_perf_cursor body)
+static void take_update(struct as_perf_reader *reader, struct as_bytes body)
 {
-    uint64_t kind = as_perf_u64(&body), id = as_perf_u64(&body);
+    uint64_t kind = as_bytes_u64(&body), id = as_bytes_u64(&body);
     if (!body.bad && kind == NAME_UPDATE)
-        as_perf_attr_name(reader, id, (const char *)body.at, as_perf_left(&body));
+        as_perf_attr_name(reader, id, (const char *)body.at, as_bytes_left(&body));
 }
 
-static void take_feature(struct as_perf_reader *reader, struct as_perf_cursor body)
+static void take_feature(struct as_perf_reader *reader, struct as_bytes body)
 {
-    uint64_t feature = as_perf_u64(&body);
+    uint64_t feature = as_bytes_u64(&body);
     if (body.bad || feature >= AS_PERF_FEATURES)
         return;
     reader->info.features[feature / 64] |= UINT64_C(1) << feature % 64;
-    as_perf_feature_read(reader, (unsigned)feature, body.at, as_perf_left(&body));
+    as_perf_feature_read(reader, (unsigned)feature, body.at, as_bytes_left(&body));
 }
 
 /* The trace data itself follows the record. */
-static bool take_aux(struct as_perf_reader *reader, struct as_perf_cursor body)
+static bool take_aux(struct as_perf_reader *reader, struct as_bytes body)
 {
-    uint64_t size = as_perf_u64(&body);
-    struct as_perf_aux aux = {.offset = as_perf_u64(&body)};
-    as_perf_u64(&body); /* reference */
-    aux.index = as_perf_u32(&body);
-    aux.tid = as_perf_u32(&body);
-    aux.cpu = as_perf_u32(&body);
+    uint64_t size = as_bytes_u64(&body);
+    struct as_perf_aux aux = {.offset = as_bytes_u64(&body)};
+    as_bytes_u64(&body); /* reference */
+    aux.index = as_bytes_u32(&body);
+    aux.tid = as_bytes_u32(&body);
+    aux.cpu = as_bytes_u32(&body);
     if (body.bad || (reader->input.size != UINT64_MAX && size > reader->input.size))
         return false;
     reader->summary.aux_bytes += size;
@@ -136,17 +136,17 @@ static bool take_aux(struct as_perf_reader *reader, struct as_perf_cursor body)
 }
 
 /* The last three words came with perf 5.10. */
-static void take_ticks(struct as_perf_reader *reader, struct as_perf_cursor body)
+static void take_ticks(struct as_perf_reader *reader, struct as_bytes body)
 {
     struct as_perf_ticks ticks = {.known = true};
-    ticks.shift = as_perf_u64(&body);
-    ticks.multiplier = as_perf_u64(&body);
-    ticks.zero = as_perf_u64(&body);
+    ticks.shift = as_bytes_u64(&body);
+    ticks.multiplier = as_bytes_u64(&body);
+    ticks.zero = as_bytes_u64(&body);
     if (body.bad)
         return;
-    ticks.cycles = as_perf_u64(&body);
-    ticks.mask = as_perf_u64(&body);
-    const uint8_t *has = as_perf_bytes(&body, 2); /* an offset, and fewer bits */
+    ticks.cycles = as_bytes_u64(&body);
+    ticks.mask = as_bytes_u64(&body);
+    const uint8_t *has = as_bytes_take(&body, 2); /* an offset, and fewer bits */
     ticks.known = has == NULL || has[0];
     if (has == NULL || !has[1])
         ticks.cycles = ticks.mask = 0;
@@ -161,12 +161,12 @@ static bool take_unpacked(void *context, const uint8_t *record, size_t size)
     return take_record(context, record, true);
 }
 
-static bool take_packed(struct as_perf_reader *reader, const struct as_perf_header *header, struct as_perf_cursor body)
+static bool take_packed(struct as_perf_reader *reader, const struct as_perf_header *header, struct as_bytes body)
 {
-    size_t size = as_perf_left(&body);
+    size_t size = as_bytes_left(&body);
     if (header->type == AS_PERF_RECORD_COMPRESSED2) {
-        uint64_t own = as_perf_u64(&body);
-        if (body.bad || own > as_perf_left(&body)) {
+        uint64_t own = as_bytes_u64(&body);
+        if (body.bad || own > as_bytes_left(&body)) {
             as_perf_problem(reader, "a compressed record is longer than itself");
             return false;
         }
@@ -179,15 +179,15 @@ static bool take_packed(struct as_perf_reader *reader, const struct as_perf_head
 }
 
 /* Event formats of tracepoints: padded to eight bytes behind the record. */
-static bool take_tracing_data(struct as_perf_reader *reader, struct as_perf_cursor body)
+static bool take_tracing_data(struct as_perf_reader *reader, struct as_bytes body)
 {
-    uint64_t size = (as_perf_u32(&body) + UINT64_C(7)) & ~UINT64_C(7);
+    uint64_t size = (as_bytes_u32(&body) + UINT64_C(7)) & ~UINT64_C(7);
     return !body.bad && as_perf_input_forward(&reader->input, size);
 }
 
 /* Records whose data follow them cannot be packed, nor can packed ones. */
-static bool take_streamed(struct as_perf_reader *reader, const struct as_perf_header *header,
-                          struct as_perf_cursor body, bool unpacked)
+static bool take_streamed(struct as_perf_reader *reader, const struct as_perf_header *header, struct as_bytes body,
+                          bool unpacked)
 {
     if (unpacked) {
         as_perf_problem(reader, "a %s record is inside of a compressed one", as_perf_record_name(header->type));
@@ -206,8 +206,8 @@ static bool take_streamed(struct as_perf_reader *reader, const struct as_perf_he
 static bool take_user_record(struct as_perf_reader *reader, const struct as_perf_header *header, const uint8_t *record,
                              bool unpacked)
 {
-    struct as_perf_cursor body =
-        as_perf_cursor(record + AS_PERF_HEADER_SIZE, header->size - (size_t)AS_PERF_HEADER_SIZE, as_perf_swap(reader));
+    struct as_bytes body =
+        as_bytes(record + AS_PERF_HEADER_SIZE, header->size - (size_t)AS_PERF_HEADER_SIZE, as_perf_swap(reader));
     switch (header->type) {
     case AS_PERF_RECORD_ATTR:
         take_attr(reader, body);
@@ -228,7 +228,7 @@ static bool take_user_record(struct as_perf_reader *reader, const struct as_perf
         take_ticks(reader, body);
         return true;
     case AS_PERF_RECORD_AUXTRACE_INFO:
-        reader->info.aux_type = as_perf_u32(&body);
+        reader->info.aux_type = as_bytes_u32(&body);
         return true;
     case AS_PERF_RECORD_AUXTRACE:
     case AS_PERF_RECORD_TRACING_DATA:
@@ -303,19 +303,19 @@ struct file_header {
     struct section attrs, data;
 };
 
-static struct section read_section(struct as_perf_cursor *cursor)
+static struct section read_section(struct as_bytes *cursor)
 {
-    struct section section = {.offset = as_perf_u64(cursor)};
-    section.size = as_perf_u64(cursor);
+    struct section section = {.offset = as_bytes_u64(cursor)};
+    section.size = as_bytes_u64(cursor);
     return section;
 }
 
 /* Machines of 32 bits and the other byte order wrote the feature bits in words of 32: the first word tells, because
  * every perf writes the host's name. */
-static void read_feature_bits(struct as_perf_reader *reader, struct as_perf_cursor *cursor)
+static void read_feature_bits(struct as_perf_reader *reader, struct as_bytes *cursor)
 {
     for (unsigned i = 0; i < 4; i++)
-        reader->info.features[i] = as_perf_u64(cursor);
+        reader->info.features[i] = as_bytes_u64(cursor);
     uint64_t host = UINT64_C(1) << AS_PERF_FEATURE_HOSTNAME;
     for (unsigned i = 0; i < 4 && as_perf_swap(reader) && !(reader->info.features[0] & host); i++) {
         uint64_t word = reader->info.features[i];
@@ -330,10 +330,10 @@ static bool read_header(struct as_perf_reader *reader, struct file_header *heade
     const uint8_t *bytes = as_perf_input_take(&reader->input, FILE_HEADER_SIZE);
     if (bytes == NULL)
         return as_error_set(err, "the perf.data file ends inside of its header");
-    struct as_perf_cursor cursor = as_perf_cursor(bytes, FILE_HEADER_SIZE, as_perf_swap(reader));
-    as_perf_u64(&cursor); /* magic */
-    uint64_t size = as_perf_u64(&cursor);
-    header->attr_size = as_perf_u64(&cursor);
+    struct as_bytes cursor = as_bytes(bytes, FILE_HEADER_SIZE, as_perf_swap(reader));
+    as_bytes_u64(&cursor); /* magic */
+    uint64_t size = as_bytes_u64(&cursor);
+    header->attr_size = as_bytes_u64(&cursor);
     header->attrs = read_section(&cursor);
     header->data = read_section(&cursor);
     read_section(&cursor); /* event types: not written any more */
@@ -355,7 +355,7 @@ static bool read_ids(struct as_perf_reader *reader, uint32_t event, struct secti
         const uint8_t *bytes = as_perf_input_take(&reader->input, most);
         if (bytes == NULL)
             return false;
-        struct as_perf_cursor cursor = as_perf_cursor(bytes, most, as_perf_swap(reader));
+        struct as_bytes cursor = as_bytes(bytes, most, as_perf_swap(reader));
         as_perf_attr_ids(reader, event, &cursor);
         left -= most;
     }
@@ -375,7 +375,7 @@ static bool read_attrs(struct as_perf_reader *reader, const struct file_header *
         size_t used;
         if (bytes == NULL || !as_perf_attr_add(reader, bytes, (size_t)size - SECTION_SIZE, &used))
             return as_error_set(err, "event %llu of the perf.data file is corrupt", (unsigned long long)i);
-        struct as_perf_cursor cursor = as_perf_cursor(bytes + size - SECTION_SIZE, SECTION_SIZE, as_perf_swap(reader));
+        struct as_bytes cursor = as_bytes(bytes + size - SECTION_SIZE, SECTION_SIZE, as_perf_swap(reader));
         if (!read_ids(reader, (uint32_t)i, read_section(&cursor), &budget))
             return as_error_set(err, "the ids of event %llu of the perf.data file are corrupt", (unsigned long long)i);
     }
@@ -436,8 +436,8 @@ static bool find_format(struct as_perf_reader *reader, struct as_error *err)
         memcpy(&magic, bytes, sizeof magic);
     if (magic == wanted || magic == reversed) {
         reader->info.swapped = magic == reversed;
-        struct as_perf_cursor cursor = as_perf_cursor(bytes + 8, 8, reader->info.swapped);
-        reader->info.format = as_perf_u64(&cursor) == PIPE_HEADER_SIZE ? AS_PERF_PIPE : AS_PERF_FILE;
+        struct as_bytes cursor = as_bytes(bytes + 8, 8, reader->info.swapped);
+        reader->info.format = as_bytes_u64(&cursor) == PIPE_HEADER_SIZE ? AS_PERF_PIPE : AS_PERF_FILE;
         return true;
     }
     if (size >= sizeof old_magic_text && memcmp(bytes, old_magic_text, sizeof old_magic_text) == 0)

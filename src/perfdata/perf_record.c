@@ -8,10 +8,10 @@ enum { FLAG_SAMPLE_ID_ALL = 18, KSYMBOL_UNREGISTER = 1, MOST_MEMBERS = 64 };
 
 struct as_perf_header as_perf_header_of(const uint8_t *bytes, bool swap)
 {
-    struct as_perf_cursor cursor = as_perf_cursor(bytes, AS_PERF_HEADER_SIZE, swap);
-    struct as_perf_header header = {.type = as_perf_u32(&cursor)};
-    header.misc = as_perf_u16(&cursor);
-    header.size = as_perf_u16(&cursor);
+    struct as_bytes cursor = as_bytes(bytes, AS_PERF_HEADER_SIZE, swap);
+    struct as_perf_header header = {.type = as_bytes_u32(&cursor)};
+    header.misc = as_bytes_u16(&cursor);
+    header.size = as_bytes_u16(&cursor);
     return header;
 }
 
@@ -95,17 +95,17 @@ static struct trailer trailer_of(const struct as_perf_event *event, const struct
     size_t size = 8 * (size_t)__builtin_popcountll(type);
     if (size > header->size - (size_t)AS_PERF_HEADER_SIZE)
         return trailer;
-    struct as_perf_cursor cursor = as_perf_cursor(record + header->size - size, size, swap);
+    struct as_bytes cursor = as_bytes(record + header->size - size, size, swap);
     trailer.size = size;
     if (type & PERF_SAMPLE_TID) {
-        trailer.pid = as_perf_u32(&cursor);
-        trailer.tid = as_perf_u32(&cursor);
+        trailer.pid = as_bytes_u32(&cursor);
+        trailer.tid = as_bytes_u32(&cursor);
     }
     if (type & PERF_SAMPLE_TIME)
-        trailer.time = as_perf_u64(&cursor);
-    as_perf_bytes(&cursor, 8 * (size_t)__builtin_popcountll(type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)));
+        trailer.time = as_bytes_u64(&cursor);
+    as_bytes_take(&cursor, 8 * (size_t)__builtin_popcountll(type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)));
     if (type & PERF_SAMPLE_CPU)
-        trailer.cpu = as_perf_u32(&cursor);
+        trailer.cpu = as_bytes_u32(&cursor);
     return trailer;
 }
 
@@ -119,8 +119,8 @@ static uint64_t sample_time(const struct as_perf_event *event, const struct as_p
     size_t offset = AS_PERF_HEADER_SIZE + 8 * (size_t)__builtin_popcountll(ahead);
     if (offset + 8 > header->size)
         return AS_PERF_NO_TIME;
-    struct as_perf_cursor cursor = as_perf_cursor(record + offset, 8, swap);
-    return as_perf_u64(&cursor);
+    struct as_bytes cursor = as_bytes(record + offset, 8, swap);
+    return as_bytes_u64(&cursor);
 }
 
 uint64_t as_perf_record_time(struct as_perf_reader *reader, const struct as_perf_header *header, const uint8_t *record)
@@ -140,7 +140,7 @@ struct context {
     struct as_perf_event *event; /* NULL: unknown */
     struct as_perf_header header;
     struct trailer trailer;
-    struct as_perf_cursor body; /* without header and trailer */
+    struct as_bytes body; /* without header and trailer */
 };
 
 static void deliver_process(struct context *context, struct as_perf_process *process)
@@ -154,31 +154,31 @@ static void deliver_process(struct context *context, struct as_perf_process *pro
 
 static void deliver_map(struct context *context)
 {
-    struct as_perf_cursor *body = &context->body;
+    struct as_bytes *body = &context->body;
     struct as_perf_process map = {.kind = AS_PERF_MAP, .time = context->trailer.time};
     map.data = context->header.misc & PERF_RECORD_MISC_MMAP_DATA;
-    map.pid = as_perf_u32(body);
-    map.tid = as_perf_u32(body);
-    map.start = as_perf_u64(body);
-    map.length = as_perf_u64(body);
-    map.offset = as_perf_u64(body);
+    map.pid = as_bytes_u32(body);
+    map.tid = as_bytes_u32(body);
+    map.start = as_bytes_u64(body);
+    map.length = as_bytes_u64(body);
+    map.offset = as_bytes_u64(body);
     if (context->header.type == PERF_RECORD_MMAP2) {
-        struct as_perf_cursor id = *body;
-        map.major = as_perf_u32(body);
-        map.minor = as_perf_u32(body);
-        map.inode = as_perf_u64(body);
-        as_perf_u64(body); /* generation */
-        const uint8_t *bytes = as_perf_bytes(&id, 24);
+        struct as_bytes id = *body;
+        map.major = as_bytes_u32(body);
+        map.minor = as_bytes_u32(body);
+        map.inode = as_bytes_u64(body);
+        as_bytes_u64(body); /* generation */
+        const uint8_t *bytes = as_bytes_take(&id, 24);
         if (context->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID && bytes != NULL) {
             map.major = map.minor = 0;
             map.inode = 0;
             map.build_id.size = bytes[0] <= AS_PERF_BUILD_ID_MAX ? bytes[0] : 0;
             memcpy(map.build_id.bytes, bytes + 4, map.build_id.size);
         }
-        map.prot = as_perf_u32(body);
-        map.flags = as_perf_u32(body);
+        map.prot = as_bytes_u32(body);
+        map.flags = as_bytes_u32(body);
     }
-    map.name = as_perf_string(body);
+    map.name = as_bytes_string(body);
     deliver_process(context, &map);
 }
 
@@ -186,22 +186,22 @@ static void deliver_comm(struct context *context)
 {
     struct as_perf_process comm = {.kind = AS_PERF_COMM, .time = context->trailer.time};
     comm.exec = context->header.misc & PERF_RECORD_MISC_COMM_EXEC;
-    comm.pid = as_perf_u32(&context->body);
-    comm.tid = as_perf_u32(&context->body);
-    comm.name = as_perf_string(&context->body);
+    comm.pid = as_bytes_u32(&context->body);
+    comm.tid = as_bytes_u32(&context->body);
+    comm.name = as_bytes_string(&context->body);
     deliver_process(context, &comm);
 }
 
 static void deliver_task(struct context *context)
 {
-    struct as_perf_cursor *body = &context->body;
+    struct as_bytes *body = &context->body;
     struct as_perf_process task = {.kind = context->header.type == PERF_RECORD_FORK ? AS_PERF_FORK : AS_PERF_EXIT};
     task.exec = context->header.misc & PERF_RECORD_MISC_FORK_EXEC;
-    task.pid = as_perf_u32(body);
-    task.parent_pid = as_perf_u32(body);
-    task.tid = as_perf_u32(body);
-    task.parent_tid = as_perf_u32(body);
-    task.time = as_perf_u64(body);
+    task.pid = as_bytes_u32(body);
+    task.parent_pid = as_bytes_u32(body);
+    task.tid = as_bytes_u32(body);
+    task.parent_tid = as_bytes_u32(body);
+    task.time = as_bytes_u64(body);
     if (context->trailer.time != AS_PERF_NO_TIME)
         task.time = context->trailer.time;
     deliver_process(context, &task);
@@ -213,11 +213,11 @@ static void deliver_loss(struct context *context)
     struct as_perf_loss loss = {.event = context->event, .time = context->trailer.time, .cpu = context->trailer.cpu};
     if (context->header.type == PERF_RECORD_LOST) {
         loss.kind = AS_PERF_LOST;
-        as_perf_u64(&context->body); /* id */
-        summary->lost += loss.count = as_perf_u64(&context->body);
+        as_bytes_u64(&context->body); /* id */
+        summary->lost += loss.count = as_bytes_u64(&context->body);
     } else {
         loss.kind = AS_PERF_LOST_SAMPLES;
-        summary->lost_samples += loss.count = as_perf_u64(&context->body);
+        summary->lost_samples += loss.count = as_bytes_u64(&context->body);
     }
     if (context->event != NULL)
         context->event->lost += loss.count;
@@ -228,8 +228,8 @@ static void deliver_throttle(struct context *context)
 {
     bool on = context->header.type == PERF_RECORD_THROTTLE;
     struct as_perf_loss loss = {.kind = on ? AS_PERF_THROTTLE : AS_PERF_UNTHROTTLE, .count = 1};
-    loss.time = as_perf_u64(&context->body);
-    uint64_t id = as_perf_u64(&context->body);
+    loss.time = as_bytes_u64(&context->body);
+    uint64_t id = as_bytes_u64(&context->body);
     const uint64_t *index = as_map_get(&context->reader->ids, id);
     struct as_perf_event *event =
         index != NULL && *index < context->reader->events.len ? context->reader->events.data[*index] : context->event;
@@ -250,8 +250,8 @@ static void deliver_switch(struct context *context)
                                     .out = context->header.misc & PERF_RECORD_MISC_SWITCH_OUT,
                                     .preempted = context->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT};
     if (context->header.type == PERF_RECORD_SWITCH_CPU_WIDE) {
-        change.other_pid = as_perf_u32(&context->body);
-        change.other_tid = as_perf_u32(&context->body);
+        change.other_pid = as_bytes_u32(&context->body);
+        change.other_tid = as_bytes_u32(&context->body);
     }
     AS_PERF_CALL(context->reader, context_switch, &change);
 }
@@ -259,17 +259,17 @@ static void deliver_switch(struct context *context)
 static void deliver_start(struct context *context)
 {
     struct as_perf_switch change = {.cpu = context->trailer.cpu, .time = context->trailer.time};
-    change.pid = as_perf_u32(&context->body);
-    change.tid = as_perf_u32(&context->body);
+    change.pid = as_bytes_u32(&context->body);
+    change.tid = as_bytes_u32(&context->body);
     if (!context->body.bad)
         AS_PERF_CALL(context->reader, context_switch, &change);
 }
 
 static void count_aux(struct context *context)
 {
-    as_perf_u64(&context->body); /* offset */
-    as_perf_u64(&context->body); /* size */
-    uint64_t flags = as_perf_u64(&context->body);
+    as_bytes_u64(&context->body); /* offset */
+    as_bytes_u64(&context->body); /* size */
+    uint64_t flags = as_bytes_u64(&context->body);
     context->reader->summary.aux_truncated += (flags & PERF_AUX_FLAG_TRUNCATED) != 0;
     context->reader->summary.aux_collisions += (flags & PERF_AUX_FLAG_COLLISION) != 0;
 }
@@ -277,11 +277,11 @@ static void count_aux(struct context *context)
 static void deliver_ksymbol(struct context *context)
 {
     struct as_perf_ksymbol symbol = {.time = context->trailer.time};
-    symbol.address = as_perf_u64(&context->body);
-    symbol.length = as_perf_u32(&context->body);
-    as_perf_u16(&context->body); /* type */
-    symbol.gone = as_perf_u16(&context->body) & KSYMBOL_UNREGISTER;
-    symbol.name = as_perf_string(&context->body);
+    symbol.address = as_bytes_u64(&context->body);
+    symbol.length = as_bytes_u32(&context->body);
+    as_bytes_u16(&context->body); /* type */
+    symbol.gone = as_bytes_u16(&context->body) & KSYMBOL_UNREGISTER;
+    symbol.name = as_bytes_string(&context->body);
     if (symbol.name != NULL)
         AS_PERF_CALL(context->reader, ksymbol, &symbol);
 }
@@ -351,8 +351,8 @@ void as_perf_record_deliver(struct as_perf_reader *reader, const uint8_t *record
         return;
     }
     context.trailer = trailer_of(context.event, &context.header, record, swap);
-    context.body = as_perf_cursor(record + AS_PERF_HEADER_SIZE,
-                                  context.header.size - AS_PERF_HEADER_SIZE - context.trailer.size, swap);
+    context.body =
+        as_bytes(record + AS_PERF_HEADER_SIZE, context.header.size - AS_PERF_HEADER_SIZE - context.trailer.size, swap);
     switch (context.header.type) {
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:

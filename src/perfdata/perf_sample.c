@@ -8,65 +8,65 @@
 enum { BRANCH_COUNTERS = 1 << 19 };
 
 /* Copies `count` words; false where there are not so many. */
-static bool words(struct as_perf_cursor *cursor, uint64_t *to, uint64_t count)
+static bool words(struct as_bytes *cursor, uint64_t *to, uint64_t count)
 {
-    if (count > as_perf_left(cursor) / 8) {
+    if (count > as_bytes_left(cursor) / 8) {
         cursor->bad = true;
         return false;
     }
     for (uint64_t i = 0; i < count; i++)
-        to[i] = as_perf_u64(cursor);
+        to[i] = as_bytes_u64(cursor);
     return true;
 }
 
-static void read_head(struct as_perf_cursor *cursor, struct as_perf_sample *sample)
+static void read_head(struct as_bytes *cursor, struct as_perf_sample *sample)
 {
     uint64_t has = sample->has;
     if (has & PERF_SAMPLE_IDENTIFIER)
-        sample->id = as_perf_u64(cursor);
+        sample->id = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_IP)
-        sample->ip = as_perf_u64(cursor);
+        sample->ip = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_TID) {
-        sample->pid = as_perf_u32(cursor);
-        sample->tid = as_perf_u32(cursor);
+        sample->pid = as_bytes_u32(cursor);
+        sample->tid = as_bytes_u32(cursor);
     }
     if (has & PERF_SAMPLE_TIME)
-        sample->time = as_perf_u64(cursor);
+        sample->time = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_ADDR)
-        sample->addr = as_perf_u64(cursor);
+        sample->addr = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_ID)
-        sample->id = as_perf_u64(cursor);
+        sample->id = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_STREAM_ID)
-        sample->stream_id = as_perf_u64(cursor);
+        sample->stream_id = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_CPU) {
-        sample->cpu = as_perf_u32(cursor);
-        as_perf_u32(cursor);
+        sample->cpu = as_bytes_u32(cursor);
+        as_bytes_u32(cursor);
     }
     if (has & PERF_SAMPLE_PERIOD)
-        sample->period = as_perf_u64(cursor);
+        sample->period = as_bytes_u64(cursor);
 }
 
-static struct as_perf_read_value read_value(struct as_perf_cursor *cursor, uint64_t format)
+static struct as_perf_read_value read_value(struct as_bytes *cursor, uint64_t format)
 {
-    struct as_perf_read_value value = {.id = format & PERF_FORMAT_ID ? as_perf_u64(cursor) : 0};
+    struct as_perf_read_value value = {.id = format & PERF_FORMAT_ID ? as_bytes_u64(cursor) : 0};
     if (format & PERF_FORMAT_LOST)
-        value.lost = as_perf_u64(cursor);
+        value.lost = as_bytes_u64(cursor);
     return value;
 }
 
-static void read_values(struct as_perf_cursor *cursor, struct as_perf_sample *sample, struct as_perf_read_value *values)
+static void read_values(struct as_bytes *cursor, struct as_perf_sample *sample, struct as_perf_read_value *values)
 {
-    uint64_t format = sample->event->read_format, first = as_perf_u64(cursor);
+    uint64_t format = sample->event->read_format, first = as_bytes_u64(cursor);
     bool group = format & PERF_FORMAT_GROUP;
     if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-        sample->time_enabled = as_perf_u64(cursor);
+        sample->time_enabled = as_bytes_u64(cursor);
     if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-        sample->time_running = as_perf_u64(cursor);
+        sample->time_running = as_bytes_u64(cursor);
     uint64_t count = group ? first : 1;
-    if (count > as_perf_left(cursor) / 8 + 1)
+    if (count > as_bytes_left(cursor) / 8 + 1)
         cursor->bad = true;
     for (uint64_t i = 0; i < count && !cursor->bad; i++) {
-        uint64_t value = group ? as_perf_u64(cursor) : first;
+        uint64_t value = group ? as_bytes_u64(cursor) : first;
         values[i] = read_value(cursor, format);
         values[i].value = value;
     }
@@ -90,21 +90,21 @@ static void read_flags(struct as_perf_branch *branch, uint64_t flags, bool big)
 #undef FIELD
 }
 
-static void read_branches(struct as_perf_cursor *cursor, struct as_perf_sample *sample, struct as_perf_scratch *scratch)
+static void read_branches(struct as_bytes *cursor, struct as_perf_sample *sample, struct as_perf_scratch *scratch)
 {
     bool big = cursor->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-    uint64_t count = as_perf_u64(cursor);
+    uint64_t count = as_bytes_u64(cursor);
     if (sample->event->branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
-        sample->branch_index = (int64_t)as_perf_u64(cursor);
-    if (count > as_perf_left(cursor) / 24) {
+        sample->branch_index = (int64_t)as_bytes_u64(cursor);
+    if (count > as_bytes_left(cursor) / 24) {
         cursor->bad = true;
         return;
     }
     for (uint64_t i = 0; i < count; i++) {
         struct as_perf_branch *branch = &scratch->branches[i];
-        branch->from = as_perf_u64(cursor);
-        branch->to = as_perf_u64(cursor);
-        read_flags(branch, as_perf_u64(cursor), big);
+        branch->from = as_bytes_u64(cursor);
+        branch->to = as_bytes_u64(cursor);
+        read_flags(branch, as_bytes_u64(cursor), big);
     }
     sample->branches = scratch->branches;
     sample->n_branches = (size_t)count;
@@ -112,9 +112,9 @@ static void read_branches(struct as_perf_cursor *cursor, struct as_perf_sample *
         sample->branch_counters = scratch->counters;
 }
 
-static void read_regs(struct as_perf_cursor *cursor, struct as_perf_regs *regs, uint64_t mask, uint64_t *to)
+static void read_regs(struct as_bytes *cursor, struct as_perf_regs *regs, uint64_t mask, uint64_t *to)
 {
-    regs->abi = as_perf_u64(cursor);
+    regs->abi = as_bytes_u64(cursor);
     if (regs->abi == PERF_SAMPLE_REGS_ABI_NONE)
         return;
     regs->mask = mask;
@@ -123,32 +123,32 @@ static void read_regs(struct as_perf_cursor *cursor, struct as_perf_regs *regs, 
     words(cursor, to, regs->count);
 }
 
-static void read_stack(struct as_perf_cursor *cursor, struct as_perf_sample *sample)
+static void read_stack(struct as_bytes *cursor, struct as_perf_sample *sample)
 {
-    uint64_t size = as_perf_u64(cursor);
+    uint64_t size = as_bytes_u64(cursor);
     if (size == 0)
         return;
-    sample->stack = as_perf_bytes(cursor, size);
-    uint64_t valid = as_perf_u64(cursor);
+    sample->stack = as_bytes_take(cursor, size);
+    uint64_t valid = as_bytes_u64(cursor);
     sample->stack_size = cursor->bad ? 0 : (size_t)size;
     sample->stack_valid = valid < sample->stack_size ? (size_t)valid : sample->stack_size;
 }
 
-static void read_middle(struct as_perf_cursor *cursor, struct as_perf_sample *sample, struct as_perf_scratch *scratch)
+static void read_middle(struct as_bytes *cursor, struct as_perf_sample *sample, struct as_perf_scratch *scratch)
 {
     uint64_t has = sample->has;
     if (has & PERF_SAMPLE_READ)
         read_values(cursor, sample, scratch->values);
     if (has & PERF_SAMPLE_CALLCHAIN) {
-        uint64_t count = as_perf_u64(cursor);
+        uint64_t count = as_bytes_u64(cursor);
         if (words(cursor, scratch->chain, count)) {
             sample->chain = scratch->chain;
             sample->n_chain = (size_t)count;
         }
     }
     if (has & PERF_SAMPLE_RAW) {
-        uint32_t size = as_perf_u32(cursor);
-        sample->raw = as_perf_bytes(cursor, size);
+        uint32_t size = as_bytes_u32(cursor);
+        sample->raw = as_bytes_take(cursor, size);
         sample->raw_size = sample->raw != NULL ? size : 0;
     }
     if (has & PERF_SAMPLE_BRANCH_STACK)
@@ -159,9 +159,9 @@ static void read_middle(struct as_perf_cursor *cursor, struct as_perf_sample *sa
         read_stack(cursor, sample);
 }
 
-static void read_weight(struct as_perf_cursor *cursor, struct as_perf_sample *sample)
+static void read_weight(struct as_bytes *cursor, struct as_perf_sample *sample)
 {
-    sample->weight = as_perf_u64(cursor);
+    sample->weight = as_bytes_u64(cursor);
     if (sample->has & PERF_SAMPLE_WEIGHT)
         return;
     sample->weight2 = (uint16_t)(sample->weight >> 32);
@@ -169,28 +169,28 @@ static void read_weight(struct as_perf_cursor *cursor, struct as_perf_sample *sa
     sample->weight = (uint32_t)sample->weight;
 }
 
-static void read_tail(struct as_perf_cursor *cursor, struct as_perf_sample *sample, struct as_perf_scratch *scratch)
+static void read_tail(struct as_bytes *cursor, struct as_perf_sample *sample, struct as_perf_scratch *scratch)
 {
     uint64_t has = sample->has;
     if (has & PERF_SAMPLE_WEIGHT_TYPE)
         read_weight(cursor, sample);
     if (has & PERF_SAMPLE_DATA_SRC)
-        sample->data_src = as_perf_u64(cursor);
+        sample->data_src = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_TRANSACTION)
-        sample->transaction = as_perf_u64(cursor);
+        sample->transaction = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_REGS_INTR)
         read_regs(cursor, &sample->intr_regs, sample->event->regs_intr, scratch->intr_regs);
     if (has & PERF_SAMPLE_PHYS_ADDR)
-        sample->physical = as_perf_u64(cursor);
+        sample->physical = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_CGROUP)
-        sample->cgroup = as_perf_u64(cursor);
+        sample->cgroup = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
-        sample->data_page_size = as_perf_u64(cursor);
+        sample->data_page_size = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
-        sample->code_page_size = as_perf_u64(cursor);
+        sample->code_page_size = as_bytes_u64(cursor);
     if (has & PERF_SAMPLE_AUX) {
-        uint64_t size = as_perf_u64(cursor);
-        sample->aux = as_perf_bytes(cursor, size);
+        uint64_t size = as_bytes_u64(cursor);
+        sample->aux = as_bytes_take(cursor, size);
         sample->aux_size = sample->aux != NULL ? (size_t)size : 0;
     }
 }
@@ -208,8 +208,7 @@ bool as_perf_sample_decode(struct as_perf_event *event, const struct as_perf_hea
                                       .time = AS_PERF_NO_TIME,
                                       .period = event->period > 0 ? event->period : 1,
                                       .branch_index = -1};
-    struct as_perf_cursor cursor =
-        as_perf_cursor(record + AS_PERF_HEADER_SIZE, header->size - (size_t)AS_PERF_HEADER_SIZE, swap);
+    struct as_bytes cursor = as_bytes(record + AS_PERF_HEADER_SIZE, header->size - (size_t)AS_PERF_HEADER_SIZE, swap);
     read_head(&cursor, sample);
     read_middle(&cursor, sample, scratch);
     read_tail(&cursor, sample, scratch);

@@ -4,9 +4,9 @@
 #ifndef AS_PERFDATA_PERF_SESSION_H
 #define AS_PERFDATA_PERF_SESSION_H
 
+#include "base/bytes.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "perfdata/perf_cursor.h"
 #include "perfdata/perf_inflate.h"
 #include "perfdata/perf_input.h"
 #include "perfdata/perf_order.h"
@@ -111,7 +111,7 @@ void as_perf_problem(struct as_perf_reader *reader, const char *format, ...) AS_
 
 /* perf_attr.c */
 bool as_perf_attr_add(struct as_perf_reader *reader, const uint8_t *bytes, size_t size, size_t *used);
-void as_perf_attr_ids(struct as_perf_reader *reader, uint32_t event, struct as_perf_cursor *ids);
+void as_perf_attr_ids(struct as_perf_reader *reader, uint32_t event, struct as_bytes *ids);
 void as_perf_attr_name(struct as_perf_reader *reader, uint64_t id, const char *name, size_t most);
 void as_perf_attr_announce(struct as_perf_reader *reader);
 /* The event that a record of the kernel belongs to; NULL: unknown. `record` includes its header. */
@@ -122,7 +122,7 @@ struct as_perf_event *as_perf_attr_of(struct as_perf_reader *reader, const struc
 void as_perf_feature_read(struct as_perf_reader *reader, unsigned feature, const uint8_t *bytes, size_t size);
 void as_perf_feature_all(struct as_perf_reader *reader, uint64_t at);
 void as_perf_feature_build_id(struct as_perf_reader *reader, const struct as_perf_header *header,
-                              struct as_perf_cursor *cursor);
+                              struct as_bytes *cursor);
 
 /* perf_record.c: the kernel's records, in order */
 struct as_perf_header as_perf_header_of(const uint8_t *bytes, bool swap);

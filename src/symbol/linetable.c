@@ -4,6 +4,7 @@
  */
 #include "symbol/linetable.h"
 
+#include "base/bytes.h"
 #include "base/search.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
@@ -18,69 +19,25 @@ enum { MAX_FILES = 1 << 20, MAX_PATH_SHOWN = PATH_MAX };
 
 struct reader {
     const struct as_debug_image *image;
-    const uint8_t *at, *end;
-    bool bad; /* ran over the end, or found nonsense */
+    struct as_bytes bytes; /* bad: ran past the end, or found nonsense */
     unsigned version, offset_size;
 };
 
-static uint64_t take(struct reader *r, size_t bytes)
+static uint64_t take(struct reader *r, size_t size)
 {
-    uint64_t value = 0;
-    if ((size_t)(r->end - r->at) < bytes) {
-        r->bad = true;
-        r->at = r->end;
-        return 0;
-    }
-    memcpy(&value, r->at, bytes);
-    r->at += bytes;
-    return value;
-}
-
-/* The bits of a LEB128 number; its last byte, and how many bits there were. */
-static uint64_t take_leb(struct reader *r, uint64_t *last, unsigned *bits)
-{
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-    do {
-        byte = take(r, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) != 0 && !r->bad);
-    *last = byte;
-    *bits = shift;
-    return value;
+    return as_bytes_number(&r->bytes, size);
 }
 
 static uint64_t take_uleb(struct reader *r)
 {
-    uint64_t last;
-    unsigned bits;
-    return take_leb(r, &last, &bits);
-}
-
-static int64_t take_sleb(struct reader *r)
-{
-    uint64_t byte;
-    unsigned shift;
-    uint64_t value = take_leb(r, &byte, &shift);
-    if (shift < 64 && (byte & 0x40) != 0)
-        value |= ~(uint64_t)0 << shift;
-    return (int64_t)value;
+    return as_bytes_uleb(&r->bytes);
 }
 
 /* A string in the unit itself. */
 static const char *take_string(struct reader *r)
 {
-    const uint8_t *zero = memchr(r->at, '\0', (size_t)(r->end - r->at));
-    const char *text = (const char *)r->at;
-    if (zero == NULL) {
-        r->bad = true;
-        r->at = r->end;
-        return "";
-    }
-    r->at = zero + 1;
-    return text;
+    const char *text = as_bytes_string(&r->bytes);
+    return text ? text : "";
 }
 
 static const char *string_at(const struct as_debug_image *image, enum as_debug_section section, uint64_t offset)
@@ -123,7 +80,7 @@ static void take_form(struct reader *r, uint64_t form, const char **text, uint64
         take(r, 8);
         break;
     default:
-        r->bad = true;
+        r->bytes.bad = true;
     }
 }
 
@@ -136,8 +93,8 @@ static void take_format(struct reader *r, struct format *format)
 {
     format->count = take(r, 1);
     if (format->count > 8)
-        r->bad = true;
-    for (size_t i = 0; i < format->count && !r->bad; i++) {
+        r->bytes.bad = true;
+    for (size_t i = 0; i < format->count && !r->bytes.bad; i++) {
         format->type[i] = take_uleb(r);
         format->form[i] = take_uleb(r);
     }
@@ -162,19 +119,19 @@ static struct as_line_file take_entry(struct reader *r, const struct format *for
 static uint64_t take_count(struct reader *r, const struct format *format)
 {
     uint64_t count = take_uleb(r);
-    if (count > (uint64_t)(r->end - r->at) || count > MAX_FILES || (count > 0 && format->count == 0))
-        r->bad = true;
-    return r->bad ? 0 : count;
+    if (count > as_bytes_left(&r->bytes) || count > MAX_FILES || (count > 0 && format->count == 0))
+        r->bytes.bad = true;
+    return r->bytes.bad ? 0 : count;
 }
 
 static void read_names_5(struct as_line_table *table, struct reader *r)
 {
     struct format format;
     take_format(r, &format);
-    for (uint64_t n = take_count(r, &format); n > 0 && !r->bad; n--)
+    for (uint64_t n = take_count(r, &format); n > 0 && !r->bytes.bad; n--)
         *as_vec_push(&table->dirs) = take_entry(r, &format).name;
     take_format(r, &format);
-    for (uint64_t n = take_count(r, &format); n > 0 && !r->bad; n--)
+    for (uint64_t n = take_count(r, &format); n > 0 && !r->bytes.bad; n--)
         *as_vec_push(&table->files) = take_entry(r, &format);
 }
 
@@ -191,10 +148,10 @@ static void read_names_4(struct as_line_table *table, struct reader *r)
 {
     const char *name;
     *as_vec_push(&table->dirs) = "";
-    while (!r->bad && *(name = take_string(r)) != '\0')
+    while (!r->bytes.bad && *(name = take_string(r)) != '\0')
         *as_vec_push(&table->dirs) = name;
     *as_vec_push(&table->files) = (struct as_line_file){.name = ""};
-    while (!r->bad && table->files.len < MAX_FILES && *(name = take_string(r)) != '\0')
+    while (!r->bytes.bad && table->files.len < MAX_FILES && *(name = take_string(r)) != '\0')
         *as_vec_push(&table->files) = take_file_4(r, name);
 }
 
@@ -256,13 +213,13 @@ static void reset(struct machine *m)
 static void extended(struct machine *m, struct reader *r)
 {
     uint64_t length = take_uleb(r);
-    if (length == 0 || length > (uint64_t)(r->end - r->at)) {
-        r->bad = true;
+    if (length == 0 || length > as_bytes_left(&r->bytes)) {
+        r->bytes.bad = true;
         return;
     }
     struct reader op = *r;
-    op.end = op.at + length;
-    r->at = op.end;
+    op.bytes.end = op.bytes.at + length;
+    r->bytes.at = op.bytes.end;
     switch (take(&op, 1)) {
     case DW_LNE_end_sequence:
         close_row(m);
@@ -293,7 +250,7 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
         advance(m, take_uleb(r));
         break;
     case DW_LNS_advance_line:
-        m->now.line += (uint64_t)take_sleb(r);
+        m->now.line += (uint64_t)as_bytes_sleb(&r->bytes);
         break;
     case DW_LNS_set_file:
         m->now.file = take_uleb(r);
@@ -317,7 +274,7 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
 static void run(struct machine *m, struct reader *r)
 {
     reset(m);
-    while (r->at < r->end && !r->bad) {
+    while (r->bytes.at < r->bytes.end && !r->bytes.bad) {
         uint8_t opcode = (uint8_t)take(r, 1);
         if (opcode >= m->program->opcode_base) {
             uint8_t adjusted = (uint8_t)(opcode - m->program->opcode_base);
@@ -341,24 +298,23 @@ static bool open_unit(struct reader *r, const struct as_debug_image *image, uint
     if (image->sections[AS_DEBUG_LINE].data == NULL || offset >= size)
         return false;
     *r = (struct reader){.image = image,
-                         .at = image->sections[AS_DEBUG_LINE].data + offset,
-                         .end = image->sections[AS_DEBUG_LINE].data + size,
+                         .bytes = as_bytes(image->sections[AS_DEBUG_LINE].data + offset, size - offset, false),
                          .offset_size = 4};
     uint64_t length = take(r, 4);
     if (length == 0xffffffff) {
         length = take(r, 8);
         r->offset_size = 8;
     }
-    if (r->bad || length > (uint64_t)(r->end - r->at))
+    if (r->bytes.bad || length > as_bytes_left(&r->bytes))
         return false;
-    r->end = r->at + length;
+    r->bytes.end = r->bytes.at + length;
     return true;
 }
 
 uint64_t as_line_table_size(const struct as_debug_image *image, uint64_t offset)
 {
     struct reader r;
-    return open_unit(&r, image, offset) ? (uint64_t)(r.end - r.at) : 0;
+    return open_unit(&r, image, offset) ? as_bytes_left(&r.bytes) : 0;
 }
 
 static bool read_header(struct as_line_table *table, struct reader *r, struct program *program)
@@ -369,28 +325,28 @@ static bool read_header(struct as_line_table *table, struct reader *r, struct pr
     if (r->version >= 5 && (take(r, 1) != 8 || take(r, 1) != 0)) /* address size, segment selector size */
         return false;
     uint64_t header_length = take(r, r->offset_size);
-    if (r->bad || header_length > (uint64_t)(r->end - r->at))
+    if (r->bytes.bad || header_length > as_bytes_left(&r->bytes))
         return false;
-    const uint8_t *start = r->at + header_length;
+    const uint8_t *start = r->bytes.at + header_length;
     program->min_length = (uint8_t)take(r, 1);
     program->max_ops = r->version >= 4 ? (uint8_t)take(r, 1) : 1;
     take(r, 1); /* default_is_stmt: every row counts */
     program->line_base = (int8_t)take(r, 1);
     program->line_range = (uint8_t)take(r, 1);
     program->opcode_base = (uint8_t)take(r, 1);
-    program->lengths = r->at;
+    program->lengths = r->bytes.at;
     if (program->max_ops == 0 || program->line_range == 0 || program->opcode_base == 0 ||
-        program->opcode_base - 1 > r->end - r->at)
+        program->opcode_base - 1 > r->bytes.end - r->bytes.at)
         return false;
-    r->at += program->opcode_base - 1;
+    r->bytes.at += program->opcode_base - 1;
     struct reader names = *r;
-    names.end = start >= names.at ? start : names.at;
+    names.bytes.end = start >= names.bytes.at ? start : names.bytes.at;
     if (r->version >= 5)
         read_names_5(table, &names);
     else
         read_names_4(table, &names);
-    r->at = start;
-    return !r->bad && start >= program->lengths;
+    r->bytes.at = start;
+    return !r->bytes.bad && start >= program->lengths;
 }
 
 static int by_start(const void *x, const void *y)
@@ -414,7 +370,7 @@ bool as_line_table_read(struct as_line_table *table, const struct as_debug_image
     run(&machine, &r);
     if (table->runs.len > 0)
         qsort(table->runs.data, table->runs.len, sizeof *table->runs.data, by_start);
-    return !r.bad;
+    return !r.bytes.bad;
 }
 
 void as_line_table_free(struct as_line_table *table)
