@@ -74,7 +74,7 @@ def measure_memo(options, folder):
                 least[way] = {key: min(least[way][key], times[key]) for key in times}
         rows.append({"name": name, "kind": kind, "core": core, "instructions": count, "seconds": least,
                      "mips": {way: count / least[way]["clock"] / 1e6 for way in ways},
-                     "known": part_known(ways["on"]), "qemu_mips": plain_mips(options, plain, document)})
+                     "known": part_known(ways["on"]), "qemu_mips": None if options.smoke else plain_mips(options, plain, document)})
     return rows
 
 
@@ -100,4 +100,4 @@ def print_memo(rows):
               + "".join(f"{mips[way]:>8.2f}" if way in mips else f"{'-':>8}" for way in ("on", "off", "other"))
               + f"{ratios[0]:>8.2f}" + (f"{ratios[1]:>9.2f}" if ratios[1] else f"{'-':>9}")
               + (f"{row['known']:>8.1%}" if row["known"] is not None else f"{'-':>8}")
-              + f"{row['qemu_mips'] / mips['on']:>8.0f}", flush=True)
+              + (f"{row['qemu_mips'] / mips['on']:>8.0f}" if row["qemu_mips"] else f"{'-':>8}"), flush=True)
