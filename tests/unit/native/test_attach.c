@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "native/session.h"
 
+#include "perf_here.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -71,7 +72,9 @@ static void attach_once(void)
     if (!seen.session) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
-        unit_skip("%s", err.message);
+        if (unit_no_task_clock())
+            unit_skip("the task clock cannot be sampled here: %s", unit_no_task_clock());
+        fail_msg("%s", err.message);
     }
     double after = used_by(pid);
     assert_true(as_native_run(seen.session, &sink, &seen, &err));
