@@ -14,6 +14,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -49,6 +50,7 @@ class Outcome:
     skipped: list = dataclasses.field(default_factory=list)  # (name, reason)
     log: str = ""
     seconds: float = 0
+    processor: float = 0  # seconds of processor time, of the job and all that it waited for
 
 
 def unit_jobs(build, prefix, factor):
@@ -91,16 +93,31 @@ def drain(source, chunks):
     os.close(source)
 
 
+def wait_for(process, limit):
+    """Returns the seconds of processor time that it took; raises TimeoutExpired."""
+    watched = os.pidfd_open(process.pid)
+    try:
+        ended, _, _ = select.select([watched], [], [], limit)
+    finally:
+        os.close(watched)
+    if not ended:
+        raise subprocess.TimeoutExpired(process.args, limit)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
 def execute(job, env, err, out):
-    """Runs the job's program in a session of its own; returns (status, timed out)."""
+    """Runs the job's program in a session of its own; returns (status, timed out, processor time)."""
     process = subprocess.Popen(job.argv, cwd=job.cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                start_new_session=True)
     with running_lock:
         running.add(process.pid)
     try:
-        return process.wait(timeout=job.limit), False
+        processor = wait_for(process, job.limit)
+        return process.returncode, False, processor
     except subprocess.TimeoutExpired:
-        return None, True
+        return None, True, 0
     finally:
         with running_lock:
             running.discard(process.pid)
@@ -122,19 +139,19 @@ def open_terminal():
 
 
 def capture(job, env):
-    """Returns (status, timed out, stdout, stderr)."""
+    """Returns (status, timed out, processor time, stdout, stderr)."""
     with tempfile.TemporaryFile() as err:
         master, slave = (job.terminal and open_terminal()) or os.pipe()
         chunks = []
         reader = threading.Thread(target=drain, args=(master, chunks), daemon=True)
         reader.start()
         try:
-            status, late = execute(job, env, err, slave)
+            status, late, processor = execute(job, env, err, slave)
         finally:
             os.close(slave)
             reader.join(10)  # a process that escaped may hold the other side open: it does not hold us
         err.seek(0)
-        return status, late, b"".join(chunks).decode(errors="replace"), err.read().decode(errors="replace")
+        return status, late, processor, b"".join(chunks).decode(errors="replace"), err.read().decode(errors="replace")
 
 
 def read_tap(said, outcome):
@@ -196,7 +213,7 @@ def run(job):
     reports = tempfile.mkdtemp(prefix="assay-reports.")
     try:
         env = {**os.environ, **job.env, "TMPDIR": scratch, **sanitizer_options(reports)}
-        status, late, said, complained = capture(job, env)
+        status, late, outcome.processor, said, complained = capture(job, env)
         judge(job, status, late, said, outcome)
         outcome.log = said + complained
         for report in sorted(glob.glob(f"{reports}/*")):
@@ -226,7 +243,7 @@ class Progress:
             counts += f", {len(outcome.failed)} FAILED"
         if outcome.skipped:
             counts += f", {len(outcome.skipped)} skipped"
-        print(f"[{self.done:3}/{self.total}] {job.name:34} {outcome.seconds:6.1f} s  {counts}", flush=True)
+        print(f"[{self.done:3}/{self.total}] {job.name:34} {outcome.seconds:6.1f} s {outcome.processor:6.1f} cpu  {counts}", flush=True)
         if outcome.failed:
             print(f"---- log of {job.name}\n{outcome.log.rstrip()}\n---- end of {job.name}", flush=True)
 
@@ -268,6 +285,9 @@ def main():
     parser.add_argument("-j", type=int, default=1, dest="width")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    # A shell starts background jobs with these ignored, and programs would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     jobs = [*script_jobs("tree", options.build, "", 1), *unit_jobs(options.build, "", 1),
             *script_jobs("cli", options.build, "", 1)]
     if options.asan:
