@@ -25,6 +25,7 @@ import time
 import tty
 
 SCRIPT_LIMIT = 120  # seconds; "# time-limit: N" in a script overrides it
+PATIENCE = 4  # limits end what hangs: a busy machine must not meet them
 SANITIZER_FACTOR = 3  # how much longer a job may take on the sanitizer build
 TAP_LINE = re.compile(r"(not )?ok\b *(\d+)? *-? *([^#]*)(?:# *SKIP\S*\s*(.*))?", re.IGNORECASE)
 running = set()
@@ -58,7 +59,7 @@ def unit_jobs(build, prefix, factor):
     for test in json.loads(listing.stdout):
         suite = test["suite"][0].split(":")[-1] if test["suite"] else "unit"
         yield Job(name=f"{prefix}{suite}/{test['name']}", argv=test["cmd"], cwd=test["workdir"] or build,
-                  env={**test["env"], "CMOCKA_MESSAGE_OUTPUT": "TAP"}, limit=test["timeout"] * factor,
+                  env={**test["env"], "CMOCKA_MESSAGE_OUTPUT": "TAP"}, limit=test["timeout"] * factor * PATIENCE,
                   alone=not test["is_parallel"], terminal=True)
 
 
@@ -73,7 +74,7 @@ def script_jobs(folder, build, prefix, factor):
         plain = re.search(r"^# plain-only: (.+)$", text, re.MULTILINE) if prefix else None
         yield Job(name=f"{prefix}{folder}/{name}", argv=["bash", os.path.abspath(path)],
                   env={"ASSAY": os.path.abspath(f"{build}/assay")},
-                  limit=(int(limit[1]) if limit else SCRIPT_LIMIT) * factor,
+                  limit=(int(limit[1]) if limit else SCRIPT_LIMIT) * factor * PATIENCE,
                   alone=bool(re.search(r"^# alone\b", text, re.MULTILINE)), skip=plain[1] if plain else None)
 
 

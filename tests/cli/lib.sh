@@ -14,6 +14,7 @@
 #   holds "as much" 'near(d[0]["cycles"], d[1]["cycles"])' a.json b.json  # over files: `d` the only one, or the list
 #   check_golden NAME "script of loop" "$ASSAY" script -- "$WORKLOADS/loop"       # stdout equals tests/golden/NAME
 #   skip "on the PMU" "no PMU here"
+#   wait_until test -s started                                        # a minute at most; for programs in the background
 #   check_no_strays "nothing left behind"                             # no process of this test is still alive
 #
 # What there is: $ASSAY the program under test, $BUILD its build directory, $WORKLOADS where the build puts the
@@ -189,6 +190,17 @@ check_golden() {
     else
         report "$name" "$difference"
     fi
+}
+
+# wait_until COMMAND…: tries it ten times a second until it succeeds, for a minute at most. A busy machine takes its time:
+# wait for what has happened, and not for seconds.
+wait_until() {
+    local waited=0
+    until "$@" >/dev/null 2>&1; do
+        [ "$waited" -lt 600 ] || return 1
+        sleep 0.1
+        waited=$((waited + 1))
+    done
 }
 
 # Processes that carry this test's mark, this shell and its children of the moment aside.

@@ -217,17 +217,20 @@ check_fails 125 'absent/x.db' "a directory that is not there" record -o absent/x
 
 # Interrupted twice: the program is ended, what ran is kept.
 set -m # background jobs get their own process group, and SIGINT
-"$ASSAY" record -o interrupted.db -- "$demo" 100000 >/dev/null 2>interrupted.txt &
+begun=(sh -c 'echo yes >begun; exec "$0" 100000' "$demo")
+"$ASSAY" record -o interrupted.db -- "${begun[@]}" >/dev/null 2>interrupted.txt &
 pid=$!
-sleep 2
+wait_until test -s begun
+sleep 1
 kill -INT $pid && sleep 0.3 && kill -INT $pid 2>/dev/null
 wait $pid
 check_same "interrupted: the status" 130 $?
 db "… what ran is there, marked" '"interrupted" in meta("partial") or "signal 2" in meta("partial")' interrupted.db
 db "… and adds up" 'one("SELECT sum(units) FROM times WHERE series = 0") == int(meta("cycles")) * 720720' interrupted.db
-"$ASSAY" record -o kept.db -- "$demo" 100000 >/dev/null 2>&1 &
+rm begun
+"$ASSAY" record -o kept.db -- "${begun[@]}" >/dev/null 2>&1 &
 pid=$!
-sleep 1
+wait_until test -s begun
 kill -KILL $pid
 wait $pid 2>/dev/null
 same_file

@@ -97,7 +97,7 @@ await test("a partial profile, a region and files that changed are warnings wher
     assert.ok(await page.isVisible(".quality-card .warnings .sign"));
     assert.equal(await page.textContent(".quality dd.warn:has-text('2.10 %')"), "2.10 % – against the golden reference of this run, as far as it was recorded");
     await page.click("#tab-run");
-    for (const said of ["Partial: the program was killed", "Only a part of the run: --max 1000"]) assert.ok((await page.textContent("#panel-run")).includes(said), said);
+    for (const said of ["Partial: the program was killed", "Only a part of the run: --max 1000"]) await eventually(async () => assert.ok((await page.textContent("#panel-run")).includes(said), said));
     await page.goto(`file://${pageFile("partial", data)}#function=copy`);
     await eventually(async () => assert.equal(await page.textContent(".function-head .warnings"), "⚠demo: it is not there any more; shown is what was recorded"));
     await page.close();
