@@ -1,21 +1,39 @@
 /* The model without observers, for the bench: what the core alone costs.
  *
- *   bare MACHINE FROM MAX PROGRAM [ARGS…]
+ *   bare MACHINE FROM MAX [--observer SPEC] PROGRAM [ARGS…]
  *
  * Runs the program in the model of a machine (the path of its file), from a function on, MAX instructions at most
- * (0: all), with nobody watching, and prints what `assay compare --json` calls the same. The program's own output goes
+ * (0: all), with nobody watching or with one observer (as assay compare --observer), and prints what `assay compare --json` calls the same. The program's own output goes
  * nowhere. Must lie beside assay-engine.so (bench/run sees to that).
  */
 #include "model/model.h"
+#include "observe/observer_load.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int fail(const struct as_error *err)
 {
     fprintf(stderr, "bare: %s\n", err->message);
     return 125;
+}
+
+static FILE *open_file(void *context, const char *path)
+{
+    return fopen(path, "we");
+}
+
+static bool add_observer(const char *spec, struct as_model *model, struct as_fanout *fanout, struct as_error *err)
+{
+    static struct as_loaded_observer loaded;
+    void *self;
+    as_model_set_files(model, open_file, NULL);
+    if (!as_observer_load(spec, as_model_run_info(model), &loaded, err) || !as_observer_create(&loaded, &self, 1, err))
+        return false;
+    as_fanout_add(fanout, loaded.ops, self, loaded.foreign);
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -27,7 +45,7 @@ int main(int argc, char **argv)
     struct as_model_result result;
     struct as_regions regions = {0};
     if (argc < 5) {
-        fprintf(stderr, "usage: bare MACHINE FROM MAX PROGRAM [ARGS…]\n");
+        fprintf(stderr, "usage: bare MACHINE FROM MAX [--observer SPEC] PROGRAM [ARGS…]\n");
         return 2;
     }
     if (!as_machine_load(argv[1], &machine, &err))
@@ -37,14 +55,18 @@ int main(int argc, char **argv)
     uint64_t max = strtoull(argv[3], NULL, 10);
     region->max = max ? max : AS_REGION_ALL;
     options.regions = &regions;
-    options.argv = argv + 4;
+    const char *observer = argc > 6 && strcmp(argv[4], "--observer") == 0 ? argv[5] : NULL;
+    options.argv = argv + (observer ? 6 : 4);
     options.discard_stdout = true;
     alone.batch = AS_MODEL_BATCH;
-    alone.inline_ = true;
+    alone.inline_ = !observer;
     struct as_model *model = as_model_new(&machine);
     as_model_set_memo(model, &(struct as_memo_options){.bytes = AS_MODEL_MEMO_BYTES});
     struct as_fanout *fanout = as_fanout_new(&alone);
-    bool ok = as_model_run(model, &options, fanout, &result, &err);
+    bool ok = (!observer || add_observer(observer, model, fanout, &err)) &&
+              as_model_run(model, &options, fanout, &result, &err);
+    if (ok)
+        as_fanout_report(fanout, stderr);
     if (ok)
         printf("{\"instructions\": %" PRIu64 ", \"cycles\": %" PRIu64 ", \"seconds\": %.6f, \"mips\": %.6f}\n",
                result.instructions, result.cycles, result.engine.seconds,

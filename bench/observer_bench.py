@@ -1,0 +1,88 @@
+"""bench/run's part for observers: what each bundled one costs over the bare model, and what accesses alone cost over
+`stat --check`; wall clock and processor time of QEMU and Assay together, side by side, taking turns, the least of each.
+
+The paper (TraceDoctor) names 3.9, 5.7 and 3.5 % for its binary, CSV and FirePerf traces, on a host with many cores. Files go
+to /dev/null, as there.
+"""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+MAX_COST, MAX_ACCESSES = 0.04, 1.3
+CORE = "boom-tip"
+OBSERVERS = (("commit-trace", "commit-trace,/dev/null"), ("commit-csv", "commit-csv,/dev/null"),
+             ("calls", "calls,/dev/null"), ("flame", "flame,/dev/null"), ("counters", "counters,/dev/null"),
+             ("timeline", "timeline"))
+MODEL_CASES, ACCESS_CASES = ("branches", "calls"), ("branches", "memory", "calls", "fp")
+
+
+def run_timed(command):
+    """Wall clock and processor seconds, of the command and its children."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        sys.exit(f"bench/run: {' '.join(command)[:300]}: status {done.returncode}\n{done.stderr.decode(errors='replace')}")
+    return {"wall": wall, "processor": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
+
+
+def take_turns(ways, turns):
+    """The least of each way, by measure."""
+    least = {way: {"wall": 1e9, "processor": 1e9} for way in ways}
+    for turn in range(turns):
+        names = list(ways)
+        for way in names[turn % len(names):] + names[:turn % len(names)]:
+            taken = run_timed(ways[way])
+            least[way] = {measure: min(seconds, taken[measure]) for measure, seconds in least[way].items()}
+    return least
+
+
+def rows_of(case, least, base):
+    for way, seconds in least.items():
+        if way != base:
+            yield {"case": case, "way": way, "over": base,
+                   **{f"{measure}_ratio": seconds[measure] / max(least[base][measure], 1e-3) for measure in seconds}}
+
+
+def measure_observers(options, folder):
+    build = os.path.abspath(options.build)
+    os.makedirs(os.path.join(folder, "with-plugin"), exist_ok=True)
+    bare = os.path.join(folder, "with-plugin", "bare")  # looks for the plugin beside itself
+    shutil.copy(os.path.join(build, "bench", "bare"), bare)
+    os.symlink(os.path.join(build, "assay-engine.so"), os.path.join(folder, "with-plugin", "assay-engine.so"))
+    program, instructions = os.path.join(build, "bench", "kernels"), str(max(100000, round(200e6 * options.scale)))
+    rows = []
+    for case in MODEL_CASES[:1] if options.smoke else MODEL_CASES:
+        start = [bare, os.path.join(build, "machines", f"{CORE}.machine"), f"run_{case}", instructions]
+        ways = {"bare": [*start, program, case, "1000000000"]}
+        ways.update({name: [*start, "--observer", spec, program, case, "1000000000"] for name, spec in OBSERVERS})
+        rows += rows_of(case, take_turns(ways, options.repeat), "bare")
+    example = os.path.join(build, "doc", "examples", "observer", "access_sizes.so")
+    rounds = str(max(1, round(3000 * options.scale)))
+    for case in ACCESS_CASES[:1] if options.smoke else ACCESS_CASES:
+        ways = {way: [options.assay, "stat", "-q", *more, "-o", os.devnull, "--", program, case, rounds] for way, more in
+                (("check", ["--check"]), ("accesses", ["--observer", example]), ("footprint", ["--footprint"]))}
+        rows += rows_of(case, take_turns(ways, options.repeat), "check")
+    return rows
+
+
+def judge_observers(rows):
+    """The goals, as in bench/run's judge: wall clock, which is what a user waits for."""
+    for row in rows:
+        limit = 1 + MAX_COST if row["over"] == "bare" else MAX_ACCESSES
+        if row["way"] != "footprint":  # what it does with the accesses is its own affair
+            yield {"goal": "observer", "case": f"{row['way']} on {row['case']} over {row['over']}", "limit": limit,
+                   "measured": row["wall_ratio"], "met": row["wall_ratio"] <= limit}
+
+
+def print_observers(rows):
+    if not rows:
+        return
+    print("\nObservers: time over the bare model, and of accesses alone over stat --check")
+    print(f"{'case':<12}{'observer':<16}{'over':<8}{'wall':>8}{'processor':>11}")
+    for row in rows:
+        print(f"{row['case']:<12}{row['way']:<16}{row['over']:<8}{row['wall_ratio']:>8.2f}{row['processor_ratio']:>11.2f}",
+              flush=True)
