@@ -34,7 +34,8 @@ static void sort(struct as_regions *regions)
     for (size_t i = 0; i < regions->list.len; i++)
         if (!starts_by_count(&regions->list.data[i]))
             return;
-    qsort(regions->list.data, regions->list.len, sizeof *regions->list.data, compare_starts);
+    if (regions->list.len > 0)
+        qsort(regions->list.data, regions->list.len, sizeof *regions->list.data, compare_starts);
 }
 
 static bool check_warm(const struct as_region *region, struct as_error *err)

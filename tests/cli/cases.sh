@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The case studies of the papers, on programs of our own with the same disease (doc/cases).
+# plain-only: the same code as compare and whatif, which run under sanitizers; here it is numbers
 # time-limit: 180
 . "$(dirname "$0")/lib.sh"
 

@@ -2,6 +2,7 @@
 # assay record on the machine itself: known shares, threads, children, exec, attaching, programs that close descriptors,
 # block signals, die or become daemons, missing rights, interruptions, the recorder's death, what reads such a profile,
 # and agreement with perf record.
+# plain-only: sampling runs under sanitizers in the unit tests of native and record, in record_agent and accesses
 # time-limit: 400
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"

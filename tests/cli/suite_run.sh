@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # suite/run: measures a program, leaves out what is not installed, keeps the other lines, refuses to write nothing.
+# plain-only: what it runs (compare) runs under sanitizers in compare
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 
