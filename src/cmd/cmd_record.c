@@ -186,8 +186,6 @@ static const char *model_option(const struct record_command *command)
                                   {"region", run->region.len > 0},
                                   {"regions", run->region_file != NULL},
                                   {"warm", run->warm != NULL},
-                                  {"delay", !isnan(run->delay)},
-                                  {"switch-signal", run->switch_signal != NULL},
                                   {"window", run->window != usual_run.window},
                                   {"memo", run->memo != usual_run.memo},
                                   {"memo-size", run->memo_size != usual_run.memo_size},
@@ -233,6 +231,8 @@ static int record(struct record_command *command, char **argv)
     options->environment = environ;
     options->engine = as_run_engine_options(&command->run, argv);
     struct as_memo_options memo = as_run_memo_options(&command->run);
+    options->delay = isnan(command->run.delay) ? 0 : command->run.delay;
+    options->switches = command->run.switch_signal ? options->engine.switches : NULL;
     options->memo_bytes = memo.bytes;
     options->memo_checks = memo.checks;
     options->region = region;

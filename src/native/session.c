@@ -83,8 +83,10 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
     struct as_native_session *session = session_new(options, err);
     bool ready = session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
                  as_native_make_reader(session, err);
-    if (ready)
+    if (ready) {
         session->began = as_clock_seconds(); /* the program may be done before we are told that it has begun */
+        as_native_part_start(session);
+    }
     if (ready && as_native_let_go(session, argv[0], err)) {
         session->info.threads = 1;
         return session;
@@ -100,6 +102,7 @@ struct as_native_session *as_native_attach(const struct as_native_options *optio
         return NULL;
     session->pid = pid;
     session->began = as_clock_seconds();
+    as_native_part_start(session);
     if (as_native_attach_threads(session, err) && as_native_make_reader(session, err))
         return session;
     as_native_close(session);
@@ -134,7 +137,8 @@ static void deliver_until(struct as_native_session *session, uint64_t until)
     uint64_t time;
     struct as_perf_reader *reader = session->reader;
     for (uint8_t *record; !reader->stopped && (record = as_perf_order_pop(&reader->order, until, &time));) {
-        if (!as_native_is_others(session, record) && !as_native_is_double(session, record)) {
+        if (!as_native_is_others(session, record) && !as_native_is_double(session, record) &&
+            !as_native_is_outside(session, record, time)) {
             follow_threads(session, record);
             as_perf_record_deliver(reader, record);
         }
@@ -170,6 +174,10 @@ static void deliver_aux(struct as_native_session *session, const struct as_nativ
 static void deliver_chunk(struct as_native_session *session, const struct as_native_chunk *chunk)
 {
     session->info.bytes += chunk->size;
+    if (chunk->border) {
+        as_native_part_take(session, chunk->border);
+        return;
+    }
     if (chunk->aux) {
         deliver_aux(session, chunk);
         return;
@@ -196,7 +204,7 @@ static uint64_t counted_lost(struct as_native_session *session)
                     ? values[0]
                     : 0;
     }
-    session->info.counted = (double)time * 1e-9;
+    session->info.counted = as_native_has_parts(session) ? 0 : (double)time * 1e-9; /* it is of the whole run */
     return sum;
 }
 
@@ -346,5 +354,6 @@ void as_native_close(struct as_native_session *session)
     as_map_free(&session->family);
     as_vec_free(&session->events);
     as_vec_free(&session->kinds);
+    as_vec_free(&session->borders);
     free(session);
 }

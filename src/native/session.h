@@ -15,6 +15,9 @@
  * of a recording read from a file (perfdata/perfdata.h): live and recorded samples are one. What the kernel could not
  * keep is counted (`lost`), so is throttling.
  *
+ * With `delay` or `switches` only parts of the run are measured. The kernel samples all of it, because events that are
+ * switched off do not say what is mapped either; the samples outside of these parts are dropped by their times.
+ *
  * A thread that runs for less than a period is never sampled: its clock begins with it. It is counted all the same
  * (`counted`), so that one can tell how much of a program's time such threads make up. `processors` samples them too.
  */
@@ -58,6 +61,13 @@ struct as_native_options {
     bool data_maps;           /* tell of all that is mapped, not of code alone */
     unsigned wait_ms;         /* buffers are emptied at least that often; 0: 100 */
     size_t queue_bytes;       /* that may wait for a slow sink; 0: 64 MiB. Beyond it the kernel's buffers fill up */
+    /* Which part of the run is measured: all but the first `delay` seconds or, where there is `switches`, what lies
+     * between its first growth by one and the second, the third and the fourth, and so on. */
+    double delay;
+    const _Atomic uint32_t *switches;
+    /* Measuring has started or stopped; in the thread of as_native_run. NULL: nobody wants to know. */
+    void (*on_switch)(void *context, bool measures);
+    void *switch_context;
 };
 
 enum { AS_NATIVE_NOTES = 8, AS_NATIVE_LEAST_RANDOM = 100 };
@@ -69,9 +79,11 @@ struct as_native_info {
     size_t rings, ring_bytes;
     size_t events_open; /* descriptors */
     uint64_t samples, lost, throttled, bytes;
-    double seconds; /* from the start of the program, or from attaching, to its end or as_native_stop */
-    double
-        counted; /* seconds that the first event's clock has counted: what the samples should add up to. 0: no clock */
+    double seconds;  /* from the start of the program, or from attaching, to its end or as_native_stop */
+    double measured; /* … of these, in which samples were kept */
+    uint32_t parts;  /* that were measured: 1 without a delay or switches */
+    double counted;  /* that the first event's clock has counted: what the samples should add up to. 0: no clock, or not
+                        all of the run was measured */
     uint64_t threads;                 /* that there were, of all processes, samples or none */
     uint64_t processes_left;          /* that still ran when the session ended (daemons) */
     char notes[AS_NATIVE_NOTES][256]; /* what had to be given up, one line each; "" */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { QUEUE_CHUNKS = 1 << 14, WAIT_MS = 100, DEFAULT_QUEUE = 64 << 20 };
+enum { QUEUE_CHUNKS = 1 << 14, WAIT_MS = 100, PART_WAIT_MS = 10, DEFAULT_QUEUE = 64 << 20 };
 
 static bool push(struct as_native_session *session, struct as_native_chunk *chunk)
 {
@@ -113,6 +113,23 @@ static void forget_ended(struct pollfd *fds, size_t rings)
             fds[i].fd = -1;
 }
 
+/* The parts that are measured begin and end when this is noticed. */
+static int wait_ms(const struct as_native_session *session)
+{
+    return session->options.wait_ms       ? (int)session->options.wait_ms
+           : as_native_has_parts(session) ? PART_WAIT_MS
+                                          : WAIT_MS;
+}
+
+static void push_borders(struct as_native_session *session)
+{
+    for (uint64_t border; as_native_part_crosses(session, &border);) {
+        struct as_native_chunk *chunk = as_alloc(sizeof *chunk);
+        chunk->border = border;
+        push(session, chunk);
+    }
+}
+
 static void *drain(void *argument)
 {
     struct as_native_session *session = argument;
@@ -120,14 +137,16 @@ static void *drain(void *argument)
     struct pollfd *fds = polled(session, &n);
     bool ended = false;
     while (!ended) {
-        poll(fds, n, session->options.wait_ms ? (int)session->options.wait_ms : WAIT_MS);
+        poll(fds, n, wait_ms(session));
         forget_ended(fds, session->rings.len);
         ended = session->stopping || as_native_target_ended(session);
+        if (!ended)
+            push_borders(session);
         wait_for_room(session);
         as_native_jitter(session);
         take_all(session, !ended);
     }
-    session->info.seconds = as_clock_seconds() - session->began;
+    as_native_part_end(session);
     as_native_disable(session);
     take_all(session, false); /* what was written while the pass before went on */
     as_queue_close(session->queue);

@@ -1,6 +1,7 @@
 /* The inside of a session: session.c (set-up and delivery), session_open.c (events and buffers), session_target.c (the
  * program), session_double.c (threads that have their events twice), session_family.c (which records are the
- * program's), session_drain.c (the thread that empties the buffers). */
+ * program's), session_part.c (which samples are to be measured), session_drain.c (the thread that empties the buffers).
+ */
 #ifndef AS_NATIVE_SESSION_INTERNAL_H
 #define AS_NATIVE_SESSION_INTERNAL_H
 
@@ -42,6 +43,7 @@ struct as_native_chunk {
     uint32_t ring;
     uint64_t offset;
     bool ends_round;
+    uint64_t border; /* the measuring starts or stops at this time; 0: it is data */
     uint8_t data[];
 };
 
@@ -71,6 +73,13 @@ struct as_native_session {
     double jitter_until; /* when the period changes next */
     pthread_t drainer;
     bool draining;
+
+    /* session_part.c. The drainer's: */
+    bool measures;
+    uint32_t heeded; /* of options.switches */
+    double since;    /* when the measuring started or stopped last */
+    /* The delivery's: when it started, stopped, started … */
+    AS_VEC(uint64_t) borders;
 
     struct as_perf_reader *reader; /* the decoder's state */
     struct as_map processes;       /* that have been seen and not ended */
@@ -112,6 +121,16 @@ bool as_native_is_double(struct as_native_session *session, const uint8_t *recor
 void as_native_family_start(struct as_native_session *session);
 bool as_native_is_others(struct as_native_session *session,
                          const uint8_t *record); /* of a processor; in order of time */
+
+/* session_part.c */
+bool as_native_has_parts(const struct as_native_session *session); /* not all of the run is measured */
+void as_native_part_start(struct as_native_session *session);      /* the program is about to start */
+/* The drainer: whether the measuring starts or stops now. Its time is in `border`. */
+bool as_native_part_crosses(struct as_native_session *session, uint64_t *border);
+void as_native_part_end(struct as_native_session *session);
+/* The delivery: takes a border; asks whether a record is one of those that count. */
+void as_native_part_take(struct as_native_session *session, uint64_t border);
+bool as_native_is_outside(const struct as_native_session *session, const uint8_t *record, uint64_t time);
 
 /* session_drain.c */
 bool as_native_drain_start(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;

@@ -160,6 +160,10 @@ static void set_common(struct as_native_session *session, struct as_native_kind 
     attr->read_format = PERF_FORMAT_LOST;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = first;
     attr->mmap_data = first && session->options.data_maps;
+    if (as_native_has_parts(session)) {
+        attr->use_clockid = 1;
+        attr->clockid = CLOCK_MONOTONIC; /* as_clock_seconds */
+    }
 }
 
 static uint64_t spe_period(uint64_t period)
@@ -231,6 +235,9 @@ bool as_native_make_kinds(struct as_native_session *session, struct as_error *er
     for (uint32_t i = 0; i < session->events.len; i++) {
         const struct as_native_event *event = &session->events.data[i];
         uint64_t periods[MAX_CLOCKS];
+        if (event->unit == AS_NATIVE_UNIT_SPE && as_native_has_parts(session))
+            return as_error_set(err, "%s: SPE has a clock of its own, by which parts of a run cannot be told apart",
+                                event->name);
         if (event->unit != AS_NATIVE_UNIT_CLOCK) {
             add_kind(session, i,
                      event->unit == AS_NATIVE_UNIT_WATCHPOINT && !options->period ? 1 : counter_period(session, event));

@@ -27,6 +27,9 @@ static bool check_options(const struct as_record_options *options, const char *s
     if (options->allocations && options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--allocations needs the agent in the program from its start: not with --pid");
+    if (options->allocations && (options->delay > 0 || options->switches))
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--allocations counts the whole run: not with --delay or --switch-signal");
 #ifndef __x86_64__
     if (options->accesses)
         return as_error_set_status(err, AS_EXIT_USAGE, "--accesses: only the registers of x86-64 are understood");
@@ -59,7 +62,9 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                                .fields = chain_fields(options) | fields |
                                                          (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
                                                .stack_bytes = STACK_BYTES,
-                                               .stdout_to_stderr = options->stdout_to_stderr};
+                                               .stdout_to_stderr = options->stdout_to_stderr,
+                                               .delay = options->delay,
+                                               .switches = options->switches};
     if (!options->accesses)
         return;
     plan->options.fields |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

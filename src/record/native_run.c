@@ -81,6 +81,12 @@ static const struct as_perf_sink native_sink = {.event = take_event,
 
 /* ---- running ---- */
 
+static void tell_switch(void *context, bool measures)
+{
+    const struct as_record *record = context;
+    as_notice(&record->options->notices, AS_LOG_DEBUG, measures ? "measuring starts" : "measuring stops");
+}
+
 static void open_import(struct as_native_result *result, const struct as_record *record)
 {
     struct as_import_options options = {.writer = record->writer,
@@ -121,6 +127,8 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
 {
     pid_t pid = (pid_t)record->options->pid;
     struct as_native_options options = plan->options;
+    options.on_switch = tell_switch;
+    options.switch_context = (void *)record;
     if (record->options->allocations && !as_record_agent_open(result, record, err))
         return false;
     if (result->agent)

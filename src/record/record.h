@@ -43,9 +43,11 @@ struct as_record_options {
     void *meter_context;
     /* The other sources: */
     struct as_strlist event;
-    uint64_t pid;    /* 0: the program is run */
-    double duration; /* seconds; NAN: to the end */
-    int call_graph;  /* enum as_record_calls */
+    uint64_t pid;                     /* 0: the program is run */
+    double duration;                  /* seconds; NAN: to the end */
+    double delay;                     /* seconds after the start that are not measured */
+    const _Atomic uint32_t *switches; /* how often the user asked to start or stop measuring; NULL: all is measured */
+    int call_graph;                   /* enum as_record_calls */
     bool user, allocations, accesses, branches, processors;
 };
 extern const struct as_record_options as_record_defaults;

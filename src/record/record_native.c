@@ -93,11 +93,28 @@ static void add_unsampled(struct as_store_writer *writer, const struct as_native
                              "period, and what threads ran since their last sample");
 }
 
+/* A run of which not all was asked for. */
+static bool has_parts(const struct as_record *record)
+{
+    return record->options->delay > 0 || record->options->switches;
+}
+
+static void add_measured(const struct as_record *record, const struct as_native_info *info)
+{
+    char *text =
+        as_format("part of the run that was measured, by the clock (%s): %.3g of %.3g s in %" PRIu32 " piece%s",
+                  record->options->region, info->measured, info->seconds, info->parts, info->parts == 1 ? "" : "s");
+    as_store_add_quality(record->writer, "measured", info->measured / info->seconds, text);
+    free(text);
+}
+
 static void add_quality(const struct as_record *record, const struct as_native_result *result, bool pmu)
 {
     struct as_store_writer *writer = record->writer;
     as_store_add_quality(writer, pmu ? "pmu" : "timer", NAN, words_of_bias[pmu]);
     add_session_quality(record, as_native_info(result->session));
+    if (has_parts(record))
+        add_measured(record, as_native_info(result->session));
     add_unsampled(writer, result);
     if (result->accesses)
         as_native_accesses_quality(result->accesses, writer);
@@ -114,6 +131,21 @@ static bool is_set_id(const char *program)
     return stat(program, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID);
 }
 
+static void explain_no_part(const struct as_record *record, const struct as_native_info *info)
+{
+    const struct as_notices *notices = &record->options->notices;
+    if (info->parts)
+        as_notice(notices, AS_LOG_WARN,
+                  "there are no samples: only %.2g s of the run were measured; a higher --rate may get some",
+                  info->measured);
+    else if (record->options->switches)
+        as_notice(notices, AS_LOG_WARN,
+                  "there are no samples: the program ended before a signal came (--switch-signal)");
+    else
+        as_notice(notices, AS_LOG_WARN, "there are no samples: the program ended before --delay (%g s)",
+                  record->options->delay);
+}
+
 static void explain_no_samples(const struct as_record *record, const struct as_native_result *result)
 {
     const struct as_notices *notices = &record->options->notices;
@@ -122,6 +154,8 @@ static void explain_no_samples(const struct as_record *record, const struct as_n
             notices, AS_LOG_WARN,
             "there are no samples: the program is set-user-id, and the kernel takes the events of others away when "
             "it starts; as root it can be recorded");
+    else if (has_parts(record))
+        explain_no_part(record, as_native_info(result->session));
     else
         as_notice(notices, AS_LOG_WARN,
                   "there are no samples: it used %.2g s of processor time; a higher --rate may get some",

@@ -195,6 +195,69 @@ else
     skip "another user" "needs root and perf_event_paranoid 2"
 fi
 
+# ---- a part of the run -----------------------------------------------------------------------------------------------
+# Nothing here depends on how long things take: the program waits without using processor time until Assay has said that
+# it measures, or no longer does. Before the delay it works until a time that lies before the delay's end.
+await() {
+    local i
+    for ((i = 0; i < 1200; i++)); do
+        "$@" 2>/dev/null && return
+        sleep 0.05
+    done
+    echo "waited in vain: $*" >&2
+    return 1
+}
+says() { grep -q "measuring $1" part.err; }
+# begin_phases UNTIL OPTION…: the program in the background, as $recorder
+begin_phases() {
+    rm -rf part && mkdir part
+    "$ASSAY" record -v --rate 4000 -o part.db "${@:2}" -- "$victim" phases "$1" part 2>part.err &
+    recorder=$!
+}
+delayed() {
+    begin_phases "$(date -d '+1 second' +%s.%N)" "$@"
+    await says starts && touch part/go.2 part/go.3 || kill "$recorder"
+    wait "$recorder"
+}
+switched() {
+    begin_phases 0 "$@"
+    await test -e part/idle.2 && kill -USR2 "$recorder" && await says starts && touch part/go.2 &&
+        await test -e part/idle.3 && kill -USR2 "$recorder" && await says stops && touch part/go.3 || kill "$recorder"
+    wait "$recorder"
+}
+PHASES='(lambda names, q: %s and 0 < q["value"] < 1 and "%s" in q["text"])({r["function"] for r in d["rows"]}, next(q for q in d["summary"]["quality"] if q["key"] == "measured"))'
+# shellcheck disable=SC2059 # the format is ours
+phases() { printf "$PHASES" "$1" "$2"; }
+after_first='"first_phase" not in names and {"second_phase", "third_phase"} <= names'
+second='not {"first_phase", "third_phase"} & names and "second_phase" in names'
+check "--delay" delayed --source=timer --delay 1.5
+check_json "… what came before is not in the profile, what came then is" "$(phases "$after_first" "--delay 1.5")" "$ASSAY" report --json --limit 0 part.db
+check_same "… which says what it is of" "--delay 1.5" "$(sqlite3 part.db "SELECT value FROM meta WHERE key = 'region'")"
+check "--switch-signal" switched --source=timer --switch-signal USR2
+check_json "… only what lies between the signals is in the profile" "$(phases "$second" "in 1 piece")" "$ASSAY" report --json --limit 0 part.db
+check "… of a software event" switched --source=pmu --event task-clock:u --switch-signal SIGUSR2
+check_json "… the same" "$(phases "$second" "--switch-signal SIGUSR2")" "$ASSAY" report --json --limit 0 part.db
+attached_delayed() {
+    rm -rf part && mkdir part
+    "$victim" phases 0 part &
+    local pid=$!
+    await test -e part/idle.2
+    "$ASSAY" record -v --pid "$pid" --delay 0.1 -o part.db 2>part.err &
+    recorder=$!
+    await says starts && touch part/go.2 part/go.3 || kill "$recorder" "$pid"
+    wait "$pid" "$recorder"
+}
+check "--delay after attaching" attached_delayed
+check_json "… is the same" "$(phases "$after_first" "--delay 0.1")" "$ASSAY" report --json --limit 0 part.db
+check "a program that ends before the delay" timer -o never.db --delay 1000 -- "$victim" shares 10
+check "… is told" grep -q 'no samples: the program ended before --delay (1000 s)$' <<<"$err"
+check "one that no signal comes to" timer -o never.db --switch-signal USR1 -- "$victim" shares 10
+check "… is told" grep -q 'no samples: the program ended before a signal came' <<<"$err"
+check_fails 2 'allocations counts the whole run' "--allocations and a part" timer --allocations --delay 1 -o never2.db -- true
+check_fails 2 'region is the model' "other regions are the model's" timer --region marker..marker -o never2.db -- true
+check_fails 2 'USR1 and USR2 can' "a signal that means something else" timer --switch-signal ALRM -o never2.db -- true
+check_fails 2 'delay=-1' "a delay that is none" timer --delay -1 -o never2.db -- true
+
 # ---- what is forbidden or used up ------------------------------------------------------------------------------------
 deny=$BUILD/tests/unit/native/deny_perf
 if "$deny" EPERM true 2>/dev/null; then

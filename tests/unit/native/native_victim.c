@@ -14,6 +14,9 @@
  *   deep N               outer_call, middle_call, inner_call, without frame pointers
  *   faults N             N page faults, one page after the other of 4096, round and round
  *   churn N T            T threads at a time, each starts the next in its place and ends, for N milliseconds
+ *   phases TIME DIR      first_phase until the clock says TIME (seconds since 1970; 0: for a while), then, each when DIR has
+ *                        the file go.2 and go.3, second_phase and third_phase for a while. Writes idle.2 and idle.3 before
+ *                        it waits, which takes next to no processor time
  *   accesses N           loads from and stores to a table whose address it prints first; waits for a byte
  *   mix N                the same with two loads and a store in one loop, each on a third of the table
  */
@@ -275,6 +278,67 @@ static int run_accesses(long n, bool mix)
     return sum == 1;
 }
 
+/* ---- phases ---- */
+
+UNIT_APART static uint64_t first_phase(void)
+{
+    __asm__ volatile("nop; nop");
+    return spin(ROUND);
+}
+
+UNIT_APART static uint64_t second_phase(void)
+{
+    __asm__ volatile("nop; nop; nop");
+    return spin(ROUND);
+}
+
+UNIT_APART static uint64_t third_phase(void)
+{
+    __asm__ volatile("nop; nop; nop; nop");
+    return spin(ROUND);
+}
+
+static double clock_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void run_phase(uint64_t (*phase)(void))
+{
+    static const double SECONDS = 0.3; /* of the processor */
+    for (double end = clock_of(CLOCK_PROCESS_CPUTIME_ID) + SECONDS; clock_of(CLOCK_PROCESS_CPUTIME_ID) < end;)
+        phase();
+}
+
+static bool wait_for_go(const char *directory, int number)
+{
+    char idle[4096], go[4096];
+    snprintf(idle, sizeof idle, "%s/idle.%d", directory, number);
+    snprintf(go, sizeof go, "%s/go.%d", directory, number);
+    if (write_done(idle) != 0)
+        return false;
+    while (access(go, F_OK) != 0)
+        usleep(50000);
+    return true;
+}
+
+static int run_phases(double until, const char *directory)
+{
+    if (until == 0)
+        run_phase(first_phase);
+    while (clock_of(CLOCK_REALTIME) < until)
+        first_phase();
+    if (!wait_for_go(directory, 2))
+        return 1;
+    run_phase(second_phase);
+    if (!wait_for_go(directory, 3))
+        return 1;
+    run_phase(third_phase);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -299,6 +363,8 @@ int main(int argc, char **argv)
         return run_faults(first);
     if (strcmp(what, "deep") == 0)
         return run_deep(first);
+    if (strcmp(what, "phases") == 0 && argc > 3)
+        return run_phases(atof(argv[2]), argv[3]);
     if (strcmp(what, "accesses") == 0 || strcmp(what, "mix") == 0)
         return run_accesses(first, what[0] == 'm');
     if (strcmp(what, "close") == 0)
