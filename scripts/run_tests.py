@@ -108,6 +108,16 @@ def wait_for(process, limit):
     return usage.ru_utime + usage.ru_stime
 
 
+def kill_session(session):
+    """Kills all that is left of a job's session: process groups of its own (set -m) too."""
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit() and os.getsid(int(entry)) == session:
+                os.kill(int(entry), signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
 def execute(job, env, err, out):
     """Runs the job's program in a session of its own; returns (status, timed out, processor time)."""
     process = subprocess.Popen(job.argv, cwd=job.cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
@@ -122,10 +132,7 @@ def execute(job, env, err, out):
     finally:
         with running_lock:
             running.discard(process.pid)
-        try:  # also what the program has left behind in its session
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill_session(process.pid)
         process.wait()
 
 
@@ -274,7 +281,7 @@ def run_all(jobs, width):
                 pool.shutdown(wait=False, cancel_futures=True)
                 with running_lock:
                     for pid in running:
-                        os.killpg(pid, signal.SIGKILL)
+                        kill_session(pid)
                 sys.exit(130)
     return progress.finish()
 
@@ -288,6 +295,7 @@ def main():
     options = parser.parse_args()
     # A shell starts background jobs with these ignored, and programs would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the jobs too
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     jobs = [*script_jobs("tree", options.build, "", 1), *unit_jobs(options.build, "", 1),
             *script_jobs("cli", options.build, "", 1)]

@@ -36,6 +36,10 @@ printf 'echo ok 1 - a\necho not ok 2 - b\necho 1..2\nexit 1\n' >tests/cli/bad.sh
 run runner
 check "the log of a failure is shown" grep -qx 'not ok 2 - b' <<<"$out"
 expect 1 "1 passed, 1 failed, 0 skipped" "a failed case"
+mark=$PWD/left-$$
+printf 'set -m\nbash -c "exec -a %s sleep 1000" >/dev/null 2>&1 &\necho ok 1 - a\necho 1..1\n' "$mark" >tests/cli/leaves.sh
+expect 0 "1 passed, 0 failed, 0 skipped" "a script that leaves a process group of its own behind"
+check_status 1 "… which is ended with it" pgrep -f "$mark"
 printf 'echo not ok 1 - b\necho 1..1\n' >tests/cli/mild.sh
 expect 1 "0 passed, 1 failed, 0 skipped" "a failed case with status 0"
 printf 'echo ok 1 - a\necho 1..1\nexit 3\n' >tests/cli/status.sh
