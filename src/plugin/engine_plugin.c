@@ -36,7 +36,7 @@ enum { COUNT_BITS = 16 };
 AS_CALLED_BY_ASSEMBLY void as_on_block(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
-void as_on_watched(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_watched(unsigned vcpu, void *userdata, void *cpu);
 AS_CPU_ENTRY(on_block, as_on_block)
 AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)
