@@ -15,9 +15,9 @@ check_json "… and of memory" \
     '[r["length"] for r in d["memory"][:3]] == [1, 4, 16] and all(2**20 < r["total"] < 2**30 and r["shared"] > 0 for r in d["memory"])' \
     results
 check_json "… and of the memo" '{"gzip", "memory"} <= {r["name"] for r in d["memo"]} and all(r["mips"]["on"] > 0 and r["mips"]["off"] > 0 and 0 <= r["known"] <= 1 for r in d["memo"])' results
-check_json "… and of observers, as ratios" '{"commit-csv", "calls", "counters"} <= {r["way"] for r in d["observers"]} and
+check_json "… and of observers, as ratios" '({"commit-csv", "calls", "counters"} <= {r["way"] for r in d["observers"]} and
     {"accesses", "footprint"} == {r["way"] for r in d["observers"] if r["over"] == "check"} and
-    all(r["wall_ratio"] > 0 and r["processor_ratio"] > 0 for r in d["observers"])' results
+    all(r["wall_ratio"] > 0 and r["processor_ratio"] > 0 for r in d["observers"]))' results
 check_json "no goals are judged" 'd["goals"] == []' results
 check "the table names the cases" grep -qE '^branches +x86_64 +1 ' <<<"$("$SOURCE/bench/run" --smoke --build "$BUILD" --json x.json branches)"
 check "--against a build: all three verbs" "$SOURCE/bench/run" --smoke --build "$BUILD" --against "$BUILD" --json against.json against
