@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/ratio.h"
+#include "base/show.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
@@ -245,24 +246,10 @@ static bool print_json(const struct report *report, FILE *out)
     return as_json_finish(json);
 }
 
-/* 1234567 as "1,234,567". */
-static const char *grouped(uint64_t value, char text[32])
-{
-    char digits[24];
-    int n = snprintf(digits, sizeof digits, "%" PRIu64, value), to = 0;
-    for (int i = 0; i < n; i++) {
-        if (i && (n - i) % 3 == 0)
-            text[to++] = ',';
-        text[to++] = digits[i];
-    }
-    text[to] = 0;
-    return text;
-}
-
 static void print_count(FILE *out, const char *label, uint64_t value, uint64_t whole)
 {
     char text[32];
-    fprintf(out, "%20s  %-16s", grouped(value, text), label);
+    fprintf(out, "%20s  %-16s", as_count(value, text), label);
     if (whole)
         fprintf(out, " %6.2f %%", 100 * as_ratio(value, whole));
     fputc('\n', out);
@@ -288,8 +275,8 @@ static void print_threads(FILE *out, const struct as_counter *counter, const str
     for (size_t i = 0; i < n && i < MOST; i++) {
         const struct as_thread_counts *thread = as_counter_thread(counter, i);
         fprintf(out, "  %6u %7u    %18s  %16s %16s %16s %6.2f %%\n", thread->number, thread->process,
-                grouped(thread->counts.instructions, instructions), grouped(thread->counts.loads, loads),
-                grouped(thread->counts.stores, stores), grouped(thread->counts.branches, branches),
+                as_count(thread->counts.instructions, instructions), as_count(thread->counts.loads, loads),
+                as_count(thread->counts.stores, stores), as_count(thread->counts.branches, branches),
                 100 * as_ratio(thread->counts.instructions, total->instructions));
     }
     if (n > MOST)
@@ -305,7 +292,7 @@ static void print_functions(FILE *out, const struct report *report)
     for (size_t i = 0; i < report->functions.len && i < report->options->functions; i++) {
         const struct as_function_count *function = &report->functions.data[i];
         const char *slash = strrchr(function->module, '/');
-        fprintf(out, "%20s  %6.2f %%  %s  (%s)\n", grouped(function->instructions, text),
+        fprintf(out, "%20s  %6.2f %%  %s  (%s)\n", as_count(function->instructions, text),
                 100 * as_ratio(function->instructions, report->total.instructions), function->function,
                 slash ? slash + 1 : function->module);
     }
@@ -331,7 +318,7 @@ static void print_calls_below(FILE *out, const struct report *report, size_t fir
             return;
         last = best;
         last_total = report->calls[best].total;
-        fprintf(out, "%20s  %6.2f %%  %*s%s\n", grouped(last_total, text),
+        fprintf(out, "%20s  %6.2f %%  %*s%s\n", as_count(last_total, text),
                 100 * as_ratio(last_total, report->total.instructions), 2 * depth, "",
                 as_call_count_name(report->engine, &report->calls[best]));
         print_calls_below(out, report, first, best, depth + 1);
