@@ -100,12 +100,24 @@ struct as_access_turn {
     uint64_t executed; /* instructions that the thread had executed when the turn began */
 };
 
+/* When a turn was, by clocks that go alike for all threads: a thread's executed instructions, and those of others while
+ * it waited in system calls or had not started yet. */
+struct as_access_time {
+    uint64_t clock, end; /* of the turn's begin, and behind its last access */
+    uint32_t image;      /* another number: the thread executes another program now */
+};
+
 struct as_access_batch {
     size_t size; /* of this struct */
     uint64_t number;
     size_t n, n_turns;
     const struct as_data_access *accesses;
     const struct as_access_turn *turns; /* ascending; together they are all accesses of the batch */
+    /* Further members of version 2: compare `size` in an observer that is to run with older programs. */
+    const struct as_access_time *times; /* by turn */
+    size_t n_ended;
+    const uint32_t
+        *ended; /* threads that ended since the batch before; their turns are in this batch or earlier ones */
 };
 
 /* ---- the run ---- */

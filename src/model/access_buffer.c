@@ -32,8 +32,10 @@ static void make_accesses(struct as_access_buffer *buffer)
         turn.first = (uint32_t)n;
         n = make_pieces(buffer, buffer->turn_pieces.data[i], end, &word, n);
         turn.end = (uint32_t)n;
-        if (turn.end > turn.first)
-            buffer->turns.data[turns++] = turn;
+        if (turn.end == turn.first)
+            continue;
+        buffer->times.data[turns] = buffer->times.data[i];
+        buffer->turns.data[turns++] = turn;
     }
     buffer->batch.n = n;
     buffer->batch.n_turns = turns;
@@ -70,6 +72,8 @@ static void release(struct as_buffer *base)
     struct as_access_buffer *buffer = (struct as_access_buffer *)base;
     pthread_mutex_destroy(&buffer->mutex);
     as_vec_free(&buffer->turns);
+    as_vec_free(&buffer->times);
+    as_vec_free(&buffer->ended);
     as_vec_free(&buffer->turn_pieces);
     free(buffer->words);
     free(buffer->pieces);
@@ -83,6 +87,8 @@ struct as_access_buffer *as_access_buffer_take(struct as_fanout *fanout)
 {
     struct as_access_buffer *buffer = (struct as_access_buffer *)as_fanout_take(fanout);
     as_vec_clear(&buffer->turns);
+    as_vec_clear(&buffer->times);
+    as_vec_clear(&buffer->ended);
     as_vec_clear(&buffer->turn_pieces);
     buffer->n_words = buffer->n_pieces = 0;
     buffer->made = false;
@@ -98,15 +104,26 @@ void as_access_buffer_publish(struct as_fanout *fanout, struct as_access_buffer 
     buffer->batch = (struct as_access_batch){.size = sizeof buffer->batch,
                                              .number = as_fanout_published(fanout),
                                              .accesses = buffer->accesses,
-                                             .turns = buffer->turns.data};
+                                             .turns = buffer->turns.data,
+                                             .times = buffer->times.data,
+                                             .n_ended = buffer->ended.len,
+                                             .ended = buffer->ended.data};
     as_fanout_publish(fanout, (struct as_buffer *)buffer);
 }
 
-void as_access_buffer_begin_turn(struct as_access_buffer *buffer, const struct as_thread *thread, uint64_t executed)
+void as_access_buffer_begin_turn(struct as_access_buffer *buffer, const struct as_thread *thread, uint64_t executed,
+                                 uint64_t clock)
 {
     *as_vec_push(&buffer->turns) =
         (struct as_access_turn){.thread = thread->number, .process = thread->process, .executed = executed};
+    *as_vec_push(&buffer->times) =
+        (struct as_access_time){.clock = clock, .end = clock, .image = thread->image ? thread->image->number : 0};
     *as_vec_push(&buffer->turn_pieces) = buffer->n_pieces;
+}
+
+void as_access_buffer_end_turn(struct as_access_buffer *buffer, uint64_t clock)
+{
+    buffer->times.data[buffer->times.len - 1].end = clock;
 }
 
 void as_access_buffer_add_made(struct as_access_buffer *buffer, const struct as_data_access *access)

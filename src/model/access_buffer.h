@@ -18,6 +18,8 @@ struct as_access_piece {
 struct as_access_buffer {
     struct as_access_batch batch; /* without its accesses until they are made */
     AS_VEC(struct as_access_turn) turns;
+    AS_VEC(struct as_access_time) times;
+    AS_VEC(uint32_t) ended;
     AS_VEC(size_t) turn_pieces; /* for each turn: its first piece */
     uint64_t *words;            /* room for the fan-out's batch, and as much for pieces and accesses */
     struct as_access_piece *pieces;
@@ -33,8 +35,11 @@ struct as_access_buffer *as_access_buffer_take(struct as_fanout *fanout); /* emp
 /* Gives the buffer away; nothing is published where it has no words. */
 void as_access_buffer_publish(struct as_fanout *fanout, struct as_access_buffer *buffer);
 
-/* A new turn: what is added from now on is this thread's. */
-void as_access_buffer_begin_turn(struct as_access_buffer *buffer, const struct as_thread *thread, uint64_t executed);
+/* A new turn: what is added from now on is this thread's. `clock`: of the thread, now. */
+void as_access_buffer_begin_turn(struct as_access_buffer *buffer, const struct as_thread *thread, uint64_t executed,
+                                 uint64_t clock);
+/* The last turn that began is over: the clock of its thread. */
+void as_access_buffer_end_turn(struct as_access_buffer *buffer, uint64_t clock);
 
 /* A whole execution. There must be room for its words. */
 static inline void as_access_buffer_add(struct as_access_buffer *buffer, const struct as_access_codes *codes,

@@ -17,7 +17,8 @@ struct as_access_stream {
     struct as_run_info info;
     AS_VEC(struct as_access_codes *) codes; /* by block index; NULL: not executed yet */
     AS_VEC(struct access_thread *) threads;
-    uint64_t stopped; /* the latest clock at which a thread stopped: to wait, or for good */
+    AS_VEC(uint32_t) ended; /* threads, since the last batch */
+    uint64_t stopped;       /* the latest clock at which a thread stopped: to wait, or for good */
 
     struct as_access_buffer *buffer;
     size_t batch;                    /* words that fit into it */
@@ -83,19 +84,35 @@ void as_access_stream_set_engine(struct as_access_stream *stream, const struct a
 
 /* ---- turns and batches ---- */
 
+static void end_turn(struct as_access_stream *stream)
+{
+    if (stream->current) {
+        const struct access_thread *own = stream->current->user;
+        as_access_buffer_end_turn(stream->buffer, own->executed + own->offset);
+    }
+    stream->current = NULL;
+}
+
 static void publish(struct as_access_stream *stream)
 {
+    end_turn(stream);
+    if (stream->buffer && stream->buffer->n_words) {
+        for (size_t i = 0; i < stream->ended.len; i++)
+            *as_vec_push(&stream->buffer->ended) = stream->ended.data[i];
+        as_vec_clear(&stream->ended);
+    }
     if (stream->buffer)
         as_access_buffer_publish(stream->fanout, stream->buffer);
     stream->buffer = NULL;
-    stream->current = NULL;
 }
 
 static void begin_turn(struct as_access_stream *stream, const struct as_thread *thread)
 {
+    const struct access_thread *own = thread->user;
     if (!stream->buffer)
         stream->buffer = as_access_buffer_take(stream->fanout);
-    as_access_buffer_begin_turn(stream->buffer, thread, ((const struct access_thread *)thread->user)->executed);
+    end_turn(stream);
+    as_access_buffer_begin_turn(stream->buffer, thread, own->executed, own->executed + own->offset);
     stream->current = thread;
 }
 
@@ -184,9 +201,20 @@ static void stop(struct as_access_stream *stream, struct access_thread *own)
     own->runs = false;
 }
 
+/* A thread that executes another program ends and starts under the same number: it has not ended. */
+static void forget_end(struct as_access_stream *stream, uint32_t number)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < stream->ended.len; i++)
+        if (stream->ended.data[i] != number)
+            stream->ended.data[kept++] = stream->ended.data[i];
+    stream->ended.len = kept;
+}
+
 static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct as_access_stream *stream = context;
+    forget_end(stream, thread->number);
     struct access_thread *own = as_alloc(sizeof *own);
     *as_vec_push(&stream->threads) = own;
     thread->user = own;
@@ -198,7 +226,8 @@ static void on_thread_end(void *context, struct as_thread *thread)
     struct as_access_stream *stream = context;
     struct access_thread *own = thread->user;
     if (stream->current == thread)
-        stream->current = NULL;
+        end_turn(stream);
+    *as_vec_push(&stream->ended) = thread->number;
     stop(stream, own);
     for (size_t i = 0; i < stream->threads.len; i++)
         if (stream->threads.data[i] == own)
@@ -207,9 +236,13 @@ static void on_thread_end(void *context, struct as_thread *thread)
     thread->user = NULL;
 }
 
+/* Its clock may jump in there: what it does afterwards is another turn. */
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
-    stop(context, thread->user);
+    struct as_access_stream *stream = context;
+    if (stream->current == thread)
+        end_turn(stream);
+    stop(stream, thread->user);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
@@ -243,6 +276,7 @@ void as_access_stream_free(struct as_access_stream *stream)
     for (size_t i = 0; i < stream->threads.len; i++)
         free(stream->threads.data[i]);
     as_vec_free(&stream->codes);
+    as_vec_free(&stream->ended);
     as_vec_free(&stream->threads);
     free(stream);
 }

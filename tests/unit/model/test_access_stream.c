@@ -17,7 +17,7 @@ struct seen {
 
 struct record {
     AS_VEC(struct seen) all;
-    uint64_t batches, executed[THREADS + 1];
+    uint64_t batches, executed[THREADS + 1], clocks[THREADS + 1];
     bool right;
 };
 
@@ -31,6 +31,9 @@ static void see(void *self, const struct as_access_batch *batch)
         record->right &=
             turn->first == at && turn->end > turn->first && turn->executed >= record->executed[turn->thread];
         record->executed[turn->thread] = turn->executed;
+        record->right &= batch->times[t].clock >= record->clocks[turn->thread] &&
+                         batch->times[t].clock >= turn->executed && batch->times[t].end >= batch->times[t].clock;
+        record->clocks[turn->thread] = batch->times[t].end;
         for (at = turn->first; at < turn->end; at++)
             *as_vec_push(&record->all) =
                 (struct seen){.thread = turn->thread, .process = turn->process, .access = batch->accesses[at]};
