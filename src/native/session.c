@@ -87,7 +87,8 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
         session->began = as_clock_seconds(); /* the program may be done before we are told that it has begun */
         as_native_part_start(session);
     }
-    if (ready && as_native_let_go(session, argv[0], err)) {
+    ready = ready && as_native_let_go(session, argv[0], err);
+    if (ready && (!as_native_has_landmarks(session) || as_native_landmarks_launch(session, err))) {
         session->info.threads = 1;
         return session;
     }
@@ -137,8 +138,8 @@ static void deliver_until(struct as_native_session *session, uint64_t until)
     uint64_t time;
     struct as_perf_reader *reader = session->reader;
     for (uint8_t *record; !reader->stopped && (record = as_perf_order_pop(&reader->order, until, &time));) {
-        if (!as_native_is_others(session, record) && !as_native_is_double(session, record) &&
-            !as_native_is_outside(session, record, time)) {
+        if (!as_native_landmark_pass(session, record, time) && !as_native_is_others(session, record) &&
+            !as_native_is_double(session, record) && !as_native_is_outside(session, record, time)) {
             follow_threads(session, record);
             as_perf_record_deliver(reader, record);
         }
@@ -154,7 +155,9 @@ static void queue_records(struct as_native_session *session, const struct as_nat
         struct as_perf_header header = as_perf_header_of(chunk->data + at, false);
         if (header.size < AS_PERF_HEADER_SIZE || header.size > chunk->size - at)
             break;
-        uint64_t time = as_perf_record_time(reader, &header, chunk->data + at);
+        uint64_t time;
+        if (!as_native_landmark_time(session, chunk->data + at, &time))
+            time = as_perf_record_time(reader, &header, chunk->data + at);
         as_perf_order_push(&reader->order, time == AS_PERF_NO_TIME ? 0 : time, chunk->data + at, header.size);
         at += header.size;
     }
@@ -245,6 +248,8 @@ static void finish_info(struct as_native_session *session)
     as_map_remove(&session->processes, (uint64_t)session->pid);
     session->info.processes_left = session->processes.len;
     note_unsampled(session);
+    if (as_native_has_landmarks(session))
+        session->info.measured = as_native_landmarks_measured(session);
     if (session->processes.len)
         as_native_note(session, "%zu process%s that it started still run%s: not measured any further",
                        session->processes.len, session->processes.len == 1 ? "" : "es",
@@ -259,6 +264,8 @@ bool as_native_run(struct as_native_session *session, const struct as_perf_sink 
     reader->context = context;
     reader->err = err;
     as_native_family_start(session);
+    if (as_native_has_landmarks(session))
+        as_native_landmarks_begin(session);
     as_perf_attr_announce(reader);
     if (!session->child)
         as_native_tell_maps(session);
@@ -337,6 +344,7 @@ void as_native_close(struct as_native_session *session)
     if (session->draining)
         as_native_stop(session);
     as_native_drain_join(session);
+    as_native_landmarks_close(session);
     as_native_close_events(session);
     close_fd(session->go); /* a program that was never let go ends by itself */
     if (session->child && session->go >= 0)

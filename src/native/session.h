@@ -15,7 +15,7 @@
  * of a recording read from a file (perfdata/perfdata.h): live and recorded samples are one. What the kernel could not
  * keep is counted (`lost`), so is throttling.
  *
- * With `delay` or `switches` only parts of the run are measured. The kernel samples all of it, because events that are
+ * With `delay`, `switches` or `regions` only parts of the run are measured. The kernel samples all of it, because events that are
  * switched off do not say what is mapped either; the samples outside of these parts are dropped by their times.
  *
  * A thread that runs for less than a period is never sampled: its clock begins with it. It is counted all the same
@@ -26,6 +26,7 @@
 
 #include "native/event.h"
 #include "perfdata/perfdata.h"
+#include "region/regions.h"
 
 #include <sys/types.h>
 
@@ -65,6 +66,10 @@ struct as_native_options {
      * between its first growth by one and the second, the third and the fourth, and so on. */
     double delay;
     const _Atomic uint32_t *switches;
+    /* … or regions that start and stop at landmarks, of which the program's code has at most four; NULL: none. `resolve`
+     * returns the address of a function or address in a process that has just started; 0: it is not there. */
+    const struct as_regions *regions;
+    uint64_t (*resolve)(void *context, pid_t pid, const struct as_landmark *landmark);
     /* Measuring has started or stopped; in the thread of as_native_run. NULL: nobody wants to know. */
     void (*on_switch)(void *context, bool measures);
     void *switch_context;
@@ -81,7 +86,7 @@ struct as_native_info {
     uint64_t samples, lost, throttled, bytes;
     double seconds;  /* from the start of the program, or from attaching, to its end or as_native_stop */
     double measured; /* … of these, in which samples were kept */
-    uint32_t parts;  /* that were measured: 1 without a delay or switches */
+    uint32_t parts;  /* that were measured: 1 without a delay, switches or regions */
     double counted;  /* that the first event's clock has counted: what the samples should add up to. 0: no clock, or not
                         all of the run was measured */
     uint64_t threads;                 /* that there were, of all processes, samples or none */

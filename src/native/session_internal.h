@@ -1,6 +1,7 @@
 /* The inside of a session: session.c (set-up and delivery), session_open.c (events and buffers), session_target.c (the
  * program), session_double.c (threads that have their events twice), session_family.c (which records are the
- * program's), session_part.c (which samples are to be measured), session_drain.c (the thread that empties the buffers).
+ * program's), session_part.c (which samples are to be measured), session_landmark.c (by what the program executes),
+ * session_drain.c (the thread that empties the buffers).
  */
 #ifndef AS_NATIVE_SESSION_INTERNAL_H
 #define AS_NATIVE_SESSION_INTERNAL_H
@@ -10,6 +11,7 @@
 #include "native/ring.h"
 #include "native/session.h"
 #include "perfdata/perf_session.h"
+#include "region/region_run.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,6 +31,12 @@ struct as_native_fd {
     uint32_t kind;
     bool copy;      /* its threads have it twice */
     uint64_t count; /* when a counter's period was changed last */
+};
+
+/* A place in the program at which regions start or stop. */
+struct as_native_site {
+    uint64_t address;
+    uint32_t landmark;
 };
 
 struct as_native_ring {
@@ -81,6 +89,12 @@ struct as_native_session {
     /* The delivery's: when it started, stopped, started … */
     AS_VEC(uint64_t) borders;
 
+    /* session_landmark.c */
+    AS_VEC(struct as_native_site) sites;
+    AS_VEC(int) site_fds;
+    struct as_map site_ids; /* an event's id: its landmark */
+    struct as_region_run region_run;
+
     struct as_perf_reader *reader; /* the decoder's state */
     struct as_map processes;       /* that have been seen and not ended */
     struct as_map begun;           /* threads that have been seen and not ended */
@@ -131,6 +145,21 @@ void as_native_part_end(struct as_native_session *session);
 /* The delivery: takes a border; asks whether a record is one of those that count. */
 void as_native_part_take(struct as_native_session *session, uint64_t border);
 bool as_native_is_outside(const struct as_native_session *session, const uint8_t *record, uint64_t time);
+
+/* session_landmark.c */
+bool as_native_has_landmarks(const struct as_native_session *session);
+bool as_native_landmarks_await(const struct as_native_session *session); /* in the child, before its exec */
+/* After the exec of a launched program: finds the landmarks, opens breakpoints, lets it run. False: it is ended. */
+bool as_native_landmarks_launch(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
+/* The same in two steps, for a process that runs and each of its threads. */
+bool as_native_landmarks_find(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
+bool as_native_landmarks_open(struct as_native_session *session, pid_t tid, struct as_error *err) AS_MUST_CHECK;
+void as_native_landmarks_close(struct as_native_session *session);
+/* The delivery: before the first record; the time of a record that is a landmark's; takes such a record, in order. */
+void as_native_landmarks_begin(struct as_native_session *session);
+bool as_native_landmark_time(const struct as_native_session *session, const uint8_t *record, uint64_t *time);
+bool as_native_landmark_pass(struct as_native_session *session, const uint8_t *record, uint64_t time);
+double as_native_landmarks_measured(const struct as_native_session *session); /* seconds, after the run */
 
 /* session_drain.c */
 bool as_native_drain_start(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;

@@ -1,4 +1,5 @@
-/* The parts of a run that are measured: what follows the delay, or what lies between one switch and the next.
+/* The parts of a run that are measured: what follows the delay, what lies between one switch and the next, or between
+ * landmarks (session_landmark.c).
  *
  * The drainer notices that the measuring shall start or stop, and takes the time then: whatever the buffers held before
  * is older, so the border is in the queue before any sample that lies behind it. The delivery keeps the borders and drops
@@ -8,7 +9,7 @@
 
 bool as_native_has_parts(const struct as_native_session *session)
 {
-    return session->options.switches || session->options.delay > 0;
+    return session->options.switches || session->options.delay > 0 || as_native_has_landmarks(session);
 }
 
 void as_native_part_start(struct as_native_session *session)
@@ -24,6 +25,8 @@ static bool is_due(const struct as_native_session *session, double now)
 {
     if (session->options.switches)
         return atomic_load(session->options.switches) != session->heeded;
+    if (as_native_has_landmarks(session))
+        return false;
     return !session->measures && now >= session->began + session->options.delay;
 }
 

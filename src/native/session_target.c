@@ -18,8 +18,9 @@
 
 /* In the child, between fork and exec: only calls that are safe there. It dies with nobody when the recorder is gone
  * before it said go. */
-static void wait_and_exec(const struct as_native_options *options, int go, int refusal, char *const argv[])
+static void wait_and_exec(const struct as_native_session *session, int go, int refusal, char *const argv[])
 {
+    const struct as_native_options *options = &session->options;
     char byte;
     ssize_t n;
     do
@@ -30,7 +31,8 @@ static void wait_and_exec(const struct as_native_options *options, int go, int r
     close(go);
     if (options->stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
-    execvpe(argv[0], argv, options->environment ? options->environment : environ);
+    if (as_native_landmarks_await(session))
+        execvpe(argv[0], argv, options->environment ? options->environment : environ);
     int error = errno;
     if (write(refusal, &error, sizeof error) != sizeof error)
         _exit(AS_EXIT_FAILURE);
@@ -58,7 +60,7 @@ bool as_native_fork(struct as_native_session *session, char *const argv[], struc
     if (session->pid == 0) {
         close(go[1]);
         close(refusal[0]);
-        wait_and_exec(&session->options, go[0], refusal[1], argv);
+        wait_and_exec(session, go[0], refusal[1], argv);
     }
     close(go[0]);
     close(refusal[1]);
@@ -136,7 +138,7 @@ static bool attach_thread(struct as_native_session *session, uint32_t tid, bool 
 {
     *as_map_put(&session->attached, tid) = 1;
     session->openings++;
-    if (as_native_open(session, (pid_t)tid, false, err)) {
+    if (as_native_open(session, (pid_t)tid, false, err) && as_native_landmarks_open(session, (pid_t)tid, err)) {
         session->info.threads += !announced;
         return true;
     }
@@ -186,6 +188,8 @@ bool as_native_attach_threads(struct as_native_session *session, struct as_error
     enum { ROUNDS = 200, CALM = 3 };
     int found = 0, calm = 0;
     open_pid_fd(session);
+    if (as_native_has_landmarks(session) && !as_native_landmarks_find(session, err))
+        return false;
     if (session->options.processors)
         return attach_processors(session, err);
     for (int round = 0; round < ROUNDS && calm < CALM && found >= 0; round++) {

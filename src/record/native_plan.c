@@ -27,9 +27,11 @@ static bool check_options(const struct as_record_options *options, const char *s
     if (options->allocations && options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--allocations needs the agent in the program from its start: not with --pid");
-    if (options->allocations && (options->delay > 0 || options->switches))
+    if (options->allocations && (options->delay > 0 || options->switches || as_native_regions_wanted(options)))
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--allocations counts the whole run: not with --delay or --switch-signal");
+                                   "--allocations counts the whole run: not with --delay, --switch-signal or regions");
+    if (!as_native_regions_check(options, err))
+        return false;
 #ifndef __x86_64__
     if (options->accesses)
         return as_error_set_status(err, AS_EXIT_USAGE, "--accesses: only the registers of x86-64 are understood");
@@ -65,6 +67,10 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                                .stdout_to_stderr = options->stdout_to_stderr,
                                                .delay = options->delay,
                                                .switches = options->switches};
+    if (as_native_regions_wanted(options)) {
+        plan->options.regions = options->engine.regions;
+        plan->options.resolve = as_native_resolve;
+    }
     if (!options->accesses)
         return;
     plan->options.fields |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

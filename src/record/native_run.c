@@ -140,6 +140,8 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
         return false;
     }
     watch_session(result);
+    if (pid)
+        as_notice(&record->options->notices, AS_LOG_DEBUG, "attached to process %d", pid);
     if (!isnan(record->options->duration))
         as_signals_alarm(record->options->duration);
     bool ok = deliver(result, record, err);

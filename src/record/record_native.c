@@ -96,7 +96,7 @@ static void add_unsampled(struct as_store_writer *writer, const struct as_native
 /* A run of which not all was asked for. */
 static bool has_parts(const struct as_record *record)
 {
-    return record->options->delay > 0 || record->options->switches;
+    return record->options->delay > 0 || record->options->switches || as_native_regions_wanted(record->options);
 }
 
 static void add_measured(const struct as_record *record, const struct as_native_info *info)
@@ -141,6 +141,9 @@ static void explain_no_part(const struct as_record *record, const struct as_nati
     else if (record->options->switches)
         as_notice(notices, AS_LOG_WARN,
                   "there are no samples: the program ended before a signal came (--switch-signal)");
+    else if (as_native_regions_wanted(record->options))
+        as_notice(notices, AS_LOG_WARN, "there are no samples: the program never reached the start of a region (%s)",
+                  record->options->region);
     else
         as_notice(notices, AS_LOG_WARN, "there are no samples: the program ended before --delay (%g s)",
                   record->options->delay);

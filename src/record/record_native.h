@@ -54,6 +54,14 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
                        const struct as_native_plan *plan, struct as_error *err) AS_MUST_CHECK;
 void as_native_result_free(struct as_native_result *result);
 
+/* ---- regions: native_regions.c ---- */
+
+bool as_native_regions_wanted(const struct as_record_options *options);
+/* False with one line where a region cannot be told apart on the machine. */
+bool as_native_regions_check(const struct as_record_options *options, struct as_error *err) AS_MUST_CHECK;
+/* The address of a function or address in a process; 0: it is not there. For as_native_options. */
+uint64_t as_native_resolve(void *context, pid_t pid, const struct as_landmark *landmark);
+
 /* ---- data accesses: native_accesses.c ---- */
 
 /* What the samples of a run accessed, into an import. Watchpoints are armed while it runs. */

@@ -254,7 +254,40 @@ check "… is told" grep -q 'no samples: the program ended before --delay (1000 
 check "one that no signal comes to" timer -o never.db --switch-signal USR1 -- "$victim" shares 10
 check "… is told" grep -q 'no samples: the program ended before a signal came' <<<"$err"
 check_fails 2 'allocations counts the whole run' "--allocations and a part" timer --allocations --delay 1 -o never2.db -- true
-check_fails 2 'region is the model' "other regions are the model's" timer --region marker..marker -o never2.db -- true
+
+# At places of the program, which execution breakpoints find.
+region() {
+    rm -rf part && mkdir part && touch part/go.2 part/go.3
+    "$ASSAY" record -q --rate 4000 -o part.db --source=timer "$@" -- "$victim" phases 0 part
+}
+if "$ASSAY" doctor --json | grep -q '4 hardware watchpoints a thread; one was fired'; then
+    check "a region between markers" region --region marker:1..marker:2
+    check_json "… has what lies between them" "$(phases "$second" "marker:1..marker:2")" "$ASSAY" report --json --limit 0 part.db
+    check "… between functions" region --from second_phase --to third_phase
+    check_json "… the same" "$(phases "$second" "in 1 piece")" "$ASSAY" report --json --limit 0 part.db
+    check "… from the start to a marker" region --region ..marker:1
+    check_json "… has what lies before" "$(phases '"first_phase" in names and not {"second_phase", "third_phase"} & names' "..marker:1")" "$ASSAY" report --json --limit 0 part.db
+    attached_region() {
+        rm -rf part && mkdir part
+        "$victim" phases 0 part &
+        local pid=$!
+        await test -e part/idle.2
+        "$ASSAY" record -v --pid "$pid" --region marker:1..marker:2 -o part.db 2>part.err &
+        recorder=$!
+        await grep -q "attached to process" part.err && touch part/go.2 part/go.3 || kill "$recorder" "$pid"
+        wait "$pid" "$recorder"
+    }
+    check "… of a process that runs" attached_region
+    check_json "… has what lies between them" "$(phases "$second" "marker:1..marker:2")" "$ASSAY" report --json --limit 0 part.db
+    check_fails 125 'no_such is not in the program' "a function that is not there" timer --region no_such.. -o never2.db -- "$victim" shares 10
+    check_no_strays "… and the program is not left behind"
+    check_fails 125 'at 5 places, but the processor has 4' "more places than debug registers" \
+        timer --region main..marker:1 --region first_phase..marker:2 --region second_phase.. -o never2.db -- "$victim" shares 10
+else
+    skip "regions at places of the program" "there are no four debug registers"
+fi
+check_fails 2 'counts of instructions and cycles need --source=model' "regions by count are the model's" timer --region 5M.. -o never2.db -- true
+check_fails 2 'weight, warm, settle and mode need' "so are weights" timer --region marker..marker,weight=2 -o never2.db -- true
 check_fails 2 'USR1 and USR2 can' "a signal that means something else" timer --switch-signal ALRM -o never2.db -- true
 check_fails 2 'delay=-1' "a delay that is none" timer --delay -1 -o never2.db -- true
 

@@ -16,11 +16,12 @@
  *   churn N T            T threads at a time, each starts the next in its place and ends, for N milliseconds
  *   phases TIME DIR      first_phase until the clock says TIME (seconds since 1970; 0: for a while), then, each when DIR has
  *                        the file go.2 and go.3, second_phase and third_phase for a while. Writes idle.2 and idle.3 before
- *                        it waits, which takes next to no processor time
+ *                        it waits, which takes next to no processor time. The second lies between markers 1 and 2
  *   accesses N           loads from and stores to a table whose address it prints first; waits for a byte
  *   mix N                the same with two loads and a store in one loop, each on a third of the table
  */
 #include "apart.h"
+#include "assay/marker.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -332,7 +333,9 @@ static int run_phases(double until, const char *directory)
         first_phase();
     if (!wait_for_go(directory, 2))
         return 1;
+    ASSAY_ROI_BEGIN();
     run_phase(second_phase);
+    ASSAY_ROI_END();
     if (!wait_for_go(directory, 3))
         return 1;
     run_phase(third_phase);
