@@ -5,6 +5,7 @@
 #include "cmd/cli.h"
 
 extern const struct as_command as_command_annotate;
+extern const struct as_command as_command_blocks;
 extern const struct as_command as_command_doctor;
 extern const struct as_command as_command_compare;
 extern const struct as_command as_command_record;

@@ -20,11 +20,12 @@ struct as_counter {
     AS_VEC(struct as_thread_counts *) threads;
     AS_VEC(struct thread_state *) states;   /* of threads that run */
     AS_VEC(const struct as_block *) blocks; /* by index, those that ran */
-    AS_VEC(uint64_t) runs;                  /* whole runs by block index, of threads that ended */
-    AS_VEC(uint64_t *) singles; /* by block index: NULL or executions apart from whole runs, by instruction */
-    struct as_targets indirect; /* where indirect calls went */
-    uint32_t region;            /* that is open, or AS_REGION_NONE */
-    struct as_counts border;    /* all that was counted when it was opened */
+    AS_VEC(struct as_tally) runs;           /* whole runs by block index, of threads that ended */
+    AS_VEC(uint64_t *) singles;  /* by block index: NULL or executions apart from whole runs, by instruction */
+    AS_VEC(uint64_t) part_taken; /* by block index: executions of a part that ended in a taken branch */
+    struct as_targets indirect;  /* where indirect calls went */
+    uint32_t region;             /* that is open, or AS_REGION_NONE */
+    struct as_counts border;     /* all that was counted when it was opened */
     AS_VEC(struct as_counts) regions;
 };
 
@@ -70,6 +71,7 @@ void as_counter_free(struct as_counter *counter)
     as_vec_free(&counter->blocks);
     as_vec_free(&counter->runs);
     as_vec_free(&counter->singles);
+    as_vec_free(&counter->part_taken);
     as_vec_free(&counter->regions);
     as_targets_free(&counter->indirect);
     free(counter);
@@ -157,6 +159,9 @@ static void count_part(struct as_counter *counter, struct thread_state *state, c
     }
     count_accesses(&state->extra, exec, !counter->recorded);
     state->extra.taken += exec->taken;
+    while (counter->part_taken.len <= exec->block->index)
+        *as_vec_push(&counter->part_taken) = 0;
+    counter->part_taken.data[exec->block->index] += exec->taken;
 }
 
 static void grow_tallies(struct as_counter *counter, struct thread_state *state, const struct as_block *block)
@@ -227,12 +232,13 @@ static void on_thread_end(void *context, struct as_thread *thread)
     struct as_counter *counter = context;
     struct thread_state *state = thread->user;
     while (counter->runs.len < state->tallies.len)
-        *as_vec_push(&counter->runs) = 0;
+        *as_vec_push(&counter->runs) = (struct as_tally){0};
     for (size_t i = 0; i < state->tallies.len; i++) {
         if (state->tallies.data[i].runs == 0)
             continue;
         fold_block(&state->result->counts, counter->blocks.data[i], &state->tallies.data[i]);
-        counter->runs.data[i] += state->tallies.data[i].runs;
+        counter->runs.data[i].runs += state->tallies.data[i].runs;
+        counter->runs.data[i].taken += state->tallies.data[i].taken;
     }
     as_counts_add(&state->result->counts, &state->extra);
     for (size_t i = 0; i < counter->states.len; i++)
@@ -320,7 +326,13 @@ const uint64_t *as_counter_indirect_targets(const struct as_counter *counter, si
 
 uint64_t as_counter_executions(const struct as_counter *counter, const struct as_block *block, uint32_t index)
 {
-    uint64_t whole = block->index < counter->runs.len ? counter->runs.data[block->index] : 0;
+    uint64_t whole = block->index < counter->runs.len ? counter->runs.data[block->index].runs : 0;
     bool apart = block->index < counter->singles.len && counter->singles.data[block->index];
     return whole + (apart ? counter->singles.data[block->index][index] : 0);
+}
+
+uint64_t as_counter_taken(const struct as_counter *counter, const struct as_block *block)
+{
+    uint64_t whole = block->index < counter->runs.len ? counter->runs.data[block->index].taken : 0;
+    return whole + (block->index < counter->part_taken.len ? counter->part_taken.data[block->index] : 0);
 }

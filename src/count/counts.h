@@ -44,5 +44,7 @@ const uint64_t *as_counter_indirect_targets(const struct as_counter *counter, si
 
 /* After the run: how often each instruction of a block was executed, summed over the threads. */
 uint64_t as_counter_executions(const struct as_counter *counter, const struct as_block *block, uint32_t index);
+/* … and how often control left the fall-through path at its end. */
+uint64_t as_counter_taken(const struct as_counter *counter, const struct as_block *block);
 
 #endif

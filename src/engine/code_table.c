@@ -229,7 +229,14 @@ bool as_block_may_be_second_try(const struct as_block *block)
            !(block->flags & AS_BLOCK_REP_LAST) && block->address / PAGE == block->end / PAGE;
 }
 
-static struct as_block_gist gist_of(const struct as_block *block)
+/* Whether somebody wants to see where each execution goes. */
+static bool is_told_singly(const struct as_code_table *table, const struct as_block *block)
+{
+    return block->last_class == AS_CLASS_CALL_INDIRECT ||
+           (table->tell_jumps && block->last_class == AS_CLASS_JUMP_INDIRECT);
+}
+
+static struct as_block_gist gist_of(const struct as_code_table *table, const struct as_block *block)
 {
     return (struct as_block_gist){
         .address = block->address,
@@ -237,7 +244,7 @@ static struct as_block_gist gist_of(const struct as_block *block)
         .target = block->target,
         .n = (uint16_t)block->n,
         .outcome = block->outcome,
-        .plain = (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) == 0 && block->last_class != AS_CLASS_CALL_INDIRECT,
+        .plain = (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) == 0 && !is_told_singly(table, block),
         .second_try = as_block_may_be_second_try(block),
     };
 }
@@ -261,7 +268,7 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
     }
     block = intern_block(table, image, block);
     table->by_id.data[words[1]] = block;
-    table->gists.data[words[1]] = gist_of(block);
+    table->gists.data[words[1]] = gist_of(table, block);
     table->gists.data[words[1]].bare = words[0] & AS_WIRE_CODE_BARE;
     return true;
 }

@@ -39,6 +39,7 @@ struct as_code_table {
     uint64_t changes;                        /* how often that became another one */
     const struct as_regions *regions;        /* NULL: none */
     const char *debug_path;
+    bool tell_jumps; /* executions that end in an indirect jump are told one by one */
 };
 
 void as_code_table_free(struct as_code_table *table);

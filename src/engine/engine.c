@@ -72,6 +72,7 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     struct as_reader *reader = &engine->reader;
     memset(result, 0, sizeof *result);
     reader->sink = sink;
+    reader->code.tell_jumps = sink->jumps;
     reader->context = context;
     bool ok = as_reader_run(reader, err);
     result->end.stopped = reader->regions.over;

@@ -163,6 +163,7 @@ struct as_sink {
     /* What comes from here on is of another stretch of the run, whichever thread executes it; called at the run's start
      * too. */
     void (*stretch)(void *context, const struct as_stretch *stretch);
+    bool jumps;      /* executions that end in an indirect jump are never only counted: the sink wants their targets */
     bool unmeasured; /* it is also given what only warms or settles: see `stretch` */
     /* Simulated time of a thread: where this is given, the thread that is behind goes first. */
     uint64_t (*clock)(void *context, const struct as_thread *thread);

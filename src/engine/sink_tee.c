@@ -163,11 +163,12 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         return tee->branches.data[0].sink;
     }
     *context = tee;
-    bool tallies = true, clock = false, unmeasured = false;
+    bool tallies = true, clock = false, unmeasured = false, jumps = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         tallies &= tee->branches.data[i].sink->tally != NULL;
         clock |= tee->branches.data[i].sink->clock != NULL;
         unmeasured |= tee->branches.data[i].sink->unmeasured;
+        jumps |= tee->branches.data[i].sink->jumps;
     }
     tee->sink = (struct as_sink){
         .thread_start = on_thread_start,
@@ -179,6 +180,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .signal = on_signal,
         .signal_return = on_signal_return,
         .stretch = on_stretch,
+        .jumps = jumps,
         .unmeasured = unmeasured,
         .clock = clock ? clock_of : NULL,
     };

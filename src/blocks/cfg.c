@@ -1,0 +1,271 @@
+/* See cfg.h. Building a module: the addresses that were seen are sorted and each is given to the symbol that covers it;
+ * the functions so found are decoded one by one (cfg_decode.c). What no symbol covers is cut into functions where there
+ * is a gap. */
+#include "blocks/cfg.h"
+
+#include "base/map.h"
+#include "base/search.h"
+#include "blocks/cfg_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct as_cfg {
+    AS_VEC(struct as_cfg_module *) modules;
+    struct as_strings *paths, *names;
+    char *roots;
+    struct as_module_options options;
+};
+
+struct as_cfg *as_cfg_new(const struct as_cfg_options *options)
+{
+    struct as_cfg *cfg = as_alloc(sizeof *cfg);
+    cfg->paths = as_strings_new();
+    cfg->names = as_strings_new();
+    cfg->roots = as_strdup(options && options->debug_path ? options->debug_path : "/usr/lib/debug");
+    cfg->options = (struct as_module_options){.roots = cfg->roots, .strings = cfg->names};
+    return cfg;
+}
+
+static void free_seen(struct as_cfg_module *module)
+{
+    if (!module->seen)
+        return;
+    as_vec_free(&module->seen->addresses);
+    as_vec_free(&module->seen->leaders);
+    as_vec_free(&module->seen->insns);
+    as_map_free(&module->seen->known);
+    free(module->seen);
+    module->seen = NULL;
+}
+
+static void free_module(struct as_cfg_module *module)
+{
+    free_seen(module);
+    for (size_t i = 0; i < module->functions.len; i++)
+        free(module->functions.data[i].name);
+    as_vec_free(&module->functions);
+    as_vec_free(&module->blocks);
+    as_vec_free(&module->insns);
+    as_module_free(&module->symbols);
+    free(module->path);
+    free(module);
+}
+
+void as_cfg_free(struct as_cfg *cfg)
+{
+    if (!cfg)
+        return;
+    for (size_t i = 0; i < cfg->modules.len; i++)
+        free_module(cfg->modules.data[i]);
+    as_vec_free(&cfg->modules);
+    as_strings_free(cfg->paths);
+    as_strings_free(cfg->names);
+    free(cfg->roots);
+    free(cfg);
+}
+
+uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arch)
+{
+    uint32_t number = as_strings_intern(cfg->paths, path);
+    if (number < cfg->modules.len)
+        return number;
+    struct as_cfg_module *module = as_alloc(sizeof *module);
+    *as_vec_push(&cfg->modules) = module;
+    module->path = as_strdup(path);
+    const char *slash = strrchr(module->path, '/');
+    module->name = slash && slash[1] && path[0] != '[' ? slash + 1 : module->path;
+    module->arch = arch;
+    module->seen = as_alloc(sizeof *module->seen);
+    module->symbols = (struct as_module){.path = module->path, .name = module->name, .has_file = path[0] == '/'};
+    if (module->symbols.has_file) {
+        module->symbols.identity = as_file_identity_of(path);
+        as_module_load(&module->symbols, &cfg->options);
+    }
+    module->has_code = module->symbols.readable;
+    return number;
+}
+
+void as_cfg_see(struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    struct as_cfg_seen *seen = cfg->modules.data[module]->seen;
+    uint64_t *known = as_map_put(&seen->known, address);
+    if (!*known)
+        *as_vec_push(&seen->addresses) = address;
+    *known = 1;
+}
+
+void as_cfg_see_insn(struct as_cfg *cfg, uint32_t module, const struct as_insn *insn)
+{
+    struct as_cfg_seen *seen = cfg->modules.data[module]->seen;
+    as_cfg_see(cfg, module, insn->address);
+    *as_vec_push(&seen->insns) = *insn;
+}
+
+void as_cfg_lead(struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    *as_vec_push(&cfg->modules.data[module]->seen->leaders) = address;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_insn(const void *a, const void *b)
+{
+    const struct as_insn *x = a, *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static void sort_seen(struct as_cfg_seen *seen)
+{
+    if (seen->addresses.len)
+        qsort(seen->addresses.data, seen->addresses.len, sizeof(uint64_t), by_number);
+    if (seen->leaders.len)
+        qsort(seen->leaders.data, seen->leaders.len, sizeof(uint64_t), by_number);
+    if (seen->insns.len)
+        qsort(seen->insns.data, seen->insns.len, sizeof(struct as_insn), by_insn);
+}
+
+/* ---- functions ---- */
+
+static void add_function(struct as_cfg *cfg, struct as_cfg_module *module, uint64_t start, uint64_t end,
+                         struct as_symbol *symbol)
+{
+    struct as_cfg_function function = {.start = start, .end = end};
+    if (symbol && symbol->raw) {
+        function.name = as_strdup(as_module_symbol_name(symbol, cfg->names));
+        function.linkage = symbol->raw;
+        function.local = symbol->binding == STB_LOCAL;
+    } else {
+        function.name = as_format("%s+0x%" PRIx64, module->name, start);
+    }
+    *as_vec_push(&module->functions) = function;
+}
+
+/* Symbols can lie inside others; a function begins behind those that are there already. */
+static uint64_t behind_others(const struct as_cfg_module *module, uint64_t start)
+{
+    uint64_t end = module->functions.len ? module->functions.data[module->functions.len - 1].end : 0;
+    return start > end ? start : end;
+}
+
+/* The function of the address seen at place `at`; returns the place behind it. */
+static size_t take_function(struct as_cfg *cfg, struct as_cfg_module *module, size_t at)
+{
+    enum { GAP = 64 }; /* code that no symbol covers and that lies further apart is of different functions */
+    const struct as_cfg_seen *seen = module->seen;
+    uint64_t start = seen->addresses.data[at], end;
+    struct as_symbol *symbol = module->has_code ? as_symtab_find(&module->symbols.symbols, start) : NULL;
+    size_t next = at + 1;
+    if (symbol && symbol->size) {
+        end = symbol->address + symbol->size;
+        add_function(cfg, module, behind_others(module, symbol->address), end, symbol);
+        while (next < seen->addresses.len && seen->addresses.data[next] < end)
+            next++;
+        return next;
+    }
+    while (next < seen->addresses.len && seen->addresses.data[next] - seen->addresses.data[next - 1] < GAP) {
+        struct as_symbol *other =
+            module->has_code ? as_symtab_find(&module->symbols.symbols, seen->addresses.data[next]) : NULL;
+        if (other != symbol)
+            break;
+        next++;
+    }
+    end = seen->addresses.data[next - 1] + 1;
+    add_function(cfg, module, behind_others(module, symbol ? symbol->address : start), end, symbol);
+    return next;
+}
+
+static void build_module(struct as_cfg *cfg, struct as_cfg_module *module)
+{
+    struct as_cfg_seen *seen = module->seen;
+    sort_seen(seen);
+    struct as_elf *elf = module->has_code ? as_elf_open(module->path, NULL) : NULL;
+    for (size_t at = 0; at < seen->addresses.len;) {
+        size_t next = take_function(cfg, module, at);
+        as_cfg_decode(module, elf, (uint32_t)module->functions.len - 1, at, next);
+        at = next;
+    }
+    as_elf_close(elf);
+    free_seen(module);
+}
+
+void as_cfg_build(struct as_cfg *cfg)
+{
+    for (size_t i = 0; i < cfg->modules.len; i++)
+        build_module(cfg, cfg->modules.data[i]);
+}
+
+/* ---- look-up ---- */
+
+size_t as_cfg_count_modules(const struct as_cfg *cfg)
+{
+    return cfg->modules.len;
+}
+
+struct as_cfg_module *as_cfg_get(const struct as_cfg *cfg, uint32_t module)
+{
+    return cfg->modules.data[module];
+}
+
+uint32_t as_cfg_find(const struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    const struct as_cfg_module *m = cfg->modules.data[module];
+    size_t at = as_search(0, m->blocks.len, i, m->blocks.data[i].start <= address);
+    return at > 0 && address < m->blocks.data[at - 1].end ? (uint32_t)at - 1 : AS_CFG_NONE;
+}
+
+uint32_t as_cfg_find_start(const struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    uint32_t block = as_cfg_find(cfg, module, address);
+    return block != AS_CFG_NONE && cfg->modules.data[module]->blocks.data[block].start == address ? block : AS_CFG_NONE;
+}
+
+bool as_cfg_is_insn(const struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    uint32_t found = as_cfg_find(cfg, module, address);
+    if (found == AS_CFG_NONE)
+        return false;
+    const struct as_cfg_module *m = cfg->modules.data[module];
+    const struct as_cfg_block *block = &m->blocks.data[found];
+    const uint64_t *insns = m->insns.data + block->first_insn;
+    size_t at = as_search((size_t)0, (size_t)block->n_insns, i, insns[i] < address);
+    return at < block->n_insns && insns[at] == address;
+}
+
+uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    const struct as_cfg_module *m = cfg->modules.data[module];
+    size_t at = as_search(0, m->functions.len, i, m->functions.data[i].start <= address);
+    return at > 0 && address < m->functions.data[at - 1].end ? (uint32_t)at - 1 : AS_CFG_NONE;
+}
+
+struct as_debug *as_cfg_debug(struct as_cfg *cfg, uint32_t module)
+{
+    struct as_cfg_module *m = cfg->modules.data[module];
+    return m->symbols.has_file ? as_module_debug(&m->symbols, &cfg->options) : NULL;
+}
+
+bool as_cfg_lines_of(struct as_cfg *cfg, uint32_t module, uint32_t block, struct as_cfg_lines *lines)
+{
+    const struct as_cfg_module *m = cfg->modules.data[module];
+    const struct as_cfg_block *b = &m->blocks.data[block];
+    struct as_debug *debug = as_cfg_debug(cfg, module);
+    struct as_line line;
+    *lines = (struct as_cfg_lines){0};
+    for (uint32_t i = 0; debug && i < b->n_insns; i++) {
+        if (!as_debug_line(debug, m->insns.data[b->first_insn + i], &line) || !line.line)
+            continue;
+        if (!lines->file)
+            *lines = (struct as_cfg_lines){line.file, line.line, line.line};
+        if (strcmp(lines->file, line.file) != 0)
+            continue;
+        lines->first = line.line < lines->first ? line.line : lines->first;
+        lines->last = line.line > lines->last ? line.line : lines->last;
+    }
+    return lines->file != NULL;
+}

@@ -1,0 +1,97 @@
+/* The code whose blocks are counted: modules, the functions of them that matter, their instructions and basic blocks.
+ *
+ * Everything is in the addresses of the files, so what several processes ran of one file is one block. A caller first
+ * says which instructions it saw (executed, sampled, or at an end of a branch); as_cfg_build then decodes the whole of
+ * every function that was seen, from its file, and cuts it into blocks. So code that never ran is there too, with a
+ * count of nothing. Code without a file (JIT, vdso) consists of the instructions that were handed over.
+ *
+ * Where decoding runs across an address that was seen, the bytes before were no code: what was seen is right.
+ */
+#ifndef AS_BLOCKS_CFG_H
+#define AS_BLOCKS_CFG_H
+
+#include "assay/insn.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "symbol/module.h"
+
+enum { AS_CFG_NONE = UINT32_MAX };
+
+enum as_cfg_flag {
+    AS_CFG_FALLS = 1 << 0,   /* control can go on behind it: falls through, or comes back from a call */
+    AS_CFG_ENTRY = 1 << 1,   /* the first of its function */
+    AS_CFG_PADDING = 1 << 2, /* nothing but no-operations that nothing leads to: fills space between code */
+};
+
+struct as_cfg_block {
+    uint64_t start, end; /* [start, end) */
+    uint64_t last;       /* the address of its last instruction */
+    uint64_t target;     /* where that branches or calls to; 0: nowhere, or anywhere */
+    uint32_t n_insns, n_uops;
+    uint32_t first_insn; /* in the module's list */
+    uint32_t function;
+    uint8_t last_class; /* enum as_class */
+    uint8_t flags;
+};
+
+struct as_cfg_function {
+    uint64_t start, end;
+    char *name;          /* as people read it: "main", "libc.so.6+0x1234" */
+    const char *linkage; /* as in the symbol table; NULL: it has no symbol */
+    bool local;          /* its symbol is */
+    uint32_t first, n;   /* blocks */
+};
+
+struct as_cfg_module {
+    char *path;
+    const char *name; /* its last component */
+    enum as_arch arch;
+    bool has_code; /* its file can be read: functions are complete */
+    struct as_module symbols;
+    AS_VEC(struct as_cfg_function) functions; /* by address */
+    AS_VEC(struct as_cfg_block) blocks;       /* by address */
+    AS_VEC(uint64_t) insns;                   /* addresses, those of a block side by side */
+    struct as_cfg_seen *seen;                 /* until it is built */
+};
+
+struct as_cfg;
+struct as_cfg_options {
+    const char *debug_path; /* as in struct as_space_options */
+};
+struct as_cfg *as_cfg_new(const struct as_cfg_options *options); /* NULL: defaults */
+void as_cfg_free(struct as_cfg *cfg);
+
+/* The number of the module of this path: dense, from 0, in order of first appearance. */
+uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arch);
+
+/* An instruction begins at this address of the module. */
+void as_cfg_see(struct as_cfg *cfg, uint32_t module, uint64_t address);
+/* The same, for code that is in no file: the address and target in `insn` are those of the module. */
+void as_cfg_see_insn(struct as_cfg *cfg, uint32_t module, const struct as_insn *insn);
+/* A branch was seen to go there: a block begins. */
+void as_cfg_lead(struct as_cfg *cfg, uint32_t module, uint64_t address);
+
+void as_cfg_build(struct as_cfg *cfg); /* see nothing more afterwards */
+
+size_t as_cfg_count_modules(const struct as_cfg *cfg);
+struct as_cfg_module *as_cfg_get(const struct as_cfg *cfg, uint32_t module);
+/* The block that holds an address; AS_CFG_NONE: none does. */
+uint32_t as_cfg_find(const struct as_cfg *cfg, uint32_t module, uint64_t address);
+/* The block that begins at an address. */
+uint32_t as_cfg_find_start(const struct as_cfg *cfg, uint32_t module, uint64_t address);
+/* Whether an instruction begins there. */
+bool as_cfg_is_insn(const struct as_cfg *cfg, uint32_t module, uint64_t address);
+uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_t address);
+
+/* The lines of a block, of those in the file that its first line is in. */
+struct as_cfg_lines {
+    const char *file;
+    int first, last;
+};
+bool as_cfg_lines_of(struct as_cfg *cfg, uint32_t module, uint32_t block,
+                     struct as_cfg_lines *lines); /* false: unknown */
+
+/* The debug information of a module, NULL where it has none. */
+struct as_debug *as_cfg_debug(struct as_cfg *cfg, uint32_t module);
+
+#endif

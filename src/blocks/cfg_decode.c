@@ -1,0 +1,190 @@
+/* One function as instructions and blocks. The cutting is that of src/symbol/blocks.h; its records are large, so they
+ * live only while the function is at work. */
+#include "blocks/cfg_internal.h"
+
+#include "base/search.h"
+#include "symbol/blocks.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 64 << 20 };
+
+typedef AS_VEC(struct as_insn) insn_list;
+
+/* ---- its bytes ---- */
+
+static uint8_t *read_bytes(const struct as_elf *elf, uint64_t address, uint64_t size)
+{
+    if (!elf || size == 0 || size > MOST_BYTES)
+        return NULL;
+    for (size_t i = 0; i < elf->segments.len; i++) {
+        const struct as_elf_segment *segment = &elf->segments.data[i];
+        if (!segment->executable || address < segment->address ||
+            !as_inside(address - segment->address, size, segment->file_size) ||
+            !as_inside(segment->offset, segment->file_size, elf->size))
+            continue;
+        uint8_t *bytes = as_alloc(size);
+        ssize_t n = pread(elf->fd, bytes, size, (off_t)(segment->offset + (address - segment->address)));
+        if (n >= 0 && (uint64_t)n == size)
+            return bytes;
+        free(bytes);
+    }
+    return NULL;
+}
+
+/* From start to end; at an address that was seen decoding begins anew. */
+static void decode_bytes(const struct as_cfg_module *module, const struct as_cfg_function *function,
+                         const uint8_t *bytes, size_t from, size_t to, insn_list *insns)
+{
+    const uint64_t *seen = module->seen->addresses.data;
+    uint64_t at = function->start;
+    while (at < function->end) {
+        while (from < to && seen[from] < at)
+            from++;
+        struct as_insn insn;
+        uint64_t left = function->end - at;
+        as_insn_decode(module->arch, at, bytes + (at - function->start), left, &insn);
+        uint64_t length = insn.length ? insn.length : 1;
+        size_t next = from + (from < to && seen[from] == at);
+        if (next < to && seen[next] < at + length) { /* the bytes here are no code */
+            at = seen[next];
+            continue;
+        }
+        *as_vec_push(insns) = insn;
+        at += length;
+    }
+}
+
+/* Code without a size ends behind the last instruction seen. */
+static void extend(const struct as_cfg_module *module, struct as_cfg_function *function, const struct as_elf *elf)
+{
+    uint8_t *bytes = NULL;
+    uint64_t size = AS_INSN_MAX_BYTES, at = function->end - 1;
+    while (size && !(bytes = read_bytes(elf, at, size)))
+        size--;
+    struct as_insn insn;
+    if (bytes && as_insn_decode(module->arch, at, bytes, size, &insn))
+        function->end = at + insn.length;
+    free(bytes);
+}
+
+static void copy_insns(const struct as_cfg_module *module, const struct as_cfg_function *function, insn_list *insns)
+{
+    const struct as_cfg_seen *seen = module->seen;
+    size_t at = as_search(0, seen->insns.len, i, seen->insns.data[i].address < function->start);
+    for (; at < seen->insns.len && seen->insns.data[at].address < function->end; at++)
+        *as_vec_push(insns) = seen->insns.data[at];
+}
+
+/* ---- its blocks ---- */
+
+/* Whether control can go on behind an instruction. A system call comes back, and so does a call. */
+static bool can_fall(const struct as_insn *insn)
+{
+    return insn->class_ != AS_CLASS_JUMP && insn->class_ != AS_CLASS_JUMP_INDIRECT && insn->class_ != AS_CLASS_RETURN;
+}
+
+static bool is_filler(const struct as_insn *insn)
+{
+    static const uint8_t int3 = 0xcc;
+    return insn->class_ == AS_CLASS_NOP || insn->class_ == AS_CLASS_UNKNOWN ||
+           (insn->arch == AS_ARCH_X86_64 && insn->length == 1 && insn->bytes[0] == int3) ||
+           (insn->arch == AS_ARCH_X86_64 && insn->length == 2 && insn->bytes[0] == 0x66 && insn->bytes[1] == 0x90);
+}
+
+static void add_block(struct as_cfg_module *module, uint32_t function, const struct as_basic_block *basic,
+                      const insn_list *insns)
+{
+    struct as_cfg_block block = {.start = basic->start,
+                                 .end = basic->end,
+                                 .first_insn = (uint32_t)module->insns.len,
+                                 .function = function,
+                                 .flags = AS_CFG_PADDING};
+    size_t at = as_search(0, insns->len, i, insns->data[i].address < basic->start);
+    const struct as_insn *last = NULL;
+    for (; at < insns->len && insns->data[at].address < basic->end; at++) {
+        last = &insns->data[at];
+        *as_vec_push(&module->insns) = last->address;
+        block.n_insns++;
+        block.n_uops += last->n_uops ? last->n_uops : 1;
+        block.flags &= is_filler(last) ? ~0 : ~AS_CFG_PADDING;
+    }
+    if (!last)
+        return;
+    block.last = last->address;
+    block.last_class = last->class_;
+    block.target = as_insn_is_control(last) ? last->target : 0;
+    block.flags |= can_fall(last) ? AS_CFG_FALLS : 0;
+    *as_vec_push(&module->blocks) = block;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = ((const struct as_cfg_block *)a)->start, y = ((const struct as_cfg_block *)b)->start;
+    return (x > y) - (x < y);
+}
+
+/* No-operations are padding only behind something that does not fall into them. */
+static void settle_padding(struct as_cfg_module *module, const struct as_cfg_function *function,
+                           const struct as_map *targets)
+{
+    for (uint32_t i = 0; i < function->n; i++) {
+        struct as_cfg_block *block = &module->blocks.data[function->first + i];
+        const struct as_cfg_block *before = i ? block - 1 : NULL;
+        bool entered = !before || as_map_get(targets, block->start) ||
+                       (before->end == block->start && before->flags & AS_CFG_FALLS &&
+                        before->last_class != AS_CLASS_CALL && before->last_class != AS_CLASS_CALL_INDIRECT);
+        if (entered)
+            block->flags &= ~AS_CFG_PADDING;
+    }
+}
+
+static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *insns)
+{
+    struct as_cfg_function *function = &module->functions.data[number];
+    const struct as_cfg_seen *seen = module->seen;
+    struct as_blocks *blocks = as_blocks_new();
+    struct as_map targets = {0};
+    for (size_t i = 0; i < insns->len; i++) {
+        as_blocks_add_insn(blocks, &insns->data[i]);
+        if (as_insn_is_control(&insns->data[i]) && insns->data[i].target)
+            *as_map_put(&targets, insns->data[i].target) = 1;
+    }
+    size_t at = as_search(0, seen->leaders.len, i, seen->leaders.data[i] < function->start);
+    for (; at < seen->leaders.len && seen->leaders.data[at] < function->end; at++) {
+        as_blocks_add_leader(blocks, seen->leaders.data[at]);
+        *as_map_put(&targets, seen->leaders.data[at]) = 1;
+    }
+    as_blocks_add_leader(blocks, function->start);
+    as_blocks_finish(blocks);
+    function->first = (uint32_t)module->blocks.len;
+    for (size_t i = 0; i < as_blocks_count(blocks); i++)
+        add_block(module, number, as_blocks_get(blocks, i), insns);
+    function->n = (uint32_t)module->blocks.len - function->first;
+    if (function->n) {
+        qsort(module->blocks.data + function->first, function->n, sizeof *module->blocks.data, by_address);
+        module->blocks.data[function->first].flags |= AS_CFG_ENTRY;
+        settle_padding(module, function, &targets);
+    }
+    as_map_free(&targets);
+    as_blocks_free(blocks);
+}
+
+void as_cfg_decode(struct as_cfg_module *module, const struct as_elf *elf, uint32_t function, size_t from, size_t to)
+{
+    struct as_cfg_function *f = &module->functions.data[function];
+    insn_list insns = {0};
+    if (elf && f->end == module->seen->addresses.data[to - 1] + 1)
+        extend(module, f, elf);
+    uint8_t *bytes = read_bytes(elf, f->start, f->end - f->start);
+    if (bytes)
+        decode_bytes(module, f, bytes, from, to, &insns);
+    else
+        copy_insns(module, f, &insns);
+    if (insns.len) /* an instruction may reach beyond what the symbol claims */
+        f->end = insns.data[insns.len - 1].address + insns.data[insns.len - 1].length;
+    cut(module, function, &insns);
+    free(bytes);
+    as_vec_free(&insns);
+}

@@ -1,0 +1,130 @@
+/* See exact.h. QEMU's translated blocks overlap and are cut anywhere, so executions are added up by instruction; a
+ * basic block ran as often as its first instruction. A direct branch left a translated block as often as that was
+ * taken. */
+#include "blocks/exact.h"
+
+#include "base/map.h"
+
+struct place {
+    uint32_t module;
+    uint64_t bias; /* address in the run minus address in the module */
+};
+
+struct gathering {
+    const struct as_engine *engine;
+    const struct as_counter *counter;
+    struct as_cfg *cfg;
+    AS_VEC(struct place) places;  /* by index of the translated block; module AS_CFG_NONE: it never ran */
+    AS_VEC(struct as_map) counts; /* by module: address to executions */
+    AS_VEC(struct as_flow_branch) branches;
+};
+
+static struct place place_of(struct gathering *all, const struct as_image *image, uint64_t address)
+{
+    struct as_location location;
+    as_space_find(image->space, address, &location);
+    struct place place = {.module = as_cfg_module_of(all->cfg, location.module, image->arch),
+                          .bias = address - location.module_offset};
+    while (all->counts.len <= place.module)
+        *as_vec_push(&all->counts) = (struct as_map){0};
+    return place;
+}
+
+static void see(struct gathering *all, const struct place *place, const struct as_insn *insn)
+{
+    if (as_cfg_get(all->cfg, place->module)->has_code) {
+        as_cfg_see(all->cfg, place->module, insn->address - place->bias);
+        return;
+    }
+    struct as_insn moved = *insn;
+    moved.address -= place->bias;
+    moved.target -= moved.target ? place->bias : 0;
+    as_cfg_see_insn(all->cfg, place->module, &moved);
+}
+
+static void gather_branch(struct gathering *all, const struct place *from, uint64_t source, uint64_t target,
+                          const struct as_image *image, uint8_t class_, double count)
+{
+    struct place to = place_of(all, image, target);
+    bool call = class_ == AS_CLASS_CALL || class_ == AS_CLASS_CALL_INDIRECT;
+    as_cfg_lead(all->cfg, to.module, target - to.bias);
+    *as_vec_push(&all->branches) = (struct as_flow_branch){
+        .module = from->module,
+        .to_module = to.module,
+        .from = source - from->bias,
+        .to = target - to.bias,
+        .kind = call                               ? AS_EDGE_CALL
+                : class_ == AS_CLASS_JUMP_INDIRECT ? AS_EDGE_INDIRECT
+                                                   : AS_EDGE_TAKEN,
+        .count = count,
+    };
+}
+
+static void gather_block(struct gathering *all, const struct as_block *block)
+{
+    const struct as_image *image = as_engine_image(all->engine, block->image);
+    struct place *place = as_vec_push(&all->places);
+    *place = (struct place){.module = AS_CFG_NONE};
+    for (uint32_t i = 0; i < block->n; i++) {
+        uint64_t executions = as_counter_executions(all->counter, block, i);
+        if (!executions)
+            continue;
+        if (place->module == AS_CFG_NONE)
+            *place = place_of(all, image, block->address);
+        uint64_t *count = as_map_put(&all->counts.data[place->module], block->insns[i]->address - place->bias);
+        if (!*count)
+            see(all, place, block->insns[i]);
+        *count += executions;
+    }
+    const struct as_insn *last = block->insns[block->n - 1];
+    uint64_t taken = as_counter_taken(all->counter, block);
+    if (place->module != AS_CFG_NONE && taken && last->target && as_insn_is_control(last))
+        gather_branch(all, &(struct place){place->module, place->bias}, last->address, last->target, image,
+                      last->class_, (double)taken);
+}
+
+static void gather_jumps(struct gathering *all, const struct as_jump_counter *jumps)
+{
+    size_t n;
+    const struct as_jump_count *list = as_jump_counter_list(jumps, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_block *block = as_engine_block(all->engine, list[i].block);
+        const struct as_insn *last = block->insns[block->n - 1];
+        struct place place = all->places.data[list[i].block];
+        if (place.module != AS_CFG_NONE)
+            gather_branch(all, &place, last->address, list[i].target, as_engine_image(all->engine, block->image),
+                          last->class_, (double)list[i].count);
+    }
+}
+
+static void fill_counts(struct as_flow *flow, const struct gathering *all)
+{
+    for (uint32_t m = 0; m < all->counts.len; m++) {
+        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
+        for (uint32_t i = 0; i < module->blocks.len; i++) {
+            const uint64_t *count = as_map_get(&all->counts.data[m], module->blocks.data[i].start);
+            flow->counts[m][i] = count ? (double)*count : 0;
+        }
+    }
+}
+
+struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_counter *counter,
+                              const struct as_jump_counter *jumps, const struct as_cfg_options *options)
+{
+    struct gathering all = {.engine = engine, .counter = counter, .cfg = as_cfg_new(options)};
+    for (size_t i = 0; i < as_engine_count_blocks(engine); i++)
+        gather_block(&all, as_engine_block(engine, i));
+    gather_jumps(&all, jumps);
+    as_cfg_build(all.cfg);
+    struct as_flow *flow = as_flow_new(all.cfg);
+    fill_counts(flow, &all);
+    for (size_t i = 0; i < all.branches.len; i++)
+        as_flow_add(flow, &all.branches.data[i]);
+    as_flow_finish(flow);
+    for (size_t i = 0; i < all.counts.len; i++)
+        as_map_free(&all.counts.data[i]);
+    as_vec_free(&all.counts);
+    as_vec_free(&all.places);
+    as_vec_free(&all.branches);
+    return flow;
+}

@@ -1,0 +1,66 @@
+/* How often blocks ran and where control went from them: the counts on a control-flow graph, exact or estimated.
+ *
+ * Blocks have a count; edges are what connects them. Falling into the next block is an edge, too, and so is coming back
+ * from a call: what a call itself leads to is an edge of the kind AS_EDGE_CALL, which no law of flow within the function
+ * concerns.
+ */
+#ifndef AS_BLOCKS_FLOW_H
+#define AS_BLOCKS_FLOW_H
+
+#include "blocks/cfg.h"
+
+enum as_edge_kind {
+    AS_EDGE_FALL,     /* to the block behind it, or back from a call to there */
+    AS_EDGE_TAKEN,    /* a direct branch or jump */
+    AS_EDGE_INDIRECT, /* an indirect jump */
+    AS_EDGE_CALL,     /* direct or indirect */
+};
+
+struct as_flow_edge {
+    uint32_t module, from;  /* the block that it leaves */
+    uint32_t to_module, to; /* the block that it reaches; AS_CFG_NONE: none that is known */
+    uint64_t target;        /* the address that it reaches, in to_module */
+    enum as_edge_kind kind;
+    double count, mispredicted;
+};
+
+struct as_flow {
+    struct as_cfg *cfg;
+    double **counts;                   /* by module and block: executions */
+    double **samples;                  /* how many samples each rests on; NULL: the counts are exact */
+    AS_VEC(struct as_flow_edge) edges; /* by module and block that they leave, falling first, then by target */
+    uint32_t **first;                  /* by module and block: its first edge; one more than there are blocks */
+};
+
+/* Counts of nothing for a graph that was built. */
+struct as_flow *as_flow_new(struct as_cfg *cfg);
+void as_flow_free(struct as_flow *flow); /* not the graph */
+
+/* Edges of the same ends and kind become one. Ends of edges are addresses: `from` lies in the block that it leaves. Those
+ * of no known block are left out. */
+struct as_flow_branch {
+    uint32_t module, to_module;
+    uint64_t from, to;
+    enum as_edge_kind kind;
+    double count, mispredicted;
+};
+void as_flow_add(struct as_flow *flow, const struct as_flow_branch *branch);
+/* After the last branch and with all blocks counted: sorts, and adds the edges along which control falls, as what the
+ * branches leave over. */
+void as_flow_finish(struct as_flow *flow);
+
+static inline const struct as_flow_edge *as_flow_out(const struct as_flow *flow, uint32_t module, uint32_t block,
+                                                     size_t *n)
+{
+    *n = flow->first[module][block + 1] - flow->first[module][block];
+    return flow->edges.data + flow->first[module][block];
+}
+
+/* Instructions executed: of a block, a function, all. */
+double as_flow_instructions(const struct as_flow *flow, uint32_t module, uint32_t block);
+double as_flow_function_instructions(const struct as_flow *flow, uint32_t module, uint32_t function);
+double as_flow_total(const struct as_flow *flow);
+/* How often a function was entered: what calls and jumps from elsewhere bring to its first block. */
+double as_flow_entries(const struct as_flow *flow, uint32_t module, uint32_t function);
+
+#endif

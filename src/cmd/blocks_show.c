@@ -1,0 +1,236 @@
+/* The text of `assay blocks`. */
+#include "cmd/blocks_show.h"
+
+#include "base/show.h"
+#include "blocks/loops.h"
+#include "cmd/blocks_rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+const char *as_blocks_lines(const struct as_flow *flow, uint32_t module, uint32_t block, char text[AS_BLOCKS_LINES])
+{
+    struct as_cfg_lines lines;
+    text[0] = '\0';
+    if (!as_cfg_lines_of(flow->cfg, module, block, &lines))
+        return text;
+    const char *slash = strrchr(lines.file, '/'), *file = slash ? slash + 1 : lines.file;
+    if (lines.first == lines.last)
+        snprintf(text, AS_BLOCKS_LINES, "%.250s:%d", file, lines.first);
+    else
+        snprintf(text, AS_BLOCKS_LINES, "%.250s:%d-%d", file, lines.first, lines.last);
+    return text;
+}
+
+/* "main+0x1c  demo.c:12-14  (demo)" */
+static void print_place(const struct as_blocks_shown *shown, uint32_t module, uint32_t block, FILE *out)
+{
+    const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, module);
+    const struct as_cfg_function *function = as_blocks_function(shown->flow, module, block);
+    char lines[AS_BLOCKS_LINES];
+    fprintf(out, "%s+0x%" PRIx64, AS_SHOW(function->name), m->blocks.data[block].start - function->start);
+    as_blocks_lines(shown->flow, module, block, lines);
+    fprintf(out, lines[0] ? "  %s  (%s)\n" : "%s  (%s)\n", lines, AS_SHOW(m->name));
+}
+
+static const char *count_of(double count, char text[AS_COUNT_MAX])
+{
+    return as_count((uint64_t)(count + 0.5), text);
+}
+#define COUNT(number) count_of((number), (char[AS_COUNT_MAX]){0})
+
+static void print_functions(const struct as_blocks_shown *shown, double total, FILE *out)
+{
+    as_block_rows rows = as_block_rows_functions(shown);
+    if (rows.len && shown->functions)
+        fprintf(out, "\nFunctions by instructions:\n%18s %8s %16s  %s\n", "instructions", "share", "entered",
+                "blocks run");
+    for (size_t i = 0; i < rows.len && i < shown->functions; i++) {
+        const struct as_block_row *row = &rows.data[i];
+        const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, row->module);
+        const struct as_cfg_function *function = &m->functions.data[row->index];
+        uint32_t ran = 0, all = 0;
+        for (uint32_t b = function->first; b < function->first + function->n; b++) {
+            ran += shown->flow->counts[row->module][b] > 0;
+            all += !(m->blocks.data[b].flags & AS_CFG_PADDING);
+        }
+        fprintf(out, "%18s %6.2f %% %16s  %4u of %-4u  %s  (%s)\n", COUNT(row->instructions),
+                percent(row->instructions, total), COUNT(as_flow_entries(shown->flow, row->module, row->index)), ran,
+                all, AS_SHOW(function->name), AS_SHOW(m->name));
+    }
+    as_vec_free(&rows);
+}
+
+static void print_ways(const struct as_blocks_shown *shown, uint32_t module, uint32_t block, FILE *out)
+{
+    size_t n;
+    const struct as_flow_edge *edges = as_flow_out(shown->flow, module, block, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (edges[i].count <= 0)
+            continue;
+        static const char *const words[] = {[AS_EDGE_FALL] = "falls to",
+                                            [AS_EDGE_TAKEN] = "jumps to",
+                                            [AS_EDGE_INDIRECT] = "jumps to",
+                                            [AS_EDGE_CALL] = "calls"};
+        fprintf(out, "%18s         %6.2f %%    %s ", COUNT(edges[i].count),
+                percent(edges[i].count, shown->flow->counts[module][block]), words[edges[i].kind]);
+        if (edges[i].to != AS_CFG_NONE)
+            print_place(shown, edges[i].to_module, edges[i].to, out);
+        else
+            fprintf(out, "0x%" PRIx64 "\n", edges[i].target);
+    }
+}
+
+static void print_blocks(const struct as_blocks_shown *shown, double total, FILE *out)
+{
+    as_block_rows rows = as_block_rows_blocks(shown);
+    uint64_t most = shown->function ? UINT64_MAX : shown->blocks;
+    if (rows.len && most)
+        fprintf(out, "\nBlocks%s:\n%18s %7s %8s  %s\n", shown->function ? " by address" : " by instructions",
+                "executions", "insns", "share", "where");
+    for (size_t i = 0; i < rows.len && i < most; i++) {
+        const struct as_block_row *row = &rows.data[i];
+        fprintf(out, "%18s %7u %6.2f %%  ", COUNT(shown->flow->counts[row->module][row->index]),
+                as_cfg_get(shown->flow->cfg, row->module)->blocks.data[row->index].n_insns,
+                percent(row->instructions, total));
+        print_place(shown, row->module, row->index, out);
+        if (shown->function)
+            print_ways(shown, row->module, row->index, out);
+    }
+    as_vec_free(&rows);
+}
+
+static void print_loops(const struct as_blocks_shown *shown, double total, FILE *out)
+{
+    as_loops loops = as_loops_find(shown->flow);
+    uint64_t printed = 0;
+    for (size_t i = 0; i < loops.len && printed < shown->loops; i++) {
+        const struct as_loop *loop = &loops.data[i];
+        uint32_t function = as_cfg_get(shown->flow->cfg, loop->module)->blocks.data[loop->header].function;
+        if (!as_blocks_wants_function(shown, loop->module, function))
+            continue;
+        if (!printed++)
+            fprintf(out, "\nLoops by instructions:\n%18s %12s %16s %7s %8s  %s\n", "iterations", "trip count",
+                    "entered", "blocks", "share", "header");
+        char trips[32] = "-";
+        if (loop->entries >= 0.5)
+            snprintf(trips, sizeof trips, "%.1f", loop->iterations / loop->entries);
+        fprintf(out, "%18s %12s %16s %7u %6.2f %%  ", COUNT(loop->iterations), trips, COUNT(fmax(0, loop->entries)),
+                loop->n_blocks, percent(loop->instructions, total));
+        print_place(shown, loop->module, loop->header, out);
+    }
+    as_vec_free(&loops);
+}
+
+static void print_trace(const struct as_blocks_shown *shown, const struct as_traces *traces,
+                        const struct as_trace *trace, double total, FILE *out)
+{
+    enum { MOST = 12 };
+    const uint32_t *blocks = traces->blocks.data + trace->first;
+    fprintf(out, "%18s %7u %6.2f %%  ", COUNT(trace->count), trace->n, percent(trace->instructions, total));
+    print_place(shown, trace->module, blocks[0], out);
+    fprintf(out, "%37s", "");
+    for (uint32_t i = 1; i < trace->n && i < MOST; i++) {
+        const struct as_cfg_function *function = as_blocks_function(shown->flow, trace->module, blocks[i]);
+        uint64_t start = as_cfg_get(shown->flow->cfg, trace->module)->blocks.data[blocks[i]].start;
+        fprintf(out, " → +0x%" PRIx64, start - function->start);
+    }
+    fprintf(out, "%s%s\n", trace->n > MOST ? " …" : "", trace->loops ? " ↺" : "");
+}
+
+static void print_traces(const struct as_blocks_shown *shown, double total, FILE *out)
+{
+    struct as_traces traces;
+    as_traces_find(shown->flow, &traces);
+    uint64_t printed = 0;
+    for (size_t i = 0; i < traces.list.len && printed < shown->traces; i++) {
+        const struct as_trace *trace = &traces.list.data[i];
+        uint32_t first = traces.blocks.data[trace->first];
+        uint32_t function = as_cfg_get(shown->flow->cfg, trace->module)->blocks.data[first].function;
+        if (trace->n < 2 || !as_blocks_wants_function(shown, trace->module, function))
+            continue;
+        if (!printed++)
+            fprintf(out, "\nHot traces:\n%18s %7s %8s  %s\n", "times", "blocks", "share", "path");
+        print_trace(shown, &traces, trace, total, out);
+    }
+    as_traces_free(&traces);
+}
+
+static void print_cover(const struct as_blocks_shown *shown, FILE *out)
+{
+    fprintf(out, "\nCode that ran:\n%28s %28s  %s\n", "functions", "blocks of those", "module");
+    for (uint32_t m = 0; m < as_cfg_count_modules(shown->flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(shown->flow->cfg, m);
+        struct as_block_cover cover = as_block_cover_of(shown->flow, m);
+        if (!as_blocks_wants_module(shown, m) || !cover.blocks_run)
+            continue;
+        if (cover.functions)
+            fprintf(out, "%10zu of %-6zu %5.1f %%", cover.functions_run, cover.functions,
+                    percent((double)cover.functions_run, (double)cover.functions));
+        else
+            fprintf(out, "%28s", "no symbols");
+        fprintf(out, " %10zu of %-6zu %5.1f %%  %s\n", cover.blocks_run, cover.blocks,
+                percent((double)cover.blocks_run, (double)cover.blocks), AS_SHOW(module->path));
+    }
+}
+
+static void print_gaps(const struct as_blocks_shown *shown, FILE *out)
+{
+    as_block_gaps gaps = as_block_gaps_of(shown);
+    fprintf(out, "\nNever executed:\n%8s %7s  %s\n", "bytes", "blocks", "where");
+    for (size_t i = 0; i < gaps.len; i++) {
+        const struct as_block_gap *gap = &gaps.data[i];
+        const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, gap->module);
+        if (gap->function) {
+            fprintf(out, "%8" PRIu64 " %7s  %s  (%s)\n", gap->function->size, "all", AS_SHOW(gap->function->raw),
+                    AS_SHOW(m->name));
+            continue;
+        }
+        const struct as_cfg_block *first = &m->blocks.data[gap->first];
+        fprintf(out, "%8" PRIu64 " %7u  ", first[gap->n - 1].end - first->start, gap->n);
+        print_place(shown, gap->module, gap->first, out);
+    }
+    if (!gaps.len)
+        fprintf(out, "  nothing: every block of it ran\n");
+    as_vec_free(&gaps);
+}
+
+static double executions(const struct as_blocks_shown *shown, size_t *blocks)
+{
+    double sum = 0;
+    *blocks = 0;
+    for (uint32_t m = 0; m < as_cfg_count_modules(shown->flow->cfg); m++)
+        for (uint32_t i = 0; i < as_cfg_get(shown->flow->cfg, m)->blocks.len; i++) {
+            sum += shown->flow->counts[m][i];
+            *blocks += shown->flow->counts[m][i] > 0;
+        }
+    return sum;
+}
+
+void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out)
+{
+    double total = as_flow_total(shown->flow);
+    size_t blocks;
+    double runs = executions(shown, &blocks);
+    fprintf(out, "\nBlocks executed by '%s' (%s):\n\n", AS_SHOW(shown->what), shown->how);
+    fprintf(out, "%18s  instructions\n%18s  block executions\n%18s  blocks that ran\n", COUNT(total), COUNT(runs),
+            COUNT((double)blocks));
+    if (!shown->function)
+        print_cover(shown, out);
+    print_functions(shown, total, out);
+    print_blocks(shown, total, out);
+    print_loops(shown, total, out);
+    print_traces(shown, total, out);
+    if (shown->never)
+        print_gaps(shown, out);
+    if (shown->seconds >= 0)
+        fprintf(out, "\n%.3f seconds, %.0f MIPS\n", shown->seconds,
+                shown->seconds > 0 ? total / shown->seconds / 1e6 : 0);
+}

@@ -1,0 +1,32 @@
+/* What `assay blocks` prints: the counts on a control-flow graph as text, JSON and CSV. */
+#ifndef AS_CMD_BLOCKS_SHOW_H
+#define AS_CMD_BLOCKS_SHOW_H
+
+#include "blocks/flow.h"
+
+#include <stdio.h>
+
+struct as_blocks_shown {
+    const struct as_flow *flow;
+    const char *what;                          /* the program or the recording, as the user named it */
+    const char *how;                           /* "exact counts, from QEMU's user mode" */
+    const char *method;                        /* "exact", "lbr" …: for programs that read it */
+    const char *module;                        /* only blocks of this module (name or path); NULL: all */
+    const char *function;                      /* only this function, with all its blocks; NULL: all */
+    uint64_t blocks, functions, loops, traces; /* how many rows; text only */
+    bool never;                                /* list the code that never ran */
+    double seconds;                            /* how long it ran; negative: not known */
+};
+
+void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out);
+bool as_blocks_show_json(const struct as_blocks_shown *shown, FILE *out); /* false: writing failed */
+void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out);
+
+/* Whether the function that is asked for is there. */
+bool as_blocks_has_function(const struct as_blocks_shown *shown);
+
+/* "demo.c:12-14": the lines of a block, "" where they are not known. Returns `text`. */
+enum { AS_BLOCKS_LINES = 320 };
+const char *as_blocks_lines(const struct as_flow *flow, uint32_t module, uint32_t block, char text[AS_BLOCKS_LINES]);
+
+#endif

@@ -1,0 +1,209 @@
+/* assay blocks: how often each basic block ran. */
+#include "base/log.h"
+#include "blocks/exact.h"
+#include "cmd/blocks_show.h"
+#include "cmd/commands.h"
+#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "cmd/run_options.h"
+#include "cmd/shared_options.h"
+#include "engine/sink_tee.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct blocks_options {
+    struct as_run_options run;
+    bool json, csv, never;
+    const char *output, *module, *function;
+    uint64_t blocks, functions, loops, traces;
+};
+
+static const struct as_option options_table[] = {
+    AS_JSON_OPTION(struct blocks_options, json, AS_JSON_HELP_RUN),
+    {.name = "csv",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct blocks_options, csv),
+     .help = "Print one line a block, as comma-separated values; the program's own standard output then goes to "
+             "standard error."},
+    AS_OUTPUT_OPTION(struct blocks_options, output, AS_OUTPUT_HELP_RUN),
+    {.name = "function",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct blocks_options, function),
+     .value = "NAME",
+     .help = "Show only this function: all its blocks by address, with where control went from each."},
+    {.name = "module",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct blocks_options, module),
+     .value = "NAME",
+     .help = "Show only the code of this file, by its name or path."},
+    {.name = "functions",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct blocks_options, functions),
+     .value = "N",
+     .help = "Show the N functions that executed most instructions (default 10; 0: none)."},
+    {.name = "blocks",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct blocks_options, blocks),
+     .value = "N",
+     .help = "Show the N blocks that executed most instructions (default 20; 0: none). --json and --csv list all."},
+    {.name = "loops",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct blocks_options, loops),
+     .value = "N",
+     .help = "Show the N loops with most instructions, and their trip counts (default 10; 0: none)."},
+    {.name = "traces",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct blocks_options, traces),
+     .value = "N",
+     .help = "Show the N hottest traces: paths that control takes most of the time (default 5; 0: none)."},
+    {.name = "never",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct blocks_options, never),
+     .help = "Also list the code that never ran: blocks of functions that did, and whole functions."},
+    AS_RUN_OPTIONS(struct blocks_options, run),
+    {.name = NULL},
+};
+
+struct watch {
+    const struct as_engine *engine;
+    struct as_progress progress;
+};
+
+static void tick(void *context)
+{
+    struct watch *watch = context;
+    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
+}
+
+/* What counts while the program runs. */
+struct counters {
+    struct as_sink_tee *tee;
+    struct as_counter *counter;
+    struct as_jump_counter *jumps;
+};
+
+static void open_counters(struct counters *counters)
+{
+    counters->tee = as_sink_tee_new();
+    counters->counter = as_counter_new(false);
+    counters->jumps = as_jump_counter_new();
+    as_sink_tee_add(counters->tee, &as_counter_sink, counters->counter);
+    as_sink_tee_add(counters->tee, &as_jump_counter_sink, counters->jumps);
+}
+
+static void close_counters(struct counters *counters)
+{
+    as_jump_counter_free(counters->jumps);
+    as_counter_free(counters->counter);
+    as_sink_tee_free(counters->tee);
+}
+
+static int write_result(const struct blocks_options *options, const struct as_blocks_shown *shown,
+                        struct as_output *output)
+{
+    struct as_error err = AS_ERROR_INIT;
+    if (options->function && !as_blocks_has_function(shown)) {
+        as_output_drop(output);
+        as_error_set(&err, "no function '%s' was executed; 'assay blocks --functions 1000' lists those that were",
+                     options->function);
+        return as_cli_fail(&as_command_blocks, &err);
+    }
+    if (options->json && !as_blocks_show_json(shown, output->file) && !output->path)
+        return as_cli_stdout_failed();
+    if (options->csv)
+        as_blocks_show_csv(shown, output->file);
+    else if (!options->json)
+        as_blocks_show_text(shown, output->file);
+    return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);
+}
+
+static int show(const struct blocks_options *options, char **argv, const struct counters *counters,
+                const struct as_engine *engine, const struct as_engine_result *result, struct as_output *output)
+{
+    struct as_flow *flow = as_exact_flow(engine, counters->counter, counters->jumps, NULL);
+    struct as_cfg *cfg = flow->cfg;
+    struct as_blocks_shown shown = {.flow = flow,
+                                    .what = argv[0],
+                                    .how = "exact counts, from QEMU's user mode",
+                                    .method = "exact",
+                                    .module = options->module,
+                                    .function = options->function,
+                                    .blocks = options->blocks,
+                                    .functions = options->functions,
+                                    .loops = options->loops,
+                                    .traces = options->traces,
+                                    .never = options->never,
+                                    .seconds = result->seconds};
+    int failed = write_result(options, &shown, output);
+    as_flow_free(flow);
+    as_cfg_free(cfg);
+    int status = as_run_report(result, &options->run);
+    return failed ? failed : status;
+}
+
+static int run_program(const struct blocks_options *options, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_engine_result result;
+    struct as_output output = {0};
+    struct counters counters = {0};
+    struct watch watch = {0};
+    struct as_engine *engine = NULL;
+    struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
+    bool ok = as_output_open(&output, options->output, &err);
+    open_counters(&counters);
+    engine_options.stdout_to_stderr = (options->json || options->csv) && !options->output;
+    engine_options.blocks_only = true;
+    engine_options.tick = tick;
+    engine_options.tick_context = &watch;
+    ok = ok && (engine = as_engine_start(&engine_options, &err));
+    watch.engine = engine;
+    as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
+    void *context;
+    const struct as_sink *sink = as_sink_tee_sink(counters.tee, &context);
+    ok = ok && as_engine_run(engine, sink, context, &result, &err);
+    as_progress_end(&watch.progress);
+    int status = ok ? show(options, argv, &counters, engine, &result, &output) : as_cli_fail(&as_command_blocks, &err);
+    if (!ok)
+        as_output_drop(&output);
+    close_counters(&counters);
+    as_engine_free(engine);
+    return status;
+}
+
+static int run_blocks(int argc, char **argv)
+{
+    struct blocks_options options = {
+        .run = AS_RUN_OPTIONS_DEFAULT, .functions = 10, .blocks = 20, .loops = 10, .traces = 5};
+    struct as_error err = AS_ERROR_INIT;
+    int rest;
+    enum as_parse parsed = as_cli_parse(&as_command_blocks, argc, argv, &options, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    options.output = as_output_name(options.output);
+    if (options.json && options.csv)
+        return as_cli_usage(&as_command_blocks, "--json and --csv exclude each other");
+    if (rest >= argc)
+        return as_cli_usage(&as_command_blocks, "no program given");
+    int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
+                                                                   : as_cli_fail(&as_command_blocks, &err);
+    as_run_options_free(&options.run);
+    return status;
+}
+
+const struct as_command as_command_blocks = {
+    .name = "blocks",
+    .summary = "How often each basic block ran, exactly",
+    .usage = "[options] [--] PROGRAM [ARGS…]",
+    .description = "Runs the program in QEMU's user mode and counts every execution of every basic block and of every "
+                   "branch between them: by function and block with source lines, with the trip counts of loops, the "
+                   "hottest paths, and the code that never ran. Nothing is sampled, the program needs no special "
+                   "build, and no hardware counter is needed.",
+    .options = options_table,
+    .examples = "  assay blocks -- ./prog arg\n"
+                "  assay blocks --function main -- ./prog\n"
+                "  assay blocks --never --module prog -- ./prog\n"
+                "  assay blocks --csv -o blocks.csv -- ./prog\n",
+    .run = run_blocks,
+};

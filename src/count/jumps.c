@@ -1,0 +1,72 @@
+/* See jumps.h. The pairs of a block are a chain in one list; each block remembers the pair that it used last, which is
+ * the right one most of the time. Chains of interpreters' dispatch jumps have hundreds of pairs, so a map finds the pair
+ * from block and target where the last one is another's. */
+#include "count/jumps.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct as_jump_counter {
+    AS_VEC(struct as_jump_count) list;
+    AS_VEC(uint32_t) last; /* by block index: the pair used last + 1; 0: none */
+    struct as_map targets; /* address to a dense number + 1 */
+    struct as_map by_pair; /* block << 32 | the target's number, to the pair's index + 1 */
+};
+
+struct as_jump_counter *as_jump_counter_new(void)
+{
+    return as_alloc(sizeof(struct as_jump_counter));
+}
+
+void as_jump_counter_free(struct as_jump_counter *counter)
+{
+    if (!counter)
+        return;
+    as_vec_free(&counter->list);
+    as_vec_free(&counter->last);
+    as_map_free(&counter->targets);
+    as_map_free(&counter->by_pair);
+    free(counter);
+}
+
+static uint32_t find_pair(struct as_jump_counter *counter, uint32_t block, uint64_t target)
+{
+    uint64_t *number = as_map_put(&counter->targets, target);
+    if (!*number)
+        *number = counter->targets.len;
+    uint64_t *pair = as_map_put(&counter->by_pair, (uint64_t)block << 32 | *number);
+    if (!*pair) {
+        *as_vec_push(&counter->list) = (struct as_jump_count){.block = block, .target = target};
+        *pair = counter->list.len;
+    }
+    return (uint32_t)*pair;
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_jump_counter *counter = context;
+    const struct as_block *block = exec->block;
+    bool indirect = block->last_class == AS_CLASS_CALL_INDIRECT || block->last_class == AS_CLASS_JUMP_INDIRECT;
+    if (!indirect || exec->end != block->n || !exec->next)
+        return;
+    while (counter->last.len <= block->index)
+        *as_vec_push(&counter->last) = 0;
+    uint32_t *last = &counter->last.data[block->index];
+    if (!*last || counter->list.data[*last - 1].target != exec->next)
+        *last = find_pair(counter, block->index, exec->next);
+    counter->list.data[*last - 1].count++;
+}
+
+/* Tallied blocks end in no indirect jump. */
+static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
+                     const struct as_tally *tally)
+{
+}
+
+const struct as_sink as_jump_counter_sink = {.block = on_block, .tally = on_tally, .jumps = true};
+
+const struct as_jump_count *as_jump_counter_list(const struct as_jump_counter *counter, size_t *n)
+{
+    *n = counter->list.len;
+    return counter->list.data;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# assay blocks: exact counts of blocks and edges, loops, traces, code that never ran.
+. "$(dirname "$0")/lib.sh"
+
+nested=$WORKLOADS/known/x86-call-nested
+
+# x86_calls.S: 1000 turns, three calls deep (see tests/cli/stat.sh).
+check_json "blocks of a known program" \
+    'sorted((b["offset"], b["instructions"], b["executions"]) for b in d["blocks"] if b["function"] == "function") == [(0, 2, 3000), (4, 1, 2000), (9, 1, 3000)]' \
+    "$ASSAY" blocks --json -- "$nested"
+check_json "its function is entered by every call" '[f["entries"] for f in d["functions"] if f["function"] == "function"] == [3000]' \
+    "$ASSAY" blocks --json -- "$nested"
+check_json "its loop" '[(l["function"], l["iterations"], l["entries"], l["trip_count"]) for l in d["loops"]] == [("_start", 1000, 1, 1000)]' \
+    "$ASSAY" blocks --json -- "$nested"
+
+# A program with branches, an indirect jump, an indirect call, and code that never runs; counts follow from its source.
+cat >known.c <<'END'
+#include <stdlib.h>
+#define WORK(n) __asm__ volatile("mov %0, %%ecx\n1: dec %%ecx\njnz 1b" : : "i"(n) : "ecx")
+__attribute__((noinline)) void rare(void) { WORK(3); }
+__attribute__((noinline)) void often(void) { WORK(5); }
+__attribute__((noinline)) void never(void) { WORK(7); }
+void (*volatile table[])(void) = {rare, often, often, often};
+__attribute__((noinline)) int pick(int i)
+{
+    switch (i & 7) {
+    case 0: return __builtin_popcount(i);
+    case 1: return i * 3;
+    case 2: return i ^ 0x55;
+    case 3: return i + 17;
+    case 4: return i << 3;
+    case 5: return -i;
+    case 6: return i % 5;
+    default: abort();
+    }
+}
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int i = 0; i < 4000; i++)
+        table[i & 3]();
+    for (int i = 0; i < 800; i++)
+        sum += i % 8 == 7 ? 1 : pick(i);
+    if (argc > 100)
+        never();
+    return sum == 42;
+}
+END
+known() { "$ASSAY" blocks "$@" -- ./known; }
+for how in x86-64 riscv64; do
+    cc=cc
+    [ "$how" = riscv64 ] && cc=riscv64-linux-gnu-gcc
+    loop='s/.*/&/'
+    [ "$how" = riscv64 ] && loop='s/"mov .*jnz 1b" : : "i"(n) : "ecx"/"li t0, %0\\n1: addi t0, t0, -1\\nbnez t0, 1b" : : "i"(n) : "t0"/'
+    sed "$loop" known.c >known-$how.c
+    if ! command -v $cc >/dev/null || ! $cc -O1 -g -static -fno-tree-switch-conversion -o known known-$how.c 2>cc.log; then
+        skip "exact counts on $how" "no static C library for it: $(head -1 cc.log)"
+        continue
+    fi
+    known --json -o all.json
+    holds "$how: functions are entered as often as they were called" \
+        '{f["function"]: f["entries"] for f in d["functions"] if f["function"] in ("rare", "often", "pick", "main")}
+         == {"rare": 1000, "often": 3000, "pick": 700, "main": 1}' all.json
+    holds "$how: loops in assembly" \
+        'sorted((l["function"], l["trip_count"], l["entries"]) for l in d["loops"] if l["function"] in ("rare", "often"))
+         == [("often", 5, 3000), ("rare", 3, 1000)]' all.json
+    holds "$how: the loops of main" \
+        'sorted(round(l["iterations"]) for l in d["loops"] if l["function"] == "main") == [800, 4000]' all.json
+    holds "$how: where the indirect call went" \
+        'sorted(e["count"] for b in d["blocks"] if b["function"] == "main" for e in b["edges"]
+                if e["kind"] == "call" and e["count"] > 900) == [1000, 3000]' all.json
+    holds "$how: each case of the switch ran a hundred times" \
+        'len([b for b in d["blocks"] if b["function"] == "pick" and b["executions"] == 100]) >= 7' all.json
+    holds "$how: the sum of all blocks is the run" \
+        'sum(b["instructions"] * b["executions"] for b in d["blocks"]) == d["instructions"]' all.json
+    # What comes into a block is how often it ran: Kirchhoff's law on the exact counts, in the program's own functions.
+    holds "$how: what comes in, comes out" \
+        '(lambda own, come: all(b["offset"] == 0 or come.get(b["address"], 0) == b["executions"] for b in own))(
+            [b for b in d["blocks"] if b["function"] in ("rare", "often", "pick")],
+            (lambda c: [c.__setitem__(e["to"], c.get(e["to"], 0) + e["count"])
+                for b in d["blocks"] for e in b["edges"] if e["kind"] != "call"] and c)({}))' all.json
+    "$ASSAY" stat --json -o stat.json -- ./known
+    holds "$how: as many instructions as stat counts" 'd[0]["instructions"] == d[1]["instructions"]' all.json stat.json
+    holds "$how: … in each function" \
+        '(lambda f: all(f[s["function"]] == s["instructions"] for s in d[1]["functions"][:5]))(
+            {f["function"]: f["instructions"] for f in d[0]["functions"]})' all.json stat.json
+    known --json --never -o never.json
+    holds "$how: what never ran" \
+        '"never" in [n["function"] for n in d["never_executed"]]
+         and len([n for n in d["never_executed"] if n["function"] == "pick" and "offset" in n]) == 1
+         and not [n for n in d["never_executed"] if n["function"] in ("rare", "often")]' never.json
+done
+
+check_json "lines" 'all(".c:" in b["lines"] for b in d["blocks"])' \
+    known --json --function pick
+check_json "only a function: blocks that never ran too" \
+    '{b["function"] for b in d["blocks"]} == {"pick"} and min(b["executions"] for b in d["blocks"]) == 0' known --json --function pick
+check_json "only a module" 'len(d["modules"]) == 1 and d["modules"][0]["module"].endswith("/known")' known --json --module known
+known --csv -o blocks.csv
+check_same "CSV has a line a block" "$(python3 -c 'import csv; print(len({r["address"] for r in csv.DictReader(open("blocks.csv"))}))')" \
+    "$(($(wc -l <blocks.csv) - 1))"
+run known
+for part in "Code that ran" "Functions by instructions" "Blocks by instructions" "Loops by instructions" "Hot traces"; do
+    check_same "text: $part" 1 "$(grep -c "^$part:" <<<"$out")"
+done
+run known --never
+check_same "text: what never ran" 1 "$(grep -c "all  never  (known)" <<<"$out")"
+run known --function pick
+check_same "text: where control went" 1 "$(($(grep -c "jumps to\|falls to" <<<"$out") > 7))"
+
+# Code that was made while running, and rewritten.
+check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
+
+check_status 2 "no program" "$ASSAY" blocks
+check_status 127 "a program that is not there" "$ASSAY" blocks -- ./absent
+check_status 2 "JSON or CSV" "$ASSAY" blocks --json --csv -- true
+check_status 125 "a function that is not there" "$ASSAY" blocks --function nothing -- true
+check_stderr_line "no function 'nothing' was executed" "… is named" "$ASSAY" blocks --function nothing -- true
+check_status 3 "the program's exit status" "$ASSAY" blocks -- sh -c 'exit 3'

@@ -1,0 +1,110 @@
+/* Loops with their trip counts, and traces, on graphs whose answers are known. */
+#include "blocks/loops.h"
+#include "graph.h"
+
+#include "unit.h"
+
+static void end(struct as_flow *flow)
+{
+    struct as_cfg *cfg = flow->cfg;
+    as_flow_free(flow);
+    as_cfg_free(cfg);
+}
+
+static const struct as_loop *loop_at(const as_loops *loops, uint32_t header)
+{
+    for (size_t i = 0; i < loops->len; i++)
+        if (loops->data[i].header == header)
+            return &loops->data[i];
+    return NULL;
+}
+
+/* 0: before; 1: outer header; 2: inner loop of one block; 3: outer end, back to 1; 4: return. */
+static void test_nested(void **state)
+{
+    struct as_cfg *cfg = graph_make("2i 3i 5b2 2b1 r");
+    const double counts[] = {10, 40, 400, 40, 10};
+    struct as_flow *flow = graph_flow(cfg, counts, "2>2:360 3>1:30");
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 2);
+    const struct as_loop *outer = loop_at(&loops, 1), *inner = loop_at(&loops, 2);
+    assert_non_null(outer);
+    assert_non_null(inner);
+    assert_true(outer->entries == 10 && outer->iterations == 40 && outer->n_blocks == 3);
+    assert_true(inner->entries == 40 && inner->iterations == 400 && inner->n_blocks == 1);
+    assert_true(outer->instructions == 3 * 40 + 5 * 400 + 2 * 40);
+    assert_ptr_equal(outer, &loops.data[0]); /* most instructions first */
+    as_vec_free(&loops);
+    end(flow);
+}
+
+/* Two ways back to one header are one loop; a cycle that is entered at two places is none. */
+static void test_shapes(void **state)
+{
+    struct as_cfg *cfg = graph_make("i 2b3 b1 b1 r");
+    const double two_ways[] = {1, 10, 6, 5, 1};
+    struct as_flow *flow = graph_flow(cfg, two_ways, "1>3:4 2>1:5 3>1:4");
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 1 && loops.data[0].n_blocks == 3 && loops.data[0].entries == 1);
+    as_vec_free(&loops);
+    end(flow);
+    cfg = graph_make("b2 2i b1 r");
+    const double irreducible[] = {4, 11, 13, 4};
+    flow = graph_flow(cfg, irreducible, "0>2:2 2>1:9");
+    loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 0);
+    as_vec_free(&loops);
+    end(flow);
+}
+
+/* Code that was entered in the middle, as by a signal handler's return. */
+static void test_no_entry(void **state)
+{
+    struct as_cfg *cfg = graph_make("2i j0 3b2 r");
+    const double counts[] = {0, 0, 8, 1};
+    struct as_flow *flow = graph_flow(cfg, counts, "2>2:7");
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 2 && loops.data[0].entries == 1);
+    as_vec_free(&loops);
+    end(flow);
+}
+
+/* 0 falls to 1 mostly; 1 branches to 3 mostly; 2 is the rare way; 3 goes round. */
+static void test_trace(void **state)
+{
+    struct as_cfg *cfg = graph_make("2b2 2b3 7i 2b0 r");
+    const double counts[] = {100, 90, 15, 100, 1};
+    struct as_flow *flow = graph_flow(cfg, counts, "0>2:10 1>3:85 3>0:99");
+    struct as_traces traces;
+    as_traces_find(flow, &traces);
+    const struct as_trace *hot = &traces.list.data[0];
+    assert_int_equal(hot->n, 3);
+    assert_true(hot->loops);
+    assert_true(hot->count == 85);
+    assert_true(hot->instructions == 2 * 100 + 2 * 90 + 2 * 100);
+    const uint32_t expected[] = {0, 1, 3};
+    uint32_t at = 0;
+    while (traces.blocks.data[hot->first + at] != 0)
+        at++;
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(traces.blocks.data[hot->first + (at + i) % 3], expected[i]);
+    size_t blocks = 0;
+    for (size_t i = 0; i < traces.list.len; i++)
+        blocks += traces.list.data[i].n;
+    assert_int_equal(blocks, 5); /* each block is in one */
+    as_traces_free(&traces);
+    end(flow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_no_entry),
+        cmocka_unit_test(test_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
