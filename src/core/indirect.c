@@ -54,14 +54,13 @@ void as_indirect_predict(const struct as_indirect *indirect, uint64_t address, u
                          struct as_indirect_lookup *lookup)
 {
     uint32_t key = as_history_key(address);
-    as_lanes keys = {key, key, key, key};
     lookup->provider = -1;
     lookup->target = base;
     for (int i = (int)indirect->count - 1; i >= 0; i--) {
         int group = i / AS_HISTORY_LANES, lane = i % AS_HISTORY_LANES;
-        lookup->index[i] = as_history_index(&indirect->history, (uint32_t)group, keys)[lane] & indirect->mask;
+        lookup->index[i] = as_history_index(&indirect->history, (uint32_t)group, key)[lane] & indirect->mask;
         lookup->tag[i] =
-            (uint16_t)(as_history_tag(&indirect->history, (uint32_t)group, keys)[lane] & indirect->tag_mask);
+            (uint16_t)(as_history_tag(&indirect->history, (uint32_t)group, key)[lane] & indirect->tag_mask);
         const struct entry *entry = &indirect->tables[i][lookup->index[i]];
         if (entry->target && entry->tag == lookup->tag[i]) {
             lookup->provider = i;

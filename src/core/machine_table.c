@@ -75,8 +75,8 @@ const struct as_field as_fields[] = {
     MUST("front.max_branches", COUNT, front.max_branches, 1, 1024, "unresolved branches in flight"),
 
     MUST("predictor.tage_tables", COUNT, predictor.tage_tables, 0, AS_TAGE_TABLES_MAX, "tagged tables of the TAGE"),
-    LIST("predictor.tage_entries", LOG2, predictor.tage_entries, 4, 20, "entries of each, shortest history first"),
-    LIST("predictor.tage_tag_bits", COUNT, predictor.tage_tag_bits, 4, 16, "tag bits of each"),
+    LIST("predictor.tage_entries", LOG2, predictor.tage_entries, 4, 16, "entries of each, shortest history first"),
+    LIST("predictor.tage_tag_bits", COUNT, predictor.tage_tag_bits, 4, 15, "tag bits of each"),
     MUST("predictor.tage_shortest", COUNT, predictor.tage_shortest, 1, 1000, "branches in the shortest history"),
     MUST("predictor.tage_longest", COUNT, predictor.tage_longest, 1, 1000, "branches in the longest history"),
     MUST("predictor.base_entries", LOG2, predictor.base_entries, 4, 20, "two-bit counters of the bimodal table"),
@@ -88,7 +88,7 @@ const struct as_field as_fields[] = {
     MUST("predictor.ras_entries", COUNT, predictor.ras_entries, 1, 1024, "return addresses on the return stack"),
     MAY("predictor.indirect_tables", COUNT, predictor.indirect_tables, 0, AS_TAGE_TABLES_MAX, 0,
         "tagged tables of indirect targets (0: the BTB alone)"),
-    MAY("predictor.indirect_entries", LOG2, predictor.indirect_entries, 4, 20, 9, "entries of each"),
+    MAY("predictor.indirect_entries", LOG2, predictor.indirect_entries, 4, 16, 9, "entries of each"),
     MAY("predictor.indirect_tag_bits", COUNT, predictor.indirect_tag_bits, 4, 16, 9, "tag bits of each"),
 
     MUST("back.width", COUNT, back.width, 1, 16, "micro-operations decoded, renamed and dispatched a cycle"),

@@ -103,19 +103,16 @@ static inline uint64_t use_targets(struct as_predictor *predictor, const struct 
 static struct as_prediction predict_branch(struct as_predictor *predictor, const struct as_insn *insn, bool taken,
                                            uint64_t next)
 {
-    struct as_tage_lookup lookup;
-    struct as_prediction prediction = {0};
-    as_tage_predict(predictor->tage, insn->address, &lookup);
-    prediction.taken = lookup.taken;
-    prediction.target = lookup.taken ? insn->target : behind(insn);
-    prediction.mispredicted = lookup.taken != taken;
+    bool guess = as_tage_predict(predictor->tage, insn->address, taken);
+    struct as_prediction prediction = {
+        .taken = guess, .target = guess ? insn->target : behind(insn), .mispredicted = guess != taken};
     if (taken) {
         bool known = use_targets(predictor, insn, next, &prediction) == next;
-        prediction.fast &= lookup.taken;
-        prediction.btb_miss = !known & lookup.taken;
+        prediction.fast &= guess;
+        prediction.btb_miss = !known & guess;
     }
-    as_tage_update(predictor->tage, &lookup, taken);
-    push_history(predictor, taken);
+    if (predictor->indirect)
+        as_indirect_push(predictor->indirect, taken);
     return prediction;
 }
 
@@ -186,12 +183,10 @@ struct as_prediction as_predictor_predict(struct as_predictor *predictor, const 
 
 uint64_t as_predictor_peek(const struct as_predictor *predictor, const struct as_insn *insn)
 {
-    struct as_tage_lookup branch;
     struct as_indirect_lookup jump;
     switch (insn->class_) {
     case AS_CLASS_BRANCH:
-        as_tage_predict(predictor->tage, insn->address, &branch);
-        return branch.taken ? insn->target : behind(insn);
+        return as_tage_look(predictor->tage, insn->address) ? insn->target : behind(insn);
     case AS_CLASS_JUMP:
     case AS_CLASS_CALL:
         return insn->target;

@@ -18,19 +18,30 @@
 #include <stdlib.h>
 
 enum { WEAKLY_NOT_TAKEN = 3, WEAKLY_TAKEN = 4, COUNTER_MAX = 7, USEFUL_MAX = 3 };
-enum { VALID = 1 << 16, TAG_MASK = VALID | (VALID - 1) };
+enum { VALID = 1 << 15, BASE = AS_TAGE_TABLES_MAX };
 enum { TRUST_MAX = 15, TRUST_HALF = 8 }; /* in the alternative over a young entry */
 
 struct entry {
-    uint32_t tag : 17; /* with VALID; 0: empty */
-    uint32_t counter : 3;
-    uint32_t useful : 2;
+    uint16_t tag; /* with VALID; 0: empty */
+    uint8_t counter, useful;
 };
+
+/* What a prediction is made of. Table 0 has the longest history; the bimodal table comes last. */
+struct lookup {
+    uint32_t entry[BASE + 1] __attribute__((aligned(16))); /* place in each table … */
+    uint16_t tag[BASE] __attribute__((aligned(16)));       /* … and tag there */
+    uint32_t provider, alternative;                        /* tables */
+    bool provider_taken, alternative_taken;
+    bool young; /* the provider's entry has proved nothing yet */
+    bool taken; /* the prediction */
+};
+
+typedef uint32_t places __attribute__((vector_size(4 * sizeof(uint32_t)), may_alias));
 
 struct as_tage {
     struct as_branch_history history;
     as_lanes mask[AS_HISTORY_GROUPS], tag_mask[AS_HISTORY_GROUPS]; /* of each table … */
-    as_lanes first[AS_HISTORY_GROUPS];                             /* … and its first entry */
+    places first[2 * AS_HISTORY_GROUPS];                           /* … and its first entry */
     struct entry *entries;
     size_t entries_count;
     uint32_t tables; /* tagged ones */
@@ -49,9 +60,9 @@ static void add_table(struct as_tage *tage, const struct as_machine *machine, ui
     uint32_t length =
         as_history_length(from, tage->tables, machine->predictor.tage_shortest, machine->predictor.tage_longest);
     uint32_t group = i / AS_HISTORY_LANES, lane = i % AS_HISTORY_LANES;
-    tage->mask[group][lane] = (1u << log_entries) - 1;
-    tage->tag_mask[group][lane] = (1u << tag_bits) - 1;
-    tage->first[group][lane] = (uint32_t)tage->entries_count;
+    tage->mask[group][lane] = (uint16_t)((1u << log_entries) - 1);
+    tage->tag_mask[group][lane] = (uint16_t)((1u << tag_bits) - 1);
+    tage->first[i / 4][i % 4] = (uint32_t)tage->entries_count;
     tage->entries_count += (size_t)1 << log_entries;
     tage->bits += (uint64_t)(tag_bits + 3 + 2 + 1) << log_entries;
     as_history_add(&tage->history, i, length, log_entries, tag_bits);
@@ -81,50 +92,47 @@ void as_tage_free(struct as_tage *tage)
     free(tage);
 }
 
-static inline uint32_t load_word(const struct entry *entry)
+/* Where the tables of a group have the branch. */
+static inline void find_places(const struct as_tage *tage, uint32_t group, as_lanes index, uint32_t *entry)
 {
-    uint32_t word;
-    memcpy(&word, entry, sizeof word);
-    return word;
+    const as_lanes none = {0};
+    as_lanes low = __builtin_shufflevector(index, none, 0, 8, 1, 9, 2, 10, 3, 11);
+    as_lanes high = __builtin_shufflevector(index, none, 4, 12, 5, 13, 6, 14, 7, 15);
+    ((places *)entry)[0] = (places)low + tage->first[2 * group];
+    ((places *)entry)[1] = (places)high + tage->first[2 * group + 1];
 }
 
-/* The tags of the four entries that are at `at`. */
-static inline as_lanes load_tags(const struct entry *entries, const uint32_t *at)
+/* Bit i: table i has the branch. The bimodal table has them all. Lanes without a table find the first bimodal entry,
+ * which has no tag. */
+static inline __attribute__((always_inline)) uint32_t find_hits(const struct as_tage *tage, uint64_t address,
+                                                                struct lookup *lookup)
 {
-    return (as_lanes){load_word(&entries[at[0]]), load_word(&entries[at[1]]), load_word(&entries[at[2]]),
-                      load_word(&entries[at[3]])} &
-           TAG_MASK;
-}
-
-/* Bit i: table i has the branch. The bimodal table has them all. */
-static inline uint32_t find_hits(const struct as_tage *tage, uint64_t address, struct as_tage_lookup *lookup)
-{
-    uint32_t key = as_history_key(address), hits = 1u << AS_TAGE_BASE;
+    uint32_t key = as_history_key(address), hits = 1u << BASE;
     uint32_t groups = tage->history.groups;
     const struct entry *entries = tage->entries;
-    as_lanes keys = {key, key, key, key};
-    lookup->entry[AS_TAGE_BASE] = (uint32_t)(address >> 1) & tage->base_mask;
+    lookup->entry[BASE] = (uint32_t)(address >> 1) & tage->base_mask;
     for (uint32_t group = 0; group < groups; group++) {
-        as_lanes entry = (as_history_index(&tage->history, group, keys) & tage->mask[group]) + tage->first[group];
-        as_lanes tag = (as_history_tag(&tage->history, group, keys) & tage->tag_mask[group]) | VALID;
-        *(as_lanes *)&lookup->entry[group * AS_HISTORY_LANES] = entry;
+        uint32_t *at = &lookup->entry[group * AS_HISTORY_LANES];
+        as_lanes tag = (as_history_tag(&tage->history, group, key) & tage->tag_mask[group]) | VALID;
+        find_places(tage, group, as_history_index(&tage->history, group, key) & tage->mask[group], at);
         *(as_lanes *)&lookup->tag[group * AS_HISTORY_LANES] = tag;
-        hits |= as_lanes_equal(load_tags(entries, &lookup->entry[group * AS_HISTORY_LANES]), tag)
-                << (group * AS_HISTORY_LANES);
+        as_lanes found = {entries[at[0]].tag, entries[at[1]].tag, entries[at[2]].tag, entries[at[3]].tag,
+                          entries[at[4]].tag, entries[at[5]].tag, entries[at[6]].tag, entries[at[7]].tag};
+        hits |= as_lanes_equal(found, tag) << (group * AS_HISTORY_LANES);
     }
     return hits;
 }
 
-void as_tage_predict(const struct as_tage *tage, uint64_t address, struct as_tage_lookup *lookup)
+static inline void look(const struct as_tage *tage, uint64_t address, struct lookup *lookup)
 {
     uint32_t hits = find_hits(tage, address, lookup);
     uint32_t provider = (uint32_t)__builtin_ctz(hits);
-    uint32_t alternative = (uint32_t)__builtin_ctz((hits & (hits - 1)) | 1u << AS_TAGE_BASE);
+    uint32_t alternative = (uint32_t)__builtin_ctz((hits & (hits - 1)) | 1u << BASE);
     struct entry entry = tage->entries[lookup->entry[provider]];
     bool provider_taken = entry.counter >= WEAKLY_TAKEN;
     bool alternative_taken = tage->entries[lookup->entry[alternative]].counter >= WEAKLY_TAKEN;
     bool weak = (entry.counter == WEAKLY_TAKEN) | (entry.counter == WEAKLY_NOT_TAKEN);
-    bool young = weak & (entry.useful == 0) & (provider != AS_TAGE_BASE);
+    bool young = weak & (entry.useful == 0) & (provider != BASE);
     bool doubted = young & (tage->trust >= TRUST_HALF);
     lookup->provider = provider;
     lookup->alternative = alternative;
@@ -132,6 +140,13 @@ void as_tage_predict(const struct as_tage *tage, uint64_t address, struct as_tag
     lookup->alternative_taken = alternative_taken;
     lookup->young = young;
     lookup->taken = provider_taken ^ (doubted & (provider_taken ^ alternative_taken));
+}
+
+bool as_tage_look(const struct as_tage *tage, uint64_t address)
+{
+    struct lookup lookup;
+    look(tage, address, &lookup);
+    return lookup.taken;
 }
 
 static inline uint32_t counted(uint32_t counter, bool up, uint32_t least, uint32_t most)
@@ -142,16 +157,16 @@ static inline uint32_t counted(uint32_t counter, bool up, uint32_t least, uint32
 /* The bimodal counters have two bits: 2 to 5. */
 static inline uint32_t counter_limit(uint32_t table, bool taken)
 {
-    uint32_t less = 2 * (table == AS_TAGE_BASE);
+    uint32_t less = 2 * (table == BASE);
     return taken ? COUNTER_MAX - less : less;
 }
 
-static inline void count_branch(struct as_tage *tage, const struct as_tage_lookup *lookup, uint32_t table, bool taken)
+static inline void count_branch(struct as_tage *tage, const struct lookup *lookup, uint32_t table, bool taken)
 {
     struct entry *entry = &tage->entries[lookup->entry[table]];
     uint32_t limit = counter_limit(table, taken);
     entry->counter =
-        (taken ? entry->counter + (entry->counter < limit) : entry->counter - (entry->counter > limit)) & 7;
+        (uint8_t)(taken ? entry->counter + (entry->counter < limit) : entry->counter - (entry->counter > limit));
 }
 
 static uint32_t next_random(struct as_tage *tage)
@@ -172,41 +187,40 @@ static void age(struct as_tage *tage)
 
 /* One entry with a longer history than the provider's. Starting now and then a table further up keeps branches that are
  * allocated together from pushing each other out. */
-static __attribute__((noinline)) void allocate(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
+static __attribute__((noinline)) void allocate(struct as_tage *tage, const struct lookup *lookup, bool taken)
 {
     if (++tage->searches > tage->entries_count)
         age(tage);
-    uint32_t longer = lookup->provider == AS_TAGE_BASE ? tage->tables : lookup->provider, dice = next_random(tage);
+    uint32_t longer = lookup->provider == BASE ? tage->tables : lookup->provider, dice = next_random(tage);
     uint32_t skip = (longer > 1 && (dice & 1)) + (longer > 2 && (dice & 3) == 3);
     for (uint32_t i = longer - skip; i-- > 0;) {
         struct entry *entry = &tage->entries[lookup->entry[i]];
         if (entry->useful == 0) {
-            *entry =
-                (struct entry){.tag = lookup->tag[i] & TAG_MASK, .counter = taken ? WEAKLY_TAKEN : WEAKLY_NOT_TAKEN};
+            *entry = (struct entry){.tag = lookup->tag[i], .counter = taken ? WEAKLY_TAKEN : WEAKLY_NOT_TAKEN};
             return;
         }
     }
     for (uint32_t i = 0; i < longer; i++) {
         struct entry *entry = &tage->entries[lookup->entry[i]];
-        entry->useful = counted(entry->useful, false, 0, USEFUL_MAX) & 3;
+        entry->useful = (uint8_t)counted(entry->useful, false, 0, USEFUL_MAX);
     }
 }
 
-static __attribute__((noinline)) void learn(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
+static __attribute__((noinline)) void learn(struct as_tage *tage, const struct lookup *lookup, bool taken)
 {
     struct entry *entry = &tage->entries[lookup->entry[lookup->provider]];
     bool differ = lookup->provider_taken != lookup->alternative_taken, right = lookup->provider_taken == taken;
     if (lookup->young & differ)
         tage->trust = counted(tage->trust, !right, 0, TRUST_MAX);
     /* While the entry has proved nothing, what it stands before keeps learning. */
-    if (entry->useful == 0 && lookup->provider != AS_TAGE_BASE)
+    if (entry->useful == 0 && lookup->provider != BASE)
         count_branch(tage, lookup, lookup->alternative, taken);
     count_branch(tage, lookup, lookup->provider, taken);
-    if (differ && lookup->provider != AS_TAGE_BASE)
-        entry->useful = counted(entry->useful, right, 0, USEFUL_MAX) & 3;
+    if (differ && lookup->provider != BASE)
+        entry->useful = (uint8_t)counted(entry->useful, right, 0, USEFUL_MAX);
 }
 
-void as_tage_update(struct as_tage *tage, const struct as_tage_lookup *lookup, bool taken)
+static inline void update(struct as_tage *tage, const struct lookup *lookup, bool taken)
 {
     /* A young provider that was right needs no longer history, even where the alternative was believed instead. */
     bool search = (lookup->taken != taken) & !(lookup->young & (lookup->provider_taken == taken));
@@ -219,6 +233,15 @@ void as_tage_update(struct as_tage *tage, const struct as_tage_lookup *lookup, b
                 alternative.counter == counter_limit(lookup->alternative, taken);
     if (!sure)
         learn(tage, lookup, taken);
+}
+
+bool as_tage_predict(struct as_tage *tage, uint64_t address, bool taken)
+{
+    struct lookup lookup;
+    look(tage, address, &lookup);
+    update(tage, &lookup, taken);
+    as_history_push(&tage->history, taken);
+    return lookup.taken;
 }
 
 void as_tage_push(struct as_tage *tage, bool bit)

@@ -448,9 +448,12 @@ static void test_folds(void **state)
         as_history_push(history, past[0]);
         for (uint32_t i = 0; n % 97 == 0 && i < COUNT; i++) {
             uint32_t index = 4 + i, tag = 16 - i - (16 - i == index), again = tag - 1 - (tag - 1 == index);
-            assert_int_equal(history->index.value[i / 4][i % 4], fold_of(past, lengths[i], index));
-            assert_int_equal(history->tag.value[i / 4][i % 4], fold_of(past, lengths[i], tag));
-            assert_int_equal(history->again.value[i / 4][i % 4], fold_of(past, lengths[i], again));
+            assert_int_equal(history->index.value[i / AS_HISTORY_LANES][i % AS_HISTORY_LANES],
+                             fold_of(past, lengths[i], index));
+            assert_int_equal(history->tag.value[i / AS_HISTORY_LANES][i % AS_HISTORY_LANES],
+                             fold_of(past, lengths[i], tag));
+            assert_int_equal(history->again.value[i / AS_HISTORY_LANES][i % AS_HISTORY_LANES],
+                             fold_of(past, lengths[i], again));
         }
     }
     free(history);
