@@ -16,7 +16,9 @@
 
 /* Makes room for one more element (uninitialised) and evaluates to its address. */
 #define as_vec_push(vec)                                                                                               \
-    (as_vec_reserve((void **)&(vec)->data, &(vec)->cap, (vec)->len + 1, sizeof *(vec)->data),                          \
+    ((vec)->len < (vec)->cap                                                                                           \
+         ? (void)0                                                                                                     \
+         : as_vec_reserve((void **)&(vec)->data, &(vec)->cap, (vec)->len + 1, sizeof *(vec)->data),                    \
      &(vec)->data[(vec)->len++])
 
 #define as_vec_clear(vec) ((vec)->len = 0)

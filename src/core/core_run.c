@@ -53,7 +53,7 @@ static void execute(struct as_core *core, const struct as_body_run *run, struct 
 /* ---- edges as counts and records ---- */
 
 /* `times` is 1, or -1 to take back what was counted. */
-static void count_edge(struct as_core *core, struct as_known *edge, uint64_t times)
+static inline void count_edge(struct as_core *core, struct as_known *edge, uint64_t times)
 {
     core->n_insns += times * edge->edge.n;
     core->n_uops += times * edge->uops;
@@ -557,7 +557,12 @@ static struct as_known *run_with_memo(struct as_core *core, const struct as_body
         execute(core, run, pipes);
         return NULL;
     }
-    struct hunt hunt = {.core = core, .run = run, .base = core->last_dispatch, .link = &node->first};
+    struct hunt hunt; /* all of it would be more to clear than to fill */
+    hunt.core = core;
+    hunt.run = run;
+    hunt.base = core->last_dispatch;
+    hunt.link = &node->first;
+    hunt.asked = false;
     struct as_known *edge = follow_known(core, &hunt, node, run, pipes);
     if (edge)
         return edge;

@@ -58,7 +58,7 @@ void as_memo_free(struct as_memo *memo); /* after its cores */
 /* False: a check found a difference, which `err` names; the cores have done nothing since then. */
 bool as_memo_check(const struct as_memo *memo, struct as_error *err) AS_MUST_CHECK;
 
-/* Between blocks. Dropping brings all cores up to date first. */
+/* Between blocks. Dropping brings all cores up to date first. Only a block that went along no edge can have filled it. */
 bool as_memo_is_full(const struct as_memo *memo);
 void as_memo_drop(struct as_memo *memo);
 

@@ -114,17 +114,18 @@ static const struct extent *extent_of(struct as_call_tracker *tracker, const str
     return extent;
 }
 
-static void follow_jump(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_callpath *path,
+static bool follow_jump(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_callpath *path,
                         const struct as_block_exec *exec)
 {
     const struct extent *extent = extent_of(tracker, thread->image, exec->block);
     if (extent->size == 0 || exec->next - extent->start < extent->size)
-        return;
+        return false;
     uint64_t entry = function_of((void *)thread->image, exec->next);
     if (entry == exec->next)
         as_callpath_tail(path, entry);
     else
         as_callpath_land(path, entry);
+    return true;
 }
 
 uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_thread *thread,
@@ -143,23 +144,23 @@ uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_
     return as_callpath_node(calls->path);
 }
 
-void as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
+bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
                          const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
     struct as_callpath *path = calls_of(tracker, thread)->path;
     if (!exec->taken || !exec->next || !path)
-        return;
+        return false;
     switch ((enum as_class)block->last_class) {
     case AS_CLASS_CALL:
     case AS_CLASS_CALL_INDIRECT:
         as_callpath_call(path, block->insns[block->n - 1]->address, block->end, exec->next);
-        break;
+        return true;
     case AS_CLASS_RETURN:
         as_callpath_return(path, exec->next);
-        break;
+        return true;
     default:
-        follow_jump(tracker, thread, path, exec);
+        return follow_jump(tracker, thread, path, exec);
     }
 }
 

@@ -18,7 +18,8 @@ void as_call_tracker_thread_start(struct as_call_tracker *tracker, const struct 
 void as_call_tracker_thread_end(struct as_call_tracker *tracker, const struct as_thread *thread);
 uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_thread *thread,
                                const struct as_block_exec *exec);
-void as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
+/* Returns whether the path may be another one now; not where the transfer was not taken. */
+bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
                          const struct as_block_exec *exec);
 void as_call_tracker_syscall(struct as_call_tracker *tracker, const struct as_thread *thread, uint32_t number);
 void as_call_tracker_signal(struct as_call_tracker *tracker, const struct as_thread *thread, uint64_t interrupted);

@@ -22,7 +22,8 @@ static uint32_t word_index(uint64_t word)
 }
 
 /* Quick and nearly always true: the last instruction that must access memory did. */
-static bool looks_complete(const struct as_block *block, const uint64_t *words, size_t n)
+static inline __attribute__((always_inline)) bool looks_complete(const struct as_block *block, const uint64_t *words,
+                                                                 size_t n)
 {
     if (block->last_sure < 0)
         return true;

@@ -3,14 +3,6 @@
 
 enum { MOST_ACCESSES = 4096 }; /* of an instruction */
 
-struct as_block_body {
-    struct as_body *body;
-    uint32_t first, end;
-    uint16_t *heads; /* of the words of its executions, where those say all but the addresses; else NULL */
-    struct as_core_access *accesses; /* where there are heads: all but the addresses */
-    struct as_block_body *next;
-};
-
 static const struct as_insn *stand_in(const struct as_bodies *bodies, const struct as_insn *insn, uint32_t *ideal)
 {
     *ideal = 0;
@@ -98,29 +90,11 @@ static __attribute__((noinline)) const struct as_body *find_slowly(struct as_bod
     return found->body;
 }
 
-/* Whether the words of an execution are those of the body; then its accesses have their addresses. */
-static inline bool has_heads(const struct as_block_body *last, const struct as_block_exec *exec)
-{
-    if (!last->heads || exec->n_words != last->body->n_accesses || exec->first != 0 || exec->end != last->end ||
-        exec->continues)
-        return false;
-    uint32_t differ = 0;
-    for (size_t i = 0; i < exec->n_words; i++) {
-        differ |= as_access_head(exec->words[i]) ^ last->heads[i];
-        last->accesses[i].address = as_access_address(exec->words[i]);
-    }
-    return differ == 0;
-}
-
 const struct as_body *as_bodies_find(struct as_bodies *bodies, const struct as_block_exec *exec,
                                      const struct as_core_access **accesses)
 {
     uint32_t index = exec->block->index;
     const struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
-    if (__builtin_expect(last && has_heads(last, exec), 1)) {
-        *accesses = last->accesses;
-        return last->body;
-    }
     collect(bodies, exec);
     *accesses = bodies->accesses.data;
     if (last && is_body_of(last, exec, bodies->accesses.data, bodies->accesses.len))

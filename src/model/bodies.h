@@ -19,8 +19,33 @@ struct as_bodies {
     AS_VEC(struct as_core_access) accesses;
 };
 
-/* The body of an execution, and its accesses, valid until the next call. An instruction that another one stands for
- * accesses nothing. */
+struct as_block_body {
+    struct as_body *body;
+    uint32_t first, end;
+    uint16_t *heads; /* of the words of its executions, where those say all but the addresses; else NULL */
+    struct as_core_access *accesses; /* where there are heads: all but the addresses */
+    struct as_block_body *next;
+};
+
+/* The body of an execution that is like the block's last one, and its accesses, valid until the next call; NULL: it is
+ * not. */
+static inline const struct as_body *as_bodies_look(const struct as_bodies *bodies, const struct as_block_exec *exec,
+                                                   const struct as_core_access **accesses)
+{
+    uint32_t index = exec->block->index, differ = 0;
+    const struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
+    if (__builtin_expect(!last || !last->heads || exec->n_words != last->body->n_accesses || exec->first != 0 ||
+                             exec->end != last->end || exec->continues,
+                         0))
+        return NULL;
+    for (size_t i = 0; i < exec->n_words; i++) {
+        differ |= as_access_head(exec->words[i]) ^ last->heads[i];
+        last->accesses[i].address = as_access_address(exec->words[i]);
+    }
+    *accesses = last->accesses;
+    return differ ? NULL : last->body;
+}
+/* The same for any execution. An instruction that another one stands for accesses nothing. */
 const struct as_body *as_bodies_find(struct as_bodies *bodies, const struct as_block_exec *exec,
                                      const struct as_core_access **accesses);
 void as_bodies_free(struct as_bodies *bodies);

@@ -18,6 +18,7 @@ struct model_thread {
     struct as_stay_log stays;      /* only where an observer wants occupancy */
     struct as_model *model;        /* context of code_at */
     struct as_path_book *book;
+    uint32_t path;             /* that the next block has; 0: to be found out */
     struct as_counters before; /* what its core had counted when the measured stretch began */
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
     uint64_t border, shift;    /* records are told `shift` cycles earlier, none of it before `border` */
@@ -308,6 +309,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     thread->user = own;
     catch_up(model, own);
     as_call_tracker_thread_start(model->calls, thread);
+    own->path = 0;
     own->book = as_paths_book(&model->paths, thread->number, (uint32_t)as_call_tracker_image_of(model->calls, thread));
 }
 
@@ -429,6 +431,14 @@ static void empty_cores(struct as_model *model)
             as_core_empty(model->threads.data[i]->core);
 }
 
+static void forget_calls(struct as_model *model)
+{
+    as_call_tracker_forget(model->calls);
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i])
+            model->threads.data[i]->path = 0;
+}
+
 static void on_stretch(void *context, const struct as_stretch *stretch)
 {
     struct as_model *model = context;
@@ -438,7 +448,7 @@ static void on_stretch(void *context, const struct as_stretch *stretch)
     if (has_time(is) && !has_time(was))
         empty_cores(model);
     if (was == AS_MODE_COUNT && is != AS_MODE_COUNT)
-        as_call_tracker_forget(model->calls);
+        forget_calls(model);
     if (is == AS_MODE_DETAIL)
         begin_measuring(model, stretch->region, was == AS_MODE_SETTLE);
     model->stretch = *stretch;
@@ -462,10 +472,11 @@ static void rebase(const struct model_thread *own, struct as_pipe *pipe)
 /* What a block does to caches, TLBs and predictors. */
 static void warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
-    const struct model_thread *own = thread->user;
+    struct model_thread *own = thread->user;
     const struct as_insn *last = exec->block->insns[exec->end - 1];
     struct as_accesses all = as_accesses_of(exec);
     struct as_access access;
+    own->path = 0;
     (void)as_call_tracker_begin(model->calls, thread, exec);
     if (!exec->continues)
         as_core_warm_fetch(own->core, exec->block->insns[exec->first]->address, last->address + last->length);
@@ -505,28 +516,43 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
     own->n += run->n;
 }
 
+/* A block that is executed for the first time, or otherwise than the last time. */
+static __attribute__((noinline)) const struct as_body *
+find_body(struct as_model *model, const struct as_block_exec *exec, const struct as_core_access **accesses)
+{
+    if (exec->block->index >= model->executed.len || !model->executed.data[exec->block->index])
+        note_executed(model, exec->block);
+    return as_bodies_find(&model->bodies, exec, accesses);
+}
+
 static void run_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct model_thread *own = thread->user;
-    uint32_t path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
-    if (exec->block->index >= model->executed.len || !model->executed.data[exec->block->index])
-        note_executed(model, exec->block);
     struct as_body_run run = {.next = exec->next, .taken = exec->taken};
-    run.body = as_bodies_find(&model->bodies, exec, &run.accesses);
-    if (model->memo && __builtin_expect(as_memo_is_full(model->memo), 0))
-        drop_memo(model);
+    if (__builtin_expect(!own->path, 0))
+        own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
+    run.body = as_bodies_look(&model->bodies, exec, &run.accesses);
+    if (__builtin_expect(!run.body, 0))
+        run.body = find_body(model, exec, &run.accesses);
     struct as_pipe *pipes = make_room(model, own, thread->number, run.body->n);
-    struct as_edge_run known = {.path = path, .first = (uint32_t)own->n, .n = run.body->n};
+    struct as_edge_run known;
+    known.path = own->path;
+    known.first = (uint32_t)own->n;
+    known.n = run.body->n;
     known.edge = as_core_run(own->core, &run, pipes, &known.base);
-    if (__builtin_expect(model->measure.on, 1))
+    bool is_new = !known.edge;
+    if (__builtin_expect(model->measure.on, 1)) {
         add_run(own, thread->number, &known);
-    if (__builtin_expect(run.body->n_accesses && model->wants & AS_WANT_ACCESSES && model->measure.on, 0))
-        note_accesses(own, &run);
+        model->instructions += as_block_exec_count(exec);
+        if (__builtin_expect(run.body->n_accesses && model->wants & AS_WANT_ACCESSES, 0))
+            note_accesses(own, &run);
+    }
+    if (__builtin_expect(is_new && model->memo && as_memo_is_full(model->memo), 0))
+        drop_memo(model);
     if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
         as_targets_note(&model->leaders, exec->block->image, exec->next);
-    if (model->measure.on)
-        model->instructions += as_block_exec_count(exec);
-    as_call_tracker_end(model->calls, thread, exec);
+    if (exec->taken && as_call_tracker_end(model->calls, thread, exec))
+        own->path = 0;
 }
 
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
@@ -555,11 +581,13 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
 {
+    ((struct model_thread *)thread->user)->path = 0;
     as_call_tracker_signal(((struct as_model *)context)->calls, thread, interrupted);
 }
 
 static void on_signal_return(void *context, struct as_thread *thread)
 {
+    ((struct model_thread *)thread->user)->path = 0;
     as_call_tracker_signal_return(((struct as_model *)context)->calls, thread);
 }
 
