@@ -1,0 +1,117 @@
+/* PEBS: counters of events. A counter starts at -N and overflows after N events. It is loaded with -N again and goes on;
+ * so many cycles later, the shadow, the unit is armed, and the next such event that retires is recorded. Events that
+ * retire in the shadow cannot be.
+ *
+ * Where there are more events than counters, the kernel gives the counters to one set of them after the other.
+ *
+ * Not modelled: that recording delays what follows (its cost is computed afterwards), and hyper-threads. */
+#include "pmu/pmu_unit.h"
+
+/* ---- which events have a counter ---- */
+
+/* From Ice Lake on, a fixed counter of instructions can sample as well. */
+static size_t fixed_counter(const struct as_pmu_stream *stream)
+{
+    for (size_t i = 0; stream->pmu.fixed && i < stream->request.n; i++)
+        if (stream->request.counters[i].event->shadow == AS_SHADOW_INSTRUCTIONS)
+            return i;
+    return SIZE_MAX;
+}
+
+/* In the n-th interval the list of events has been rotated n times, as the kernel does. */
+static uint32_t active_in(const struct as_pmu_stream *stream, uint64_t interval)
+{
+    size_t fixed = fixed_counter(stream), n = stream->request.n - (fixed != SIZE_MAX), place = 0;
+    uint32_t active = fixed != SIZE_MAX ? 1u << fixed : 0;
+    for (size_t i = 0; i < stream->request.n; i++) {
+        if (i == fixed)
+            continue;
+        if ((place++ + n - interval % n) % n < stream->pmu.counters)
+            active |= 1u << i;
+    }
+    return active;
+}
+
+static void open(struct as_pmu_core *core)
+{
+    struct as_pmu_stream *stream = core->stream;
+    for (size_t i = 0; i < AS_PMU_COUNTERS_MAX; i++)
+        core->pebs.armed_at[i] = AS_PMU_NEVER;
+    core->pebs.active = active_in(stream, 0);
+    bool fits = core->pebs.active == (1u << stream->request.n) - 1;
+    core->pebs.slice_end = fits ? AS_PMU_NEVER : stream->slice;
+}
+
+/* What is armed when its counter is taken away is lost; what was counted is kept. */
+static __attribute__((noinline)) void rotate(struct as_pmu_core *core, uint64_t cycle)
+{
+    struct as_pmu_pebs *pebs = &core->pebs;
+    uint64_t interval = cycle / core->stream->slice;
+    pebs->active = active_in(core->stream, interval);
+    pebs->slice_end = (interval + 1) * core->stream->slice;
+    for (size_t i = 0; i < core->stream->request.n; i++)
+        if (!(pebs->active >> i & 1))
+            pebs->armed_at[i] = AS_PMU_NEVER;
+}
+
+/* ---- counting ---- */
+
+/* A handler that stops and restarts the event executes loads, which the event counts where it counts plain loads of the
+ * kernel. */
+static uint64_t handler_events(const struct as_pmu_stream *stream, const struct as_pmu_counter *counter)
+{
+    const struct as_pmu_event *event = counter->event;
+    bool plain_loads = event->insn_flags == AS_INSN_LOAD && !event->events && !event->latency;
+    return stream->request.handler == AS_HANDLER_IOCTL && counter->kernel && plain_loads ? stream->pmu.handler_loads
+                                                                                         : 0;
+}
+
+static void overflow(struct as_pmu_core *core, uint32_t i, uint64_t commit)
+{
+    const struct as_pmu_counter *counter = &core->stream->request.counters[i];
+    struct as_pmu_counts *counts = &core->stream->counts[i];
+    core->pebs.count[i] -= counter->period;
+    counts->overflows++;
+    if (core->pebs.armed_at[i] != AS_PMU_NEVER)
+        counts->missed++;
+    else
+        core->pebs.armed_at[i] =
+            commit + (counter->precise_dist ? 0 : core->stream->pmu.shadow[counter->event->shadow]);
+}
+
+static void count(struct as_pmu_core *core, uint32_t i, const struct as_pmu_op *op, uint64_t commit)
+{
+    struct as_pmu_stream *stream = core->stream;
+    const struct as_pmu_counter *counter = &stream->request.counters[i];
+    struct as_pmu_pebs *pebs = &core->pebs;
+    if (!as_pmu_counts_mode(counter, op->kernel))
+        return;
+    stream->counts[i].happened++;
+    if (!(pebs->active >> i & 1))
+        return;
+    stream->counts[i].counted++;
+    if (pebs->armed_at[i] <= commit) {
+        pebs->armed_at[i] = AS_PMU_NEVER;
+        as_pmu_sample_now(core, i, op);
+        pebs->count[i] += handler_events(stream, counter);
+    }
+    if (++pebs->count[i] >= counter->period)
+        overflow(core, i, commit);
+}
+
+static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
+{
+    const struct as_pmu_request *request = &core->stream->request;
+    uint64_t commit = as_pmu_commit(core, op);
+    if (__builtin_expect(commit >= core->pebs.slice_end, 0))
+        rotate(core, commit);
+    if (op->pipe->flags & AS_PIPE_CONTINUES)
+        return;
+    for (uint32_t left = op->code->counters; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (as_pmu_event_is(request->counters[i].event, request->counters[i].threshold, op->pipe))
+            count(core, i, op, commit);
+    }
+}
+
+const struct as_pmu_unit as_pmu_unit_pebs = {.open = open, .op = take_op};

@@ -1,0 +1,725 @@
+/* Each mechanism on records written by hand: which instruction a sample lands on, and what is lost. */
+#include "unit.h"
+
+#include "base/vec.h"
+#include "pmu/pmu_stream.h"
+
+#include <stdio.h>
+
+/* ---- code: the number of an instruction is its address / 16 ---- */
+
+enum { NOP = 0, LOAD = 1, STORE = 2, BRANCH = 3, CALL = 4, RET = 5, LOCKED = 6, SYSCALL = 7, LOAD2 = 8, KINDS };
+
+static const struct as_insn *insn_of(void *context, uint32_t id)
+{
+    static struct as_insn insns[64];
+    static const struct {
+        uint8_t class_;
+        uint32_t flags;
+    } kinds[KINDS] = {[NOP] = {AS_CLASS_NOP, 0},
+                      [LOAD] = {AS_CLASS_LOAD, AS_INSN_LOAD},
+                      [STORE] = {AS_CLASS_STORE, AS_INSN_STORE},
+                      [BRANCH] = {AS_CLASS_BRANCH, AS_INSN_CONDITIONAL},
+                      [CALL] = {AS_CLASS_CALL, AS_INSN_STORE},
+                      [RET] = {AS_CLASS_RETURN, AS_INSN_LOAD},
+                      [LOCKED] = {AS_CLASS_ATOMIC, AS_INSN_LOAD | AS_INSN_STORE | AS_INSN_ATOMIC},
+                      [SYSCALL] = {AS_CLASS_SYSTEM, 0},
+                      [LOAD2] = {AS_CLASS_LOAD, AS_INSN_LOAD}};
+    uint32_t kind = id % 16 < KINDS ? id % 16 : NOP;
+    insns[id % 64] = (struct as_insn){
+        .id = id, .address = 16 * (uint64_t)id, .class_ = kinds[kind].class_, .flags = kinds[kind].flags};
+    return &insns[id % 64];
+}
+
+static const struct as_run_info run_info = {.size = sizeof run_info,
+                                            .frequency = 1e9,
+                                            .commit_width = 4,
+                                            .dispatch_width = 4,
+                                            .commit_group = 4,
+                                            .rob = 64,
+                                            .insn = insn_of};
+
+/* ---- a run ---- */
+
+struct taken {
+    AS_VEC(struct as_pmu_sample) samples;
+    AS_VEC(struct as_pmu_branch) branches; /* of the last sample */
+    struct as_pmu_counts counts[4];
+};
+
+static void take(void *context, const struct as_pmu_sample *sample)
+{
+    struct taken *taken = context;
+    *as_vec_push(&taken->samples) = *sample;
+    as_vec_clear(&taken->branches);
+    for (uint32_t i = 0; i < sample->n_branches; i++)
+        *as_vec_push(&taken->branches) = sample->branches[i];
+}
+
+static struct taken run(const struct as_pmu_request *request, const struct as_pipe *pipes, size_t n,
+                        const struct as_data_access *accesses, const uint32_t *owners, size_t n_accesses)
+{
+    struct taken taken = {0};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_pmu_stream *stream = as_pmu_stream_new(&run_info, request, take, &taken, &err);
+    if (!stream)
+        fail_msg("%s", err.message);
+    struct as_pipe_batch batch = {.size = sizeof batch,
+                                  .thread = 1,
+                                  .n = n,
+                                  .pipes = pipes,
+                                  .n_accesses = n_accesses,
+                                  .accesses = accesses,
+                                  .owners = owners};
+    as_pmu_observer.batch(stream, &batch);
+    as_pmu_observer.finish(stream, NULL);
+    for (size_t i = 0; i < request->n; i++)
+        taken.counts[i] = *as_pmu_stream_counts(stream, i);
+    as_pmu_observer.free(stream);
+    return taken;
+}
+
+static void clear(struct taken *taken)
+{
+    as_vec_free(&taken->samples);
+    as_vec_free(&taken->branches);
+}
+
+static uint64_t of(const struct taken *taken, uint32_t insn)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < taken->samples.len; i++)
+        n += taken->samples.data[i].insn == insn;
+    return n;
+}
+
+static struct as_pmu_request ask(const struct as_pmu *pmu, const char *event, uint64_t period)
+{
+    struct as_pmu_request request = {.pmu = pmu};
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_pmu_request_add(&request, event, period, &err))
+        fail_msg("%s", err.message);
+    return request;
+}
+
+/* Instructions that dispatch, execute and commit one a cycle, `ids` over and over. */
+static struct as_pipe *repeat(const uint32_t *ids, size_t n_ids, size_t times, uint32_t apart)
+{
+    struct as_pipe *pipes = as_alloc_array(n_ids * times, sizeof *pipes);
+    for (size_t i = 0; i < n_ids * times; i++) {
+        uint64_t cycle = 10 + apart * i;
+        pipes[i] = (struct as_pipe){.insn = ids[i % n_ids],
+                                    .fetch = cycle - 4,
+                                    .dispatch = cycle,
+                                    .issue = cycle + 1,
+                                    .done = cycle + 4,
+                                    .commit = cycle + 5,
+                                    .thread = 1,
+                                    .uops = 1};
+    }
+    return pipes;
+}
+
+/* ---- PEBS ---- */
+
+static const struct as_pmu plain_pebs = {.name = "pebs",
+                                         .kind = AS_PMU_PEBS,
+                                         .counters = 4,
+                                         .multiplex = 1000,
+                                         .pdir = true,
+                                         .latency = true,
+                                         .lbr = 4,
+                                         .lbr_cycles = true,
+                                         .lbr_mispredicts = true,
+                                         .lbr_call_stack = true,
+                                         .buffer_records = 1};
+
+/* Figure 1 of the shadow paper: five events; an overflow at the first records the fourth, those of the second to the
+ * fourth record the fifth. */
+static void figure_1(void **state)
+{
+    static const uint64_t commits[] = {100, 103, 106, 110, 130};
+    static const uint32_t want[] = {4, 5, 5, 5};
+    struct as_pmu pmu = plain_pebs;
+    pmu.shadow[AS_SHADOW_LOADS] = 9;
+    for (uint64_t first = 1; first <= 4; first++) {
+        struct as_pipe pipes[5] = {0};
+        for (uint32_t i = 0; i < 5; i++)
+            pipes[i] = (struct as_pipe){.insn = LOAD + 16 * i, .commit = commits[i], .done = 1, .issue = 1, .uops = 1};
+        struct as_pmu_request request = ask(&pmu, "loads", first);
+        struct taken taken = run(&request, pipes, 5, NULL, NULL, 0);
+        assert_true(taken.samples.len >= 1);
+        assert_int_equal(taken.samples.data[0].insn, LOAD + 16 * (want[first - 1] - 1));
+        assert_int_equal(taken.samples.data[0].cycle, commits[want[first - 1] - 1]);
+        clear(&taken);
+    }
+}
+
+/* Snippet 1: four loads, then a fence that takes longer than the shadow. The number of samples is right, and all are the
+ * first load's; without a shadow they are even. */
+static void all_on_the_first_load(void **state)
+{
+    enum { TIMES = 10000 };
+    struct as_pmu pmu = plain_pebs;
+    struct as_pipe *pipes = as_alloc_array(4 * TIMES, sizeof *pipes);
+    for (size_t i = 0; i < 4 * TIMES; i++)
+        pipes[i] = (struct as_pipe){
+            .insn = LOAD + 16 * (uint32_t)(i % 4), .commit = 20 * (i / 4) + i % 4, .uops = 1, .thread = 1};
+    pmu.shadow[AS_SHADOW_LOADS] = 10;
+    struct as_pmu_request request = ask(&pmu, "loads", 7);
+    struct taken taken = run(&request, pipes, 4 * TIMES, NULL, NULL, 0);
+    assert_int_equal(taken.counts[0].happened, 4 * TIMES);
+    assert_int_equal(taken.counts[0].overflows, 4 * TIMES / 7);
+    assert_int_equal(of(&taken, LOAD), taken.samples.len);
+    assert_in_range(taken.samples.len, 4 * TIMES / 7 - 1, 4 * TIMES / 7);
+    clear(&taken);
+
+    pmu.shadow[AS_SHADOW_LOADS] = 0;
+    request = ask(&pmu, "loads", 7);
+    taken = run(&request, pipes, 4 * TIMES, NULL, NULL, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_in_range(of(&taken, LOAD + 16 * i), TIMES / 7 - 1, TIMES / 7 + 1);
+    clear(&taken);
+    free(pipes);
+}
+
+/* The counter goes on while the unit is not armed: a shadow of many periods gives one sample, and the rest is missed. */
+static void overflows_in_the_shadow_are_missed(void **state)
+{
+    static const uint32_t ids[] = {LOAD};
+    struct as_pipe *pipes = repeat(ids, 1, 100, 1);
+    struct as_pmu pmu = plain_pebs;
+    pmu.shadow[AS_SHADOW_LOADS] = 35;
+    struct as_pmu_request request = ask(&pmu, "loads", 10);
+    struct taken taken = run(&request, pipes, 100, NULL, NULL, 0);
+    assert_int_equal(taken.counts[0].overflows, 10);
+    assert_int_equal(taken.samples.len, 2); /* overflows 10 and 50 arm it; 20, 30, 40 and 60, 70, 80 find it busy */
+    assert_int_equal(taken.samples.data[0].cycle, 15 + 9 + 35);
+    assert_int_equal(taken.counts[0].missed, 7);
+    clear(&taken);
+    free(pipes);
+}
+
+/* A precise distribution records the very next instruction, whatever the shadow. */
+static void pdir(void **state)
+{
+    static const uint32_t ids[] = {NOP, NOP + 16, NOP + 32};
+    struct as_pipe *pipes = repeat(ids, 3, 1000, 1);
+    struct as_pmu pmu = plain_pebs;
+    pmu.shadow[AS_SHADOW_INSTRUCTIONS] = 10;
+    for (size_t i = 0; i < 3000; i++)
+        pipes[i].commit = 100 + i / 3; /* three a cycle */
+    struct as_pmu_request request = ask(&pmu, "instructions:ppp", 9);
+    struct taken taken = run(&request, pipes, 3000, NULL, NULL, 0);
+    assert_int_equal(of(&taken, NOP), taken.samples.len); /* the ninth is the third of its loop: the next one follows */
+    clear(&taken);
+    free(pipes);
+}
+
+static void events_are_told_apart(void **state)
+{
+    static const struct as_pipe pipes[] = {
+        {.insn = LOAD, .commit = 1, .events = AS_EVENT_ST_L1 | AS_EVENT_L2_HIT},
+        {.insn = LOAD, .commit = 2, .events = AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT},
+        {.insn = LOAD, .commit = 3, .events = AS_EVENT_ST_L1 | AS_EVENT_ST_LLC, .issue = 1, .done = 301},
+        {.insn = LOAD, .commit = 4},
+        {.insn = STORE, .commit = 5, .events = AS_EVENT_ST_L1},
+        {.insn = LOCKED, .commit = 6},
+        {.insn = BRANCH, .commit = 7, .flags = AS_PIPE_TAKEN | AS_PIPE_MISPREDICTED},
+        {.insn = BRANCH, .commit = 8},
+        {.insn = CALL, .commit = 9, .flags = AS_PIPE_TAKEN},
+        {.insn = RET, .commit = 10, .flags = AS_PIPE_TAKEN},
+        {.insn = LOAD, .commit = 11, .flags = AS_PIPE_CONTINUES},
+    };
+    static const struct {
+        const char *event;
+        uint64_t n;
+    } want[] = {{"instructions", 10},
+                {"loads", 6},
+                {"stores", 3},
+                {"locked-loads", 1},
+                {"branches", 4},
+                {"conditional", 2},
+                {"taken", 3},
+                {"calls", 1},
+                {"returns", 1},
+                {"mispredicted", 1},
+                {"mispredicted-taken", 1},
+                {"l1-hit", 3},
+                {"l1-miss", 3},
+                {"l2-hit", 1},
+                {"l2-miss", 2},
+                {"l3-hit", 1},
+                {"l3-miss", 1},
+                {"dtlb-miss", 0},
+                {"far", 0},
+                {"snoop-none", 1},
+                {"load-latency=300", 1},
+                {"load-latency=301", 0}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct as_pmu_request request = ask(&plain_pebs, want[i].event, 1000);
+        struct taken taken = run(&request, pipes, sizeof pipes / sizeof *pipes, NULL, NULL, 0);
+        if (taken.counts[0].happened != want[i].n)
+            fail_msg("%s: %llu", want[i].event, (unsigned long long)taken.counts[0].happened);
+        clear(&taken);
+    }
+}
+
+/* A sample has what it accessed, its latency and its events. */
+static void what_a_sample_says(void **state)
+{
+    static const struct as_pipe pipes[] = {
+        {.insn = LOAD, .commit = 10},
+        {.insn = LOAD2, .path = 7, .dispatch = 11, .issue = 12, .done = 52, .commit = 60, .events = AS_EVENT_ST_L1}};
+    static const struct as_data_access accesses[] = {
+        {.address = 0x1000, .size = 8, .kind = AS_ACCESS_LOAD},
+        {.address = 0x2000, .size = 4, .kind = AS_ACCESS_STORE}, /* not what a load event is about */
+        {.address = 0x3000, .size = 4, .kind = AS_ACCESS_LOAD}};
+    static const uint32_t owners[] = {0, 1, 1};
+    struct as_pmu_request request = ask(&plain_pebs, "loads", 1);
+    struct taken taken = run(&request, pipes, 2, accesses, owners, 3);
+    assert_int_equal(taken.samples.len, 1);
+    const struct as_pmu_sample *sample = &taken.samples.data[0];
+    assert_int_equal(sample->ip, 16 * LOAD2);
+    assert_int_equal(sample->address, 0x3000);
+    assert_int_equal(sample->size, 4);
+    assert_int_equal(sample->latency, 40);
+    assert_int_equal(sample->completed, 8);
+    assert_int_equal(sample->retired, 49);
+    assert_int_equal(sample->path, 7);
+    assert_int_equal(sample->thread, 1);
+    assert_int_equal(sample->events, AS_EVENT_ST_L1);
+    assert_false(sample->kernel);
+    clear(&taken);
+}
+
+/* Six events on four counters: each is counted for four of six intervals. */
+static void multiplexing(void **state)
+{
+    static const uint32_t ids[] = {LOCKED, CALL, RET, BRANCH};
+    static const char *const events[] = {"loads", "stores", "branches", "locked-loads", "returns", "calls"};
+    enum { TIMES = 60000 };
+    struct as_pmu pmu = plain_pebs;
+    struct as_pipe *pipes = repeat(ids, 4, TIMES, 1);
+    pmu.multiplex = 10; /* 10,000 cycles: 24 intervals */
+    struct as_pmu_request request = {.pmu = &pmu};
+    struct as_error err = AS_ERROR_INIT;
+    for (size_t i = 0; i < 4; i++)
+        assert_true(as_pmu_request_add(&request, events[i], 100, &err));
+    struct taken four = run(&request, pipes, 4 * TIMES, NULL, NULL, 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(four.counts[i].counted, four.counts[i].happened);
+    for (size_t i = 4; i < 6; i++)
+        assert_true(as_pmu_request_add(&request, events[i], 100, &err));
+    struct taken six = run(&request, pipes, 4 * TIMES, NULL, NULL, 0);
+    for (size_t i = 0; i < 4; i++) {
+        double part = (double)six.counts[i].counted / (double)six.counts[i].happened;
+        assert_float_equal(part, 4.0 / 6, 0.001);
+        assert_in_range(six.counts[i].samples, six.counts[i].counted / 100 - 30, six.counts[i].counted / 100);
+    }
+    clear(&four);
+    clear(&six);
+    free(pipes);
+}
+
+/* From Ice Lake on the fixed counter takes the instructions, and four others fit beside it. */
+static void fixed_counters(void **state)
+{
+    static const uint32_t ids[] = {LOCKED, CALL, RET, BRANCH};
+    static const char *const events[] = {"loads", "stores", "branches", "returns", "instructions"};
+    struct as_pipe *pipes = repeat(ids, 4, 10000, 1);
+    for (uint32_t fixed = 0; fixed <= 3; fixed += 3) {
+        struct as_pmu pmu = plain_pebs;
+        struct as_error err = AS_ERROR_INIT;
+        struct as_pmu_request request = {.pmu = &pmu};
+        pmu.fixed = fixed;
+        pmu.multiplex = 1;
+        for (size_t i = 0; i < 5; i++)
+            assert_true(as_pmu_request_add(&request, events[i], 100, &err));
+        struct taken taken = run(&request, pipes, 40000, NULL, NULL, 0);
+        assert_int_equal(taken.counts[0].counted == taken.counts[0].happened, fixed > 0);
+        clear(&taken);
+    }
+    free(pipes);
+}
+
+/* A handler that stops and restarts the event executes loads of its own, which are counted; locked ones are not. */
+static void loads_of_the_handler(void **state)
+{
+    static const uint32_t ids[] = {LOCKED};
+    struct as_pipe *pipes = repeat(ids, 1, 10000, 1);
+    struct as_pmu pmu = plain_pebs;
+    pmu.handler_loads = 50;
+    struct as_pmu_request request = ask(&pmu, "loads", 100);
+    request.handler = AS_HANDLER_IOCTL;
+    struct taken loads = run(&request, pipes, 10000, NULL, NULL, 0);
+    assert_in_range(loads.samples.len, 195, 200); /* 50 of 100 are the handler's */
+    request = ask(&pmu, "locked-loads", 100);
+    request.handler = AS_HANDLER_IOCTL;
+    struct taken locked = run(&request, pipes, 10000, NULL, NULL, 0);
+    assert_in_range(locked.samples.len, 99, 100);
+    request = ask(&pmu, "loads:u", 100); /* the handler's are the kernel's */
+    request.handler = AS_HANDLER_IOCTL;
+    struct taken user = run(&request, pipes, 10000, NULL, NULL, 0);
+    assert_in_range(user.samples.len, 99, 100);
+    clear(&loads);
+    clear(&locked);
+    clear(&user);
+    free(pipes);
+}
+
+/* ---- LBR ---- */
+
+static void branch_record(void **state)
+{
+    static const struct as_pipe pipes[] = {
+        {.insn = BRANCH, .commit = 10, .flags = AS_PIPE_TAKEN | AS_PIPE_MISPREDICTED},
+        {.insn = CALL + 16, .commit = 17, .flags = AS_PIPE_TAKEN},
+        {.insn = BRANCH + 16, .commit = 18}, /* not taken */
+        {.insn = LOAD, .commit = 19},
+        {.insn = RET, .commit = 20, .flags = AS_PIPE_TAKEN},
+        {.insn = LOAD + 16, .commit = 25},
+    };
+    struct as_pmu_request request = ask(&plain_pebs, "l1-hit", 2);
+    request.branches = true;
+    struct taken taken = run(&request, pipes, 6, NULL, NULL, 0);
+    assert_int_equal(taken.samples.len, 1); /* the return is a load too: the second, which overflows */
+    assert_int_equal(taken.samples.data[0].insn, LOAD + 16);
+    assert_int_equal(taken.branches.len, 3);
+    assert_int_equal(taken.branches.data[0].from, 16 * RET);
+    assert_int_equal(taken.branches.data[0].to, 16 * (LOAD + 16));
+    assert_int_equal(taken.branches.data[0].cycles, 3);
+    assert_int_equal(taken.branches.data[1].from, 16 * (CALL + 16));
+    assert_int_equal(taken.branches.data[1].to, 16 * (BRANCH + 16));
+    assert_int_equal(taken.branches.data[1].cycles, 7);
+    assert_false(taken.branches.data[1].mispredicted);
+    assert_int_equal(taken.branches.data[2].from, 16 * BRANCH);
+    assert_true(taken.branches.data[2].mispredicted);
+    clear(&taken);
+}
+
+/* As many as it has, the newest ones; as a stack of calls, what has returned is gone. */
+static void branch_record_is_short(void **state)
+{
+    static const uint32_t ids[] = {BRANCH, CALL + 16, LOAD, RET};
+    struct as_pipe *pipes = repeat(ids, 4, 10, 3);
+    struct as_pmu pmu = plain_pebs;
+    for (size_t i = 0; i < 40; i++)
+        pipes[i].flags = i % 4 == 2 ? 0 : AS_PIPE_TAKEN;
+    for (uint32_t entries = 2; entries <= 8; entries *= 2) {
+        pmu.lbr = entries;
+        struct as_pmu_request request = ask(&pmu, "l1-hit", 18);
+        request.branches = true;
+        struct taken taken = run(&request, pipes, 40, NULL, NULL, 0);
+        assert_int_equal(taken.branches.len, entries);
+        clear(&taken);
+    }
+    struct as_pmu_request request = ask(&pmu, "l1-hit", 18);
+    request.branches = request.call_stack = true;
+    struct taken taken = run(&request, pipes, 40, NULL, NULL, 0);
+    assert_int_equal(taken.samples.len, 1);
+    assert_int_equal(taken.samples.data[0].insn, LOAD);
+    assert_int_equal(taken.branches.len, 1); /* it is in the call, all before have returned */
+    assert_int_equal(taken.branches.data[0].from, 16 * (CALL + 16));
+    clear(&taken);
+    free(pipes);
+}
+
+/* ---- IBS ---- */
+
+static const struct as_pmu plain_ibs = {.name = "ibs", .kind = AS_PMU_IBS, .counts_ops = true, .buffer_records = 1};
+
+/* Groups of four dispatch together: without randomness the first of the group behind the overflow is tagged. */
+static struct as_pipe *groups_of_four(size_t n)
+{
+    struct as_pipe *pipes = as_alloc_array(n, sizeof *pipes);
+    for (size_t i = 0; i < n; i++)
+        pipes[i] = (struct as_pipe){.insn = 16 * (uint32_t)(i % 4),
+                                    .fetch = 5 + i / 4,
+                                    .dispatch = 10 + i / 4,
+                                    .issue = 11 + i / 4,
+                                    .done = 12 + i / 4,
+                                    .commit = 14 + i / 4,
+                                    .uops = 1};
+    return pipes;
+}
+
+static void ibs_tags_the_next_group(void **state)
+{
+    struct as_pipe *pipes = groups_of_four(40000);
+    struct as_pmu_request request = ask(&plain_ibs, "ops", 101);
+    struct taken first = run(&request, pipes, 40000, NULL, NULL, 0);
+    assert_true(first.samples.len > 300);
+    assert_int_equal(of(&first, 0), first.samples.len);
+    assert_int_equal(first.samples.data[0].retired, 4);
+    assert_int_equal(first.samples.data[0].completed, 2);
+    struct as_pmu any = plain_ibs;
+    any.slot = AS_PMU_SLOT_ANY;
+    request = ask(&any, "ops", 101);
+    struct taken even = run(&request, pipes, 40000, NULL, NULL, 0);
+    double n = (double)even.samples.len, spread = 5 * 0.4330127 / __builtin_sqrt(n); /* five standard deviations */
+    for (uint32_t i = 0; i < 4; i++)
+        assert_float_equal((double)of(&even, 16 * i) / n, 0.25, spread);
+    clear(&first);
+    clear(&even);
+    free(pipes);
+}
+
+/* Off by one: the address is that of what follows in the program, also within the group. */
+static void ibs_off_by_one(void **state)
+{
+    struct as_pipe *pipes = groups_of_four(4000);
+    struct as_pmu pmu = plain_ibs;
+    pmu.off_by_one = true;
+    struct as_pmu_request request = ask(&pmu, "ops", 101);
+    struct taken taken = run(&request, pipes, 4000, NULL, NULL, 0);
+    assert_true(taken.samples.len > 20);
+    for (size_t i = 0; i < taken.samples.len; i++) {
+        assert_int_equal(taken.samples.data[i].insn, 0);
+        assert_int_equal(taken.samples.data[i].ip, 16 * 16);
+    }
+    clear(&taken);
+    free(pipes);
+}
+
+/* The counter runs on until the handler stops it, and starts with random bits: fewer or more samples than operations
+ * divided by the interval. */
+static void ibs_counts_late_and_early(void **state)
+{
+    static const uint32_t ids[] = {NOP};
+    struct as_pipe *pipes = repeat(ids, 1, 100000, 1);
+    struct as_pmu pmu = plain_ibs;
+    pmu.interrupt = 500;
+    struct as_pmu_request request = ask(&pmu, "ops", 1000);
+    struct taken late = run(&request, pipes, 100000, NULL, NULL, 0);
+    assert_in_range(late.samples.len, 100000 / 1507, 100000 / 1506 + 1); /* 1000, to the next group, retired, 500 */
+    assert_int_equal(late.counts[0].happened, 100000);
+    pmu.interrupt = 0;
+    pmu.random_bits = 9;
+    request = ask(&pmu, "ops", 1000);
+    struct taken early = run(&request, pipes, 100000, NULL, NULL, 0);
+    assert_in_range(early.samples.len, 100000 / 1010, 100000 / 600);
+    assert_true(early.samples.len > 110);
+    clear(&late);
+    clear(&early);
+    free(pipes);
+}
+
+static void ibs_counts_cycles(void **state)
+{
+    static const uint32_t ids[] = {NOP};
+    struct as_pipe *pipes = repeat(ids, 1, 10000, 3);
+    struct as_pmu_request request = ask(&plain_ibs, "cycles", 1000);
+    struct taken taken = run(&request, pipes, 10000, NULL, NULL, 0);
+    assert_in_range(taken.samples.len, 29, 30);
+    clear(&taken);
+    free(pipes);
+}
+
+/* A tag on the wrong path is squashed with it. */
+static void ibs_wrong_path(void **state)
+{
+    struct as_pipe pipes[12];
+    for (size_t i = 0; i < 12; i++) {
+        uint64_t cycle = i < 5 ? 10 + i : 100 + i;
+        pipes[i] = (struct as_pipe){
+            .insn = 16 * (uint32_t)i, .dispatch = cycle, .issue = cycle, .done = cycle, .commit = cycle, .uops = 1};
+    }
+    struct as_pmu_request request = ask(&plain_ibs, "ops", 5);
+    struct taken right = run(&request, pipes, 12, NULL, NULL, 0);
+    assert_int_equal(right.counts[0].squashed, 0);
+    assert_int_equal(right.samples.data[0].insn, 16 * 5);
+    pipes[4].insn = BRANCH;
+    pipes[4].flags = AS_PIPE_MISPREDICTED;
+    pipes[4].wrong_path = 40;
+    pipes[4].wrong_delay = 1;
+    pipes[4].done = 90;
+    struct taken wrong = run(&request, pipes, 12, NULL, NULL, 0);
+    assert_int_equal(wrong.counts[0].squashed, 1);
+    assert_int_equal(wrong.samples.data[0].insn, 16 * 10); /* five more behind it, then the next */
+    clear(&right);
+    clear(&wrong);
+}
+
+static void ibs_fetches(void **state)
+{
+    struct as_pipe *pipes = groups_of_four(4000);
+    struct as_pmu_request request = ask(&plain_ibs, "fetches", 100);
+    struct taken taken = run(&request, pipes, 4000, NULL, NULL, 0);
+    assert_int_equal(taken.counts[0].happened, 1000);
+    assert_in_range(taken.samples.len, 9, 10);
+    assert_int_equal(of(&taken, 0), taken.samples.len); /* the first of what is fetched together */
+    assert_int_equal(taken.samples.data[0].latency, 1);
+    clear(&taken);
+    free(pipes);
+}
+
+/* ---- modes ---- */
+
+static void kernel_mode(void **state)
+{
+    static const uint32_t ids[] = {SYSCALL, NOP, NOP, NOP};
+    struct as_pipe *pipes = repeat(ids, 4, 1000, 1);
+    struct as_pmu pmu = plain_pebs;
+    pmu.kernel_entry = 10;
+    pmu.kernel_body = 5;
+    pmu.kernel_locked = 1;
+    pmu.kernel_exit = 20;
+    struct as_pmu_request request = ask(&pmu, "locked-loads", 10);
+    struct taken pebs = run(&request, pipes, 4000, NULL, NULL, 0);
+    assert_int_equal(pebs.counts[0].happened, 1000);
+    assert_in_range(pebs.samples.len, 99, 100);
+    for (size_t i = 0; i < pebs.samples.len; i++) {
+        assert_true(pebs.samples.data[i].kernel);
+        assert_int_equal(pebs.samples.data[i].ip, AS_PMU_KERNEL_TEXT + 4 * 14);
+    }
+    request = ask(&pmu, "locked-loads:u", 10);
+    struct taken user = run(&request, pipes, 4000, NULL, NULL, 0);
+    assert_int_equal(user.counts[0].happened, 0);
+
+    /* IBS tags in the kernel and looks at the mode when the interrupt has come, 22 cycles later: behind the exit. */
+    struct as_pmu ibs = plain_ibs;
+    ibs.kernel_entry = 10;
+    ibs.kernel_body = 5;
+    ibs.kernel_locked = 1;
+    ibs.kernel_exit = 20;
+    ibs.random_bits = 4; /* not in step with the calls */
+    for (ibs.interrupt = 5; ibs.interrupt <= 22; ibs.interrupt += 17) {
+        request = ask(&ibs, "ops", 37);
+        struct taken tagged = run(&request, pipes, 4000, NULL, NULL, 0);
+        uint64_t locked = 0, wrong = 0;
+        for (size_t i = 0; i < tagged.samples.len; i++) {
+            bool is_locked = tagged.samples.data[i].insn_flags & AS_INSN_ATOMIC;
+            locked += is_locked;
+            wrong += is_locked && !tagged.samples.data[i].kernel;
+        }
+        assert_true(locked > 5);
+        assert_int_equal(wrong, ibs.interrupt == 22 ? locked : 0);
+        clear(&tagged);
+    }
+    clear(&pebs);
+    clear(&user);
+    free(pipes);
+}
+
+/* ---- SPE ---- */
+
+static const struct as_pmu plain_spe = {.name = "spe", .kind = AS_PMU_SPE, .least_interval = 1, .buffer_records = 1};
+
+static void spe_interval(void **state)
+{
+    static const uint32_t ids[] = {LOAD, STORE, BRANCH, NOP};
+    struct as_pipe *pipes = repeat(ids, 4, 10000, 1);
+    struct as_pmu pmu = plain_spe;
+    struct as_pmu_request request = ask(&pmu, "operations", 100);
+    struct taken exact = run(&request, pipes, 40000, NULL, NULL, 0);
+    assert_int_equal(exact.samples.len, 400);
+    assert_int_equal(of(&exact, NOP), 400); /* in step with the loop */
+    pmu.jitter_bits = 8;
+    request = ask(&pmu, "operations", 100);
+    struct taken even = run(&request, pipes, 40000, NULL, NULL, 0);
+    double n = (double)even.samples.len, spread = 5 * 0.4330127 / __builtin_sqrt(n);
+    assert_in_range(even.samples.len, 150, 210); /* 100 and 127.5 on average */
+    assert_float_equal((double)of(&even, LOAD) / n, 0.25, spread);
+    request = ask(&pmu, "operations:l", 100);
+    struct taken loads = run(&request, pipes, 40000, NULL, NULL, 0);
+    assert_int_equal(of(&loads, LOAD), loads.samples.len);
+    assert_int_equal(loads.samples.len + loads.counts[0].filtered, loads.counts[0].overflows);
+    clear(&exact);
+    clear(&even);
+    clear(&loads);
+    free(pipes);
+}
+
+static void spe_collisions(void **state)
+{
+    static const uint32_t ids[] = {LOAD};
+    struct as_pipe *pipes = repeat(ids, 1, 1000, 1);
+    for (size_t i = 0; i < 1000; i++)
+        pipes[i].commit += 35;
+    struct as_pmu_request request = ask(&plain_spe, "operations", 10);
+    struct taken taken = run(&request, pipes, 1000, NULL, NULL, 0);
+    assert_int_equal(taken.counts[0].overflows, 100);
+    assert_int_equal(taken.samples.len, 25); /* 40 cycles in flight: three of four collide */
+    assert_int_equal(taken.counts[0].collisions, 75);
+    clear(&taken);
+    free(pipes);
+}
+
+static void spe_branch_targets(void **state)
+{
+    static const uint32_t ids[] = {BRANCH, LOAD, LOAD + 16, LOAD + 32, LOAD2};
+    struct as_pipe *pipes = repeat(ids, 5, 10000, 1);
+    struct as_pmu pmu = plain_spe;
+    for (size_t i = 0; i < 50000; i += 5)
+        pipes[i].flags = AS_PIPE_TAKEN;
+    pmu.target_window = 2;
+    struct as_pmu_request request = ask(&pmu, "operations", 7);
+    struct taken taken = run(&request, pipes, 50000, NULL, NULL, 0);
+    double n = (double)taken.samples.len;
+    assert_float_equal((double)of(&taken, LOAD) / n, 0.6, 0.01);
+    assert_int_equal(of(&taken, LOAD + 16), 0);
+    assert_int_equal(of(&taken, LOAD + 32), 0);
+    assert_float_equal((double)of(&taken, LOAD2) / n, 0.2, 0.01);
+    clear(&taken);
+    free(pipes);
+}
+
+/* ---- TIP ---- */
+
+static uint64_t weight_of(const struct taken *taken, uint32_t insn)
+{
+    uint64_t weight = 0;
+    for (size_t i = 0; i < taken->samples.len; i++)
+        weight += taken->samples.data[i].insn == insn ? taken->samples.data[i].weight : 0;
+    return weight;
+}
+
+/* At every cycle it is the Oracle: stalled, committing two, flushed, drained. */
+static void tip_every_cycle(void **state)
+{
+    static const struct as_pmu tip = {.name = "tip", .kind = AS_PMU_TIP, .buffer_records = 1};
+    static const struct as_pipe pipes[] = {
+        {.insn = 1, .dispatch = 1, .commit = 20},
+        {.insn = 16, .dispatch = 1, .commit = 20},
+        {.insn = 32 + BRANCH, .dispatch = 2, .commit = 24, .flags = AS_PIPE_MISPREDICTED},
+        {.insn = 48, .dispatch = 34, .commit = 40}, /* empty from 25 to 33: the branch's */
+        {.insn = 64, .dispatch = 50, .commit = 52}, /* empty from 41 to 49: its own */
+    };
+    struct as_pmu_request request = ask(&tip, "cycles", 2);
+    struct taken taken = run(&request, pipes, 5, NULL, NULL, 0);
+    assert_int_equal(taken.counts[0].happened, 52);
+    assert_int_equal(weight_of(&taken, 1), 18 + 1);
+    assert_int_equal(weight_of(&taken, 16), 1);
+    assert_int_equal(weight_of(&taken, 32 + BRANCH), 4 + 8); /* 22 and 24; 26 to 32 */
+    assert_int_equal(weight_of(&taken, 48), 8);
+    assert_int_equal(weight_of(&taken, 64), 12);
+    clear(&taken);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(figure_1),
+                                       cmocka_unit_test(all_on_the_first_load),
+                                       cmocka_unit_test(overflows_in_the_shadow_are_missed),
+                                       cmocka_unit_test(pdir),
+                                       cmocka_unit_test(events_are_told_apart),
+                                       cmocka_unit_test(what_a_sample_says),
+                                       cmocka_unit_test(multiplexing),
+                                       cmocka_unit_test(fixed_counters),
+                                       cmocka_unit_test(loads_of_the_handler),
+                                       cmocka_unit_test(branch_record),
+                                       cmocka_unit_test(branch_record_is_short),
+                                       cmocka_unit_test(ibs_tags_the_next_group),
+                                       cmocka_unit_test(ibs_off_by_one),
+                                       cmocka_unit_test(ibs_counts_late_and_early),
+                                       cmocka_unit_test(ibs_counts_cycles),
+                                       cmocka_unit_test(ibs_wrong_path),
+                                       cmocka_unit_test(ibs_fetches),
+                                       cmocka_unit_test(kernel_mode),
+                                       cmocka_unit_test(spe_interval),
+                                       cmocka_unit_test(spe_collisions),
+                                       cmocka_unit_test(spe_branch_targets),
+                                       cmocka_unit_test(tip_every_cycle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
