@@ -1,0 +1,70 @@
+/* The LRU stack of one thread, or of one shared cache: for each touch of a granule how far back its last use lies, in
+ * accesses and in distinct granules.
+ *
+ * An invalidated granule leaves a hole in the stack, as it leaves an empty way in a cache. A touch that finds its
+ * granule deeper than the topmost hole, or not at all, fills that hole: what lies below it does not sink. With that, a
+ * fully associative LRU cache of n granules misses exactly where the distance is n or more, invalidations included,
+ * for every n at once. Without invalidations the distance is the number of distinct granules in between.
+ *
+ * One thread owns a stack. */
+#ifndef AS_REUSE_LRU_STACK_H
+#define AS_REUSE_LRU_STACK_H
+
+#include "reuse/granules.h"
+#include "reuse/slot_order.h"
+
+/* The last use of a granule. */
+struct as_use {
+    uint32_t slot; /* 0: none; AS_USE_INVALID: it was invalidated since */
+    uint32_t code; /* who: whatever the caller passed */
+    uint64_t time : 39, offset : 12, thread : 12, write : 1;
+};
+enum { AS_USE_INVALID = -1 };
+
+struct as_touch {
+    uint64_t key; /* the granule */
+    uint32_t code;
+    uint16_t bytes;       /* of the granule that are accessed */
+    uint16_t offset : 12; /* of the first of them */
+    uint16_t write : 1;
+    uint16_t first : 1;      /* the first granule of an access: a new access begins */
+    uint16_t invalidate : 1; /* no touch: another thread's store invalidates the granule */
+    uint16_t missed : 1;     /* the private caches did not have it */
+};
+
+enum as_touch_kind { AS_TOUCH_COLD, AS_TOUCH_INVALIDATED, AS_TOUCH_REUSE };
+
+struct as_touched {
+    enum as_touch_kind kind;
+    uint32_t distance;  /* of a reuse: granules in between … */
+    uint64_t time;      /* … and accesses in between */
+    struct as_use last; /* the use before, unless this is the first */
+};
+
+struct as_lru_stack {
+    struct as_granules uses; /* struct as_use */
+    struct as_slot_order order;
+    AS_VEC(uint32_t) holes; /* a heap, the greatest slot first */
+    uint64_t granules;      /* distinct ones so far */
+};
+
+void as_lru_stack_init(struct as_lru_stack *stack);
+void as_lru_stack_free(struct as_lru_stack *stack);
+uint64_t as_lru_stack_bytes(const struct as_lru_stack *stack);
+
+/* `use` is the granule's record (as_lru_stack_use), `thread` up to 4095, `now` the number of accesses before this one. */
+struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use, const struct as_touch *touch,
+                                     uint32_t thread, uint64_t now);
+/* Returns whether the granule was there. */
+bool as_lru_stack_invalidate(struct as_lru_stack *stack, uint64_t key);
+/* A stack of its own that is the same. */
+void as_lru_stack_copy(struct as_lru_stack *to, struct as_lru_stack *from);
+/* Forgets a granule that is there as if it had never been touched. */
+void as_lru_stack_forget(struct as_lru_stack *stack, struct as_use *use);
+
+static inline struct as_use *as_lru_stack_use(struct as_lru_stack *stack, uint64_t key)
+{
+    return as_granules_put(&stack->uses, key);
+}
+
+#endif

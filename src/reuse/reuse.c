@@ -1,0 +1,348 @@
+/* See reuse.h. */
+#include "reuse/reuse.h"
+
+#include "reuse/reuse_pool.h"
+#include "reuse/reuse_rules.h"
+
+enum { HOLDERS = 64 }; /* bits of the directory: threads beyond the last share it */
+
+/* Who holds a granule: a bit for each thread of the process. Made when the second thread appears. */
+struct process {
+    uint32_t number;
+    struct as_granules holders; /* uint64_t; valid where `several` */
+    bool several;
+    AS_VEC(uint32_t) threads; /* places in as_reuse.threads */
+};
+
+struct thread {
+    struct as_reuse_thread shown;
+    struct process *process;
+    uint32_t index; /* in its process */
+    struct as_reuse_chunk *open;
+};
+
+struct as_reuse {
+    struct as_reuse_options options;
+    AS_VEC(struct thread *) threads;
+    AS_VEC(struct process *) processes;
+    struct as_map by_number;       /* process << 32 | thread: place in threads + 1 */
+    struct thread *last;           /* whose turn was the last */
+    struct as_reuse_view *sockets; /* NULL: one thread so far */
+    struct as_reuse_pool *pool;
+    struct as_reuse_view *all, *all_sockets;
+};
+
+struct as_reuse *as_reuse_new(const struct as_reuse_options *options)
+{
+    struct as_reuse *reuse = as_alloc(sizeof *reuse);
+    reuse->options = *options;
+    reuse->pool = as_reuse_pool_new(options->jobs);
+    return reuse;
+}
+
+static struct as_reuse_view *new_view(const struct as_reuse *reuse, bool shared, enum as_reuse_level first,
+                                      enum as_reuse_level last)
+{
+    struct as_reuse_view *view = as_alloc(sizeof *view);
+    as_reuse_view_init(view, &reuse->options.shape, shared, first, last);
+    return view;
+}
+
+static void free_view(struct as_reuse_view *view)
+{
+    if (view)
+        as_reuse_view_free(view);
+    free(view);
+}
+
+void as_reuse_free(struct as_reuse *reuse)
+{
+    if (!reuse)
+        return;
+    as_reuse_pool_free(reuse->pool);
+    for (size_t i = 0; i < reuse->threads.len; i++) {
+        free_view(reuse->threads.data[i]->shown.view);
+        free(reuse->threads.data[i]->open);
+        free(reuse->threads.data[i]);
+    }
+    for (size_t i = 0; i < reuse->processes.len; i++) {
+        if (reuse->processes.data[i]->several)
+            as_granules_free(&reuse->processes.data[i]->holders);
+        as_vec_free(&reuse->processes.data[i]->threads);
+        free(reuse->processes.data[i]);
+    }
+    for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
+        as_reuse_view_free(&reuse->sockets[i]);
+    free(reuse->sockets);
+    free_view(reuse->all);
+    free_view(reuse->all_sockets);
+    as_vec_free(&reuse->threads);
+    as_vec_free(&reuse->processes);
+    as_map_free(&reuse->by_number);
+    free(reuse);
+}
+
+/* ---- the sockets ---- */
+
+/* Behind the thread's own view, in the order of the stream. */
+static void run_sockets(void *context, struct as_reuse_chunk *chunk)
+{
+    struct as_reuse *reuse = context;
+    as_reuse_view_run(&reuse->sockets[chunk->socket], chunk->thread, chunk->touches, chunk->n);
+    for (uint32_t other = 0; other < reuse->options.sockets; other++)
+        for (size_t i = 0; other != chunk->socket && i < chunk->n; i++) {
+            const struct as_touch *touch = &chunk->touches[i];
+            if (!touch->invalidate && touch->write)
+                as_reuse_view_invalidate(&reuse->sockets[other], touch->key);
+        }
+}
+
+/* The second thread has come: what the first did so far is all that its socket's cache has seen. */
+static void make_sockets(struct as_reuse *reuse)
+{
+    struct thread *first = reuse->threads.data[0];
+    reuse->sockets = as_alloc_array(reuse->options.sockets, sizeof *reuse->sockets);
+    for (uint32_t i = 0; i < reuse->options.sockets; i++)
+        as_reuse_view_init(&reuse->sockets[i], &reuse->options.shape, true, AS_REUSE_LLC,
+                           i == first->shown.socket ? AS_REUSE_L2 : AS_REUSE_LLC);
+    as_reuse_view_branch(&reuse->sockets[first->shown.socket], first->shown.view);
+    as_reuse_pool_behind(reuse->pool, run_sockets, reuse);
+}
+
+/* ---- threads and processes ---- */
+
+struct filling {
+    struct process *process;
+    uint64_t bit;
+};
+
+static void fill_leaf(void *context, uint64_t first, void *records)
+{
+    const struct filling *filling = context;
+    const struct as_use *uses = records;
+    uint64_t *holders = as_granules_put(&filling->process->holders, first);
+    for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+        if (uses[i].slot && uses[i].slot != (uint32_t)AS_USE_INVALID)
+            holders[i] |= filling->bit;
+}
+
+static void make_directory(struct as_reuse *reuse, struct process *process)
+{
+    struct filling filling = {.process = process, .bit = 1};
+    as_granules_init(&process->holders, sizeof(uint64_t));
+    process->several = true;
+    as_granules_each(&reuse->threads.data[process->threads.data[0]]->shown.view->stack.uses, fill_leaf, &filling);
+}
+
+static struct process *process_of(struct as_reuse *reuse, uint32_t number)
+{
+    for (size_t i = reuse->processes.len; i-- > 0;)
+        if (reuse->processes.data[i]->number == number)
+            return reuse->processes.data[i];
+    struct process *process = as_alloc(sizeof *process);
+    process->number = number;
+    return *as_vec_push(&reuse->processes) = process;
+}
+
+static void publish(struct as_reuse *reuse, struct thread *thread)
+{
+    if (thread->open && thread->open->n) {
+        as_reuse_pool_run(reuse->pool, thread->open, thread->shown.number);
+        thread->open = NULL;
+    }
+}
+
+static void publish_all(struct as_reuse *reuse)
+{
+    for (size_t i = 0; i < reuse->threads.len; i++)
+        publish(reuse, reuse->threads.data[i]);
+    as_reuse_pool_wait(reuse->pool);
+}
+
+static struct thread *new_thread(struct as_reuse *reuse, const struct as_access_turn *turn)
+{
+    struct thread *thread = as_alloc(sizeof *thread);
+    bool only = reuse->threads.len == 0;
+    thread->process = process_of(reuse, turn->process);
+    thread->index = (uint32_t)thread->process->threads.len;
+    thread->shown = (struct as_reuse_thread){.number = turn->thread,
+                                             .process = turn->process,
+                                             .socket = thread->index % reuse->options.sockets,
+                                             .view = new_view(reuse, false, AS_REUSE_L1, AS_REUSE_L2)};
+    if (only)
+        as_lru_cache_init(&thread->shown.view->caches[AS_REUSE_LLC], &reuse->options.shape.levels[AS_REUSE_LLC]);
+    else
+        publish_all(reuse);
+    if (reuse->threads.len == 1)
+        make_sockets(reuse);
+    if (thread->index == 1)
+        make_directory(reuse, thread->process);
+    *as_vec_push(&thread->process->threads) = (uint32_t)reuse->threads.len;
+    return *as_vec_push(&reuse->threads) = thread;
+}
+
+static struct thread *thread_of(struct as_reuse *reuse, const struct as_access_turn *turn)
+{
+    struct thread *last = reuse->last;
+    if (last && last->shown.number == turn->thread && last->shown.process == turn->process)
+        return last;
+    uint64_t key = (uint64_t)turn->process << 32 | turn->thread, *place = as_map_get(&reuse->by_number, key);
+    if (place)
+        return reuse->last = reuse->threads.data[*place - 1];
+    reuse->last = new_thread(reuse, turn);
+    *as_map_put(&reuse->by_number, key) = reuse->threads.len;
+    return reuse->last;
+}
+
+/* ---- touches ---- */
+
+static inline void add(struct as_reuse *reuse, struct thread *thread, const struct as_touch *touch)
+{
+    if (thread->open && thread->open->n == AS_REUSE_CHUNK)
+        publish(reuse, thread);
+    if (!thread->open) {
+        thread->open = as_reuse_pool_take(reuse->pool);
+        thread->open->view = thread->shown.view;
+        thread->open->thread = thread->shown.number;
+        thread->open->socket = thread->shown.socket;
+    }
+    thread->open->touches[thread->open->n++] = *touch;
+}
+
+static void invalidate_in(struct as_reuse *reuse, struct thread *writer, uint32_t index, uint64_t key)
+{
+    struct thread *holder = reuse->threads.data[writer->process->threads.data[index]];
+    if (holder != writer)
+        add(reuse, holder, &(struct as_touch){.key = key, .invalidate = 1});
+}
+
+/* A store reaches all other threads that hold the granule; every access makes its thread a holder. */
+static void tell_others(struct as_reuse *reuse, struct thread *thread, uint64_t key, bool write)
+{
+    uint64_t *holders = as_granules_put(&thread->process->holders, key);
+    uint32_t place = thread->index < HOLDERS - 1 ? thread->index : HOLDERS - 1;
+    uint64_t own = UINT64_C(1) << place, others = write ? *holders & ~own : 0;
+    for (; others; others &= others - 1) {
+        uint32_t index = (uint32_t)__builtin_ctzll(others);
+        if (index < HOLDERS - 1)
+            invalidate_in(reuse, thread, index, key);
+    }
+    if (write && *holders >> (HOLDERS - 1))
+        for (uint32_t i = HOLDERS - 1; i < thread->process->threads.len; i++)
+            invalidate_in(reuse, thread, i, key);
+    *holders = write ? own : *holders | own;
+}
+
+static inline void take_access(struct as_reuse *reuse, struct thread *thread, const struct as_data_access *access)
+{
+    uint32_t shift = reuse->options.shape.shift;
+    uint64_t mask = (UINT64_C(1) << shift) - 1, address = access->address;
+    uint64_t left = access->size ? access->size : 1;
+    bool write = access->kind & AS_ACCESS_STORE, first = true;
+    while (left) {
+        uint64_t offset = address & mask, room = mask + 1 - offset, bytes = left < room ? left : room;
+        struct as_touch touch = {.key = as_reuse_key(thread->shown.process, address, shift),
+                                 .code = access->insn,
+                                 .bytes = (uint16_t)bytes,
+                                 .offset = (uint16_t)(offset & 0xfff),
+                                 .write = write,
+                                 .first = first};
+        if (thread->process->several)
+            tell_others(reuse, thread, touch.key, write);
+        add(reuse, thread, &touch);
+        address += bytes;
+        left -= bytes;
+        first = false;
+    }
+}
+
+static void observe(void *self, const struct as_access_batch *batch)
+{
+    struct as_reuse *reuse = self;
+    for (size_t i = 0; i < batch->n_turns; i++) {
+        const struct as_access_turn *turn = &batch->turns[i];
+        struct thread *thread = thread_of(reuse, turn);
+        for (uint32_t at = turn->first; at < turn->end; at++)
+            if (batch->accesses[at].kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE))
+                take_access(reuse, thread, &batch->accesses[at]);
+        if (reuse->threads.len > 1)
+            publish(reuse, thread);
+    }
+}
+
+/* ---- the end ---- */
+
+static void merge_sockets(struct as_reuse *reuse)
+{
+    reuse->all_sockets = new_view(reuse, true, AS_REUSE_LLC, AS_REUSE_L2);
+    for (uint32_t i = 0; i < reuse->options.sockets; i++) {
+        struct as_reuse_view *socket = &reuse->sockets[i];
+        as_reuse_view_end(socket);
+        as_reuse_view_merge(reuse->all_sockets, socket);
+        for (size_t at = 0; at < socket->working_set.len; at++) {
+            if (at == reuse->all_sockets->working_set.len)
+                *as_vec_push(&reuse->all_sockets->working_set) = 0;
+            reuse->all_sockets->working_set.data[at] += socket->working_set.data[at];
+        }
+    }
+}
+
+static void finish(void *self, FILE *out)
+{
+    struct as_reuse *reuse = self;
+    publish_all(reuse);
+    reuse->all = new_view(reuse, false, AS_REUSE_LLC, AS_REUSE_L2);
+    for (size_t i = 0; i < reuse->threads.len; i++) {
+        as_reuse_view_end(reuse->threads.data[i]->shown.view);
+        as_reuse_view_merge(reuse->all, reuse->threads.data[i]->shown.view);
+    }
+    if (reuse->sockets)
+        merge_sockets(reuse);
+}
+
+static void release(void *self)
+{
+    as_reuse_free(self);
+}
+
+const struct as_observer as_reuse_observer = {
+    .version = AS_OBSERVER_VERSION,
+    .record_size = sizeof(struct as_pipe),
+    .name = "reuse",
+    .accesses = observe,
+    .finish = finish,
+    .free = release,
+};
+
+size_t as_reuse_count_threads(const struct as_reuse *reuse)
+{
+    return reuse->threads.len;
+}
+
+const struct as_reuse_thread *as_reuse_get_thread(const struct as_reuse *reuse, size_t index)
+{
+    return &reuse->threads.data[index]->shown;
+}
+
+struct as_reuse_view *as_reuse_all_threads(const struct as_reuse *reuse)
+{
+    return reuse->all;
+}
+
+struct as_reuse_view *as_reuse_all_sockets(const struct as_reuse *reuse)
+{
+    return reuse->all_sockets;
+}
+
+uint64_t as_reuse_bytes(const struct as_reuse *reuse)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < reuse->threads.len; i++)
+        bytes += as_reuse_view_bytes(reuse->threads.data[i]->shown.view);
+    for (size_t i = 0; i < reuse->processes.len; i++)
+        if (reuse->processes.data[i]->several)
+            bytes += as_granules_bytes(&reuse->processes.data[i]->holders);
+    for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
+        bytes += as_reuse_view_bytes(&reuse->sockets[i]);
+    return bytes;
+}

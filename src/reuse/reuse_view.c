@@ -1,0 +1,325 @@
+/* See reuse_view.h. */
+#include "reuse/reuse_view.h"
+
+#include "base/random.h"
+#include "reuse/reuse_rules.h"
+
+enum { GROUP = 64 }; /* touches whose records are fetched ahead */
+
+void as_reuse_view_init(struct as_reuse_view *view, const struct as_reuse_shape *shape, bool shared,
+                        enum as_reuse_level first, enum as_reuse_level last)
+{
+    memset(view, 0, sizeof *view);
+    view->shape = shape;
+    view->shared = shared;
+    as_lru_stack_init(&view->stack);
+    as_granules_init(&view->misses, sizeof(struct as_reuse_misses));
+    for (int level = first; level <= (int)last; level++)
+        as_lru_cache_init(&view->caches[level], &shape->levels[level]);
+}
+
+void as_reuse_view_free(struct as_reuse_view *view)
+{
+    as_lru_stack_free(&view->stack);
+    as_granules_free(&view->misses);
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        as_lru_cache_free(&view->caches[level]);
+    as_vec_free(&view->codes);
+    as_vec_free(&view->pairs);
+    as_map_free(&view->pair_index);
+    as_vec_free(&view->working_set);
+}
+
+uint64_t as_reuse_view_bytes(const struct as_reuse_view *view)
+{
+    return sizeof *view + as_lru_stack_bytes(&view->stack) + as_granules_bytes(&view->misses) +
+           view->codes.cap * sizeof *view->codes.data + view->pairs.cap * sizeof *view->pairs.data;
+}
+
+/* ---- codes and pairs ---- */
+
+static struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
+{
+    if (__builtin_expect(code >= view->codes.len, 0)) {
+        as_vec_reserve((void **)&view->codes.data, &view->codes.cap, (size_t)code + 1, sizeof *view->codes.data);
+        memset(view->codes.data + view->codes.len, 0, (code + 1 - view->codes.len) * sizeof *view->codes.data);
+        view->codes.len = (size_t)code + 1;
+    }
+    return &view->codes.data[code];
+}
+
+static struct as_reuse_pair *pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+{
+    uint64_t key = (uint64_t)use << 32 | reuse;
+    uint32_t *recent = &view->recent_pairs[(key * AS_RANDOM_STEP >> 40) % AS_REUSE_RECENT_PAIRS];
+    if (*recent && view->pairs.data[*recent - 1].use == use && view->pairs.data[*recent - 1].reuse == reuse)
+        return &view->pairs.data[*recent - 1];
+    uint64_t *place = as_map_put(&view->pair_index, key);
+    if (!*place) {
+        *as_vec_push(&view->pairs) = (struct as_reuse_pair){.use = use, .reuse = reuse};
+        *place = view->pairs.len;
+    }
+    *recent = (uint32_t)*place;
+    return &view->pairs.data[*place - 1];
+}
+
+static void count_pair(struct as_reuse_view *view, const struct as_touch *touch, const struct as_touched *touched,
+                       bool spatial)
+{
+    struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
+    pair->count++;
+    pair->spatial += spatial;
+    pair->octaves[as_distance_octave(touched->distance)]++;
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        pair->beyond[level] += touched->distance >= view->shape->levels[level].lines;
+    pair->spatial_beyond += spatial && touched->distance >= view->shape->levels[AS_REUSE_L1].lines;
+}
+
+/* ---- the caches of the machine ---- */
+
+static enum as_miss_cause cause_of(const struct as_reuse_view *view, const struct as_touched *touched, int level)
+{
+    if (touched->kind == AS_TOUCH_COLD)
+        return AS_MISS_COLD;
+    if (touched->kind == AS_TOUCH_INVALIDATED)
+        return AS_MISS_COHERENCE;
+    return touched->distance >= view->shape->levels[level].lines ? AS_MISS_CAPACITY : AS_MISS_CONFLICT;
+}
+
+static void count_fetched(struct as_reuse_view *view, const struct as_cached_line *line)
+{
+    if (!line->key)
+        return;
+    struct as_reuse_code *code = code_of(view, line->code);
+    uint32_t bytes = (uint32_t)__builtin_popcountll(line->bytes);
+    view->fetched++;
+    view->fetched_bytes += bytes;
+    code->fetched++;
+    code->fetched_bytes += bytes;
+}
+
+static uint64_t bytes_of(const struct as_reuse_view *view, const struct as_touch *touch)
+{
+    uint32_t scale = view->shape->shift > 6 ? view->shape->shift - 6 : 0;
+    uint32_t first = touch->offset >> scale, last = ((uint32_t)touch->offset + touch->bytes - 1) >> scale;
+    return (last - first >= 63 ? UINT64_MAX : (UINT64_C(1) << (last - first + 1)) - 1) << first;
+}
+
+static void count_miss(struct as_reuse_view *view, const struct as_touch *touch, int level, enum as_miss_cause cause)
+{
+    view->missed[level][cause]++;
+    code_of(view, touch->code)->misses[level][cause]++;
+    if (level != AS_REUSE_L1 && level != AS_REUSE_LLC)
+        return;
+    struct as_reuse_misses *misses = as_granules_put(&view->misses, touch->key);
+    if (level == AS_REUSE_L1)
+        misses->misses[cause]++;
+    else
+        misses->llc++;
+}
+
+/* From the first level that the view simulates down, until one has the line. */
+static void look_up(struct as_reuse_view *view, struct as_touch *touch, const struct as_touched *touched)
+{
+    for (int level = 0; level < AS_REUSE_LEVELS; level++) {
+        struct as_cached_line out = {0};
+        struct as_lru_cache *cache = &view->caches[level];
+        if (!cache->lines)
+            continue;
+        view->looked_up[level]++;
+        if (as_lru_cache_access(cache, touch->key, touch->code, level == AS_REUSE_L1 ? bytes_of(view, touch) : 0, &out))
+            return;
+        if (level == AS_REUSE_L1)
+            count_fetched(view, &out);
+        count_miss(view, touch, level, cause_of(view, touched, level));
+    }
+    touch->missed = 1;
+}
+
+void as_reuse_view_invalidate(struct as_reuse_view *view, uint64_t key)
+{
+    if (!as_lru_stack_invalidate(&view->stack, key))
+        return;
+    view->counts.invalidations++;
+    for (int level = 0; level < AS_REUSE_LEVELS; level++) {
+        struct as_cached_line out;
+        if (!view->caches[level].lines)
+            continue;
+        as_lru_cache_drop(&view->caches[level], key, &out);
+        if (level == AS_REUSE_L1)
+            count_fetched(view, &out);
+    }
+}
+
+/* ---- touches ---- */
+
+static void end_interval(struct as_reuse_view *view)
+{
+    *as_vec_push(&view->working_set) = view->interval_granules;
+    view->interval_granules = 0;
+    view->interval_start = view->now;
+}
+
+static inline void count_reuse(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
+                               const struct as_touched *touched)
+{
+    bool spatial = touched->last.offset != touch->offset, first_writes = touched->last.write;
+    enum as_reuse_relation relation = touched->last.thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
+    enum as_reuse_outcome outcome = view->shared ? as_reuse_in_cache(first_writes, touch->write, relation)
+                                                 : as_reuse_in_thread(first_writes, touch->write, relation);
+    if (view->shared)
+        as_distances_add(&view->all, touched->distance, 1);
+    if (outcome != AS_REUSE_REUSE) {
+        view->counts.other++;
+        return;
+    }
+    view->counts.reuses++;
+    view->counts.temporal += !spatial;
+    view->counts.false_sharing += as_reuse_is_false_sharing(first_writes, spatial, relation);
+    as_distances_add(&view->distances, touched->distance, 1);
+    as_distances_add(&view->times, touched->time, 1);
+    count_pair(view, touch, touched, spatial);
+}
+
+static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use)
+{
+    if (touch->first) {
+        if (view->now - view->interval_start == view->shape->interval)
+            end_interval(view);
+        view->now++;
+    }
+    struct as_touched touched = as_lru_stack_touch(&view->stack, use, touch, thread & 0xfff, view->now - 1);
+    view->counts.touches++;
+    view->interval_granules += touched.kind == AS_TOUCH_COLD || touched.last.time < view->interval_start;
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        view->beyond[level] += touched.kind != AS_TOUCH_REUSE || touched.distance >= view->shape->levels[level].lines;
+    if (touched.kind == AS_TOUCH_REUSE)
+        count_reuse(view, thread & 0xfff, touch, &touched);
+    else if (touched.kind == AS_TOUCH_COLD)
+        view->counts.cold++;
+    else
+        view->counts.after_invalidation++;
+    if (view->shape->levels[AS_REUSE_L1].lines && (!view->shared || touch->missed))
+        look_up(view, touch, &touched);
+    if (!view->shared)
+        code_of(view, touch->code)->touches++;
+}
+
+/* A touch needs its record and, with that, its place in the order of slots: both are asked for ahead of time. */
+static void run_group(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
+{
+    struct as_use *uses[GROUP];
+    for (size_t i = 0; i < n; i++)
+        as_granules_prefetch(&view->stack.uses, touches[i].key);
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(uses[i] = as_lru_stack_use(&view->stack, touches[i].key), 1);
+    for (size_t i = 0; i < n; i++)
+        as_slot_order_prefetch(&view->stack.order, uses[i]->slot);
+    for (size_t i = 0; i < n; i++)
+        if (touches[i].invalidate && !view->shared)
+            as_reuse_view_invalidate(view, touches[i].key);
+        else if (!touches[i].invalidate)
+            take(view, thread, &touches[i], uses[i]);
+}
+
+void as_reuse_view_run(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
+{
+    for (size_t i = 0; i < n; i += GROUP)
+        run_group(view, thread, touches + i, n - i < GROUP ? n - i : GROUP);
+}
+
+void as_reuse_view_end(struct as_reuse_view *view)
+{
+    if (view->now > view->interval_start)
+        end_interval(view);
+    view->counts.accesses = view->now;
+}
+
+/* ---- several views ---- */
+
+void as_reuse_view_branch(struct as_reuse_view *to, struct as_reuse_view *from)
+{
+    as_lru_stack_free(&to->stack);
+    as_lru_stack_copy(&to->stack, &from->stack);
+    to->now = from->now;
+    to->counts = from->counts;
+    to->counts.other += from->counts.reuses; /* those of one core are no reuse here */
+    to->counts.reuses = to->counts.temporal = 0;
+    to->all = from->distances;
+    to->caches[AS_REUSE_LLC] = from->caches[AS_REUSE_LLC];
+    from->caches[AS_REUSE_LLC] = (struct as_lru_cache){0};
+    to->beyond[AS_REUSE_LLC] = from->beyond[AS_REUSE_LLC];
+    for (size_t i = 0; i < from->working_set.len; i++)
+        *as_vec_push(&to->working_set) = from->working_set.data[i];
+    to->interval_start = from->interval_start;
+    to->interval_granules = from->interval_granules;
+}
+
+static void merge_codes(struct as_reuse_view *into, const struct as_reuse_view *from)
+{
+    for (size_t i = 0; i < from->codes.len; i++) {
+        const struct as_reuse_code *code = &from->codes.data[i];
+        struct as_reuse_code *sum = code_of(into, (uint32_t)i);
+        sum->touches += code->touches;
+        sum->fetched += code->fetched;
+        sum->fetched_bytes += code->fetched_bytes;
+        for (int level = 0; level < AS_REUSE_LEVELS; level++)
+            for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+                sum->misses[level][cause] += code->misses[level][cause];
+    }
+}
+
+static void merge_pairs(struct as_reuse_view *into, const struct as_reuse_view *from)
+{
+    for (size_t i = 0; i < from->pairs.len; i++) {
+        const struct as_reuse_pair *pair = &from->pairs.data[i];
+        struct as_reuse_pair *sum = pair_of(into, pair->use, pair->reuse);
+        sum->count += pair->count;
+        sum->spatial += pair->spatial;
+        sum->spatial_beyond += pair->spatial_beyond;
+        for (int level = 0; level < AS_REUSE_LEVELS; level++)
+            sum->beyond[level] += pair->beyond[level];
+        for (int octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
+            sum->octaves[octave] += pair->octaves[octave];
+    }
+}
+
+static void merge_misses(void *context, uint64_t first, void *records)
+{
+    struct as_reuse_view *into = context;
+    const struct as_reuse_misses *misses = records;
+    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
+        struct as_reuse_misses *sum = as_granules_put(&into->misses, first + i);
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            sum->misses[cause] += misses[i].misses[cause];
+        sum->llc += misses[i].llc;
+    }
+}
+
+static void add_counts(struct as_reuse_counts *sum, const struct as_reuse_counts *counts)
+{
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)counts;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from)
+{
+    add_counts(&into->counts, &from->counts);
+    as_distances_merge(&into->distances, &from->distances);
+    as_distances_merge(&into->times, &from->times);
+    as_distances_merge(&into->all, &from->all);
+    for (int level = 0; level < AS_REUSE_LEVELS; level++) {
+        into->looked_up[level] += from->looked_up[level];
+        into->beyond[level] += from->beyond[level];
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            into->missed[level][cause] += from->missed[level][cause];
+    }
+    into->fetched += from->fetched;
+    into->fetched_bytes += from->fetched_bytes;
+    into->now += from->now;
+    merge_codes(into, from);
+    merge_pairs(into, from);
+    as_granules_each(&from->misses, merge_misses, into);
+}

@@ -1,0 +1,89 @@
+/* What is worked out for one thread, or for the cache that the threads of a socket share: the LRU stack, histograms,
+ * caches of the machine with their misses by cause and by code, pairs of use and reuse, and the working set over time.
+ *
+ * A view is given touches in order, a chunk at a time, by one thread at a time. */
+#ifndef AS_REUSE_REUSE_VIEW_H
+#define AS_REUSE_REUSE_VIEW_H
+
+#include "base/map.h"
+#include "reuse/distances.h"
+#include "reuse/lru_cache.h"
+#include "reuse/lru_stack.h"
+
+enum as_reuse_level { AS_REUSE_L1, AS_REUSE_L2, AS_REUSE_LLC, AS_REUSE_LEVELS };
+enum as_miss_cause { AS_MISS_COLD, AS_MISS_CAPACITY, AS_MISS_CONFLICT, AS_MISS_COHERENCE, AS_MISS_CAUSES };
+
+struct as_reuse_shape {
+    uint32_t shift;                                /* a granule has 1 << shift bytes */
+    struct as_cache_shape levels[AS_REUSE_LEVELS]; /* in granules; L1 without lines: no caches at all */
+    uint64_t interval;                             /* accesses of an interval of the working set */
+};
+
+/* Touches are granules that accesses touched: one, or more where an access crosses their borders. */
+struct as_reuse_counts {
+    uint64_t accesses, touches, cold;
+    uint64_t after_invalidation; /* touches of what another's store had invalidated */
+    uint64_t reuses, temporal;   /* that the rules call reuse, and those of them from the same offset on */
+    uint64_t other;              /* in a shared cache: pairs of one core, which are the thread's */
+    uint64_t invalidations;      /* uses whose next event was another's store */
+    uint64_t false_sharing;      /* in a shared cache: spatial pairs of two threads, the first of which wrote */
+};
+
+struct as_reuse_code {
+    uint64_t touches;
+    uint64_t misses[AS_REUSE_LEVELS][AS_MISS_CAUSES];
+    uint64_t fetched, fetched_bytes; /* lines that left the L1 again, and bytes of them that were used */
+};
+
+struct as_reuse_pair {
+    uint32_t use, reuse; /* codes */
+    uint64_t count, spatial;
+    uint64_t beyond[AS_REUSE_LEVELS]; /* reuses from further away than the level holds */
+    uint64_t spatial_beyond;          /* … the first level, and from other bytes of the line */
+    uint64_t octaves[AS_DISTANCE_OCTAVES];
+};
+
+struct as_reuse_misses {
+    uint32_t misses[AS_MISS_CAUSES]; /* of the L1, by cause */
+    uint32_t llc;                    /* of the last level */
+};
+
+enum { AS_REUSE_RECENT_PAIRS = 1 << 10 };
+
+struct as_reuse_view {
+    const struct as_reuse_shape *shape;
+    bool shared;
+    struct as_lru_stack stack;
+    uint64_t now; /* accesses so far */
+    struct as_reuse_counts counts;
+    struct as_distances distances, times; /* of reuses as the rules have them */
+    struct as_distances all; /* of every touch that is neither cold nor invalidated: the miss-ratio curve */
+    struct as_lru_cache caches[AS_REUSE_LEVELS]; /* those that this view simulates */
+    uint64_t looked_up[AS_REUSE_LEVELS], missed[AS_REUSE_LEVELS][AS_MISS_CAUSES], beyond[AS_REUSE_LEVELS];
+    uint64_t fetched, fetched_bytes;
+    AS_VEC(struct as_reuse_code) codes; /* by code */
+    AS_VEC(struct as_reuse_pair) pairs;
+    struct as_map pair_index; /* use << 32 | reuse: place + 1 */
+    uint32_t recent_pairs[AS_REUSE_RECENT_PAIRS];
+    struct as_granules misses;    /* struct as_reuse_misses by granule */
+    AS_VEC(uint32_t) working_set; /* granules touched in each interval that is over */
+    uint64_t interval_start;
+    uint32_t interval_granules;
+};
+
+/* `first` and `last` are the levels that it simulates; none where first > last. */
+void as_reuse_view_init(struct as_reuse_view *view, const struct as_reuse_shape *shape, bool shared,
+                        enum as_reuse_level first, enum as_reuse_level last);
+void as_reuse_view_free(struct as_reuse_view *view);
+void as_reuse_view_run(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n);
+/* Another's store: the granule is gone, if it was there. */
+void as_reuse_view_invalidate(struct as_reuse_view *view, uint64_t key);
+void as_reuse_view_end(struct as_reuse_view *view); /* after the last touch, before the results are read */
+/* `to` is a new view of a shared cache: it takes over what `from` knows of the last level, as if it had seen all that
+ * `from` has. Pairs, codes and misses stay. */
+void as_reuse_view_branch(struct as_reuse_view *to, struct as_reuse_view *from);
+/* Adds counts, histograms, codes, pairs and misses. Stacks, caches and intervals stay. */
+void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from);
+uint64_t as_reuse_view_bytes(const struct as_reuse_view *view);
+
+#endif

@@ -1,0 +1,301 @@
+/* The whole analysis against a plain one that keeps every access of a random stream of several threads, sockets and
+ * processes, at every granularity and with any number of host threads. */
+#include "unit.h"
+
+#include "base/random.h"
+#include "reuse/reuse.h"
+#include "reuse/reuse_rules.h"
+
+#include <stdlib.h>
+
+enum { THREADS = 5, ACCESSES = 6000, TURN = 7 };
+
+struct one {
+    struct as_data_access access;
+    uint32_t thread, process;
+};
+
+/* Threads 1 to 4 are of process 1, thread 5 of process 2 (thread 1 is alone for a while). */
+static void make_stream(struct one *stream, uint64_t seed)
+{
+    uint32_t thread = 1;
+    for (int i = 0; i < ACCESSES; i++) {
+        if (i % TURN == 0)
+            thread = i < 500 ? 1 : 1 + (uint32_t)as_random_below(&seed, THREADS);
+        uint64_t range = as_random_below(&seed, 8) ? 300 : 6000, address = 0x10000 + as_random_below(&seed, range) * 4;
+        uint64_t kind = as_random_below(&seed, 20);
+        stream[i] = (struct one){.access = {.address = address + (kind == 7 ? 3 : 0),
+                                            .insn = (uint32_t)as_random_below(&seed, 30),
+                                            .size = kind == 8 ? 200 : 4,
+                                            .kind = kind == 9    ? AS_ACCESS_PREFETCH
+                                                    : kind < 4   ? AS_ACCESS_STORE
+                                                    : kind == 10 ? AS_ACCESS_LOAD | AS_ACCESS_STORE
+                                                                 : AS_ACCESS_LOAD},
+                                 .thread = thread,
+                                 .process = thread == 5 ? 2 : 1};
+    }
+}
+
+static struct as_reuse *analyse(const struct one *stream, const struct as_reuse_options *options)
+{
+    struct as_reuse *reuse = as_reuse_new(options);
+    for (int i = 0; i < ACCESSES; i += TURN) {
+        struct as_data_access accesses[TURN];
+        uint32_t n = 0;
+        for (; n < TURN && i + (int)n < ACCESSES; n++)
+            accesses[n] = stream[i + (int)n].access;
+        struct as_access_turn turn = {.thread = stream[i].thread, .process = stream[i].process, .end = n};
+        struct as_access_batch batch = {.n = n, .n_turns = 1, .accesses = accesses, .turns = &turn};
+        as_reuse_observer.accesses(reuse, &batch);
+    }
+    as_reuse_observer.finish(reuse, NULL);
+    return reuse;
+}
+
+/* ---- the plain analysis: for each granule its last use by each thread and by each socket ---- */
+
+struct last {
+    bool there, ever, write;
+    uint64_t time;
+    uint32_t thread;
+};
+enum { MOST_GRANULES = 1 << 17, BASE = 0xf000 };
+static struct last by_thread[THREADS + 1][MOST_GRANULES], by_socket[3][MOST_GRANULES];
+
+struct sums {
+    uint64_t touches, cold, after, reuses, other, invalidations, time_sum;
+};
+
+static void plain_touch(struct sums *sums, struct last *last, uint32_t thread, uint64_t now, bool write, bool shared)
+{
+    sums->touches++;
+    sums->cold += !last->ever;
+    sums->after += last->ever && !last->there;
+    if (last->there) {
+        enum as_reuse_relation relation = last->thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
+        bool reuse = (shared ? as_reuse_in_cache : as_reuse_in_thread)(last->write, write, relation) == AS_REUSE_REUSE;
+        sums->reuses += reuse;
+        sums->other += !reuse;
+        sums->time_sum += reuse ? now - last->time - 1 : 0;
+    }
+    *last = (struct last){.there = true, .ever = true, .write = write, .time = now, .thread = thread};
+}
+
+static void plain_invalidate(struct sums *sums, struct last *last)
+{
+    sums->invalidations += last->there;
+    last->there = false;
+}
+
+static struct sums thread_sums[THREADS + 1], socket_sums[3];
+static uint32_t place[THREADS + 1], places; /* of a thread of process 1, from 1 in order of appearance */
+
+static uint32_t socket_of(uint32_t thread, uint32_t sockets)
+{
+    if (thread == 5)
+        return 0; /* the only one of its process */
+    if (!place[thread])
+        place[thread] = ++places;
+    return (place[thread] - 1) % sockets;
+}
+
+static void plain_access(const struct one *one, uint64_t granule, const uint64_t *thread_now,
+                         const uint64_t *socket_now, uint32_t sockets)
+{
+    uint32_t socket = socket_of(one->thread, sockets);
+    bool write = one->access.kind & AS_ACCESS_STORE;
+    /* Process 2 has granules of its own in the same sockets. */
+    uint64_t own = granule + (one->process == 2 ? MOST_GRANULES / 2 : 0);
+    plain_touch(&thread_sums[one->thread], &by_thread[one->thread][own], one->thread, thread_now[one->thread], write,
+                false);
+    plain_touch(&socket_sums[socket], &by_socket[socket][own], one->thread, socket_now[socket], write, true);
+    for (uint32_t other = 1; write && other <= THREADS; other++)
+        if (other != one->thread)
+            plain_invalidate(&thread_sums[other], &by_thread[other][own]);
+    for (uint32_t other = 0; write && other < sockets; other++)
+        if (other != socket)
+            plain_invalidate(&socket_sums[other], &by_socket[other][own]);
+}
+
+static void plain(const struct one *stream, uint32_t shift, uint32_t sockets)
+{
+    uint64_t thread_now[THREADS + 1] = {0}, socket_now[3] = {0};
+    memset(place, 0, sizeof place);
+    places = 0;
+    memset(by_thread, 0, sizeof by_thread);
+    memset(by_socket, 0, sizeof by_socket);
+    memset(thread_sums, 0, sizeof thread_sums);
+    memset(socket_sums, 0, sizeof socket_sums);
+    for (int i = 0; i < ACCESSES; i++) {
+        const struct as_data_access *access = &stream[i].access;
+        if (access->kind == AS_ACCESS_PREFETCH)
+            continue;
+        uint64_t base = BASE >> shift, first = access->address >> shift,
+                 last = (access->address + access->size - 1) >> shift;
+        for (uint64_t granule = first; granule <= last; granule++)
+            plain_access(&stream[i], granule - base, thread_now, socket_now, sockets);
+        thread_now[stream[i].thread]++;
+        socket_now[socket_of(stream[i].thread, sockets)]++;
+    }
+}
+
+/* ---- comparison ---- */
+
+static uint64_t times_low(const struct as_distances *times)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < AS_DISTANCE_BINS; i++)
+        sum += times->bins[i] * as_distance_low(i);
+    return sum;
+}
+
+static void same_counts(const struct as_reuse_view *view, const struct sums *sums)
+{
+    assert_int_equal(view->counts.touches, sums->touches);
+    assert_int_equal(view->counts.cold, sums->cold);
+    assert_int_equal(view->counts.after_invalidation, sums->after);
+    assert_int_equal(view->counts.reuses, sums->reuses);
+    assert_int_equal(view->counts.other, sums->other);
+    assert_int_equal(view->counts.invalidations, sums->invalidations);
+    /* every touch is exactly one of these */
+    assert_int_equal(view->counts.touches, sums->cold + sums->after + sums->reuses + sums->other);
+    /* bins are 1/64 wide at most */
+    uint64_t low = times_low(&view->times);
+    assert_true(low <= sums->time_sum && (double)sums->time_sum <= (double)low * (1 + 1.0 / 64) + 1);
+}
+
+static void against_plain(void **state)
+{
+    static struct one stream[ACCESSES];
+    const uint32_t shifts[] = {0, 3, 6, 12};
+    for (uint32_t run = 0; run < 16; run++) {
+        uint32_t shift = shifts[run % 4], sockets = 1 + run / 4 % 3;
+        struct as_reuse_options options = {
+            .shape = {.shift = shift, .interval = 100}, .sockets = sockets, .jobs = run % 3};
+        make_stream(stream, run);
+        plain(stream, shift, sockets);
+        struct as_reuse *reuse = analyse(stream, &options);
+        assert_int_equal(as_reuse_count_threads(reuse), THREADS);
+        for (size_t i = 0; i < THREADS; i++) {
+            const struct as_reuse_thread *thread = as_reuse_get_thread(reuse, i);
+            same_counts(thread->view, &thread_sums[thread->number]);
+        }
+        struct sums all = {0};
+        for (uint32_t i = 0; i < sockets; i++)
+            for (size_t k = 0; k < sizeof all / sizeof(uint64_t); k++)
+                ((uint64_t *)&all)[k] += ((const uint64_t *)&socket_sums[i])[k];
+        same_counts(as_reuse_all_sockets(reuse), &all);
+        as_reuse_free(reuse);
+    }
+}
+
+/* Host threads change nothing, caches included. */
+static void any_jobs(void **state)
+{
+    static struct one stream[ACCESSES];
+    struct as_reuse_options options = {.shape = {.shift = 6, .interval = 1000, .levels = {{8, 2}, {32, 4}, {64, 4}}},
+                                       .sockets = 2};
+    make_stream(stream, 77);
+    struct as_reuse *alone = analyse(stream, &options);
+    options.jobs = 3;
+    struct as_reuse *spread = analyse(stream, &options);
+    const struct as_reuse_view *a = as_reuse_all_threads(alone), *b = as_reuse_all_threads(spread);
+    assert_memory_equal(a->missed, b->missed, sizeof a->missed);
+    assert_memory_equal(&a->counts, &b->counts, sizeof a->counts);
+    assert_memory_equal(&a->distances, &b->distances, sizeof a->distances);
+    assert_int_equal(a->fetched_bytes, b->fetched_bytes);
+    a = as_reuse_all_sockets(alone), b = as_reuse_all_sockets(spread);
+    assert_memory_equal(a->missed, b->missed, sizeof a->missed);
+    assert_memory_equal(&a->all, &b->all, sizeof a->all);
+    assert_memory_equal(a->working_set.data, b->working_set.data, a->working_set.len * sizeof(uint32_t));
+    as_reuse_free(alone);
+    as_reuse_free(spread);
+}
+
+/* A fully associative cache has no conflict misses and misses exactly where the distances say; a set-associative one
+ * splits its misses without rest. */
+static void caches_and_distances(void **state)
+{
+    static struct one stream[ACCESSES];
+    struct as_reuse_options options = {.shape = {.shift = 6, .interval = 1000, .levels = {{16, 16}, {0, 0}, {64, 4}}},
+                                       .sockets = 1};
+    make_stream(stream, 5);
+    struct as_reuse *reuse = analyse(stream, &options);
+    const struct as_reuse_view *all = as_reuse_all_threads(reuse);
+    uint64_t misses = 0, by_code = 0;
+    assert_int_equal(all->missed[AS_REUSE_L1][AS_MISS_CONFLICT], 0);
+    assert_true(all->missed[AS_REUSE_L1][AS_MISS_CAPACITY] > 100 && all->missed[AS_REUSE_L1][AS_MISS_COHERENCE] > 100);
+    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+        misses += all->missed[AS_REUSE_L1][cause];
+    assert_int_equal(misses, all->beyond[AS_REUSE_L1]);
+    for (size_t i = 0; i < all->codes.len; i++)
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            by_code += all->codes.data[i].misses[AS_REUSE_L1][cause];
+    assert_int_equal(by_code, misses);
+    assert_int_equal(as_reuse_all_sockets(reuse)->looked_up[AS_REUSE_LLC] + all->looked_up[AS_REUSE_LLC], misses);
+    as_reuse_free(reuse);
+}
+
+/* Pairs, used bytes and working set of a few accesses, by hand. */
+static void by_hand(void **state)
+{
+    struct as_reuse_options options = {.shape = {.shift = 6, .interval = 3, .levels = {{1, 1}, {0, 0}, {8, 8}}},
+                                       .sockets = 1};
+    struct as_data_access accesses[] = {
+        {.address = 0x1000, .size = 8, .insn = 1, .kind = AS_ACCESS_LOAD},
+        {.address = 0x1008, .size = 4, .insn = 2, .kind = AS_ACCESS_STORE}, /* spatial, next to it */
+        {.address = 0x2000, .size = 64, .insn = 3, .kind = AS_ACCESS_LOAD}, /* the first line goes: 12 bytes used */
+        {.address = 0x1000, .size = 8, .insn = 1, .kind = AS_ACCESS_LOAD},  /* spatial, one line in between */
+        {.address = 0x1000, .size = 8, .insn = 1, .kind = AS_ACCESS_LOAD},
+    };
+    struct as_access_turn turn = {.thread = 1, .process = 1, .end = 5};
+    struct as_access_batch batch = {.n = 5, .n_turns = 1, .accesses = accesses, .turns = &turn};
+    struct as_reuse *reuse = as_reuse_new(&options);
+    as_reuse_observer.accesses(reuse, &batch);
+    as_reuse_observer.finish(reuse, NULL);
+    const struct as_reuse_view *all = as_reuse_all_threads(reuse);
+    assert_int_equal(all->pairs.len, 3);
+    const struct as_reuse_pair *pairs = all->pairs.data;
+    assert_true(pairs[0].use == 1 && pairs[0].reuse == 2 && pairs[0].spatial == 1 && !pairs[0].beyond[AS_REUSE_L1]);
+    assert_true(pairs[1].use == 2 && pairs[1].reuse == 1 && pairs[1].spatial_beyond == 1);
+    assert_true(pairs[2].use == 1 && pairs[2].reuse == 1 && !pairs[2].spatial && pairs[2].count == 1);
+    assert_int_equal(all->fetched, 2);
+    assert_int_equal(all->fetched_bytes, 12 + 64);
+    const struct as_reuse_view *view = as_reuse_get_thread(reuse, 0)->view;
+    assert_int_equal(view->working_set.len, 2);
+    assert_int_equal(view->working_set.data[0], 2);
+    assert_int_equal(view->working_set.data[1], 1);
+    assert_null(as_reuse_all_sockets(reuse));
+    assert_true(as_reuse_bytes(reuse) > 0);
+    as_reuse_free(reuse);
+}
+
+/* Nothing ran; and more threads than the directory has bits. */
+static void none_and_many(void **state)
+{
+    struct as_reuse_options options = {.shape = {.shift = 6, .interval = 1000}, .sockets = 2};
+    struct as_reuse *reuse = as_reuse_new(&options);
+    as_reuse_observer.finish(reuse, NULL);
+    assert_int_equal(as_reuse_all_threads(reuse)->counts.touches, 0);
+    as_reuse_free(reuse);
+    reuse = as_reuse_new(&options);
+    for (uint32_t thread = 1; thread <= 100; thread++)
+        for (int i = 0; i < 2; i++) {
+            struct as_data_access access = {.address = 0x1000, .size = 1, .kind = i ? AS_ACCESS_STORE : AS_ACCESS_LOAD};
+            struct as_access_turn turn = {.thread = thread, .process = 1, .end = 1};
+            struct as_access_batch batch = {.n = 1, .n_turns = 1, .accesses = &access, .turns = &turn};
+            as_reuse_observer.accesses(reuse, &batch);
+        }
+    as_reuse_observer.finish(reuse, NULL);
+    assert_int_equal(as_reuse_all_threads(reuse)->counts.invalidations, 99);
+    assert_int_equal(as_reuse_all_threads(reuse)->counts.reuses, 100);
+    as_reuse_free(reuse);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain), cmocka_unit_test(any_jobs),
+                                       cmocka_unit_test(caches_and_distances), cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(none_and_many)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
