@@ -108,7 +108,7 @@ static uint64_t draw(const struct as_modelled_lens *lens, struct thread *thread,
         return UINT64_MAX;
     if (!lens->options.random)
         return period;
-    uint64_t drawn = period / 2 + as_random_below(&thread->seed, period + 1);
+    uint64_t drawn = period - period / 8 + as_random_below(&thread->seed, period / 4 + 1);
     return drawn ? drawn : 1;
 }
 

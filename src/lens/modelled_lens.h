@@ -27,7 +27,7 @@ struct as_modelled_options {
     enum as_sampling sampling;
     uint64_t load_period, store_period; /* accesses; 0: no such counter. AS_SAMPLING_EVENTS */
     uint64_t period;                    /* instructions. AS_SAMPLING_OPERATIONS */
-    bool random;                        /* each period is drawn from half to one and a half times that */
+    bool random;                        /* each period is drawn from 7/8 to 9/8 of that */
     uint32_t registers;                 /* 1 to AS_LENS_REGISTERS; 0: there are none */
     uint32_t cores, sockets;            /* 0 cores: as many as threads */
     enum as_pinning pinning;

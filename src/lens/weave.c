@@ -28,7 +28,6 @@ struct as_weave {
     uint64_t quantum;               /* in fractions */
     uint64_t now;                   /* all before it was given out */
     uint64_t latest;                /* clock of any thread, in fractions */
-    size_t turn;                    /* which of the active goes first */
     AS_VEC(struct thread *) all;    /* by number */
     AS_VEC(struct thread *) active; /* that have accesses waiting */
 };
@@ -196,14 +195,13 @@ static void drop_idle(struct as_weave *weave)
     weave->active.len = kept;
 }
 
-/* One quantum of every thread; the first changes, so that none is always ahead. Returns when the next access comes. */
+/* One quantum of every thread, always in the same order: a changing one would let a thread's last accesses of one quantum
+ * and its first of the next follow each other, and halve what two threads hand over. Returns when the next access comes. */
 static uint64_t give_quantum(struct as_weave *weave, uint64_t limit)
 {
-    size_t n = weave->active.len, first = n ? weave->turn++ % n : 0;
     uint64_t next = UINT64_MAX;
-    for (size_t i = 0; i < n; i++) {
-        size_t which = first + i < n ? first + i : first + i - n;
-        uint64_t own = give_before(weave, weave->active.data[which], limit);
+    for (size_t i = 0; i < weave->active.len; i++) {
+        uint64_t own = give_before(weave, weave->active.data[i], limit);
         next = own < next ? own : next;
     }
     return next;

@@ -1,0 +1,36 @@
+/* Contacts: one side's instruction touched a line, then another thread's did, so the line was handed over. Equal ones are
+ * counted together; what a person sees by line, object and code pair is made of them at the end. */
+#ifndef AS_COMM_CONTACT_H
+#define AS_COMM_CONTACT_H
+
+#include "base/map.h"
+#include "base/vec.h"
+
+/* One side of it. */
+struct as_contact_side {
+    uint64_t insn; /* as the lens gives it */
+    uint32_t path;
+    uint8_t offset, size; /* of the access within the line; cut at its end */
+};
+
+struct as_contact {
+    uint64_t line;                   /* its first address */
+    uint32_t process, object;        /* object: 0, or the number of the allocation that held the line then */
+    struct as_contact_side from, to; /* from: whose copy it was */
+    bool is_false;
+    /* Not part of what makes two contacts equal. */
+    uint64_t count;
+    uint64_t from_threads, to_threads; /* bit n: thread n took part; bit 63: one from 63 on */
+};
+
+struct as_contacts {
+    AS_VEC(struct as_contact) list;
+    struct as_map index;   /* of a hash: its first place in the list + 1 */
+    AS_VEC(uint32_t) next; /* by place: another one of the same hash + 1 */
+};
+
+/* Adds `count` of it; threads count from 0. */
+void as_contacts_add(struct as_contacts *contacts, const struct as_contact *contact, uint32_t from, uint32_t to);
+void as_contacts_free(struct as_contacts *contacts);
+
+#endif

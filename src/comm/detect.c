@@ -1,0 +1,356 @@
+/* See detect.h. A thread's record is made when it starts and changed only by calls for that thread; what others read of it
+ * is atomic. Nothing here waits or locks, and nothing is allocated but the list of detections, and that only for a machine
+ * that calls on one thread. */
+#include "comm/detect.h"
+
+#include "base/random.h"
+#include "comm/board.h"
+
+#include <stdatomic.h>
+
+enum { CHUNK = 8, CHUNKS = AS_BOARD_LINE / CHUNK, LINES_KNOWN = 64, KEPT = 4096 };
+
+struct pair_count {
+    uint64_t true_, false_;
+};
+
+/* What a thread knows of a line: the newest entry that it has counted, and its own last sample of it. */
+struct known_line {
+    uint64_t line, counted; /* counted: when that was published */
+    uint64_t sampled;       /* its samples then, + 1; 0: none */
+};
+
+struct thread {
+    uint32_t number, process;
+    uint64_t seed;
+    uint64_t samples;               /* of either kind */
+    _Atomic uint64_t store_samples; /* others ask whether its entries still live: relaxed, a little late is fine */
+    uint64_t last_sample;           /* when; 0: none */
+    struct known_line known[LINES_KNOWN]; /* by line */
+    struct as_board_entry watched;
+    uint32_t armed;    /* registers */
+    uint64_t armed_at; /* its samples then */
+    struct as_lens_ref refs[AS_LENS_REGISTERS];
+    AS_VEC(struct as_detection) detections;
+    struct as_detect_counts counts;
+    struct pair_count pairs[AS_DETECT_THREADS]; /* by the publisher's number */
+};
+
+struct as_detect {
+    struct as_lens lens;
+    struct as_detect_options options;
+    struct as_board *board;
+    _Atomic(struct thread *) threads[AS_DETECT_THREADS]; /* release when it starts, acquire by whoever asks */
+    _Atomic uint64_t unseen;
+};
+
+struct as_detect *as_detect_new(const struct as_lens *lens, const struct as_detect_options *options)
+{
+    struct as_detect *detect = as_alloc(sizeof *detect);
+    detect->lens = *lens;
+    detect->options = *options;
+    detect->board = as_board_new(options->buckets ? options->buckets : AS_BOARD_BUCKETS);
+    return detect;
+}
+
+void as_detect_free(struct as_detect *detect)
+{
+    if (!detect)
+        return;
+    for (size_t i = 0; i < AS_DETECT_THREADS; i++) {
+        struct thread *thread = atomic_load_explicit(&detect->threads[i], memory_order_relaxed);
+        if (thread)
+            as_vec_free(&thread->detections);
+        free(thread);
+    }
+    as_board_free(detect->board);
+    free(detect);
+}
+
+static struct thread *find_thread(struct as_detect *detect, uint32_t number)
+{
+    return number < AS_DETECT_THREADS ? atomic_load_explicit(&detect->threads[number], memory_order_acquire) : NULL;
+}
+
+static void start_thread(void *context, uint32_t number, uint32_t process)
+{
+    struct as_detect *detect = context;
+    if (number >= AS_DETECT_THREADS || find_thread(detect, number))
+        return;
+    struct thread *thread = as_alloc(sizeof *thread);
+    thread->number = number;
+    thread->process = process;
+    thread->seed = as_random_hash(detect->options.seed ^ as_random_hash(number));
+    as_vec_reserve((void **)&thread->detections.data, &thread->detections.cap, 1, sizeof *thread->detections.data);
+    atomic_store_explicit(&detect->threads[number], thread, memory_order_release);
+}
+
+/* ---- counting ---- */
+
+/* Another line may have had its place: then nothing is known. */
+static struct known_line know(struct thread *thread, uint64_t address)
+{
+    uint64_t line = address / AS_BOARD_LINE;
+    struct known_line known = thread->known[as_random_hash(line) % LINES_KNOWN];
+    return known.line == line ? known : (struct known_line){.line = line};
+}
+
+static void learn(struct thread *thread, const struct known_line *known)
+{
+    thread->known[as_random_hash(known->line) % LINES_KNOWN] = *known;
+}
+
+static bool overlaps(const struct as_board_entry *entry, const struct as_lens_access *access)
+{
+    uint32_t size = access->size ? access->size : 1;
+    return entry->address < access->address + size && access->address < entry->address + entry->size;
+}
+
+static struct as_lens_access access_of(const struct as_board_entry *entry)
+{
+    return (struct as_lens_access){.thread = entry->thread,
+                                   .address = entry->address,
+                                   .size = entry->size,
+                                   .kind = AS_ACCESS_STORE,
+                                   .insn = entry->insn,
+                                   .path = entry->path,
+                                   .time = entry->time};
+}
+
+static void keep(const struct as_detect *detect, struct thread *thread, const struct as_detection *detection)
+{
+    if (thread->detections.len < thread->detections.cap || detect->lens.ops->serial)
+        *as_vec_push(&thread->detections) = *detection;
+    else
+        thread->counts.dropped++;
+}
+
+static void count_pair(const struct as_detect *detect, struct thread *thread, const struct as_board_entry *entry,
+                       const struct as_lens_access *access, uint64_t count, bool by_trap)
+{
+    struct as_detection detection = {.from = access_of(entry),
+                                     .to = *access,
+                                     .count = count,
+                                     .is_false = !overlaps(entry, access),
+                                     .by_trap = by_trap};
+    struct pair_count *pair = &thread->pairs[entry->thread];
+    *(detection.is_false ? &pair->false_ : &pair->true_) += count;
+    struct known_line known = know(thread, entry->address);
+    known.counted = entry->time;
+    learn(thread, &known);
+    keep(detect, thread, &detection);
+}
+
+/* ---- watching ---- */
+
+static bool lives(struct as_detect *detect, const struct as_board_entry *entry)
+{
+    struct thread *publisher = find_thread(detect, entry->thread);
+    return publisher && atomic_load_explicit(&publisher->store_samples, memory_order_relaxed) - entry->number <=
+                            detect->options.entry_life;
+}
+
+struct wish {
+    struct as_detect *detect;
+    struct thread *thread;
+};
+
+static bool is_worth_watching(void *context, const struct as_board_entry *entry)
+{
+    const struct wish *wish = context;
+    struct thread *thread = wish->thread;
+    struct known_line known = know(thread, entry->address);
+    bool looked_up = known.sampled && thread->samples + 1 - known.sampled < wish->detect->options.own_samples;
+    return entry->thread != thread->number && entry->process == thread->process && entry->time > thread->last_sample &&
+           entry->time > known.counted && !looked_up && lives(wish->detect, entry);
+}
+
+static void disarm(struct as_detect *detect, struct thread *thread)
+{
+    for (uint32_t i = 0; i < thread->armed; i++)
+        (void)as_lens_disarm(&detect->lens, &thread->refs[i]);
+    thread->armed = 0;
+}
+
+/* Random chunks of the line, each at most once: the first of a shuffled row. */
+static void arm(struct as_detect *detect, struct thread *thread)
+{
+    uint8_t chunks[CHUNKS];
+    uint64_t line = thread->watched.address & ~(uint64_t)(AS_BOARD_LINE - 1);
+    uint32_t registers = as_lens_registers(&detect->lens);
+    registers = registers < detect->options.registers ? registers : detect->options.registers;
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        chunks[i] = (uint8_t)i;
+    for (uint32_t i = 0; i < registers; i++) {
+        uint32_t other = i + (uint32_t)as_random_below(&thread->seed, CHUNKS - i);
+        uint8_t chunk = chunks[other];
+        chunks[other] = chunks[i];
+        struct as_lens_watch watch = {
+            .address = line + chunk * CHUNK, .length = CHUNK, .kind = AS_ACCESS_LOAD | AS_ACCESS_STORE};
+        if (as_lens_arm(&detect->lens, thread->number, &watch, &thread->refs[thread->armed]) == AS_LENS_OK)
+            thread->armed++;
+    }
+    thread->counts.armed += thread->armed > 0;
+    thread->counts.refused += thread->armed == 0 && registers;
+    thread->armed_at = thread->samples;
+}
+
+static void try_arm(struct as_detect *detect, struct thread *thread)
+{
+    struct wish wish = {.detect = detect, .thread = thread};
+    if (thread->armed && thread->samples - thread->armed_at < detect->options.watch_life)
+        return;
+    disarm(detect, thread);
+    if (as_board_pick(detect->board, is_worth_watching, &wish, as_random(&thread->seed), &thread->watched))
+        arm(detect, thread);
+}
+
+static void on_trap(void *context, const struct as_lens_trap *trap)
+{
+    struct as_detect *detect = context;
+    struct thread *thread = find_thread(detect, trap->access.thread);
+    if (!thread || !thread->armed)
+        return;
+    uint64_t scale = AS_BOARD_LINE / CHUNK, count = thread->watched.period * scale / thread->armed;
+    thread->counts.trapped++;
+    count_pair(detect, thread, &thread->watched, &trap->access, count, true);
+    disarm(detect, thread);
+}
+
+/* ---- samples ---- */
+
+static void publish(struct as_detect *detect, struct thread *thread, const struct as_lens_sample *sample)
+{
+    const struct as_lens_access *access = &sample->access;
+    uint64_t number = atomic_load_explicit(&thread->store_samples, memory_order_relaxed);
+    struct as_board_entry entry = {.address = access->address,
+                                   .size = access->size ? access->size : 1,
+                                   .process = thread->process,
+                                   .thread = thread->number,
+                                   .path = access->path,
+                                   .time = access->time,
+                                   .insn = access->insn,
+                                   .number = number,
+                                   .period = sample->period};
+    thread->counts.published += as_board_put(detect->board, &entry);
+}
+
+/* Lines 5 to 21 of the algorithm. */
+static void look_up(struct as_detect *detect, struct thread *thread, const struct as_lens_sample *sample)
+{
+    struct as_board_entry entry;
+    bool found = as_board_get(detect->board, thread->process, sample->access.address, &entry) &&
+                 entry.thread != thread->number && entry.thread < AS_DETECT_THREADS &&
+                 entry.time > know(thread, entry.address).counted;
+    if (found) {
+        thread->counts.found++;
+        count_pair(detect, thread, &entry, &sample->access, sample->period, false);
+    } else {
+        try_arm(detect, thread);
+    }
+    struct known_line known = know(thread, sample->access.address);
+    known.sampled = thread->samples + 1;
+    learn(thread, &known);
+}
+
+static void on_sample(void *context, const struct as_lens_sample *sample)
+{
+    struct as_detect *detect = context;
+    struct thread *thread = find_thread(detect, sample->access.thread);
+    bool store = sample->access.kind & AS_ACCESS_STORE;
+    if (!thread) {
+        atomic_fetch_add_explicit(&detect->unseen, 1, memory_order_relaxed);
+        return;
+    }
+    if (store && sample->counter == AS_ACCESS_LOAD) {
+        thread->counts.ignored++;
+        return;
+    }
+    *(store ? &thread->counts.store_samples : &thread->counts.load_samples) += 1;
+    look_up(detect, thread, sample);
+    if (store) {
+        atomic_fetch_add_explicit(&thread->store_samples, 1, memory_order_relaxed);
+        publish(detect, thread, sample);
+    }
+    thread->samples++;
+    thread->last_sample = sample->access.time;
+}
+
+/* Its registers go with it. */
+static void end_thread(void *context, uint32_t number)
+{
+    struct thread *thread = find_thread(context, number);
+    if (thread)
+        thread->armed = 0;
+}
+
+const struct as_lens_client as_detect_client = {
+    .thread_start = start_thread, .thread_end = end_thread, .sample = on_sample, .trap = on_trap};
+
+/* ---- results ---- */
+
+static void add_counts(struct as_detect_counts *sum, const struct as_detect_counts *counts)
+{
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)counts;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+struct as_detect_counts as_detect_counts(const struct as_detect *detect)
+{
+    struct as_detect_counts sum = {.unseen = atomic_load(&((struct as_detect *)detect)->unseen)};
+    for (uint32_t i = 0; i < AS_DETECT_THREADS; i++) {
+        const struct thread *thread = find_thread((struct as_detect *)detect, i);
+        if (thread)
+            add_counts(&sum, &thread->counts);
+    }
+    return sum;
+}
+
+static uint32_t place_of(const uint32_t *places, size_t n, uint32_t number)
+{
+    return number < n ? places[number] : UINT32_MAX;
+}
+
+void as_detect_matrix(const struct as_detect *detect, const uint32_t *places, size_t n, struct as_pair_matrix *matrix)
+{
+    for (uint32_t i = 0; i < AS_DETECT_THREADS; i++) {
+        const struct thread *thread = find_thread((struct as_detect *)detect, i);
+        uint32_t to = place_of(places, n, i);
+        for (uint32_t k = 0; thread && to < matrix->n && k < AS_DETECT_THREADS; k++) {
+            uint32_t from = place_of(places, n, k);
+            if (from >= matrix->n)
+                continue;
+            as_pair_matrix_add(matrix, from, to, false, thread->pairs[k].true_);
+            as_pair_matrix_add(matrix, from, to, true, thread->pairs[k].false_);
+        }
+    }
+}
+
+static struct as_contact_side side_of(const struct as_lens_access *access, uint64_t line)
+{
+    uint64_t end = access->address + (access->size ? access->size : 1);
+    uint64_t first = access->address > line ? access->address - line : 0;
+    uint64_t last = end < line + AS_BOARD_LINE ? end - line : AS_BOARD_LINE;
+    return (struct as_contact_side){
+        .insn = access->insn, .path = access->path, .offset = (uint8_t)first, .size = (uint8_t)(last - first)};
+}
+
+void as_detect_contacts(const struct as_detect *detect, const uint32_t *places, size_t n, struct as_contacts *contacts)
+{
+    for (uint32_t i = 0; i < AS_DETECT_THREADS; i++) {
+        const struct thread *thread = find_thread((struct as_detect *)detect, i);
+        for (size_t k = 0; thread && k < thread->detections.len; k++) {
+            const struct as_detection *detection = &thread->detections.data[k];
+            uint64_t line = detection->from.address & ~(uint64_t)(AS_BOARD_LINE - 1);
+            struct as_contact contact = {.line = line,
+                                         .process = thread->process,
+                                         .from = side_of(&detection->from, line),
+                                         .to = side_of(&detection->to, line),
+                                         .is_false = detection->is_false,
+                                         .count = detection->count};
+            as_contacts_add(contacts, &contact, place_of(places, n, detection->from.thread), place_of(places, n, i));
+        }
+    }
+}

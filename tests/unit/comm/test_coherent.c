@@ -1,0 +1,145 @@
+/* Exact transfers: small cases by hand, and random streams against a plain simulation with a state for each cache and line. */
+#include "unit.h"
+
+#include "base/random.h"
+#include "comm/coherent.h"
+
+static void make(struct as_coherent *coherent, uint32_t thread, uint64_t address, uint32_t size, uint8_t kind)
+{
+    struct as_data_access access = {.address = address, .size = size, .kind = kind, .insn = thread};
+    struct as_weave_span span = {.thread = thread, .process = 1, .image = 1, .n = 1, .accesses = &access};
+    as_coherent_span(coherent, &span);
+}
+
+static void check(const struct as_coherent *coherent, uint64_t transfers, uint64_t false_, uint64_t invalidations)
+{
+    struct as_coherent_counts counts = as_coherent_counts(coherent);
+    assert_int_equal(counts.transfers, transfers);
+    assert_int_equal(counts.false_, false_);
+    assert_int_equal(counts.invalidations, invalidations);
+}
+
+enum { LOAD = AS_ACCESS_LOAD, STORE = AS_ACCESS_STORE, ATOMIC = AS_ACCESS_LOAD | AS_ACCESS_STORE };
+
+static void by_hand(void **state)
+{
+    struct as_coherent *coherent = as_coherent_new(NULL);
+    make(coherent, 1, 0x1000, 8, LOAD);
+    make(coherent, 2, 0x1000, 8, LOAD); /* nobody wrote it */
+    check(coherent, 0, 0, 0);
+    make(coherent, 1, 0x1000, 8, STORE); /* takes the copy of 2 */
+    check(coherent, 0, 0, 1);
+    make(coherent, 2, 0x1000, 8, LOAD); /* true: 1 wrote these bytes */
+    check(coherent, 1, 0, 1);
+    make(coherent, 2, 0x1004, 1, LOAD); /* has a copy */
+    check(coherent, 1, 0, 1);
+    make(coherent, 3, 0x1008, 8, ATOMIC); /* other bytes of the line */
+    check(coherent, 2, 1, 1);
+    make(coherent, 3, 0x1000, 8, STORE); /* its own */
+    make(coherent, 1, 0x1000, 4, LOAD);  /* … which it wrote, too */
+    check(coherent, 3, 1, 1);
+    make(coherent, 4, 0x103c, 8, STORE); /* two lines: one of 3 and 1, one of nobody */
+    check(coherent, 4, 2, 1);
+    assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), 0, 1)), 1);
+    assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), 1, 2)), 0);
+    assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), 0, 2)), 2);
+    assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), 2, 3)), 1);
+    assert_int_equal(as_coherent_counts(coherent).last_writer, 5);
+    assert_int_equal(as_coherent_counts(coherent).bytes, 8 + 8 + 4 + 4);
+    assert_int_equal(as_coherent_contacts(coherent)->list.len, 4);
+    as_coherent_free(coherent);
+}
+
+/* The same address in another process, or in another program of the same, is other memory. */
+static void spaces_are_apart(void **state)
+{
+    struct as_coherent *coherent = as_coherent_new(NULL);
+    struct as_data_access access = {.address = 0x1000, .size = 8, .kind = ATOMIC};
+    for (uint32_t i = 0; i < 6; i++) {
+        struct as_weave_span span = {
+            .thread = i, .process = 1 + i / 4, .image = 1 + i / 2, .n = 1, .accesses = &access};
+        as_coherent_span(coherent, &span);
+    }
+    check(coherent, 3, 0, 0);
+    as_coherent_free(coherent);
+}
+
+/* ---- against a plain simulation ---- */
+
+enum { THREADS = 70, LINES = 90, STEPS = 60000 };
+
+struct plain {
+    bool copy[THREADS][LINES], written[LINES], touched[LINES][64];
+    int holder[LINES]; /* -1: nobody */
+    uint64_t pairs[THREADS][THREADS], false_, invalidations, last_writer;
+};
+
+static void hold(struct plain *plain, int line, int thread, unsigned first, unsigned end, bool anew)
+{
+    if (anew)
+        memset(plain->touched[line], 0, sizeof plain->touched[line]);
+    for (unsigned i = first; i < end; i++)
+        plain->touched[line][i] = true;
+    plain->holder[line] = thread;
+}
+
+static void plain_access(struct plain *plain, int thread, int line, unsigned first, unsigned end, bool store)
+{
+    int holder = plain->holder[line];
+    bool foreign = holder >= 0 && holder != thread, overlap = false, copies = false;
+    for (unsigned i = first; i < end; i++)
+        overlap |= plain->touched[line][i];
+    for (int i = 0; i < THREADS; i++)
+        copies |= i != thread && plain->copy[i][line];
+    plain->last_writer += foreign && plain->written[line];
+    if (foreign && !plain->copy[thread][line] && (store || plain->written[line])) {
+        plain->pairs[holder][thread]++;
+        plain->false_ += !overlap;
+    } else if (store && copies) {
+        plain->invalidations++;
+    }
+    if (store) {
+        hold(plain, line, thread, first, end, foreign || !plain->written[line]);
+        plain->written[line] = true;
+        for (int i = 0; i < THREADS; i++)
+            plain->copy[i][line] = false;
+    } else if (holder < 0) {
+        hold(plain, line, thread, first, end, true);
+    }
+    plain->copy[thread][line] = true;
+}
+
+static void random_stream(void **state)
+{
+    static struct plain plain;
+    struct as_coherent *coherent = as_coherent_new(NULL);
+    uint64_t seed = 1, transfers = 0;
+    for (int i = 0; i < LINES; i++)
+        plain.holder[i] = -1;
+    for (int i = 0; i < THREADS; i++) { /* rows of the matrix in the order of the numbers */
+        make(coherent, (uint32_t)i, 0x100000 + 64 * (uint64_t)i, 1, LOAD);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        uint32_t thread = (uint32_t)as_random_below(&seed, THREADS), size = 1u << as_random_below(&seed, 4);
+        uint64_t line = as_random_below(&seed, LINES), offset = as_random_below(&seed, 64 / size) * size;
+        bool store = as_random_below(&seed, 3) == 0;
+        make(coherent, thread, 0x2000 + line * 64 + offset, size, store ? STORE : LOAD);
+        plain_access(&plain, (int)thread, (int)line, (unsigned)offset, (unsigned)(offset + size), store);
+    }
+    for (uint32_t i = 0; i < THREADS; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            uint64_t expected = plain.pairs[i][k] + plain.pairs[k][i];
+            assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), i, k)), expected);
+            transfers += expected;
+        }
+    check(coherent, transfers, plain.false_, plain.invalidations);
+    assert_int_equal(as_coherent_counts(coherent).last_writer, plain.last_writer);
+    as_coherent_free(coherent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(spaces_are_apart),
+                                       cmocka_unit_test(random_stream)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
