@@ -55,6 +55,17 @@ static bool is_series(const struct as_import *import, const struct as_perf_reade
     return series->own || series->samples || strncmp(as_perf_reader_event(reader, number)->name, "dummy", 5) != 0;
 }
 
+/* The event that a report shows first: the one with most samples. */
+static uint32_t main_event(const struct as_import *import)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < import->series.len; i++)
+        if (!import->series.data[i].own &&
+            (import->series.data[most].own || import->series.data[i].samples > import->series.data[most].samples))
+            most = i;
+    return most;
+}
+
 static void add_own_series(const struct as_import *import, const struct as_import_series *sums, struct names *names)
 {
     as_store_add_series(import->writer, &(struct as_store_series){.name = unique(names, sums->own->name, ""),
@@ -79,9 +90,10 @@ static void add_event_series(const struct as_import *import, const struct as_per
     const char *name = unique(names, event->name, "");
     char *unit = unit_of(event, &sums->tagging);
     char *description = as_import_unit_text(&sums->tagging, event);
-    if (as_strings_count(names->known) == 1)
+    bool is_main = event->index == main_event(import);
+    if (is_main)
         as_store_add_meta(import->writer, AS_META_SERIES, name);
-    if (as_strings_count(names->known) == 1 && strcmp(unit, "cycles") == 0)
+    if (is_main && strcmp(unit, "cycles") == 0)
         as_store_add_meta_u64(import->writer, AS_META_CYCLES, sums->units);
     as_store_add_series(import->writer, &(struct as_store_series){.name = name,
                                                                   .description = description,
@@ -208,40 +220,60 @@ static void add_times(const struct as_import *import, const struct ordered *orde
 struct groups {
     struct as_map index; /* key to group + 1 */
     AS_VEC(uint64_t) units;
+    AS_VEC(uint64_t) samples;
 };
 
-static void add_to_group(struct groups *groups, uint64_t key, uint64_t units)
+static void add_to_group(struct groups *groups, uint64_t key, const struct as_import_sum *time)
 {
     uint64_t *index = as_map_put(&groups->index, key);
     if (*index == 0) {
         *as_vec_push(&groups->units) = 0;
+        *as_vec_push(&groups->samples) = 0;
         *index = groups->units.len;
     }
-    groups->units.data[*index - 1] += units;
+    groups->units.data[*index - 1] += time->units;
+    groups->samples.data[*index - 1] += time->samples;
+}
+
+/* What a report shows as one row: code without a function by module, code without a line by function. */
+static uint64_t function_key(const struct as_import_insn *insn)
+{
+    return insn->function != AS_STORE_NONE ? insn->function : UINT64_C(1) << 32 | insn->module;
+}
+
+static uint64_t line_key(const struct as_import_insn *insn)
+{
+    return insn->line ? (uint64_t)insn->file << 32 | insn->line : UINT64_C(1) << 63 | function_key(insn);
 }
 
 /* The error that the number of samples alone lets expect. */
 static void add_estimates(const struct as_import *import, const struct ordered *ordered, uint32_t event,
                           uint32_t series)
 {
-    static const char *const names[] = {"instruction", "function"};
-    struct groups groups[2] = {0};
+    static const char *const names[] = {"instruction", "line", "function"};
+    enum { LEVELS = sizeof names / sizeof *names };
+    struct groups groups[LEVELS] = {0};
     const struct by_event *by = &ordered->times;
+    bool lines = false; /* are known */
     for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
         const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
         uint32_t instruction = cell_of(import, time)->first;
-        add_to_group(&groups[0], instruction, time->units);
-        add_to_group(&groups[1], import->code.instructions.data[instruction].function, time->units);
+        const struct as_import_insn *insn = &import->code.instructions.data[instruction];
+        lines |= insn->line != 0;
+        add_to_group(&groups[0], instruction, time);
+        add_to_group(&groups[1], line_key(insn), time);
+        add_to_group(&groups[2], function_key(insn), time);
     }
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < LEVELS; i++) {
         double error = import->series.data[event].own
                            ? 0 /* all of it was counted */
                            : as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
-                                               import->series.data[event].samples);
-        if (!isnan(error))
+                                               groups[i].samples.data, import->series.data[event].samples);
+        if (!isnan(error) && (i != 1 || lines))
             as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], error});
         as_map_free(&groups[i].index);
         as_vec_free(&groups[i].units);
+        as_vec_free(&groups[i].samples);
     }
 }
 

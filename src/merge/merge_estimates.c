@@ -108,7 +108,8 @@ static bool estimate_again(struct as_merge *merge, const struct as_merge_estimat
     if (ok && is_error)
         *value = as_weights_distance(as_weights_of(said.units, said.n), as_weights_of(golden.units, golden.n));
     else if (ok)
-        *value = as_sampling_error(as_weights_of(said.units, said.n), series_of(merge, estimate->series)->samples);
+        *value =
+            as_sampling_error(as_weights_of(said.units, said.n), NULL, series_of(merge, estimate->series)->samples);
     free(said.units);
     free(golden.units);
     return ok;

@@ -80,12 +80,39 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, ", %s dropped", AS_COUNT(summary->dropped));
 }
 
+/* A sampled profile is less wrong by function than by instruction. */
 static void add_error(const struct as_summary *summary, struct as_str *line)
 {
+    const char *separator = "error ";
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS && !summary->exact && !summary->counted; i++) {
+        if (isnan(summary->error_by[i]))
+            continue;
+        as_str_addf(line, "%s%.2f %% by %s", separator, 100 * summary->error_by[i], as_summary_levels[i]);
+        separator = ", ";
+    }
     if (isnan(summary->error))
         as_str_addf(line, "error %s", summary->error_how);
+    else if (line->len)
+        as_str_addf(line, ": %s", summary->error_how);
     else
         as_str_addf(line, "error %.2f %%: %s", 100 * summary->error, summary->error_how);
+    if (!isnan(summary->runs_apart))
+        as_str_addf(line, ". Two such runs would differ by about %.*f %% by %s", summary->runs_apart < 0.1,
+                    100 * summary->runs_apart, as_summary_levels[0]);
+}
+
+/* What else was sampled; a model's samplers are listed by its own reports. */
+static void add_other_series(const struct as_summary *summary, struct as_str *line)
+{
+    size_t n;
+    const struct as_store_series *all = as_store_series(summary->store, &n);
+    if (n < 2 || summary->exact || (summary->source && strcmp(summary->source, "model") == 0))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (i != summary->series)
+            as_str_addf(line, "%s%s (%s samples)",
+                        line->len ? ", " : "other series, for --series: ", AS_SHOW(all[i].name),
+                        AS_COUNT(all[i].samples));
 }
 
 /* What the agent could not count. */
@@ -96,6 +123,23 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
     for (size_t i = 0; i < n; i++)
         if (rows[i].key && rows[i].text && strncmp(rows[i].key, "agent_", 6) == 0 && rows[i].value >= 1)
             as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, AS_SHOW(rows[i].text));
+}
+
+/* Trace data that nothing of the report is from. */
+static void put_undecoded(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && strcmp(rows[i].key, "trace_bytes") == 0) {
+            struct as_str line = {0};
+            as_str_addf(
+                &line,
+                "note: the recording has %s bytes of processor trace (Intel PT, say), which Assay does not decode",
+                AS_COUNT(count_of(rows[i].value)));
+            put_line(&line, out, term);
+            as_str_free(&line);
+        }
 }
 
 /* Parts that are missing, where they are large enough to mislead whoever reads the rows. */
@@ -132,6 +176,8 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     put_line(&line, out, term);
     add_samples(summary, &line);
     put_line(&line, out, term);
+    add_other_series(summary, &line);
+    put_line(&line, out, term);
     add_error(summary, &line);
     put_line(&line, out, term);
     if (summary->counted)
@@ -141,6 +187,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
                     summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
     put_line(&line, out, term);
     put_missing(summary, out, term);
+    put_undecoded(summary, out, term);
     add_stack(summary, &line, "states", "commit states: ");
     put_line(&line, out, term);
     add_runs(summary, &line);

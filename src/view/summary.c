@@ -1,6 +1,8 @@
 /* See summary.h. */
 #include "view/summary.h"
 
+#include "score/sampling_error.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +13,20 @@ static uint64_t meta_u64(const struct as_store *store, const char *key)
     return as_store_meta_u64(store, key, &value) ? value : 0;
 }
 
+const char *const as_summary_levels[AS_SUMMARY_LEVELS] = {"function", "line", "block", "instruction"};
+
+static void find_error_by_level(const struct as_store *store, struct as_summary *summary, const char *measure)
+{
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
+        summary->error_by[i] = as_store_estimate_of(store, summary->series, measure, as_summary_levels[i]);
+}
+
 /* How wrong the series may be, the best that is known. */
 static void find_error(const struct as_store *store, struct as_summary *summary)
 {
-    summary->error = NAN;
+    summary->error = summary->runs_apart = NAN;
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
+        summary->error_by[i] = NAN;
     summary->error_how = "unknown";
     if (summary->contradicts) {
         summary->error_how = "unknown: its times do not add up to the cycles of the run";
@@ -36,8 +48,12 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
                     {"estimate", "expected from the number of samples alone; a bias of the sampler is not in it"}};
     for (size_t i = 0; i < sizeof measures / sizeof *measures && isnan(summary->error); i++) {
         summary->error = as_store_estimate_of(store, summary->series, measures[i].measure, "instruction");
-        if (!isnan(summary->error))
-            summary->error_how = measures[i].how;
+        if (isnan(summary->error))
+            continue;
+        summary->error_how = measures[i].how;
+        find_error_by_level(store, summary, measures[i].measure);
+        if (i == 1)
+            summary->runs_apart = as_sampling_distance(summary->error_by[0]);
     }
 }
 

@@ -6,6 +6,10 @@
 #include "score/confidence.h"
 #include "store/store_read.h"
 
+/* The levels at which an error is told, the coarsest first. */
+enum { AS_SUMMARY_LEVELS = 4 };
+extern const char *const as_summary_levels[AS_SUMMARY_LEVELS]; /* "function" … */
+
 /* Strings are the store's, or constants; NULL where unknown. */
 struct as_summary {
     const struct as_store *store;
@@ -24,6 +28,8 @@ struct as_summary {
     double seconds; /* NAN: unknown */
     double error;   /* by instruction, a fraction; NAN: unknown */
     const char *error_how;
+    double error_by[AS_SUMMARY_LEVELS]; /* at each level, where it is sampled; NAN: unknown */
+    double runs_apart;                  /* how far two such runs would be apart at the first level; NAN: unknown */
     size_t n_runs;
     bool merged; /* the profile is of all of them, not of the first */
     /* Over these; NAN where the profile has none. n is 0 where it does not have all of them, or the mean is 0, as it is

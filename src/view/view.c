@@ -115,16 +115,24 @@ static bool choose_events(struct as_view *view, const struct as_words *words, st
 
 /* ---- opening ---- */
 
+static bool say_no_series(const struct as_store_series *all, size_t n, const char *name, struct as_error *err)
+{
+    struct as_str names = {0};
+    for (size_t i = 0; i < n; i++)
+        as_str_add_word(&names, all[i].name != NULL, AS_SHOW(all[i].name));
+    as_error_set_status(err, AS_EXIT_USAGE, "--series=%s: the profile has none of that name; it has %s", name,
+                        as_str_get(&names));
+    as_str_free(&names);
+    return false;
+}
+
 static bool choose_series(struct as_view *view, const char *name, struct as_error *err)
 {
     size_t n;
     const struct as_store_series *all = as_store_series(view->store, &n);
     view->series = as_store_find_series(view->store, name);
-    if (view->series == AS_STORE_NONE && name && n) {
-        as_error_set_status(err, AS_EXIT_USAGE, "--series=%s: the profile has none of that name; it has %s%s%s", name,
-                            all[0].name, n > 1 ? " and " : "", n > 1 ? all[1].name : "");
-        return false;
-    }
+    if (view->series == AS_STORE_NONE && name && n)
+        return say_no_series(all, n, name, err);
     if (!as_summary_read(view->store, view->series, &view->summary, err))
         return false;
     view->has_events = all[view->series].events != 0;

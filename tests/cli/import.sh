@@ -332,3 +332,10 @@ check_fails 125 'no/such' "an unwritable profile" "$ASSAY" import -o no/such/dir
 check_fails 125 'text.txt' "a target that is no profile" "$ASSAY" import -o text.txt ok.txt
 check "a small text" "$ASSAY" import ok.txt
 check_stdout_equals 'f 5' "assay.db is the default" "$ASSAY" export --to=folded
+
+# The first event of a recording can be one that hardly ever happened.
+printf 'p 7 1.%d: %d %s: \n\t401%d00 f%d (/nowhere/p)\n\n' 1 1 page-faults 0 0 2 100 cycles 1 1 3 100 cycles 1 1 >two.txt
+check "two events" "$ASSAY" import -o two.db two.txt
+check "the one with most samples is shown" "$ASSAY" report two.db
+check "… the other is named" grep -q '^other series, for --series: page-faults (1 samples)$' <<<"$out"
+check_fails 2 'it has page-faults, cycles$' "… and a wrong name is answered with all of them" "$ASSAY" report --series=x two.db

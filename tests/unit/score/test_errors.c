@@ -176,9 +176,9 @@ static void distance_of_weights(void **state)
 static void sampling_error_of_two_halves(void **state)
 {
     const uint64_t halves[] = {7, 7};
-    assert_true(fabs(as_sampling_error(as_weights_of(halves, 2), 100) - sqrt(0.5 / (M_PI * 100))) < 1e-12);
-    assert_true(isnan(as_sampling_error(as_weights_of(halves, 2), 0)));
-    assert_true(isnan(as_sampling_error(as_weights_of(halves, 0), 5)));
+    assert_true(fabs(as_sampling_error(as_weights_of(halves, 2), NULL, 100) - sqrt(0.5 / (M_PI * 100))) < 1e-12);
+    assert_true(isnan(as_sampling_error(as_weights_of(halves, 2), NULL, 0)));
+    assert_true(isnan(as_sampling_error(as_weights_of(halves, 0), NULL, 5)));
 }
 
 /* Everything was seen once: there is no limit to what was not seen. */
@@ -188,7 +188,25 @@ static void sampling_error_of_single_samples(void **state)
     for (size_t i = 0; i < 400; i++)
         once[i] = 3;
     double seen = 400 * sqrt(2 * (1 / 400.0) * (399 / 400.0) / (M_PI * 400)) / 2;
-    assert_true(fabs(as_sampling_error(as_weights_of(once, 400), 400) - (seen + 0.5)) < 1e-12);
+    assert_true(fabs(as_sampling_error(as_weights_of(once, 400), NULL, 400) - (seen + 0.5)) < 1e-12);
+}
+
+/* A period that varies by some percent does not change what was seen once: the estimate must not jump. */
+static void sampling_error_does_not_jump_with_the_period(void **state)
+{
+    uint64_t even[400], uneven[400], seen[400];
+    for (size_t i = 0; i < 400; i++) {
+        even[i] = 1000;
+        uneven[i] = i % 2 ? 985 : 1015;
+        seen[i] = 1;
+    }
+    double steady = as_sampling_error(as_weights_of(even, 400), NULL, 400);
+    assert_true(fabs(as_sampling_error(as_weights_of(uneven, 400), NULL, 400) - steady) < 0.001);
+    assert_true(fabs(as_sampling_error(as_weights_of(uneven, 400), seen, 400) - steady) < 0.001);
+    seen[0] = 2; /* however little it weighs */
+    double less = as_sampling_error(as_weights_of(even, 400), seen, 400);
+    assert_true(fabs(steady - less - 0.5 / 400) < 1e-12);
+    assert_true(fabs(as_sampling_distance(0.1) - 0.1 * sqrt(2)) < 1e-12 && as_sampling_distance(0.9) == 1);
 }
 
 int main(void)
@@ -205,6 +223,7 @@ int main(void)
         cmocka_unit_test(distance_of_weights),
         cmocka_unit_test(sampling_error_of_two_halves),
         cmocka_unit_test(sampling_error_of_single_samples),
+        cmocka_unit_test(sampling_error_does_not_jump_with_the_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

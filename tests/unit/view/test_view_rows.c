@@ -232,7 +232,7 @@ static void filters_that_match_nothing(void **state)
         {{.file = "shop.db", .events = VIEW_BED_WORDS("DR")}, "no such event; it has ST-L1, ST-LLC, FL-MB"},
         {{.file = "shop.db", .series = "clock", .events = VIEW_BED_WORDS("ST-L1")},
          "the series clock records no events"},
-        {{.file = "shop.db", .series = "none"}, "none of that name; it has golden and tea"},
+        {{.file = "shop.db", .series = "none"}, "none of that name; it has golden, tea"},
         {{.file = "nowhere.db"}, "nowhere.db"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_error err = AS_ERROR_INIT;
