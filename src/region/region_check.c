@@ -57,9 +57,10 @@ static bool check_repeat(const struct as_region *region, bool last, struct as_er
 {
     if (!region->repeat)
         return true;
-    if (!recurs(&region->start))
+    bool in_pieces = starts_by_count(region) && region->stop.kind == AS_POINT_NONE && region->max != AS_REGION_ALL;
+    if (!recurs(&region->start) && !in_pieces)
         return WRONG("region '%s': its start comes only once, so it cannot repeat; a function, an address, a marker or "
-                     "a signal can start it again",
+                     "a signal can start it again, and with max=N and no stop it repeats piece after piece",
                      region->text);
     return last || WRONG("region '%s': it repeats to the end of the program, so no region can follow it", region->text);
 }

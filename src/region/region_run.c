@@ -86,10 +86,13 @@ static void begin_stretch(struct as_region_run *run, enum as_mode mode, uint32_t
 static void open_region(struct as_region_run *run)
 {
     const struct as_region *region = region_at(run, run->at);
+    bool follows_itself = run->stretch.region == run->at;
     run->outcomes[run->at].times++;
     run->left = left_inside(run, region);
     await(run, &region->stop);
     begin_stretch(run, region->mode, run->at);
+    if (follows_itself && run->on_change)
+        run->on_change(run->context);
 }
 
 /* Waits for the region at hand, or opens it. */
@@ -111,7 +114,7 @@ static void approach(struct as_region_run *run)
 static bool is_missed(const struct as_region_run *run, const struct as_region *region)
 {
     const struct as_point *start = &region->start;
-    if (start->kind == AS_POINT_INSTRUCTION)
+    if (start->kind == AS_POINT_INSTRUCTION && !region->repeat)
         return sum(start->number, region->offset) < run->count;
     return start->kind == AS_POINT_LANDMARK && start->number && run->passed[start->landmark] >= start->number;
 }
@@ -131,6 +134,8 @@ static void turn_to(struct as_region_run *run)
     run->begin = UINT64_MAX;
     if (region->start.kind == AS_POINT_INSTRUCTION || region->start.kind == AS_POINT_NONE)
         run->begin = sum(region->start.number, region->offset);
+    if (region->repeat && run->begin < run->count) /* piece after piece */
+        run->begin = run->count;
     approach(run);
 }
 

@@ -55,7 +55,7 @@ struct as_region {
     uint64_t max;          /* the most instructions that it has; AS_REGION_ALL: no limit */
     uint64_t warm, settle; /* instructions before it; warm AS_REGION_ALL: all since the region before it */
     double weight;
-    bool repeat; /* it starts again whenever its start point comes again */
+    bool repeat; /* it starts again whenever its start point comes again; where that is a count, as soon as it stops */
     enum as_mode mode;
     char *text; /* as the user wrote it; NULL: it came from nowhere */
 };

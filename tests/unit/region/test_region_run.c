@@ -218,6 +218,33 @@ static void test_missed(void **state)
     as_region_run_free(&run);
 }
 
+static uint32_t changes;
+
+static void on_change(void *context)
+{
+    changes++;
+}
+
+/* Without a point that recurs, a region of so many instructions repeats at once: each piece is announced. */
+static void test_pieces(void **state)
+{
+    struct as_region *region = add();
+    struct as_region_run run;
+    region->max = 3;
+    region->repeat = true;
+    as_region_run_init(&run, &list);
+    run.on_change = on_change;
+    changes = 0;
+    char *seen = execute(&run, "..........");
+    assert_string_equal(seen, "1111111111");
+    assert_int_equal(changes, 3);
+    assert_false(run.over);
+    assert_int_equal(as_region_run_outcome(&run, 0).times, 4);
+    assert_int_equal(as_region_run_outcome(&run, 0).instructions, 10);
+    free(seen);
+    as_region_run_free(&run);
+}
+
 static void test_repeat(void **state)
 {
     struct as_region *region = add();
@@ -343,6 +370,7 @@ int main(void)
         TEST(test_warm_before_a_landmark),
         TEST(test_modes_of_regions),
         TEST(test_missed),
+        TEST(test_pieces),
         TEST(test_repeat),
         TEST(test_from_outside),
         TEST(test_cycles),
