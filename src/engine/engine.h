@@ -156,6 +156,11 @@ struct as_sink {
     /* Where this is given and accesses are not recorded, complete executions of blocks that always access the same are
      * only counted, and told here, once for each block before the stretch or the thread ends. Much faster. */
     void (*tally)(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *tally);
+    /* What is executed in stretches that are only counted: instructions [first, end) of a block, so many times. Whole
+     * blocks come summed up, before the stretch or the thread ends, as with `tally`, which a sink that has this must
+     * not have. */
+    void (*skipped)(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first, uint32_t end,
+                    uint64_t times);
     void (*syscall)(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6]);
     void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
     void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */

@@ -112,6 +112,13 @@ static void on_tally(void *context, struct as_thread *thread, const struct as_bl
     TELL_ALL(tee, thread, true, tally, block, tally);
 }
 
+static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+                       uint32_t end, uint64_t times)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, skipped, block, first, end, times);
+}
+
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_sink_tee *tee = context;
@@ -163,18 +170,20 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         return tee->branches.data[0].sink;
     }
     *context = tee;
-    bool tallies = true, clock = false, unmeasured = false, jumps = false;
+    bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         tallies &= tee->branches.data[i].sink->tally != NULL;
         clock |= tee->branches.data[i].sink->clock != NULL;
         unmeasured |= tee->branches.data[i].sink->unmeasured;
         jumps |= tee->branches.data[i].sink->jumps;
+        skipped |= tee->branches.data[i].sink->skipped != NULL;
     }
     tee->sink = (struct as_sink){
         .thread_start = on_thread_start,
         .thread_end = on_thread_end,
         .block = on_block,
-        .tally = tallies ? on_tally : NULL,
+        .tally = tallies && !skipped ? on_tally : NULL,
+        .skipped = skipped ? on_skipped : NULL,
         .syscall = on_syscall,
         .syscall_return = on_syscall_return,
         .signal = on_signal,

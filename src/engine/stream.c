@@ -201,6 +201,8 @@ static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uin
     if (is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &piece);
         stream->blind += stream->bare && !stream->blocks_only ? as_block_exec_count(&piece) : 0;
+    } else if (stream->sink->skipped) {
+        stream->sink->skipped(stream->context, &stream->thread, block, piece.first + piece.continues, piece.end, 1);
     }
     for (uint32_t i = piece.first + 1; block->flags & AS_BLOCK_LANDMARK && i < piece.end; i++)
         pass_landmarks(stream, block->insns[i]->address);
@@ -383,6 +385,8 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     if (is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &exec);
         stream->blind += stream->bare && !stream->blocks_only ? block->n : 0;
+    } else if (stream->sink->skipped) {
+        stream->sink->skipped(stream->context, &stream->thread, block, 0, block->n, 1);
     }
     as_region_run_count(stream->regions, block->n);
     stream->executed += block->n;
@@ -431,9 +435,9 @@ static bool can_count(struct as_stream *stream)
 {
     if (!stream->bare)
         return false;
-    if (!is_told(stream))
+    if (!is_told(stream) && !stream->sink->skipped)
         return true;
-    if (!stream->sink->tally)
+    if (is_told(stream) && !stream->sink->tally)
         return false;
     while (stream->tallies.len < stream->code->gists.len)
         *as_vec_push(&stream->tallies) = (struct as_tally){0};
@@ -467,7 +471,8 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
         uint64_t event = word >> AS_WIRE_EVENT_SHIFT;
         if (event == AS_WIRE_BLOCK) {
             if (stream->block && from == i && stream->carry.len == 0 && !stream->continues && can_count(stream)) {
-                i = count_blocks(stream, words, i, n, is_told(stream) ? stream->tallies.data : NULL);
+                bool summed = is_told(stream) || stream->sink->skipped;
+                i = count_blocks(stream, words, i, n, summed ? stream->tallies.data : NULL);
                 if (i > from) {
                     from = i;
                     continue;
@@ -516,12 +521,20 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
     return status;
 }
 
+static void tell_tally(const struct as_stream *stream, struct as_thread *thread, const struct as_block *block,
+                       const struct as_tally *tally)
+{
+    if (stream->sink->skipped)
+        stream->sink->skipped(stream->context, thread, block, 0, block->n, tally->runs);
+    else
+        stream->sink->tally(stream->context, thread, block, tally);
+}
+
 void as_stream_tell_tallies(struct as_stream *stream)
 {
     for (size_t i = 0; i < stream->tallies.len; i++)
         if (stream->tallies.data[i].runs)
-            stream->sink->tally(stream->context, &stream->thread, stream->code->by_id.data[i],
-                                &stream->tallies.data[i]);
+            tell_tally(stream, &stream->thread, stream->code->by_id.data[i], &stream->tallies.data[i]);
     as_vec_clear(&stream->tallies);
 }
 

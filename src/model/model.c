@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "count/targets.h"
+#include "engine/sink_tee.h"
 #include "model/bodies.h"
 #include "model/measure.h"
 
@@ -50,6 +51,10 @@ struct as_model {
     AS_VEC(bool) executed_insns; /* by number */
     as_ideal_of *ideal_of;
     void *ideal_context;
+    const struct as_sink *also; /* NULL: none */
+    void *also_context;
+    as_region_measured *measured; /* NULL: nobody asks */
+    void *measured_context;
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
     AS_VEC(struct as_insn *) nops; /* that stand for removed instructions; NULL for all others */
 };
@@ -207,6 +212,18 @@ void as_model_set_memo(struct as_model *model, const struct as_memo_options *opt
 {
     as_memo_free(model->memo);
     model->memo = options->bytes ? as_memo_new(options) : NULL;
+}
+
+void as_model_set_also(struct as_model *model, const struct as_sink *also, void *context)
+{
+    model->also = also;
+    model->also_context = context;
+}
+
+void as_model_set_measured(struct as_model *model, as_region_measured *measured, void *context)
+{
+    model->measured = measured;
+    model->measured_context = context;
 }
 
 static void note_ideal(struct as_model *model, const struct as_insn *insn)
@@ -400,8 +417,14 @@ static void end_measuring(struct as_model *model)
             continue;
         as_measure_leave(&model->measure, own->core, &own->before);
         own->left_at = as_core_cycles(own->core);
+        if (model->measured)
+            publish(model, own, (uint32_t)i + 1, false);
     }
     as_measure_end(&model->measure);
+    if (!model->measured)
+        return;
+    as_fanout_forget(model->fanout); /* waits for the observers */
+    model->measured(model->measured_context, model->stretch.region);
 }
 
 /* The first cycle of the stretch is the one after the last commit. Where the pipeline is not empty, it is that of the
@@ -620,6 +643,19 @@ static void sum_up(struct as_model_result *total)
     total->kernel_cycles = counters->kernel_cycles;
 }
 
+static bool run_engine(struct as_model *model, struct as_engine_result *result, struct as_error *err)
+{
+    void *context = model;
+    struct as_sink_tee *tee = as_sink_tee_new();
+    as_sink_tee_add(tee, &sink, model);
+    if (model->also)
+        as_sink_tee_add(tee, model->also, model->also_context);
+    const struct as_sink *both = as_sink_tee_sink(tee, &context);
+    bool ok = as_engine_run(model->engine, both, context, result, err);
+    as_sink_tee_free(tee);
+    return ok;
+}
+
 bool as_model_run(struct as_model *model, const struct as_engine_options *options, struct as_fanout *fanout,
                   struct as_model_result *result, struct as_error *err)
 {
@@ -629,7 +665,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     model->engine = as_engine_start(options, err);
     if (!model->engine || !as_fanout_start(fanout, err))
         return false;
-    bool ok = as_engine_run(model->engine, &sink, model, &result->engine, err);
+    bool ok = run_engine(model, &result->engine, err);
     as_fanout_finish(fanout);
     if (model->measure.on)
         as_measure_end(&model->measure);

@@ -39,6 +39,13 @@ void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *con
 /* Before the run: what the pipeline did is remembered (core/memo.h). Without it every instruction is run. */
 void as_model_set_memo(struct as_model *model, const struct as_memo_options *options);
 
+/* Before the run: another sink of the same run, told whatever the engine tells it. NULL: none. */
+void as_model_set_also(struct as_model *model, const struct as_sink *also, void *context);
+/* Before the run: called at the end of each measured stretch, when every observer has seen all of it, on the thread that
+ * runs the engine. */
+typedef void as_region_measured(void *context, uint32_t region);
+void as_model_set_measured(struct as_model *model, as_region_measured *measured, void *context);
+
 struct as_model_result {
     struct as_engine_result engine;
     uint64_t instructions;       /* iterations of rep instructions are none */
