@@ -1,0 +1,133 @@
+/* See collect.h. Executions come as tallies, told at the end of each interval, and one by one where a block was cut or
+ * varies. Both add to one array by block; the blocks that an interval touched are listed, so that closing it costs no
+ * more than what it has executed. */
+#include "points/collect.h"
+
+#include <inttypes.h>
+
+struct own_block {
+    uint32_t number;       /* in the vectors; 0: none yet */
+    uint64_t instructions; /* in the open interval */
+};
+
+/* The blocks of all threads, or of one, by their index. */
+struct book {
+    uint32_t thread;
+    AS_VEC(struct own_block) blocks;
+    AS_VEC(uint32_t) touched; /* indices of blocks with instructions in the open interval */
+};
+
+struct as_collect {
+    bool by_thread;
+    AS_VEC(struct book *) books; /* by thread - 1; the first is all there is without by_thread */
+    AS_VEC(struct as_collect_block) known;
+    struct as_vectors vectors;
+    bool begun; /* the first stretch is announced before anything is executed */
+};
+
+struct as_collect *as_collect_new(bool by_thread)
+{
+    struct as_collect *collect = as_alloc(sizeof *collect);
+    collect->by_thread = by_thread;
+    return collect;
+}
+
+void as_collect_free(struct as_collect *collect)
+{
+    if (!collect)
+        return;
+    for (size_t i = 0; i < collect->books.len; i++) {
+        as_vec_free(&collect->books.data[i]->blocks);
+        as_vec_free(&collect->books.data[i]->touched);
+        free(collect->books.data[i]);
+    }
+    as_vec_free(&collect->books);
+    as_vec_free(&collect->known);
+    as_vectors_free(&collect->vectors);
+    free(collect);
+}
+
+void as_collect_region(struct as_regions *regions, uint64_t interval)
+{
+    struct as_region *region = as_regions_add(regions);
+    region->max = interval;
+    region->repeat = true;
+    region->text = as_format("intervals of %" PRIu64 " instructions", interval);
+}
+
+static void on_thread_start(void *context, struct as_thread *thread)
+{
+    struct as_collect *collect = context;
+    size_t at = collect->by_thread ? thread->number - 1 : 0;
+    while (collect->books.len <= at) {
+        struct book *book = as_alloc(sizeof *book);
+        *as_vec_push(&collect->books) = book;
+        book->thread = collect->by_thread ? (uint32_t)collect->books.len : 0;
+    }
+    thread->user = collect->books.data[at];
+}
+
+static void note(struct as_collect *collect, struct book *book, const struct as_block *block, uint64_t instructions)
+{
+    while (book->blocks.len <= block->index)
+        *as_vec_push(&book->blocks) = (struct own_block){0};
+    struct own_block *own = &book->blocks.data[block->index];
+    if (own->number == 0) {
+        *as_vec_push(&collect->known) = (struct as_collect_block){.block = block, .thread = book->thread};
+        own->number = (uint32_t)collect->known.len;
+    }
+    if (own->instructions == 0 && instructions > 0)
+        *as_vec_push(&book->touched) = block->index;
+    own->instructions += instructions;
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    note(context, thread->user, exec->block, as_block_exec_count(exec));
+}
+
+static void on_tally(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *told)
+{
+    note(context, thread->user, block, told->runs * block->n);
+}
+
+static void close_interval(struct as_collect *collect)
+{
+    for (size_t i = 0; i < collect->books.len; i++) {
+        struct book *book = collect->books.data[i];
+        for (size_t at = 0; at < book->touched.len; at++) {
+            struct own_block *own = &book->blocks.data[book->touched.data[at]];
+            as_vectors_add(&collect->vectors, own->number, own->instructions);
+            own->instructions = 0;
+        }
+        as_vec_clear(&book->touched);
+    }
+    as_vectors_end(&collect->vectors);
+}
+
+static void on_stretch(void *context, const struct as_stretch *stretch)
+{
+    struct as_collect *collect = context;
+    if (collect->begun)
+        close_interval(collect);
+    collect->begun = true;
+}
+
+const struct as_sink as_collect_sink = {
+    .thread_start = on_thread_start,
+    .block = on_block,
+    .tally = on_tally,
+    .stretch = on_stretch,
+};
+
+const struct as_vectors *as_collect_finish(struct as_collect *collect)
+{
+    close_interval(collect);
+    return &collect->vectors;
+}
+
+const struct as_collect_block *as_collect_blocks(const struct as_collect *collect, size_t *n)
+{
+    *n = collect->known.len;
+    return collect->known.data;
+}

@@ -1,0 +1,31 @@
+/* Vectors of a run in the engine: a sink that closes an interval wherever a piece of the region ends.
+ *
+ * The engine must run blocks_only, with the region that as_collect_region makes: one that covers the whole program,
+ * piece after piece. Instructions are counted over all threads; with `by_thread` a block that two threads execute is
+ * two blocks, so that intervals in which different threads do the work are not alike.
+ */
+#ifndef AS_POINTS_COLLECT_H
+#define AS_POINTS_COLLECT_H
+
+#include "engine/engine.h"
+#include "points/vectors.h"
+
+struct as_collect;
+struct as_collect *as_collect_new(bool by_thread);
+void as_collect_free(struct as_collect *collect); /* NULL is fine */
+extern const struct as_sink as_collect_sink;      /* its context is the collect */
+
+/* Makes the list that cuts a program into intervals. */
+void as_collect_region(struct as_regions *regions, uint64_t interval);
+
+/* After the run: closes the last interval. The vectors stay the collect's. */
+const struct as_vectors *as_collect_finish(struct as_collect *collect);
+
+/* What a block of the vectors is, by its number - 1. */
+struct as_collect_block {
+    const struct as_block *block;
+    uint32_t thread; /* 0: of all threads */
+};
+const struct as_collect_block *as_collect_blocks(const struct as_collect *collect, size_t *n);
+
+#endif
