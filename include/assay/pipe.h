@@ -38,7 +38,7 @@ enum as_event {
     AS_EVENT_FORWARDED = 1 << 12,  /* a load served by the store queue */
     AS_EVENT_BANK = 1 << 13,       /* delayed by a bank conflict */
     AS_EVENT_DIVIDE = 1 << 14,     /* a division or square root: a unit that is not pipelined */
-    AS_EVENT_COHERENCE = 1 << 15,  /* reserved for other cores' copies */
+    AS_EVENT_COHERENCE = 1 << 15,  /* ST-CO: waited for another core's copy of its line */
     AS_EVENT_ORDER = 1 << 16,      /* waited for older stores to drain, or for a fence */
 };
 

@@ -1,7 +1,10 @@
 /* Caches below their hit path (cache.h has the model). */
 #include "core/cache.h"
 
+#include "base/alloc.h"
+
 #include <assert.h>
+#include <stdlib.h>
 
 void as_cache_init(struct as_cache *cache, enum as_source level, const struct as_cache_machine *sizes,
                    const struct as_machine *machine)
@@ -24,21 +27,44 @@ void as_cache_free(struct as_cache *cache)
 {
     as_tags_free(&cache->tags);
     as_slots_free(&cache->mshrs);
+    free(cache->written);
+}
+
+void as_cache_keep_written(struct as_cache *cache)
+{
+    size_t n = (size_t)(cache->tags.set_mask + 1) * cache->tags.ways;
+    cache->written = as_alloc_array(n, sizeof *cache->written);
 }
 
 static struct as_entry *place(struct as_cache *cache, uint64_t line, uint64_t arrival);
 
-static void write_back(struct as_cache *cache, uint64_t line, uint64_t cycle)
+void as_cache_put(struct as_cache *cache, uint64_t line, uint64_t arrival, bool dirty)
+{
+    uint32_t slot = as_tags_search(&cache->tags, line);
+    struct as_entry *entry = slot == AS_TAGS_NONE ? place(cache, line, arrival) : &cache->tags.entries[slot];
+    entry->dirty |= dirty;
+}
+
+/* What was written to the line in slot `from` goes with it. */
+static void hand_down(const struct as_cache *cache, uint32_t from, uint64_t line)
+{
+    struct as_cache *next = cache->next;
+    if (!cache->written || !next || !next->written)
+        return;
+    uint32_t slot = as_tags_search(&next->tags, line);
+    if (slot != AS_TAGS_NONE)
+        next->written[slot] = cache->written[from];
+}
+
+static void write_back(struct as_cache *cache, uint32_t from, uint64_t line, uint64_t cycle)
 {
     cache->writebacks++;
-    struct as_cache *next = cache->next;
-    if (!next) {
+    if (!cache->next) {
         as_dram_write(cache->dram, cycle);
         return;
     }
-    uint32_t slot = as_tags_search(&next->tags, line);
-    struct as_entry *entry = slot == AS_TAGS_NONE ? place(next, line, cycle) : &next->tags.entries[slot];
-    entry->dirty = true;
+    as_cache_put(cache->next, line, cycle, true);
+    hand_down(cache, from, line);
 }
 
 /* Makes room for a line that is absent and arrives at `arrival`. */
@@ -48,17 +74,29 @@ static struct as_entry *place(struct as_cache *cache, uint64_t line, uint64_t ar
     uint32_t slot = as_tags_victim(tags, line);
     uint64_t old = tags->keys[slot];
     if (old && tags->entries[slot].dirty)
-        write_back(cache, old - 1, arrival);
+        write_back(cache, slot, old - 1, arrival);
     struct as_entry *entry = as_tags_put(tags, slot, line);
     *entry = (struct as_entry){.ready = arrival, .source = cache->level};
+    if (cache->written)
+        cache->written[slot] = (struct as_written){0};
     return entry;
+}
+
+/* What was written to a line that the level below has. */
+static void hand_up(struct as_cache *cache, const struct as_entry *entry, uint64_t line)
+{
+    uint32_t slot = as_tags_find(&cache->next->tags, line);
+    if (slot != AS_TAGS_NONE)
+        cache->written[entry - cache->tags.entries] = cache->next->written[slot];
 }
 
 /* Asks the level below at `cycle`; an MSHR is busy until the line is there. `asked` is the request's own cycle. */
 static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cycle, uint64_t line, enum as_request kind)
 {
     struct as_fill fill = {.source = AS_SOURCE_DRAM};
-    if (cache->next)
+    if (cache->port)
+        fill = cache->port->request(cache->port, cycle, line, kind);
+    else if (cache->next)
         fill = as_cache_request(cache->next, cycle, line, kind);
     else
         fill.done = as_dram_read(cache->dram, cycle, line);
@@ -69,6 +107,8 @@ static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cyc
     entry->latency = (uint32_t)(fill.done - asked);
     entry->source = fill.source;
     entry->prefetched = kind == AS_REQUEST_PREFETCH;
+    if (fill.source == AS_SOURCE_L2 && cache->written)
+        hand_up(cache, entry, line);
     return fill;
 }
 
@@ -82,7 +122,7 @@ static void prefetch_behind(struct as_cache *cache, uint64_t cycle, uint64_t lin
 {
     line++;
     if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE &&
-        as_slots_has_room(&cache->mshrs, cycle))
+        as_slots_has_room(&cache->mshrs, cycle) && !(cache->guard && cache->guard->is_taken(cache->guard, line)))
         as_cache_prefetch(cache, cycle, line);
 }
 
@@ -151,16 +191,20 @@ static struct as_entry *warm_place(struct as_cache *cache, uint64_t line)
         struct as_entry *entry =
             below == AS_TAGS_NONE ? warm_place(cache->next, old - 1) : &cache->next->tags.entries[below];
         entry->dirty = true;
+        hand_down(cache, slot, old - 1);
     }
     struct as_entry *entry = as_tags_put(tags, slot, line);
     *entry = (struct as_entry){.source = cache->level};
+    if (cache->written)
+        cache->written[slot] = (struct as_written){0};
     return entry;
 }
 
 static void warm_behind(struct as_cache *cache, uint64_t line)
 {
     line++;
-    if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE)
+    if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE &&
+        !(cache->guard && cache->guard->is_taken(cache->guard, line)))
         as_cache_warm(cache, line, AS_REQUEST_PREFETCH);
 }
 
@@ -171,6 +215,8 @@ void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind)
     if (slot == AS_TAGS_NONE) {
         if (cache->next)
             as_cache_warm(cache->next, line, kind);
+        if (cache->port)
+            cache->port->enter(cache->port, line);
         warm_place(cache, line)->prefetched = kind == AS_REQUEST_PREFETCH;
     } else {
         struct as_entry *entry = &cache->tags.entries[slot];

@@ -17,7 +17,7 @@
 #include "core/tags.h"
 
 /* Where a line came from. */
-enum as_source { AS_SOURCE_L1, AS_SOURCE_L2, AS_SOURCE_LLC, AS_SOURCE_DRAM };
+enum as_source { AS_SOURCE_L1, AS_SOURCE_L2, AS_SOURCE_LLC, AS_SOURCE_DRAM, AS_SOURCE_CORE };
 
 /* Prefetches start no further prefetches and leave "first use" to others; so do the accesses of a page walk. */
 enum as_request { AS_REQUEST_DEMAND, AS_REQUEST_PREFETCH, AS_REQUEST_WALK };
@@ -28,16 +28,32 @@ struct as_fill {
     bool prefetched;
 };
 
+/* What a private cache asks of what all cores share, once there are several (coherence.c). */
+struct as_port {
+    struct as_fill (*request)(struct as_port *port, uint64_t cycle, uint64_t line, enum as_request kind);
+    bool (*is_taken)(struct as_port *port, uint64_t line); /* another core owns it: no prefetch */
+    void (*enter)(struct as_port *port, uint64_t line);    /* the core has it from now on, without time */
+};
+
+/* What was written to a line of a private data cache since the core got it, and by what. */
+struct as_written {
+    uint64_t bytes; /* 0: nothing */
+    uint32_t thread, insn;
+};
+
 struct as_cache {
     struct as_tags tags;
     uint32_t latency; /* until a miss is known */
     uint32_t hit;     /* of a hit: the same, except where the pipeline has counted it already (L1I) */
     uint8_t level;    /* enum as_source of its hits */
     bool next_line;
-    bool perfect;          /* demands that miss are hits while this is set: see as_memory_set_ideal */
-    uint64_t page_mask;    /* lines of a page - 1 */
-    struct as_cache *next; /* the level below, or … */
-    struct as_dram *dram;  /* … memory */
+    bool perfect;               /* demands that miss are hits while this is set: see as_memory_set_ideal */
+    uint64_t page_mask;         /* lines of a page - 1 */
+    struct as_cache *next;      /* the level below, or … */
+    struct as_dram *dram;       /* … memory */
+    struct as_port *port;       /* not NULL: in place of `next` */
+    struct as_port *guard;      /* not NULL: asked before prefetches */
+    struct as_written *written; /* by slot of the tags; NULL where that is not kept */
     struct as_slots mshrs;
     struct as_stay_log *stays; /* NULL: nobody asks for occupancy */
     enum as_resource resource; /* what its MSHRs are called there */
@@ -50,6 +66,8 @@ struct as_cache {
 void as_cache_init(struct as_cache *cache, enum as_source level, const struct as_cache_machine *sizes,
                    const struct as_machine *machine);
 void as_cache_free(struct as_cache *cache);
+/* Keeps from now on what is written. */
+void as_cache_keep_written(struct as_cache *cache);
 
 /* The whole access, for the levels below L1. */
 struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t line, enum as_request kind);
@@ -67,6 +85,9 @@ void as_cache_prefetch(struct as_cache *cache, uint64_t cycle, uint64_t line);
 
 /* A demand, or a prefetch, that takes no time: contents change as if it had come long ago. Counts nothing. */
 void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind);
+
+/* The line is there from `arrival` on, as if it had been written back from above. */
+void as_cache_put(struct as_cache *cache, uint64_t line, uint64_t arrival, bool dirty);
 
 /* The line leaves; returns whether it was there and dirty. */
 bool as_cache_drop(struct as_cache *cache, uint64_t line);

@@ -103,6 +103,11 @@ void as_core_set_process(struct as_core *core, uint32_t process)
     as_memory_set_process(core->memory, process);
 }
 
+void as_core_set_thread(struct as_core *core, uint32_t thread)
+{
+    as_memory_set_thread(core->memory, thread);
+}
+
 void as_core_log_stays(struct as_core *core, struct as_stay_log *log)
 {
     core->stays = log;

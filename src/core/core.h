@@ -56,6 +56,8 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
 void as_core_set_code_version(struct as_core *core, as_code_version *version);
 /* Processes do not share lines and pages, though their addresses are the same. */
 void as_core_set_process(struct as_core *core, uint32_t process);
+/* The thread that it executes: what transfers call it (core/transfer.h). */
+void as_core_set_thread(struct as_core *core, uint32_t thread);
 void as_core_free(struct as_core *core);
 
 /* From now on the core says into `log` how long entries of its parts are in use. Before the first instruction. Those of

@@ -26,7 +26,9 @@ uint64_t as_core_ask_drain(struct as_core *core, uint64_t start)
 {
     const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
     struct as_memory_answer answer = in_core_time(
-        core, as_memory_access(core->memory, AS_MEMORY_STORE, start + core->offset, pending->address, pending->size));
+        core, as_memory_store(core->memory, start + core->offset, pending->address, pending->size, pending->insn));
+    if (__builtin_expect(answer.events & AS_EVENT_COHERENCE, 0))
+        as_memory_name_insn(core->memory, pending->insn);
     uint64_t done = later(start, answer.done);
     note_drained(core, pending, done);
     return done;
@@ -101,6 +103,7 @@ static void put_off_drain(struct as_core *core, const struct as_core_access *acc
         core->store_dispatched[core->n_stores & core->pending_mask] = pipe->dispatch;
     struct pending pending = {.address = access ? access->address : 0,
                               .size = access ? access->size : 0,
+                              .insn = access ? insn_of(core, access) : 0,
                               .commit = pipe->commit,
                               .number = number};
     if (core->script)

@@ -61,6 +61,7 @@ struct store {
 struct pending {
     uint64_t address, commit, number; /* `number`: its struct store's */
     uint32_t size;                    /* 0: it wrote nothing (sc) */
+    uint32_t insn;                    /* as_insn.id */
 };
 
 /* Code without a control transfer, from an address on. */
@@ -81,6 +82,7 @@ struct as_core {
     struct straight straights[STRAIGHTS]; /* by address */
     struct as_stay_log *stays;            /* NULL: nobody asks for occupancy */
     uint64_t *store_dispatched;           /* beside `pending`, only where there is a log */
+    const struct as_insn **insns;         /* of the block at hand; NULL: instructions come one by one */
     struct as_script *script;             /* of the block at hand; NULL: it is run for itself */
     struct as_walk walk;                  /* where the core is in the memo */
     uint64_t offset;                      /* the machine's time is ours plus this */
@@ -292,6 +294,12 @@ static inline void drain_first(struct as_core *core, uint64_t n)
 {
     while (core->n_drained < n)
         as_core_drain_one(core);
+}
+
+/* The instruction that an access belongs to. */
+static inline uint32_t insn_of(const struct as_core *core, const struct as_core_access *access)
+{
+    return core->insns ? core->insns[access->index]->id : AS_TRANSFER_NO_INSN;
 }
 
 /* The memory has its own time. */

@@ -13,7 +13,15 @@ struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_
     bool whole = kind <= AS_MEMORY_STORE;
     struct as_memory_answer answer = in_core_time(
         core, as_memory_access(core->memory, kind, cycle + core->offset, access->address, whole ? access->size : 1));
+    if (__builtin_expect(answer.events & AS_EVENT_COHERENCE, 0))
+        as_memory_name_insn(core->memory, insn_of(core, access));
     return whole ? answer : (struct as_memory_answer){0}; /* nobody waits for the others */
+}
+
+/* An atomic reads what it is going to write. */
+static inline enum as_memory_kind load_kind(const struct as_core_access *access)
+{
+    return access->kind & AS_ACCESS_STORE ? AS_MEMORY_OWN : AS_MEMORY_LOAD;
 }
 
 static uint16_t number_of(const struct as_core *core, const struct as_core_access *access)
@@ -90,7 +98,7 @@ bool as_core_ask_load(struct as_core *core, const struct as_core_access *access,
 {
     const struct store *store = find_store(core, access, cycle);
     if (!store) {
-        *answer = as_core_ask_access(core, AS_MEMORY_LOAD, cycle, access);
+        *answer = as_core_ask_access(core, load_kind(access), cycle, access);
         return true;
     }
     if (core->ideal & AS_EVENT_FL_MO)
@@ -113,7 +121,7 @@ static struct as_memory_answer load_oddly(struct as_core *core, const struct as_
     if (store->address_known > cycle) {
         *waits = 1;
         trouble->violated = later(trouble->violated, store->address_known);
-        return as_core_ask_access(core, AS_MEMORY_LOAD, cycle, access);
+        return as_core_ask_access(core, load_kind(access), cycle, access);
     }
     while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
         as_core_drain_one(core);
@@ -323,7 +331,7 @@ struct uop_times as_core_run_atomic(struct passage *p, const struct as_micro *mi
     struct uop_times times = {.issue = issue(core, micro, oldest_and_drained(core, ready), p->pipe)};
     times.done = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     if (access) {
-        struct as_memory_answer answer = access_memory(core, AS_MEMORY_LOAD, times.done, access);
+        struct as_memory_answer answer = access_memory(core, load_kind(access), times.done, access);
         p->pipe->events |= answer.events;
         p->trouble.fault |= answer.fault;
         times.done = answer.done;

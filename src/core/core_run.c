@@ -34,6 +34,7 @@ static void execute(struct as_core *core, const struct as_body_run *run, struct 
     const struct as_recipe *recipe = body->recipes;
     struct as_op op = {.continues = body->continues};
     begin(core, body);
+    core->insns = body->insns;
     for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe)) {
         op.insn = body->insns[i];
         op.recipe = recipe;
@@ -216,6 +217,7 @@ static void follow_put_off(struct hunt *hunt, const struct as_ask *ask, uint64_t
     if (ask->flag) {
         pending.address = hunt->run->accesses[ask->access].address;
         pending.size = hunt->run->accesses[ask->access].size;
+        pending.insn = insn_of(core, &hunt->run->accesses[ask->access]);
     }
     core->pending[core->n_stores++ & core->pending_mask] = pending;
 }
@@ -240,6 +242,7 @@ static struct as_known *follow(struct hunt *hunt, struct as_ask *ask)
 {
     struct as_core *core = hunt->core;
     const struct as_body_run *run = hunt->run;
+    core->insns = run->body->insns;
     struct as_ask **trail = core->walk.trail, **at = trail;
     for (;; ask++) {
         uint64_t cycle = hunt->base + (uint64_t)(int64_t)ask->cycle;

@@ -217,6 +217,33 @@ static const uint8_t unit_queue[AS_UNIT_COUNT] = {
     [AS_UNIT_VECTOR] = AS_QUEUE_FP, [AS_UNIT_LOAD] = AS_QUEUE_MEM,  [AS_UNIT_STORE] = AS_QUEUE_MEM,
 };
 
+uint32_t as_machine_socket(const struct as_machine *machine, uint32_t core)
+{
+    uint32_t cores = machine->coherence.cores;
+    return machine->coherence.sockets < 2 || cores < 2 ? 0 : core % cores / (cores / 2);
+}
+
+/* The n-th of a list of numbers, which begins anew behind its end. */
+static uint32_t pick(const char *list, uint32_t n)
+{
+    uint32_t values[AS_CORES_MAX], count = 0;
+    for (char *end; *list && count < AS_CORES_MAX; list = end + strspn(end, " \t"))
+        values[count++] = (uint32_t)strtoul(list, &end, 10);
+    return count ? values[n % count] : 0;
+}
+
+uint32_t as_machine_core(const struct as_machine *machine, uint32_t n)
+{
+    uint32_t cores = machine->coherence.cores;
+    const char *pinning = machine->coherence.pinning;
+    if (cores == 0)
+        return n;
+    if (*pinning >= '0' && *pinning <= '9')
+        return pick(pinning, n);
+    n %= cores;
+    return strcmp(pinning, "scatter") == 0 && machine->coherence.sockets > 1 ? n % 2 * (cores / 2) + n / 2 : n;
+}
+
 enum as_unit as_machine_unit(enum as_class class_)
 {
     return class_unit[class_];

@@ -51,7 +51,10 @@ struct as_tlb_machine {
     uint32_t latency; /* extra cycles when the level before it missed and this one hits */
 };
 
-enum { AS_TAGE_TABLES_MAX = 16 };
+enum { AS_TAGE_TABLES_MAX = 16, AS_CORES_MAX = 1024 };
+
+/* What private caches do about each other: nothing; M, E, S; … and F; … and O. */
+enum as_protocol { AS_PROTOCOL_OFF, AS_PROTOCOL_MESI, AS_PROTOCOL_MESIF, AS_PROTOCOL_MOESI };
 
 struct as_machine {
     char name[64];
@@ -120,6 +123,14 @@ struct as_machine {
     } memory;
 
     struct {
+        uint32_t protocol;       /* enum as_protocol */
+        uint32_t local, remote;  /* cycles from the shared level's request to another core's line, by socket */
+        uint32_t upgrade;        /* cycles until other cores' copies of a line are gone */
+        uint32_t cores, sockets; /* cores 0: one for each thread */
+        char pinning[256];       /* compact (or ""), scatter, or the cores of threads 1, 2 … */
+    } coherence;
+
+    struct {
         uint32_t banks, row_bytes;    /* over all ranks */
         double cas_ns, rcd_ns, rp_ns; /* column access, row activation, precharge */
         double bandwidth;             /* bytes a second at most */
@@ -147,6 +158,11 @@ void as_machine_names(struct as_str *list);
 /* Calls `found` for each key with its meaning and what it allows, in the order of the file. */
 void as_machine_keys(void (*found)(void *context, const char *key, const char *meaning, const char *allowed),
                      void *context);
+
+/* The socket of a core. */
+uint32_t as_machine_socket(const struct as_machine *machine, uint32_t core);
+/* The core that the n-th thread (from 0) of those that run is pinned to; n itself where there is no number of cores. */
+uint32_t as_machine_core(const struct as_machine *machine, uint32_t n);
 
 enum as_unit as_machine_unit(enum as_class class_);
 enum as_queue_kind as_machine_queue(enum as_unit unit);

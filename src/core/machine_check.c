@@ -1,6 +1,7 @@
 /* Rejects impossible machines: combinations of values that are each within their range. The ranges are in the table. */
 #include "core/machine_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Files and --set have checked the ranges already; machines that were filled in by hand have not. */
@@ -140,9 +141,39 @@ static bool check_tlb(const char *name, const struct as_tlb_machine *tlb, struct
     return true;
 }
 
+/* A list of cores that exist: digits with blanks between them. */
+static bool check_pins(const struct as_machine *machine, struct as_error *err)
+{
+    const char *at = machine->coherence.pinning;
+    while (*at) {
+        char *end = NULL;
+        unsigned long core = strtoul(at, &end, 10);
+        if (*at < '0' || *at > '9' || (*end && !strchr(" \t", *end)))
+            return as_error_set(err, "coherence.pinning = %s: give compact, scatter, or cores such as 0 2 1 3",
+                                machine->coherence.pinning);
+        if (core >= machine->coherence.cores)
+            return as_error_set(err, "coherence.pinning names core %lu, but coherence.cores = %u", core,
+                                machine->coherence.cores);
+        at = end + strspn(end, " \t");
+    }
+    return true;
+}
+
+static bool check_cores(const struct as_machine *machine, struct as_error *err)
+{
+    const char *pinning = machine->coherence.pinning;
+    if (machine->coherence.sockets > 1 && (machine->coherence.cores < 2 || machine->coherence.cores % 2))
+        return as_error_set(err, "coherence.sockets = 2 needs coherence.cores: an even number, half on each socket");
+    if (machine->coherence.remote < machine->coherence.local)
+        return as_error_set(err, "coherence.remote = %u is less than coherence.local = %u", machine->coherence.remote,
+                            machine->coherence.local);
+    return strcmp(pinning, "compact") == 0 || strcmp(pinning, "scatter") == 0 || check_pins(machine, err);
+}
+
 bool as_machine_validate(const struct as_machine *machine, struct as_error *err)
 {
     return check_ranges(machine, err) && check_predictor(machine, err) && check_front(machine, err) &&
-           check_back(machine, err) && check_caches(machine, err) && check_tlb("itlb", &machine->memory.itlb, err) &&
-           check_tlb("dtlb", &machine->memory.dtlb, err) && check_tlb("l2tlb", &machine->memory.l2tlb, err);
+           check_back(machine, err) && check_caches(machine, err) && check_cores(machine, err) &&
+           check_tlb("itlb", &machine->memory.itlb, err) && check_tlb("dtlb", &machine->memory.dtlb, err) &&
+           check_tlb("l2tlb", &machine->memory.l2tlb, err);
 }

@@ -106,6 +106,28 @@ static bool parse_yesno(bool *to, const char *text)
     return *to || strcmp(text, "no") == 0;
 }
 
+/* The number of a word in a list of them, or of the list's end. */
+static uint32_t find_word(const char *words, const char *text)
+{
+    uint32_t number = 0;
+    size_t length = strlen(text);
+    for (; *words; number++, words += strspn(words, " ")) {
+        size_t n = strcspn(words, " ");
+        if (n == length && memcmp(words, text, n) == 0)
+            return number;
+        words += n;
+    }
+    return number;
+}
+
+static void choice_text(const struct as_field *field, uint32_t number, char *text, size_t size)
+{
+    const char *word = field->words;
+    for (; number > 0 && *word; number--)
+        word += strcspn(word, " ") + (word[strcspn(word, " ")] == ' ');
+    snprintf(text, size, "%.*s", (int)strcspn(word, " "), word);
+}
+
 /* '#' would begin a comment when the text is read back. */
 static bool parse_text(const struct as_field *field, char *to, const char *text)
 {
@@ -147,6 +169,10 @@ bool as_field_parse(const struct as_field *field, struct as_machine *machine, co
         return parse_text(field, to, text);
     if (field->kind == AS_FIELD_YESNO)
         return parse_yesno(to, text);
+    if (field->kind == AS_FIELD_CHOICE) {
+        *(uint32_t *)to = find_word(field->words, text);
+        return *(uint32_t *)to <= field->max;
+    }
     if (field->flags & AS_FIELD_TABLES)
         return parse_list(field, to, text);
     return parse_number(field->kind, text, &value) && store(field, to, value);
@@ -235,6 +261,8 @@ const char *as_field_text(const struct as_field *field, const struct as_machine 
         snprintf(text, size, "%.*s", (int)field->max - 1, from);
     else if (field->kind == AS_FIELD_YESNO)
         snprintf(text, size, "%s", *(const bool *)from ? "yes" : "no");
+    else if (field->kind == AS_FIELD_CHOICE)
+        choice_text(field, *(const uint32_t *)(const void *)from, text, size);
     else if (field->flags & AS_FIELD_TABLES)
         list_text(field, machine, text, size);
     else if (is_real(field->kind))
@@ -261,6 +289,8 @@ const char *as_field_allowed(const struct as_field *field, char *text, size_t si
         snprintf(text, size, "one line of less than %.0f bytes", field->max);
     else if (field->kind == AS_FIELD_YESNO)
         snprintf(text, size, "yes or no");
+    else if (field->kind == AS_FIELD_CHOICE)
+        snprintf(text, size, "one of %s", field->words);
     else
         snprintf(text, size, "%s%s %s to %s%s",
                  field->flags & AS_FIELD_TABLES ? "one for all tables or one each: " : "",

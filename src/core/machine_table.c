@@ -10,27 +10,32 @@
 #define AT(member) offsetof(struct as_machine, member)
 #define MUST(key, kind, member, min, max, meaning)                                                                     \
     {                                                                                                                  \
-        key, AS_FIELD_##kind, AS_FIELD_REQUIRED, AT(member), min, max, 0, meaning                                      \
+        key, AS_FIELD_##kind, AS_FIELD_REQUIRED, AT(member), min, max, 0, meaning, NULL                                \
     }
 #define MUST2(key, kind, member, min, max, meaning)                                                                    \
     {                                                                                                                  \
-        key, AS_FIELD_##kind, AS_FIELD_REQUIRED | AS_FIELD_POWER2, AT(member), min, max, 0, meaning                    \
+        key, AS_FIELD_##kind, AS_FIELD_REQUIRED | AS_FIELD_POWER2, AT(member), min, max, 0, meaning, NULL              \
     }
 #define LIST(key, kind, member, min, max, meaning)                                                                     \
     {                                                                                                                  \
-        key, AS_FIELD_##kind, AS_FIELD_REQUIRED | AS_FIELD_TABLES, AT(member), min, max, 0, meaning                    \
+        key, AS_FIELD_##kind, AS_FIELD_REQUIRED | AS_FIELD_TABLES, AT(member), min, max, 0, meaning, NULL              \
     }
 #define MAY(key, kind, member, min, max, otherwise, meaning)                                                           \
     {                                                                                                                  \
-        key, AS_FIELD_##kind, 0, AT(member), min, max, otherwise, meaning                                              \
+        key, AS_FIELD_##kind, 0, AT(member), min, max, otherwise, meaning, NULL                                        \
     }
 #define MAY2(key, kind, member, min, max, otherwise, meaning)                                                          \
     {                                                                                                                  \
-        key, AS_FIELD_##kind, AS_FIELD_POWER2, AT(member), min, max, otherwise, meaning                                \
+        key, AS_FIELD_##kind, AS_FIELD_POWER2, AT(member), min, max, otherwise, meaning, NULL                          \
     }
 #define TEXT(key, member, meaning)                                                                                     \
     {                                                                                                                  \
-        key, AS_FIELD_TEXT, 0, AT(member), 0, sizeof((struct as_machine *)0)->member, 0, meaning                       \
+        key, AS_FIELD_TEXT, 0, AT(member), 0, sizeof((struct as_machine *)0)->member, 0, meaning, NULL                 \
+    }
+
+#define CHOICE(key, member, words, last, otherwise, meaning)                                                           \
+    {                                                                                                                  \
+        key, AS_FIELD_CHOICE, 0, AT(member), 0, last, otherwise, meaning, words                                        \
     }
 
 #define QUEUE(name, index, what)                                                                                       \
@@ -150,6 +155,18 @@ const struct as_field as_fields[] = {
     MUST("memory.fault_cycles", COUNT, memory.fault_cycles, 0, 1e6, "cycles of the first touch of a page (0: none)"),
     MUST("memory.syscall_cycles", COUNT, memory.syscall_cycles, 0, 1e7, "kernel cycles of a system call"),
     MAY2("memory.page", BYTES, memory.page, 4096, 1u << 30, 4096, "bytes of a page"),
+
+    CHOICE("coherence.protocol", coherence.protocol, "off mesi mesif moesi", AS_PROTOCOL_MOESI, AS_PROTOCOL_MESI,
+           "what private caches do about other cores' copies"),
+    MAY("coherence.local", COUNT, coherence.local, 1, 10000, 60,
+        "cycles until another core's line is there, from the request at the last level: same socket"),
+    MAY("coherence.remote", COUNT, coherence.remote, 1, 10000, 200, "the same: other socket"),
+    MAY("coherence.upgrade", COUNT, coherence.upgrade, 1, 10000, 40,
+        "cycles until other cores' copies of a line are gone"),
+    MAY("coherence.cores", COUNT, coherence.cores, 0, AS_CORES_MAX, 0, "cores (0: one for each thread)"),
+    MAY("coherence.sockets", COUNT, coherence.sockets, 1, 2, 1, "sockets, each with a last-level cache"),
+    TEXT("coherence.pinning", coherence.pinning,
+         "compact, scatter, or the cores of threads 1, 2 …; compact where absent"),
 
     MUST2("dram.banks", COUNT, dram.banks, 1, 4096, "banks over all ranks and channels"),
     MUST2("dram.row_bytes", BYTES, dram.row_bytes, 256, 1u << 20, "bytes of an open row"),

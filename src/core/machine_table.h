@@ -13,6 +13,7 @@ enum as_field_kind {
     AS_FIELD_NS,    /* 14ns */
     AS_FIELD_RATE,  /* 25.6GB/s */
     AS_FIELD_TEXT,
+    AS_FIELD_CHOICE, /* one of a few words; their number, from 0, in the machine */
 };
 
 enum as_field_flag {
@@ -29,6 +30,7 @@ struct as_field {
     double min, max;  /* in the machine's own unit; texts: max is the size of the buffer */
     double otherwise; /* the default of one that is not required */
     const char *meaning;
+    const char *words; /* of a choice, separated by spaces; otherwise NULL */
 };
 
 extern const struct as_field as_fields[];

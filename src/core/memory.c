@@ -4,47 +4,27 @@
  * gives the same times in every run, and which addresses conflict can be read off the program. The number of the
  * process lies above the address, so processes share nothing. Page tables lie above both (tlb.c).
  *
- * Not modelled: coherence. Every core's private caches hold what that core asked for; drop_copies is the place
- * where other cores' copies are found.
+ * Several cores: coherence.c says which of them may have a line. A hit in the own L1 needs nobody else, but for a write
+ * of a line that the core does not own yet (as_entry.owned).
  */
-#include "core/memory.h"
+#include "core/uncore.h"
 
 #include "base/alloc.h"
-#include "core/tlb.h"
 
 #include <stdlib.h>
 
-enum { ADDRESS_BITS = 48, PROCESS_BITS = 12, LONGEST_ACCESS = 1 << 16, BANK_BYTES_SHIFT = 3 };
-#define ADDRESS_MASK ((1ull << ADDRESS_BITS) - 1)
-
-struct as_uncore {
-    struct as_cache llc;
-    struct as_dram dram;
-    struct as_map touched; /* data pages of all processes that have been touched */
-    struct as_memory **cores;
-    size_t n_cores;
-};
-
-struct as_memory {
-    uint32_t line_shift, page_shift;
-    uint32_t core;               /* its number: what coherence will know it by */
-    uint64_t line_mask;          /* bytes of a line - 1 */
-    uint64_t line_tag, page_tag; /* of the process */
-    struct as_uncore *uncore;
-    struct as_tlb dtlb, itlb;
-    struct as_walker walker;
-    bool has_l2;
-    uint32_t flush_latency;
-    uint32_t ideal; /* enum as_event */
-    struct as_cache l1d, l1i, l2;
-};
+enum { PROCESS_BITS = 12, LONGEST_ACCESS = 1 << 16, BANK_BYTES_SHIFT = 3, MASK_BITS = 6 };
+#define ADDRESS_MASK ((1ull << AS_ADDRESS_BITS) - 1)
 
 struct as_uncore *as_uncore_new(const struct as_machine *machine)
 {
     struct as_uncore *uncore = as_alloc(sizeof *uncore);
+    uncore->machine = machine;
     as_dram_init(&uncore->dram, machine);
-    as_cache_init(&uncore->llc, AS_SOURCE_LLC, &machine->memory.llc, machine);
-    uncore->llc.dram = &uncore->dram;
+    for (uint32_t i = 0; i == 0 || i < machine->coherence.sockets; i++) {
+        as_cache_init(&uncore->llc[i], AS_SOURCE_LLC, &machine->memory.llc, machine);
+        uncore->llc[i].dram = &uncore->dram;
+    }
     return uncore;
 }
 
@@ -52,50 +32,54 @@ void as_uncore_free(struct as_uncore *uncore)
 {
     if (!uncore)
         return;
-    as_cache_free(&uncore->llc);
+    for (size_t i = 0; i < AS_SOCKETS; i++)
+        as_cache_free(&uncore->llc[i]);
     as_dram_free(&uncore->dram);
     as_map_free(&uncore->touched);
+    as_directory_free(&uncore->directory);
     free(uncore->cores);
     free(uncore);
 }
 
-static void join(struct as_uncore *uncore, struct as_memory *memory)
+void as_uncore_set_transfers(struct as_uncore *uncore, as_on_transfer *on_transfer, void *context)
 {
-    uncore->cores = as_realloc_array(uncore->cores, uncore->n_cores + 1, sizeof(struct as_memory *));
-    uncore->cores[uncore->n_cores++] = memory;
+    uncore->on_transfer = on_transfer;
+    uncore->context = context;
 }
 
-static void leave(struct as_uncore *uncore, const struct as_memory *memory)
+/* Bits of a mask stand for bytes, or for as many of them as make 64 a line. */
+static uint32_t grain_of(uint32_t line_shift)
 {
-    for (size_t i = 0; i < uncore->n_cores; i++) {
-        if (uncore->cores[i] == memory) {
-            uncore->cores[i] = uncore->cores[--uncore->n_cores];
-            return;
-        }
-    }
+    return line_shift > MASK_BITS ? line_shift - MASK_BITS : 0;
 }
 
 struct as_memory *as_memory_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core)
 {
     struct as_memory *memory = as_alloc(sizeof *memory);
     memory->core = core;
+    memory->socket = as_machine_socket(machine, core);
+    memory->llc = &uncore->llc[memory->socket];
     memory->line_shift = (uint32_t)__builtin_ctz(machine->memory.line);
     memory->page_shift = (uint32_t)__builtin_ctz(machine->memory.page);
     memory->line_mask = machine->memory.line - 1;
+    memory->grain = grain_of(memory->line_shift);
     memory->uncore = uncore;
     memory->has_l2 = machine->memory.l2.size != 0;
     if (memory->has_l2)
         as_cache_init(&memory->l2, AS_SOURCE_L2, &machine->memory.l2, machine);
-    memory->l2.next = &uncore->llc;
+    memory->l2.next = memory->llc;
     as_cache_init(&memory->l1d, AS_SOURCE_L1, &machine->memory.l1d, machine);
     as_cache_init(&memory->l1i, AS_SOURCE_L1, &machine->memory.l1i, machine);
     memory->l1i.hit = 0;
-    memory->l1d.next = memory->l1i.next = memory->has_l2 ? &memory->l2 : &uncore->llc;
+    memory->l1d.next = memory->l1i.next = memory->has_l2 ? &memory->l2 : memory->llc;
     as_tlb_init(&memory->dtlb, &machine->memory.dtlb);
     as_tlb_init(&memory->itlb, &machine->memory.itlb);
     as_walker_init(&memory->walker, machine, memory->l1d.next, &uncore->touched);
-    memory->flush_latency = memory->l1d.latency + memory->l2.latency + uncore->llc.latency;
-    join(uncore, memory);
+    memory->flush_latency = memory->l1d.latency + memory->l2.latency + memory->llc->latency;
+    as_cache_keep_written(&memory->l1d);
+    if (memory->has_l2)
+        as_cache_keep_written(&memory->l2);
+    as_coherence_join(uncore, memory);
     return memory;
 }
 
@@ -111,7 +95,8 @@ void as_memory_free(struct as_memory *memory)
 {
     if (!memory)
         return;
-    leave(memory->uncore, memory);
+    as_coherence_leave(memory->uncore, memory);
+    as_vec_free(&memory->transfers);
     as_cache_free(&memory->l1d);
     as_cache_free(&memory->l1i);
     as_cache_free(&memory->l2);
@@ -123,9 +108,15 @@ void as_memory_free(struct as_memory *memory)
 
 void as_memory_set_process(struct as_memory *memory, uint32_t process)
 {
+    memory->process = process;
     uint64_t tag = process & ((1u << PROCESS_BITS) - 1);
-    memory->line_tag = tag << (ADDRESS_BITS - memory->line_shift);
-    memory->page_tag = tag << (ADDRESS_BITS - memory->page_shift);
+    memory->line_tag = tag << (AS_ADDRESS_BITS - memory->line_shift);
+    memory->page_tag = tag << (AS_ADDRESS_BITS - memory->page_shift);
+}
+
+void as_memory_set_thread(struct as_memory *memory, uint32_t thread)
+{
+    memory->thread = thread;
 }
 
 static inline uint64_t line_of(const struct as_memory *memory, uint64_t address)
@@ -161,8 +152,39 @@ static uint32_t fill_events(struct as_fill fill)
         [AS_SOURCE_L2] = AS_EVENT_ST_L1 | AS_EVENT_L2_HIT,
         [AS_SOURCE_LLC] = AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT,
         [AS_SOURCE_DRAM] = AS_EVENT_ST_L1 | AS_EVENT_ST_LLC,
+        [AS_SOURCE_CORE] = AS_EVENT_ST_L1 | AS_EVENT_COHERENCE,
     };
     return events[fill.source] | (fill.prefetched ? AS_EVENT_PREFETCHED : 0);
+}
+
+/* ---- what an access wants of others ---- */
+
+/* The bytes of a line that an access touches. */
+static inline uint64_t bytes_of(const struct as_memory *memory, uint64_t address, uint32_t size)
+{
+    uint32_t first = (uint32_t)(address & memory->line_mask) >> memory->grain;
+    uint32_t last = (uint32_t)((address + (size ? size - 1 : 0)) & memory->line_mask) >> memory->grain;
+    return (UINT64_MAX >> (63 - (last - first))) << first;
+}
+
+/* An access of one line that leaves the fast path. */
+static void set_wish(struct as_memory *memory, uint64_t address, uint64_t end, bool writes)
+{
+    uint64_t line_end = (address | memory->line_mask) + 1;
+    uint32_t size = (uint32_t)((end < line_end && end > address ? end : line_end) - address);
+    memory->moved = false;
+    memory->wish = (struct as_wish){.writes = writes,
+                                    .offset = (uint32_t)(address & memory->line_mask),
+                                    .size = size,
+                                    .bytes = bytes_of(memory, address, size)};
+}
+
+static inline void note_written(struct as_memory *memory, uint32_t slot, uint64_t bytes, uint32_t insn)
+{
+    struct as_written *written = &memory->l1d.written[slot];
+    written->bytes |= bytes;
+    written->thread = memory->thread;
+    written->insn = insn;
 }
 
 /* The same where an L1 miss (`no_l1`) or an LLC miss does not happen. A line that others have asked for and that is on
@@ -170,17 +192,20 @@ static uint32_t fill_events(struct as_fill fill)
 static struct as_memory_answer load_ideally(struct as_memory *memory, struct as_cache *l1, uint64_t cycle,
                                             uint64_t line, bool no_l1)
 {
-    struct as_cache *llc = &memory->uncore->llc;
+    struct as_cache *llc = memory->llc;
     uint64_t accepted, at_most = cycle + memory->flush_latency; /* L1, L2 and LLC, one after the other */
     uint32_t slot = as_tags_find(&l1->tags, line);
     struct as_fill fill;
     llc->perfect = (memory->ideal & AS_EVENT_ST_LLC) != 0;
-    if (slot != AS_TAGS_NONE)
+    if (slot != AS_TAGS_NONE) {
         fill = as_cache_hit(l1, slot, cycle, line, AS_REQUEST_DEMAND);
-    else if (no_l1)
+    } else if (no_l1) {
         fill = as_cache_miss_ideally(l1, cycle, line);
-    else
+        if (l1 == &memory->l1d)
+            as_coherence_warm(memory, line, memory->wish.writes);
+    } else {
         fill = as_cache_miss(l1, cycle, line, AS_REQUEST_DEMAND, &accepted);
+    }
     if (llc->perfect && fill.source == AS_SOURCE_DRAM) {
         fill.done = fill.done < at_most ? fill.done : at_most;
         fill.source = AS_SOURCE_LLC;
@@ -203,16 +228,34 @@ static struct as_memory_answer load_slowly(struct as_cache *l1, uint64_t cycle, 
     return (struct as_memory_answer){.done = fill.done, .events = fill_events(fill)};
 }
 
-/* The store is the cache's business as soon as the line or an MSHR has it. (With coherence, here is where a line that
- * others have copies of has to be owned first.) */
-static struct as_memory_answer store_slowly(struct as_cache *l1, uint64_t cycle, uint64_t line)
+/* The line is in the L1 at `cycle`; when the core may write it. */
+static inline uint64_t own(struct as_memory *memory, uint64_t cycle, uint64_t line, uint32_t *events)
 {
+    uint32_t slot = as_memory_slot(memory, line);
+    if (memory->l1d.tags.entries[slot].owned)
+        return cycle;
+    uint64_t owned = as_coherence_own(memory, cycle, line);
+    *events |= owned > cycle ? AS_EVENT_COHERENCE : 0;
+    return owned;
+}
+
+/* The store is the cache's business as soon as the line or an MSHR has it. Where another core has a copy, it stays in
+ * the store queue until the core owns the line: what is behind it must not become visible first. */
+static struct as_memory_answer store_slowly(struct as_memory *memory, uint64_t cycle, uint64_t line, uint32_t insn)
+{
+    struct as_cache *l1 = &memory->l1d;
     uint64_t accepted = cycle + l1->latency;
-    uint32_t slot = as_tags_find(&l1->tags, line);
+    uint32_t slot = as_memory_slot(memory, line);
     struct as_fill fill = slot == AS_TAGS_NONE ? as_cache_miss(l1, cycle, line, AS_REQUEST_DEMAND, &accepted)
                                                : as_cache_hit(l1, slot, cycle, line, AS_REQUEST_DEMAND);
-    l1->tags.entries[as_tags_find(&l1->tags, line)].dirty = true;
-    return (struct as_memory_answer){.done = accepted - l1->latency, .events = fill_events(fill)};
+    struct as_memory_answer answer = {.done = accepted - l1->latency, .events = fill_events(fill)};
+    uint64_t owned = own(memory, memory->moved ? fill.done : accepted, line, &answer.events);
+    if (memory->moved)
+        answer.done = owned;
+    slot = as_memory_slot(memory, line);
+    l1->tags.entries[slot].dirty = true;
+    note_written(memory, slot, memory->wish.bytes, insn);
+    return answer;
 }
 
 static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycle, uint64_t address)
@@ -231,18 +274,20 @@ static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycl
     struct as_memory_answer answer = memory->ideal
                                          ? load_ideally(memory, l1, cycle, line, memory->ideal & AS_EVENT_ST_L1)
                                          : load_slowly(l1, cycle, line);
+    if (memory->wish.writes)
+        answer.done = own(memory, answer.done, line, &answer.events);
     answer.events |= events;
     return answer;
 }
 
-static struct as_memory_answer store_line(struct as_memory *memory, uint64_t cycle, uint64_t address)
+static struct as_memory_answer store_line(struct as_memory *memory, uint64_t cycle, uint64_t address, uint32_t insn)
 {
     struct as_cache *l1 = &memory->l1d;
     uint64_t start = cycle;
     l1->accesses++;
     if (l1->banks.limited)
         cycle = as_banks_take(&l1->banks, cycle, address >> BANK_BYTES_SHIFT);
-    struct as_memory_answer answer = store_slowly(l1, cycle, line_of(memory, address));
+    struct as_memory_answer answer = store_slowly(memory, cycle, line_of(memory, address), insn);
     answer.events |= cycle > start ? AS_EVENT_BANK : 0;
     return answer;
 }
@@ -255,22 +300,17 @@ static struct as_memory_answer prefetch_line(struct as_memory *memory, uint64_t 
     struct as_translation translation =
         as_tlb_translate(&memory->dtlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_PREFETCH);
     uint64_t line = line_of(memory, address);
-    if (!translation.fault && as_tags_find(&memory->l1d.tags, line) == AS_TAGS_NONE)
+    if (!translation.fault && as_tags_find(&memory->l1d.tags, line) == AS_TAGS_NONE &&
+        !(memory->l1d.guard && memory->l1d.guard->is_taken(memory->l1d.guard, line)))
         as_cache_prefetch(&memory->l1d, translation.done + memory->l1d.latency, line);
     return answer;
 }
 
-/* Takes the line out of the private caches of all cores; returns whether one of them was dirty. This is where coherence
- * will look for other cores' copies: when a core's miss reaches the LLC, and when it writes a line. */
-static bool drop_copies(struct as_uncore *uncore, uint64_t line)
+static bool drop_everywhere(struct as_uncore *uncore, uint64_t line)
 {
-    bool dirty = false;
-    for (size_t i = 0; i < uncore->n_cores; i++) {
-        struct as_memory *core = uncore->cores[i];
-        as_cache_drop(&core->l1i, line);
-        dirty |= as_cache_drop(&core->l1d, line);
-        dirty |= core->has_l2 && as_cache_drop(&core->l2, line);
-    }
+    bool dirty = as_coherence_drop_all(uncore, line);
+    for (uint32_t i = 0; i == 0 || i < uncore->machine->coherence.sockets; i++)
+        dirty |= as_cache_drop(&uncore->llc[i], line);
     return dirty;
 }
 
@@ -287,9 +327,7 @@ static struct as_memory_answer flush_line(struct as_memory *memory, uint64_t cyc
         return answer;
     answer.done += memory->flush_latency;
     uint64_t line = line_of(memory, address);
-    bool dirty = drop_copies(memory->uncore, line);
-    dirty |= as_cache_drop(&memory->uncore->llc, line);
-    if (dirty)
+    if (drop_everywhere(memory->uncore, line))
         as_dram_write(&memory->uncore->dram, answer.done);
     return answer;
 }
@@ -297,13 +335,14 @@ static struct as_memory_answer flush_line(struct as_memory *memory, uint64_t cyc
 /* ---- accesses ---- */
 
 static struct as_memory_answer access_line(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle,
-                                           uint64_t address)
+                                           uint64_t address, uint32_t insn)
 {
     switch (kind) {
     case AS_MEMORY_LOAD:
+    case AS_MEMORY_OWN:
         return load_line(memory, cycle, address);
     case AS_MEMORY_STORE:
-        return store_line(memory, cycle, address);
+        return store_line(memory, cycle, address, insn);
     case AS_MEMORY_PREFETCH:
         return prefetch_line(memory, cycle, address);
     case AS_MEMORY_FLUSH:
@@ -312,13 +351,17 @@ static struct as_memory_answer access_line(struct as_memory *memory, enum as_mem
     }
 }
 
-static __attribute__((noinline)) struct as_memory_answer
-access_slowly(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle, uint64_t address, uint32_t size)
+static __attribute__((noinline)) struct as_memory_answer access_slowly(struct as_memory *memory,
+                                                                       enum as_memory_kind kind, uint64_t cycle,
+                                                                       uint64_t address, uint32_t size, uint32_t insn)
 {
+    bool writes = kind == AS_MEMORY_OWN || kind == AS_MEMORY_STORE;
     uint64_t line = memory->line_mask + 1, end = address + (size < LONGEST_ACCESS ? size : LONGEST_ACCESS);
-    struct as_memory_answer answer = access_line(memory, kind, cycle, address);
+    set_wish(memory, address, end, writes);
+    struct as_memory_answer answer = access_line(memory, kind, cycle, address, insn);
     for (address = (address | (line - 1)) + 1; address < end && !answer.fault; address += line) {
-        struct as_memory_answer next = access_line(memory, kind, cycle, address);
+        set_wish(memory, address, end, writes);
+        struct as_memory_answer next = access_line(memory, kind, cycle, address, insn);
         answer.done = next.done > answer.done ? next.done : answer.done;
         answer.events |= next.events;
         answer.fault = next.fault;
@@ -336,23 +379,27 @@ static inline uint32_t plain_hit(const struct as_tags *tags, uint64_t cycle, uin
     return __builtin_expect(plain, 1) ? slot : AS_TAGS_NONE;
 }
 
-/* The fast path is a hit in TLB and L1; everything else begins anew in access_slowly. */
-struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle,
-                                         uint64_t address, uint32_t size)
+/* The fast path is a hit in TLB and L1, of an owned line where it is written; everything else begins anew in
+ * access_slowly. */
+static inline __attribute__((always_inline)) struct as_memory_answer access_one(struct as_memory *memory,
+                                                                                enum as_memory_kind kind,
+                                                                                uint64_t cycle, uint64_t address,
+                                                                                uint32_t size, uint32_t insn)
 {
     struct as_cache *l1 = &memory->l1d;
     if (__builtin_expect((address & memory->line_mask) + size > memory->line_mask + 1 || kind > AS_MEMORY_STORE, 0))
-        return access_slowly(memory, kind, cycle, address, size);
+        return access_slowly(memory, kind, cycle, address, size, insn);
     uint32_t slot = plain_hit(&l1->tags, cycle + l1->hit, line_of(memory, address));
-    if (slot == AS_TAGS_NONE)
-        return access_slowly(memory, kind, cycle, address, size);
+    if (slot == AS_TAGS_NONE || (kind != AS_MEMORY_LOAD && !l1->tags.entries[slot].owned))
+        return access_slowly(memory, kind, cycle, address, size, insn);
     struct as_memory_answer answer = {.done = cycle};
     if (kind == AS_MEMORY_STORE) {
         l1->tags.entries[slot].dirty = true;
+        note_written(memory, slot, bytes_of(memory, address, size), insn);
     } else {
         uint32_t page = plain_hit(&memory->dtlb.tags, cycle, page_of(memory, address));
         if (page == AS_TAGS_NONE)
-            return access_slowly(memory, kind, cycle, address, size);
+            return access_slowly(memory, kind, cycle, address, size, insn);
         as_tags_touch(&memory->dtlb.tags, page);
         answer.done += l1->hit;
     }
@@ -364,6 +411,18 @@ struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memor
         answer.events = wait ? AS_EVENT_BANK : 0;
     }
     return answer;
+}
+
+struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle,
+                                         uint64_t address, uint32_t size)
+{
+    return access_one(memory, kind, cycle, address, size, AS_TRANSFER_NO_INSN);
+}
+
+struct as_memory_answer as_memory_store(struct as_memory *memory, uint64_t cycle, uint64_t address, uint32_t size,
+                                        uint32_t insn)
+{
+    return access_one(memory, AS_MEMORY_STORE, cycle, address, size, insn);
 }
 
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address)
@@ -396,6 +455,7 @@ static __attribute__((noinline)) struct as_memory_answer fetch_slowly(struct as_
         as_tlb_translate_ideally(&memory->itlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_CODE,
                                  memory->ideal & AS_EVENT_DR_TLB, false);
     uint64_t line = line_of(memory, address);
+    memory->wish = (struct as_wish){.quiet = true};
     l1->accesses++;
     cycle = translation.done;
     if (l1->banks.limited)
@@ -427,13 +487,19 @@ static __attribute__((noinline)) void warm_line(struct as_memory *memory, enum a
     enum as_touch touch = kind == AS_MEMORY_PREFETCH ? AS_TOUCH_PREFETCH : AS_TOUCH_DATA;
     as_tlb_warm(&memory->dtlb, &memory->walker, page_of(memory, address), touch);
     if (kind == AS_MEMORY_FLUSH) {
-        drop_copies(memory->uncore, line);
-        as_cache_drop(&memory->uncore->llc, line);
+        drop_everywhere(memory->uncore, line);
         return;
     }
-    as_cache_warm(&memory->l1d, line, kind == AS_MEMORY_PREFETCH ? AS_REQUEST_PREFETCH : AS_REQUEST_DEMAND);
+    memory->wish = (struct as_wish){0};
+    if (kind == AS_MEMORY_PREFETCH) {
+        if (!(memory->l1d.guard && memory->l1d.guard->is_taken(memory->l1d.guard, line)))
+            as_cache_warm(&memory->l1d, line, AS_REQUEST_PREFETCH);
+        return;
+    }
+    as_cache_warm(&memory->l1d, line, AS_REQUEST_DEMAND);
+    as_coherence_warm(memory, line, kind != AS_MEMORY_LOAD);
     if (kind == AS_MEMORY_STORE)
-        memory->l1d.tags.entries[as_tags_find(&memory->l1d.tags, line)].dirty = true;
+        memory->l1d.tags.entries[as_memory_slot(memory, line)].dirty = true;
 }
 
 void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t address, uint32_t size)
@@ -442,6 +508,7 @@ void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t
     uint32_t slot = plain_hit(&memory->l1d.tags, UINT64_MAX, line_of(memory, address));
     uint32_t page = plain_hit(&memory->dtlb.tags, UINT64_MAX, page_of(memory, address));
     bool plain = slot != AS_TAGS_NONE && page != AS_TAGS_NONE && kind <= AS_MEMORY_STORE &&
+                 (kind == AS_MEMORY_LOAD || memory->l1d.tags.entries[slot].owned) &&
                  (address & memory->line_mask) + size <= memory->line_mask + 1;
     if (__builtin_expect(plain, 1)) {
         as_tags_touch(&memory->dtlb.tags, page);
@@ -457,6 +524,7 @@ void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t
 void as_memory_warm_fetch(struct as_memory *memory, uint64_t address)
 {
     as_tlb_warm(&memory->itlb, &memory->walker, page_of(memory, address), AS_TOUCH_CODE);
+    memory->wish = (struct as_wish){.quiet = true};
     as_cache_warm(&memory->l1i, line_of(memory, address), AS_REQUEST_DEMAND);
 }
 
@@ -468,13 +536,23 @@ void as_memory_warm_fetch(struct as_memory *memory, uint64_t address)
         counters->level##_prefetches = (cache)->prefetches;                                                            \
     } while (0)
 
+static void count_llc(const struct as_uncore *uncore, struct as_counters *counters)
+{
+    const struct as_cache *first = &uncore->llc[0], *second = &uncore->llc[1];
+    COUNT_CACHE(llc, first);
+    counters->llc_accesses += second->accesses;
+    counters->llc_misses += second->misses;
+    counters->llc_merges += second->merges;
+    counters->llc_prefetches += second->prefetches;
+}
+
 void as_memory_count(const struct as_memory *memory, struct as_counters *counters)
 {
     const struct as_uncore *uncore = memory->uncore;
     COUNT_CACHE(l1i, &memory->l1i);
     COUNT_CACHE(l1d, &memory->l1d);
     COUNT_CACHE(l2, &memory->l2);
-    COUNT_CACHE(llc, &uncore->llc);
+    count_llc(uncore, counters);
     counters->itlb_misses = memory->itlb.misses;
     counters->dtlb_misses = memory->dtlb.misses;
     counters->l2tlb_misses = memory->walker.second.misses;

@@ -6,7 +6,8 @@
  * that is being filled is present with the cycle at which its data arrives. doc/design/memory.md says what that
  * approximates.
  *
- * Private to a core: L1I, L1D, L2, TLBs. Shared (struct as_uncore): LLC and DRAM. One thread owns all cores.
+ * Private to a core: L1I, L1D, L2, TLBs. Shared (struct as_uncore): LLC, DRAM and the directory that keeps private
+ * copies in agreement (coherence.c). One thread owns all cores.
  */
 #ifndef AS_CORE_MEMORY_H
 #define AS_CORE_MEMORY_H
@@ -14,11 +15,14 @@
 #include "assay/pipe.h"
 #include "base/counters.h"
 #include "core/machine.h"
+#include "core/transfer.h"
 
 struct as_stay_log;
 struct as_uncore;
 struct as_uncore *as_uncore_new(const struct as_machine *machine);
 void as_uncore_free(struct as_uncore *uncore);
+/* Calls `on_transfer` for each line that goes from core to core, or whose other copies go. NULL: nobody asks. */
+void as_uncore_set_transfers(struct as_uncore *uncore, as_on_transfer *on_transfer, void *context);
 
 struct as_memory;
 struct as_memory *as_memory_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core);
@@ -26,6 +30,8 @@ void as_memory_free(struct as_memory *memory); /* before its uncore */
 /* Addresses are those of this process (0 at first): equal addresses of different processes are different lines. Threads
  * of one process share theirs. */
 void as_memory_set_process(struct as_memory *memory, uint32_t process);
+/* Whose accesses they are: what transfers call this side. 0 at first. */
+void as_memory_set_thread(struct as_memory *memory, uint32_t thread);
 
 /* From now on these events do not happen to accesses of this core, as if their causes had been removed: ST_L1, ST_TLB,
  * ST_LLC, DR_L1, DR_TLB, BANK, and FL_EX (pages need no fault). A line that would have missed is there as if a prefetch
@@ -37,6 +43,7 @@ void as_memory_log_stays(struct as_memory *memory, struct as_stay_log *log);
 
 enum as_memory_kind {
     AS_MEMORY_LOAD,
+    AS_MEMORY_OWN,   /* a load that is going to write: done is when the core owns the line too */
     AS_MEMORY_STORE, /* a committed store that drains, translated when it executed: done is when the cache has taken it
                         and its store queue entry is free: `cycle` unless it misses and has to wait for an MSHR */
     AS_MEMORY_PREFETCH, /* never faults, never waits (done is `cycle`), is dropped where no MSHR is free */
@@ -44,15 +51,21 @@ enum as_memory_kind {
 };
 
 struct as_memory_answer {
-    uint64_t done;   /* the data is there (a hit: t + L1 latency; each further level adds its own latency) */
-    uint32_t events; /* ST_L1, ST_TLB, ST_LLC, L2_HIT, LLC_HIT, PREFETCHED, BANK; for fetches DR_L1, DR_TLB */
-    uint32_t fault;  /* first touch of its page: done is when the walk found that out; ask again after handling it. (A
+    uint64_t done; /* the data is there (a hit: t + L1 latency; each further level adds its own latency) */
+    uint32_t
+        events;     /* ST_L1, ST_TLB, ST_LLC, L2_HIT, LLC_HIT, COHERENCE, PREFETCHED, BANK; for fetches DR_L1, DR_TLB */
+    uint32_t fault; /* first touch of its page: done is when the walk found that out; ask again after handling it. (A
                         bool, as wide as events: with padding, returning it would cost as much as the access.) */
 };
 
 /* A data access; one that crosses a line is two, the later one counts. */
 struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle,
                                          uint64_t address, uint32_t size);
+/* AS_MEMORY_STORE, by instruction `insn`, whose name transfers of the line will have. */
+struct as_memory_answer as_memory_store(struct as_memory *memory, uint64_t cycle, uint64_t address, uint32_t size,
+                                        uint32_t insn);
+/* Behind an access with the event COHERENCE: the instruction that made it. Its transfers are told then. */
+void as_memory_name_insn(struct as_memory *memory, uint32_t insn);
 /* Only the translation, for a store that executes and drains later (its line is asked for then). done is the cycle in
  * which the physical address is known: `cycle` where the TLB hits. events ST_TLB; fault as above. */
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address);

@@ -16,6 +16,7 @@ struct as_entry {
     uint32_t latency; /* cycles from the request that brought it to `ready` */
     uint8_t source;   /* enum as_source, caches only */
     bool dirty, prefetched;
+    bool owned; /* L1D: the core may write it without asking (coherence.c) */
 };
 
 struct as_tags {

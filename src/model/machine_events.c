@@ -18,7 +18,7 @@ static bool has_slow_units(const struct as_machine *machine)
 
 uint32_t as_machine_events(const struct as_machine *machine)
 {
-    uint32_t never = AS_EVENT_COHERENCE; /* cores share no line yet */
+    uint32_t never = machine->coherence.protocol == AS_PROTOCOL_OFF ? AS_EVENT_COHERENCE : 0;
     never |= machine->memory.l2.size == 0 ? AS_EVENT_L2_HIT : 0;
     never |= !machine->back.memory_speculation ? AS_EVENT_FL_MO : 0;
     never |= !has_banks(machine) ? AS_EVENT_BANK : 0;

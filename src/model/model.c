@@ -49,6 +49,8 @@ struct as_model {
     AS_VEC(bool) executed;       /* by block */
     uint64_t n_executed;         /* blocks */
     AS_VEC(bool) executed_insns; /* by number */
+    as_on_transfer *on_transfer; /* NULL: nobody asks */
+    void *transfer_context;
     as_ideal_of *ideal_of;
     void *ideal_context;
     const struct as_sink *also; /* NULL: none */
@@ -200,12 +202,27 @@ static uint64_t code_version(void *context)
     return model->n_executed + as_engine_code_changes(model->engine);
 }
 
+/* Only what is measured. */
+static void tell_transfer(void *context, const struct as_transfer *transfer)
+{
+    const struct as_model *model = context;
+    if (model->measure.on)
+        model->on_transfer(model->transfer_context, transfer);
+}
+
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context)
 {
     model->ideal_of = ideal_of;
     model->ideal_context = context;
     model->bodies.stand_in = stand_in;
     model->bodies.context = model;
+}
+
+void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer, void *context)
+{
+    model->on_transfer = on_transfer;
+    model->transfer_context = context;
+    as_uncore_set_transfers(model->uncore, on_transfer ? tell_transfer : NULL, model);
 }
 
 void as_model_set_memo(struct as_model *model, const struct as_memo_options *options)
@@ -316,6 +333,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     own->left_at = own->border = own->shift = 0;
     own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
     as_core_set_process(own->core, thread->process);
+    as_core_set_thread(own->core, thread->number);
     as_core_set_code_version(own->core, code_version);
     if (model->wants & AS_WANT_OCCUPANCY)
         as_core_log_stays(own->core, &own->stays); /* of the pipeline itself: nothing is remembered */

@@ -10,6 +10,7 @@
 #include "assay/observer.h"
 #include "core/core.h"
 #include "core/memo.h"
+#include "core/transfer.h"
 #include "count/tracker.h"
 #include "engine/engine.h"
 #include "model/paths.h"
@@ -34,6 +35,10 @@ enum { AS_IDEAL_REMOVED = 1 << 30 };
 typedef uint32_t as_ideal_of(void *context, const struct as_model *model, const struct as_insn *insn);
 /* Before the run. Without it all is as on the real machine. */
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context);
+
+/* Before the run: calls `on_transfer`, on the thread that runs the engine, for each line that goes from core to core in
+ * a measured stretch (core/transfer.h), in simulated time. */
+void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer, void *context);
 
 #define AS_MODEL_MEMO_BYTES AS_MEMO_BYTES /* unless told otherwise */
 /* Before the run: what the pipeline did is remembered (core/memo.h). Without it every instruction is run. */

@@ -25,7 +25,7 @@ const struct as_event_info as_events[AS_EVENT_COUNT] = {
     {AS_EVENT_FORWARDED, "FORWARDED", "load served by the store queue", AS_EXPLAINS_STALLED, 0},
     {AS_EVENT_BANK, "BANK", "cache access delayed by a bank conflict", AS_EXPLAINS_STALLED, 0},
     {AS_EVENT_DIVIDE, "DIVIDE", "division or square root, in a unit that is not pipelined", AS_EXPLAINS_STALLED, 0},
-    {AS_EVENT_COHERENCE, "COHERENCE", "wait for another core's copy of a line", AS_EXPLAINS_STALLED, 0},
+    {AS_EVENT_COHERENCE, "ST-CO", "wait for another core's copy of a line", AS_EXPLAINS_STALLED, 0},
     {AS_EVENT_ORDER, "ORDER", "atomic, fence, or load that waits for older stores to drain", AS_EXPLAINS_STALLED, 0},
 };
 

@@ -104,7 +104,7 @@ check "one less" events less.json -FL-MO
 check "none" events zero.json none
 holds "sets" '
     [x["events"]["set"] for x in d[1:]] == [["ST-L1", "ST-TLB"], TEA + ["FORWARDED"], [e for e in TEA if e != "FL-MO"], []]
-    and set(TEA) < set(d[0]["events"]["set"]) and "COHERENCE" not in d[0]["events"]["set"]' wide.json two.json more.json less.json zero.json
+    and set(TEA) < set(d[0]["events"]["set"]) and "ST-CO" in d[0]["events"]["set"]' wide.json two.json more.json less.json zero.json
 holds "a set is the larger one with events left out" '
     all(near(cycles, fold(d[0]["events"]["components"], x["events"]["set"])[name])
         for x in d[1:] for name, cycles in x["events"]["components"].items())
@@ -122,11 +122,11 @@ holds "more events explain no less" '
     d[0]["events"]["unexplained_stalls"]["cycles"] <= d[1]["events"]["unexplained_stalls"]["cycles"]
         <= d[2]["events"]["unexplained_stalls"]["cycles"]' wide.json all.json zero.json
 bad() { check_fails 2 "$1" "$2" compare "${@:3}" -- "$demo" 1; }
-bad "unknown event 'ST-L7'; there are DR-L1, .*COHERENCE, ORDER, and the sets tea" "an unknown event" --events ST-L7
+bad "unknown event 'ST-L7'; there are DR-L1, .*ST-CO, ORDER, and the sets tea" "an unknown event" --events ST-L7
 bad "list of events is empty" "no event" --events ,
 bad "ST-LLC .*needs ST-L1 in the set too" "a dependent event alone" --events ST-LLC
 bad "needs DR-L1 in the set too" "one of two roots" --events ST-L1,LLC-HIT
-bad "cannot raise the event COHERENCE" "an event that no machine has" --events +COHERENCE
+bad "cannot raise the event ST-CO" "an event of other cores, where caches ignore them" --events +ST-CO --set coherence.protocol=off
 bad "cannot raise the event FL-MO" "an event that this machine has not" --events FL-MO --set back.memory_speculation=no
 check "a set as a whole is cut down to the machine" compare -o /dev/null --events all --set back.memory_speculation=no --max 10k -- "$demo" 1
 

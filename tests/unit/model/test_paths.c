@@ -68,6 +68,8 @@ static void test_machine_events(void **state)
     check_event(&machine, AS_EVENT_DIVIDE, true);
     check_event(&machine, AS_EVENTS_TEA, true);
     check_event(&machine, AS_EVENT_COHERENCE, false);
+    machine.coherence.protocol = AS_PROTOCOL_MESI;
+    check_event(&machine, AS_EVENT_COHERENCE, true);
 }
 
 int main(void)

@@ -54,7 +54,7 @@ static void names_of_combinations(void **state)
     assert_string_equal(as_events_name(AS_EVENT_ST_L1, text, sizeof text), "ST-L1");
     assert_string_equal(as_events_name(AS_EVENT_ST_TLB | AS_EVENT_ST_L1, text, sizeof text), "ST-L1+ST-TLB");
     assert_true(strlen(as_events_name(AS_EVENTS_ALL, text, sizeof text)) < sizeof text - 1);
-    assert_non_null(strstr(text, "+COHERENCE"));
+    assert_non_null(strstr(text, "+ST-CO"));
     assert_string_equal(as_events_name(AS_EVENT_ST_TLB | AS_EVENT_ST_L1, small, sizeof small), "ST-L1");
     assert_string_equal(as_events_name(0, small, 3), "");
 }
@@ -92,7 +92,7 @@ static void lists(void **state)
     reads("all,-BANK", AS_EVENTS_ALL & ~(AS_EVENT_COHERENCE | AS_EVENT_BANK));
     reads("tea,-tea", 0);
     reads(",ST-L1,,", AS_EVENT_ST_L1);
-    reads("ibs,-COHERENCE", AS_EVENTS_IBS); /* what cannot be there can be taken out */
+    reads("ibs,-ST-CO", AS_EVENTS_IBS); /* what cannot be there can be taken out */
 }
 
 static void refuses(const char *text, const char *why)
@@ -117,7 +117,7 @@ static void wrong_lists(void **state)
     refuses("ST-L1,LLC-HIT", "needs DR-L1 in the set too");
     refuses("LLC-HIT", "needs DR-L1+ST-L1 in the set too");
     refuses("+L2-HIT", "this machine cannot raise the event L2-HIT");
-    refuses("COHERENCE", "cannot raise");
+    refuses("ST-CO", "cannot raise");
 }
 
 int main(void)

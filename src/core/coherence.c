@@ -1,0 +1,466 @@
+/* Coherence: which copies of a line there may be, and what it costs to get another core's. See doc/design/coherence.md.
+ *
+ * A line is in the private caches (L1D, L2) of at most one core that may write it (M where it has, E where it has not),
+ * or of any number that may only read it (S; one of them may answer for the others: O, F). The directory has the owner;
+ * whether a line is dirty is the caches' to know. A request that leaves the private caches comes here first: a line that
+ * another core owns comes from there, all others from the LLC as without coherence.
+ *
+ * Requests for one line follow each other: one that comes while the line is on its way to another core is served when
+ * it has arrived there. One that is asked for later but is earlier in time does not wait for it (see memory.h).
+ *
+ * Not modelled: the network between cores as a resource, races of two requests, inclusion of private lines in the LLC.
+ */
+#include "core/uncore.h"
+
+#include "base/alloc.h"
+
+/* ---- who has a line ---- */
+
+static bool holds(struct as_memory *core, uint64_t line)
+{
+    return core && (as_tags_search(&core->l1d.tags, line) != AS_TAGS_NONE ||
+                    (core->has_l2 && as_tags_search(&core->l2.tags, line) != AS_TAGS_NONE));
+}
+
+static struct as_memory *core_of(const struct as_uncore *uncore, uint32_t number)
+{
+    return number < uncore->n_cores ? uncore->cores[number] : NULL;
+}
+
+/* The next core behind `number` that has the line, but for `besides`; n_cores: there is none. */
+static uint32_t next_holder(const struct as_uncore *uncore, const struct as_directory_entry *entry, uint32_t number,
+                            uint32_t besides)
+{
+    for (; number < uncore->n_cores; number++)
+        if (entry->sharers >> number % 64 & 1 && number != besides && holds(uncore->cores[number], entry->key - 1))
+            return number;
+    return (uint32_t)uncore->n_cores;
+}
+
+static bool is_held(void *context, const struct as_directory_entry *entry)
+{
+    const struct as_uncore *uncore = context;
+    return next_holder(uncore, entry, 0, UINT32_MAX) < uncore->n_cores;
+}
+
+/* The core that owns the line, other than `memory`; NULL: none does. */
+static struct as_memory *owner_of(struct as_memory *memory, struct as_directory_entry *entry)
+{
+    struct as_memory *owner = entry->owner ? core_of(memory->uncore, entry->owner - 1) : NULL;
+    return owner != memory && holds(owner, entry->key - 1) ? owner : NULL;
+}
+
+static struct as_memory *supplier_of(struct as_memory *memory, struct as_directory_entry *entry)
+{
+    struct as_memory *supplier = entry->supplier ? core_of(memory->uncore, entry->supplier - 1) : NULL;
+    return supplier != memory && holds(supplier, entry->key - 1) ? supplier : NULL;
+}
+
+/* ---- what a core wrote ---- */
+
+static const struct as_written *look_written(const struct as_cache *cache, uint64_t line)
+{
+    uint32_t slot = cache->written ? as_tags_search(&cache->tags, line) : AS_TAGS_NONE;
+    return slot != AS_TAGS_NONE && cache->written[slot].bytes ? &cache->written[slot] : NULL;
+}
+
+/* NULL: it has not written the line since it got it. */
+static const struct as_written *written_by(const struct as_memory *core, uint64_t line)
+{
+    const struct as_written *written = look_written(&core->l1d, line);
+    return written ? written : look_written(&core->l2, line);
+}
+
+static void forget_written(struct as_cache *cache, uint64_t line)
+{
+    uint32_t slot = cache->written ? as_tags_search(&cache->tags, line) : AS_TAGS_NONE;
+    if (slot != AS_TAGS_NONE)
+        cache->written[slot] = (struct as_written){0};
+}
+
+/* ---- copies that change ---- */
+
+/* The core's copies may no more be written; returns whether one was dirty. */
+static bool downgrade(struct as_memory *core, uint64_t line, bool cleans)
+{
+    struct as_cache *const caches[] = {&core->l1d, core->has_l2 ? &core->l2 : NULL};
+    bool dirty = false;
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t slot = caches[i] ? as_tags_search(&caches[i]->tags, line) : AS_TAGS_NONE;
+        if (slot == AS_TAGS_NONE)
+            continue;
+        struct as_entry *entry = &caches[i]->tags.entries[slot];
+        dirty |= entry->dirty;
+        entry->owned = false;
+        entry->dirty &= !cleans;
+    }
+    return dirty;
+}
+
+static bool drop(struct as_memory *core, uint64_t line)
+{
+    bool dirty = as_cache_drop(&core->l1d, line);
+    return (core->has_l2 && as_cache_drop(&core->l2, line)) || dirty;
+}
+
+bool as_coherence_drop_all(struct as_uncore *uncore, uint64_t line)
+{
+    bool dirty = false;
+    for (size_t i = 0; i < uncore->n_cores; i++) {
+        if (!uncore->cores[i])
+            continue;
+        as_cache_drop(&uncore->cores[i]->l1i, line);
+        dirty |= drop(uncore->cores[i], line);
+    }
+    return dirty;
+}
+
+/* ---- who made it wait ---- */
+
+/* The other side of a transfer. */
+struct side {
+    struct as_memory *core; /* NULL: nobody */
+    uint32_t thread, insn;
+    uint64_t bytes;
+    bool written;
+};
+
+static void set_side(struct side *side, struct as_memory *core, uint64_t line)
+{
+    const struct as_written *written = written_by(core, line);
+    if (side->core && (side->written || !written))
+        return;
+    *side = (struct side){.core = core, .thread = core->thread, .insn = AS_TRANSFER_NO_INSN};
+    if (written)
+        *side = (struct side){
+            .core = core, .thread = written->thread, .insn = written->insn, .bytes = written->bytes, .written = true};
+}
+
+/* Nobody wrote it but the one that asks: the last one that read it is in its way. */
+static void set_reader(struct side *side, const struct as_directory_entry *entry, const struct as_memory *besides)
+{
+    if (!side->core || side->written || !entry->reader || entry->reader == besides->thread)
+        return;
+    side->thread = entry->reader;
+    side->insn = entry->reader_insn;
+    side->bytes = entry->read;
+}
+
+static void note(struct as_memory *memory, const struct side *side, uint64_t line, uint64_t cycle, uint64_t done,
+                 enum as_transfer_kind kind)
+{
+    const struct as_wish *wish = &memory->wish;
+    memory->moved = true;
+    memory->fetched += kind != AS_TRANSFER_UPGRADE;
+    memory->upgrades += kind == AS_TRANSFER_UPGRADE;
+    *as_vec_push(&memory->transfers) = (struct as_transfer){
+        .time = cycle,
+        .line = (line << memory->line_shift) & ((UINT64_C(1) << AS_ADDRESS_BITS) - 1),
+        .offset = wish->offset,
+        .size = wish->size,
+        .process = memory->process,
+        .from = side->thread,
+        .to = memory->thread,
+        .from_insn = side->insn,
+        .from_core = side->core->core,
+        .to_core = memory->core,
+        .cycles = (uint32_t)(done - cycle),
+        .kind = (uint8_t)kind,
+        .written = side->written,
+        .overlaps = (side->bytes & wish->bytes) != 0,
+        .other_socket = side->core->socket != memory->socket,
+    };
+}
+
+void as_memory_name_insn(struct as_memory *memory, uint32_t insn)
+{
+    struct as_uncore *uncore = memory->uncore;
+    for (size_t i = 0; i < memory->transfers.len; i++) {
+        struct as_transfer *transfer = &memory->transfers.data[i];
+        transfer->to_insn = insn;
+        uint64_t line = transfer->line >> memory->line_shift | memory->line_tag;
+        struct as_directory_entry *entry = as_directory_find(&uncore->directory, line);
+        if (entry && transfer->kind == AS_TRANSFER_READ && entry->reader == memory->thread)
+            entry->reader_insn = insn;
+        if (uncore->on_transfer)
+            uncore->on_transfer(uncore->context, transfer);
+    }
+    as_vec_clear(&memory->transfers);
+}
+
+/* ---- time ---- */
+
+/* When a request at `cycle` is served: not while the line is on its way to someone that asked before. */
+static uint64_t turn_of(const struct as_directory_entry *entry, uint64_t cycle)
+{
+    return cycle >= entry->asked && entry->ready > cycle ? entry->ready : cycle;
+}
+
+static void set_turn(struct as_directory_entry *entry, uint64_t cycle, uint64_t done)
+{
+    if (cycle < entry->asked)
+        return;
+    entry->asked = cycle;
+    entry->ready = done;
+}
+
+static uint32_t way_from(const struct as_memory *memory, const struct as_memory *other)
+{
+    const struct as_machine *machine = memory->uncore->machine;
+    return other->socket == memory->socket ? machine->coherence.local : machine->coherence.remote;
+}
+
+static struct as_fill come_from(struct as_memory *memory, struct as_memory *other,
+                                const struct as_directory_entry *entry, uint64_t cycle)
+{
+    memory->llc->accesses++; /* where the request was told to look elsewhere */
+    return (struct as_fill){.done = turn_of(entry, cycle) + way_from(memory, other), .source = AS_SOURCE_CORE};
+}
+
+/* ---- the LLC ---- */
+
+static struct as_cache *other_llc(const struct as_memory *memory)
+{
+    struct as_uncore *uncore = memory->uncore;
+    if (uncore->machine->coherence.sockets < 2)
+        return NULL;
+    return &uncore->llc[memory->socket ? 0 : 1];
+}
+
+/* From the own socket's LLC; from the other's where that alone has it. */
+static struct as_fill ask_llc(struct as_memory *memory, uint64_t cycle, uint64_t line, enum as_request kind)
+{
+    struct as_cache *far = other_llc(memory);
+    if (!far || as_tags_search(&memory->llc->tags, line) != AS_TAGS_NONE ||
+        as_tags_search(&far->tags, line) == AS_TAGS_NONE)
+        return as_cache_request(memory->llc, cycle, line, kind);
+    memory->llc->accesses++;
+    struct as_fill fill = {.done = cycle + memory->uncore->machine->coherence.remote, .source = AS_SOURCE_LLC};
+    as_cache_put(memory->llc, line, fill.done, false);
+    return fill;
+}
+
+static void leave_far_llc(struct as_memory *memory, uint64_t line)
+{
+    struct as_cache *far = other_llc(memory);
+    if (far && as_cache_drop(far, line))
+        as_cache_put(memory->llc, line, 0, true);
+}
+
+/* ---- requests ---- */
+
+/* For a load: whoever owns the line keeps a copy that it may only read. */
+static struct as_fill share(struct as_memory *memory, struct as_directory_entry *entry, uint64_t cycle, uint64_t line,
+                            enum as_request kind)
+{
+    struct as_uncore *uncore = memory->uncore;
+    enum as_protocol protocol = (enum as_protocol)uncore->machine->coherence.protocol;
+    struct as_memory *owner = owner_of(memory, entry), *supplier = supplier_of(memory, entry);
+    bool others = owner || next_holder(uncore, entry, 0, memory->core) < uncore->n_cores;
+    bool absent = protocol == AS_PROTOCOL_MESIF && as_tags_search(&memory->llc->tags, line) == AS_TAGS_NONE;
+    struct as_memory *source = owner ? owner : protocol == AS_PROTOCOL_MOESI || absent ? supplier : NULL;
+    struct as_fill fill = source ? come_from(memory, source, entry, cycle) : ask_llc(memory, cycle, line, kind);
+    if (source) {
+        struct side side = {0};
+        set_side(&side, source, line);
+        note(memory, &side, line, cycle, fill.done, AS_TRANSFER_READ);
+    }
+    if (owner) {
+        bool stays = protocol == AS_PROTOCOL_MOESI, dirty = downgrade(owner, line, !stays);
+        if (dirty && !stays)
+            as_cache_put(owner->llc, line, fill.done, true);
+        entry->supplier = stays && dirty ? owner->core + 1 : 0;
+    }
+    if (protocol == AS_PROTOCOL_MESIF)
+        entry->supplier = memory->core + 1;
+    if (source || !others)
+        set_turn(entry, cycle, fill.done);
+    entry->owner = others || kind != AS_REQUEST_DEMAND ? 0 : memory->core + 1;
+    entry->sharers = others ? entry->sharers | UINT64_C(1) << memory->core % 64 : UINT64_C(1) << memory->core % 64;
+    if (kind == AS_REQUEST_DEMAND) {
+        entry->reader = memory->thread;
+        entry->reader_insn = AS_TRANSFER_NO_INSN;
+        entry->read = memory->wish.bytes;
+    }
+    return fill;
+}
+
+/* All copies but the core's own go; whether there were any, whose write or read is in the way, and whether one is on
+ * the other socket. A dirty copy's data goes with the line. */
+struct gone {
+    struct side side;
+    bool far, dirty;
+};
+
+static struct gone drop_others(struct as_memory *memory, struct as_directory_entry *entry, uint64_t line)
+{
+    struct as_uncore *uncore = memory->uncore;
+    struct gone gone = {0};
+    for (uint32_t i = 0; (i = next_holder(uncore, entry, i, memory->core)) < uncore->n_cores; i++) {
+        struct as_memory *other = uncore->cores[i];
+        set_side(&gone.side, other, line);
+        gone.far |= other->socket != memory->socket;
+        gone.dirty |= drop(other, line);
+    }
+    set_reader(&gone.side, entry, memory);
+    entry->owner = memory->core + 1;
+    entry->supplier = 0;
+    entry->sharers = UINT64_C(1) << memory->core % 64;
+    leave_far_llc(memory, line);
+    return gone;
+}
+
+static uint64_t upgraded_at(const struct as_memory *memory, const struct gone *gone, uint64_t turn)
+{
+    const struct as_machine *machine = memory->uncore->machine;
+    return turn + machine->coherence.upgrade + (gone->far ? machine->coherence.remote - machine->coherence.local : 0);
+}
+
+/* For a store: all others' copies go. */
+static struct as_fill take(struct as_memory *memory, struct as_directory_entry *entry, uint64_t cycle, uint64_t line,
+                           enum as_request kind)
+{
+    bool moesi = memory->uncore->machine->coherence.protocol == AS_PROTOCOL_MOESI;
+    struct as_memory *source = owner_of(memory, entry);
+    if (!source && moesi)
+        source = supplier_of(memory, entry);
+    struct as_fill fill = source ? come_from(memory, source, entry, cycle) : ask_llc(memory, cycle, line, kind);
+    uint64_t turn = turn_of(entry, cycle);
+    struct gone gone = drop_others(memory, entry, line);
+    if (gone.side.core) {
+        uint64_t clear = source ? 0 : upgraded_at(memory, &gone, turn);
+        fill.done = fill.done > clear ? fill.done : clear;
+        fill.source = AS_SOURCE_CORE;
+        note(memory, &gone.side, line, cycle, fill.done, AS_TRANSFER_WRITE);
+    }
+    set_turn(entry, cycle, fill.done);
+    return fill;
+}
+
+static struct as_fill request(struct as_port *port, uint64_t cycle, uint64_t line, enum as_request kind)
+{
+    struct as_memory *memory = (struct as_memory *)port;
+    if (memory->wish.quiet || kind == AS_REQUEST_WALK)
+        return as_cache_request(memory->llc, cycle, line, kind);
+    struct as_directory_entry *entry = as_directory_put(&memory->uncore->directory, line);
+    return memory->wish.writes && kind == AS_REQUEST_DEMAND ? take(memory, entry, cycle, line, kind)
+                                                            : share(memory, entry, cycle, line, kind);
+}
+
+/* A prefetch does not take a line from the core that owns it. */
+static bool is_taken(struct as_port *port, uint64_t line)
+{
+    struct as_memory *memory = (struct as_memory *)port;
+    struct as_directory_entry *entry = as_directory_find(&memory->uncore->directory, line);
+    return entry && owner_of(memory, entry);
+}
+
+static void enter(struct as_port *port, uint64_t line)
+{
+    struct as_memory *memory = (struct as_memory *)port;
+    if (!memory->wish.quiet)
+        as_directory_put(&memory->uncore->directory, line)->sharers |= UINT64_C(1) << memory->core % 64;
+}
+
+uint64_t as_coherence_own(struct as_memory *memory, uint64_t cycle, uint64_t line)
+{
+    uint64_t done = cycle;
+    memory->l1d.tags.entries[as_memory_slot(memory, line)].owned = true;
+    if (!memory->uncore->coherent)
+        return done;
+    struct as_directory_entry *entry = as_directory_put(&memory->uncore->directory, line);
+    if (entry->owner == memory->core + 1)
+        return done;
+    uint64_t turn = turn_of(entry, cycle);
+    struct gone gone = drop_others(memory, entry, line);
+    if (gone.side.core) {
+        done = upgraded_at(memory, &gone, turn);
+        note(memory, &gone.side, line, cycle, done, AS_TRANSFER_UPGRADE);
+        set_turn(entry, cycle, done);
+    }
+    forget_written(&memory->l1d, line);
+    forget_written(&memory->l2, line);
+    return done;
+}
+
+void as_coherence_warm(struct as_memory *memory, uint64_t line, bool writes)
+{
+    struct as_uncore *uncore = memory->uncore;
+    if (!uncore->coherent) {
+        memory->l1d.tags.entries[as_memory_slot(memory, line)].owned |= writes;
+        return;
+    }
+    struct as_directory_entry *entry = as_directory_put(&uncore->directory, line);
+    struct as_memory *owner = owner_of(memory, entry);
+    if (writes) {
+        memory->l1d.tags.entries[as_memory_slot(memory, line)].owned = true;
+        drop_others(memory, entry, line);
+    } else if (entry->owner != memory->core + 1) {
+        if (owner && downgrade(owner, line, true))
+            as_cache_put(owner->llc, line, 0, true);
+        bool others = next_holder(uncore, entry, 0, memory->core) < uncore->n_cores;
+        entry->owner = others ? 0 : memory->core + 1;
+        entry->sharers |= UINT64_C(1) << memory->core % 64;
+    }
+}
+
+/* ---- cores ---- */
+
+static void enter_lines(struct as_uncore *uncore, const struct as_memory *memory, const struct as_cache *cache)
+{
+    size_t n = (size_t)(cache->tags.set_mask + 1) * cache->tags.ways;
+    for (size_t i = 0; cache->tags.keys && i < n; i++) {
+        if (!cache->tags.keys[i])
+            continue;
+        struct as_directory_entry *entry = as_directory_put(&uncore->directory, cache->tags.keys[i] - 1);
+        entry->owner = memory->core + 1;
+        entry->sharers |= UINT64_C(1) << memory->core % 64;
+    }
+}
+
+static void open_port(struct as_memory *memory)
+{
+    memory->port = (struct as_port){.request = request, .is_taken = is_taken, .enter = enter};
+    struct as_cache *last = memory->has_l2 ? &memory->l2 : &memory->l1d;
+    last->port = memory->l1d.guard = last->guard = &memory->port;
+    if (!memory->has_l2)
+        memory->l1i.port = &memory->port;
+}
+
+/* The first core was alone until now: all lines are its own. */
+static void begin(struct as_uncore *uncore)
+{
+    uncore->coherent = true;
+    uncore->directory.is_held = is_held;
+    uncore->directory.context = uncore;
+    for (size_t i = 0; i < uncore->n_cores; i++) {
+        if (!uncore->cores[i])
+            continue;
+        open_port(uncore->cores[i]);
+        enter_lines(uncore, uncore->cores[i], &uncore->cores[i]->l1d);
+        enter_lines(uncore, uncore->cores[i], &uncore->cores[i]->l2);
+    }
+}
+
+void as_coherence_join(struct as_uncore *uncore, struct as_memory *memory)
+{
+    if (uncore->n_cores <= memory->core) {
+        uncore->cores = as_realloc_array(uncore->cores, memory->core + 1, sizeof *uncore->cores);
+        while (uncore->n_cores <= memory->core)
+            uncore->cores[uncore->n_cores++] = NULL;
+    }
+    uncore->cores[memory->core] = memory;
+    uncore->n_live++;
+    if (uncore->machine->coherence.protocol == AS_PROTOCOL_OFF)
+        return;
+    if (uncore->coherent)
+        open_port(memory);
+    else if (uncore->n_live > 1)
+        begin(uncore);
+}
+
+void as_coherence_leave(struct as_uncore *uncore, struct as_memory *memory)
+{
+    uncore->cores[memory->core] = NULL;
+    uncore->n_live--;
+}
