@@ -194,15 +194,15 @@ child_of() { sed -n "s/^\([0-9]*\) (.*) . $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/n
 
 # begin ARGS…: starts `assay stat` in the background and waits until its program runs; $job is it, $qemu its child.
 begin() {
+    start "$@"
+    wait_until test -e ready
+    qemu=$(child_of "$job")
+    sleep 0.2
+}
+start() {
     rm -f ready counts
     "$ASSAY" stat "$@" >"$LOGS/out" 2>"$LOGS/err" &
     job=$!
-    for _ in {1..100}; do
-        [ -e ready ] && break
-        sleep 0.1
-    done
-    qemu=$(child_of "$job")
-    sleep 0.2
 }
 # ended: waits for it; sets out, err, status.
 ended() {
@@ -243,8 +243,11 @@ kill -KILL "$qemu"
 check_ended "the program killed" 137 'killed by signal 9'
 check_json "the program killed: what ran is reported" "$partial and d['signal'] == 9" cat counts
 
-begin --json -o counts -- "$WORKLOADS/threads" -t 3 -w 100000000
-sleep 1
+# Whether each of the program's four threads has used processor time: a tick, which is thousands of instructions.
+# (Fields of /proc/PID/task/TID/stat: the 14th; QEMU has a thread of its own besides.)
+work() { qemu=$(child_of "$job") && [ "$(cat "/proc/$qemu/task"/*/stat | awk '$14 > 0' | wc -l)" -ge 4 ]; }
+start --json -o counts -- "$WORKLOADS/threads" -t 3 -w 100000000
+wait_until work
 kill -KILL "$qemu"
 check_ended "a threaded program killed" 137 'killed by signal 9'
 check_json "a threaded program killed: its threads are reported" "$partial and d['threads'] == 4" cat counts

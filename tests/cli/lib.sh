@@ -26,7 +26,8 @@
 # Each check prints one TAP line ("ok 3 - name"), a failed one is followed by what was expected and seen ("# …"). The
 # plan comes at the end; a script that dies half-way, or whose last command fails, is a failure. Under scripts/test,
 # each script also has a time limit (default 120 s; a comment line "# time-limit: 300" in the script sets its own).
-# UPDATE_GOLDEN=1 rewrites golden files.
+# UPDATE_GOLDEN=1 rewrites golden files; SHOW_COSTS=1 prints behind each check the seconds of processor time since the one
+# before it.
 
 set -u
 exec </dev/null
@@ -63,9 +64,19 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# The processor time of all commands so far; `times` prints it on its second line.
+tap_spent=0
+show_cost() {
+    local spent
+    spent=$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' "$LOGS/times")
+    awk -v name="$1" -v now="$spent" -v before="$tap_spent" 'BEGIN { printf "# %.2f cpu: %s\n", now - before, name }'
+    tap_spent=$spent
+}
+
 pass() {
     tap_count=$((tap_count + 1))
     echo "ok $tap_count - $1"
+    [ -z "${SHOW_COSTS:-}" ] || { times >"$LOGS/times" && show_cost "$1"; }
 }
 
 # fail NAME LINE…: the lines tell what was expected and seen.

@@ -150,29 +150,43 @@ check_json "processes: a region in one of them" 'd["instructions"] == 100000' \
 
 # ---- from outside: signals and delays ----
 cat >spin.c <<'END'
+/* spin MILLISECONDS: spins for so long. spin FILE: until there is FILE, and prints a dot for each turn. */
 #include <assay/marker.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 static volatile unsigned long sum;
 __attribute__((noinline)) void spin(void) { for (int i = 0; i < 100000; i++) sum += i; }
+static long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 int main(int argc, char **argv)
 {
-    time_t end = time(NULL) + argc;
-    puts("ready"), fflush(stdout);
+    long end = now() + atol(argv[1]);
     ASSAY_ROI_BEGIN();
-    while (time(NULL) <= end) spin();
+    if (atol(argv[1]))
+        while (now() <= end) spin();
+    else
+        while (access(argv[1], F_OK) != 0 && write(1, ".", 1) == 1) spin();
     ASSAY_ROI_END();
 }
 END
 cc -O1 -I"$SOURCE/include" -o spin spin.c
-check "a program with markers runs as it is" ./spin
+check "a program with markers runs as it is" ./spin 1
+# go_on ASSAY: waits until the program has done far more than fits between it and Assay, which therefore has seen the
+# signal, or until it is ended.
+went_on() { [ "$(wc -c <turns)" -ge "$2" ] || ! readlink "/proc/$1/exe"; }
+go_on() { wait_until went_on "$1" $(($(wc -c <turns) + 20)); }
 # switched REGION-OPTION…: the program, with two signals while it spins.
 switched() {
-    : >ready
-    "$ASSAY" stat --json -o switched.json "$@" -- ./spin 1 2 >>ready &
+    rm -f stop && : >turns
+    "$ASSAY" stat --json -o switched.json "$@" -- ./spin stop >>turns &
     local assay=$!
-    while ! grep -q ready ready; do sleep 0.02; done
-    kill -USR2 $assay && sleep 0.7 && kill -USR2 $assay
+    go_on $assay && kill -USR2 $assay && go_on $assay && kill -USR2 $assay && go_on $assay
+    touch stop
     wait $assay
 }
 check "switched on and off" switched --switch-signal USR2
@@ -180,11 +194,11 @@ holds "… a part was counted" '0 < d["instructions"] and d["regions"][0]["times
 check "switched off by another signal's name" switched --switch-signal SIGUSR2
 check "signals as points of a region" switched --region signal..signal
 holds "… the program was ended there" 'd["instructions"] > 0 and d["complete"] is False' switched.json
-check_json "a delay" 'd["instructions"] > 0 and d["regions"][0]["times"] == 1' stat --delay 0.5 -o /dev/stdout -- ./spin
-check_json "a delay to stop" 'd["instructions"] > 0 and d["regions"][0]["stopped"]' stat -o /dev/stdout --region ..delay:0.3 -- ./spin
-check_json "markers in C" 'd["regions"][0]["stopped"] and d["instructions"] > 0' stat -o /dev/stdout --region marker:1..marker:2 -- ./spin
+check_json "a delay" 'd["instructions"] > 0 and d["regions"][0]["times"] == 1' stat --delay 0.2 -o /dev/stdout -- ./spin 600
+check_json "a delay to stop" 'd["instructions"] > 0 and d["regions"][0]["stopped"]' stat -o /dev/stdout --region ..delay:0.2 -- ./spin 600
+check_json "markers in C" 'd["regions"][0]["stopped"] and d["instructions"] > 0' stat -o /dev/stdout --region marker:1..marker:2 -- ./spin 1
 check_json "PARSEC's hooks are functions like others" 'd["regions"][0]["times"] == 1' \
-    stat -o /dev/stdout --region spin..spin -- ./spin
+    stat -o /dev/stdout --region spin..spin -- ./spin 1
 
 # ---- threads: counted together ----
 check_json "threads: a count over all of them" 'd["instructions"] == 2000' stat --region 500..+2000 -- "$known/x86-threads-3"
