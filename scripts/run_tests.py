@@ -4,7 +4,15 @@
 A job is one program: a unit test that Meson knows (cmocka, told to print TAP), or a bash script under tests/cli or
 tests/tree that prints TAP. A program that prints no TAP is one case, judged by its exit status (77: skipped). A job that
 takes too long, dies, prints fewer cases than it planned, or leaves a sanitizer's report behind is a failed case, whatever
-else it said. Jobs run side by side; those that say "# alone" in their text run by themselves at the end.
+else it said.
+
+Jobs run side by side, those first that may take longest. What a script says about itself in a line of its own:
+
+    # time-limit: 300       seconds that it may take (on an idle machine, without sanitizers)
+    # alone: why            it runs by itself at the end
+    # waits: why            it mostly waits, so it runs beside the others and takes no one's turn
+    # plain-only: why       it does not run on the sanitizer build
+    # sanitized-only: why   it runs on the sanitizer build alone, where there is one
 """
 import argparse
 import concurrent.futures
@@ -40,6 +48,7 @@ class Job:
     limit: float
     cwd: str = None
     alone: bool = False
+    waits: bool = False
     terminal: bool = False  # stdout is a terminal, so that what a crashing program said last is not lost in a buffer
     skip: str = None
 
@@ -63,19 +72,24 @@ def unit_jobs(build, prefix, factor):
                   alone=not test["is_parallel"], terminal=True)
 
 
-def script_jobs(folder, build, prefix, factor):
+def remark(text, key):
+    """What a script says about itself behind "# KEY:", or None."""
+    found = re.search(rf"^# {key}: (.+)$", text, re.MULTILINE)
+    return found[1] if found else None
+
+
+def script_jobs(folder, build, prefix, factor, sanitized_too=False):
     for path in sorted(glob.glob(f"tests/{folder}/*.sh")):
         name = os.path.basename(path)[:-3]
         if name == "lib":
             continue
         with open(path, encoding="utf-8") as script:
             text = script.read()
-        limit = re.search(r"^# time-limit: (\d+)$", text, re.MULTILINE)
-        plain = re.search(r"^# plain-only: (.+)$", text, re.MULTILINE) if prefix else None
+        skip = remark(text, "plain-only") if prefix else remark(text, "sanitized-only") if sanitized_too else None
         yield Job(name=f"{prefix}{folder}/{name}", argv=["bash", os.path.abspath(path)],
-                  env={"ASSAY": os.path.abspath(f"{build}/assay")},
-                  limit=(int(limit[1]) if limit else SCRIPT_LIMIT) * factor * PATIENCE,
-                  alone=bool(re.search(r"^# alone\b", text, re.MULTILINE)), skip=plain[1] if plain else None)
+                  env={"ASSAY": os.path.abspath(f"{build}/assay"), "SANITIZED": "yes" if prefix else ""},
+                  limit=int(remark(text, "time-limit") or SCRIPT_LIMIT) * factor * PATIENCE,
+                  alone=bool(remark(text, "alone")), waits=bool(remark(text, "waits")), skip=skip)
 
 
 def sanitizer_options(reports):
@@ -268,22 +282,34 @@ class Progress:
         return 1 if failed or not passed else 0  # all skipped: nothing ran
 
 
+def run_together(jobs, width, progress):
+    """Runs jobs, `width` at a time and one of those that wait; the longest first, so that none is left to run alone."""
+    jobs = sorted(jobs, key=lambda job: -job.limit)
+    with concurrent.futures.ThreadPoolExecutor(width) as pool, concurrent.futures.ThreadPoolExecutor(1) as aside:
+        pending = {(aside if job.waits else pool).submit(run, job): job for job in jobs}
+        try:
+            for future in concurrent.futures.as_completed(pending):
+                progress.tell(pending[future], future.result())
+        except KeyboardInterrupt:
+            for one in (pool, aside):
+                one.shutdown(wait=False, cancel_futures=True)
+            with running_lock:
+                for pid in running:
+                    kill_session(pid)
+            sys.exit(130)
+
+
 def run_all(jobs, width):
     progress = Progress(len(jobs))
-    together, alone = [j for j in jobs if not j.alone], [j for j in jobs if j.alone]
-    for group, workers in ((together, width), (alone, 1)):
-        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-            pending = {pool.submit(run, job): job for job in group}
-            try:
-                for future in concurrent.futures.as_completed(pending):
-                    progress.tell(pending[future], future.result())
-            except KeyboardInterrupt:
-                pool.shutdown(wait=False, cancel_futures=True)
-                with running_lock:
-                    for pid in running:
-                        kill_session(pid)
-                sys.exit(130)
+    run_together([job for job in jobs if not job.alone], width, progress)
+    run_together([job for job in jobs if job.alone], 1, progress)
     return progress.finish()
+
+
+def offer_python(directory):
+    """Puts this interpreter first in the PATH as python3: what is there may be a script that looks for it each time."""
+    os.symlink(os.path.realpath(sys.executable), f"{directory}/python3")
+    os.environ["PATH"] = f"{directory}:{os.environ['PATH']}"
 
 
 def main():
@@ -298,13 +324,15 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the jobs too
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     jobs = [*script_jobs("tree", options.build, "", 1), *unit_jobs(options.build, "", 1),
-            *script_jobs("cli", options.build, "", 1)]
+            *script_jobs("cli", options.build, "", 1, sanitized_too=bool(options.asan))]
     if options.asan:
         jobs += [*unit_jobs(options.asan, "asan/", SANITIZER_FACTOR),
                  *script_jobs("cli", options.asan, "asan/", SANITIZER_FACTOR)]
     if options.names:
         jobs = [job for job in jobs if any(name in job.name for name in options.names)]
-    return run_all(jobs, options.width)
+    with tempfile.TemporaryDirectory(prefix="assay-job.") as tools:
+        offer_python(tools)
+        return run_all(jobs, options.width)
 
 
 if __name__ == "__main__":

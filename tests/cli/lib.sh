@@ -17,6 +17,8 @@
 #   wait_until test -s started                                        # a minute at most; for programs in the background
 #   check_no_strays "nothing left behind"                             # no process of this test is still alive
 #
+#   plain_part "how programs differ" && { …; }                        # a part that the sanitizer build need not repeat
+#
 # What there is: $ASSAY the program under test, $BUILD its build directory, $WORKLOADS where the build puts the
 # workloads, $SOURCE the source tree, $TMP an empty directory that is also the working directory and goes away at the
 # end. After each check, $out and $err hold what the command printed and $status how it ended. Standard input of
@@ -26,8 +28,8 @@
 # Each check prints one TAP line ("ok 3 - name"), a failed one is followed by what was expected and seen ("# …"). The
 # plan comes at the end; a script that dies half-way, or whose last command fails, is a failure. Under scripts/test,
 # each script also has a time limit (default 120 s; a comment line "# time-limit: 300" in the script sets its own).
-# UPDATE_GOLDEN=1 rewrites golden files; SHOW_COSTS=1 prints behind each check the seconds of processor time since the one
-# before it.
+# UPDATE_GOLDEN=1 rewrites golden files; SHOW_COSTS=1 prints behind each check the seconds of processor time, and those of the
+# clock, since the one before it.
 
 set -u
 exec </dev/null
@@ -64,12 +66,12 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# The processor time of all commands so far; `times` prints it on its second line.
-tap_spent=0
+# The processor time of all commands so far (`times` prints it on its second line), and the time.
+tap_spent="0 $EPOCHREALTIME"
 show_cost() {
     local spent
-    spent=$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' "$LOGS/times")
-    awk -v name="$1" -v now="$spent" -v before="$tap_spent" 'BEGIN { printf "# %.2f cpu: %s\n", now - before, name }'
+    spent=$(awk -v now="$EPOCHREALTIME" 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4, now }' "$LOGS/times")
+    awk -v name="$1" '{ printf "# %.2f cpu, %.1f s: %s\n", $1 - $3, $2 - $4, name }' <<<"$spent $tap_spent"
     tap_spent=$spent
 }
 
@@ -90,6 +92,13 @@ fail() {
 skip() {
     tap_count=$((tap_count + 1))
     echo "ok $tap_count - $1 # SKIP $2"
+}
+
+# plain_part NAME: whether to run a part of which the numbers matter. The sanitizer build runs the same code in other parts.
+plain_part() {
+    [ -z "${SANITIZED:-}" ] && return
+    skip "$1" "numbers of the plain build; the same code runs elsewhere in this script"
+    return 1
 }
 
 # Runs a command; sets out, err, status. NUL bytes in the output are dropped.

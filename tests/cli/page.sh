@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The HTML page: its types, what it is built from, and its behaviour in a browser (tests/web).
 # plain-only: the page is the same in both builds
+# waits: for the browser
 # time-limit: 600
 . "$(dirname "$0")/lib.sh"
 

@@ -3,6 +3,7 @@
 # block signals, die or become daemons, missing rights, interruptions, the recorder's death, what reads such a profile,
 # and agreement with perf record.
 # plain-only: sampling runs under sanitizers in the unit tests of native and record, in record_agent and accesses
+# waits: for programs that are sampled, and for seconds of theirs
 # time-limit: 400
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"
@@ -404,9 +405,9 @@ agrees() {
     wait_until runs "$pid" "$1" && kill -STOP "$pid" || return 1
     perf record -q -F 4000 -e cpu-clock:u -p "$pid" -o perf.data >perf.log 2>&1 &
     theirs=$!
-    record -q --source=timer --rate 4000 --user -o ours.db --pid "$pid" &
+    "$ASSAY" record -q --source=timer --rate 4000 --user -o ours.db --pid "$pid" & # no function: its own pid is wanted
     ours=$!
-    wait_until samples "$theirs" && wait_until samples "$ours"
+    wait_until samples "$theirs" && wait_until samples "$ours" || return 1
     sleep 0.5 # for the last of their events, when some are there
     kill -CONT "$pid"
     wait "$pid"

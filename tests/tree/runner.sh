@@ -88,3 +88,24 @@ check_same "names select" "1 passed, 0 failed, 0 skipped" "${out##*$'\n'}"
 printf '# plain-only: too slow\necho ok 1 - a\necho 1..1\n' >tests/cli/one.sh
 run runner --asan fake-build
 check_same "plain-only leaves the sanitizer build out" "3 passed, 0 failed, 1 skipped" "${out##*$'\n'}"
+rm -f tests/cli/*
+# What a script finds in its environment, and when it ran.
+# shellcheck disable=SC2016
+printf 'echo "# on $SANITIZED"\necho ok 1 - a\necho 1..1\nexit 1\n' >tests/cli/one.sh
+run runner --asan fake-build
+check_same "a script knows that it runs under sanitizers" "# on yes" "$(grep -x '# on yes' <<<"$out")"
+check_same "… and that it does not" "# on " "$(grep -x '# on ' <<<"$out")"
+printf '# sanitized-only: says the same\necho ok 1 - a\necho 1..1\n' >tests/cli/one.sh
+run runner --asan fake-build
+check_same "sanitized-only leaves the plain build out" "skipped: cli/one: cli/one: says the same" "$(grep '^skipped' <<<"$out")"
+expect 0 "1 passed, 0 failed, 0 skipped" "… where there is another"
+# Two places, four scripts: the one that waits takes none of them, and the longest begins first.
+for name in long short waits; do
+    printf 'echo $(date +%%s%%N) %s >>order\necho ok 1 - a\necho 1..1\n' "$name" >"tests/cli/$name.sh"
+done
+sed -i '1i # time-limit: 500' tests/cli/long.sh
+# It ends when the others have ended, which it could not see if it held them up.
+printf '# waits: for the others\nfor i in $(seq 300); do [ "$(wc -l <order)" -ge 3 ] && break; sleep 0.1; done\n' |
+    cat - tests/cli/waits.sh >waits && mv waits tests/cli/waits.sh && echo 0 none >order
+run env PATH="$PWD/bin:$PATH" python3 "$SOURCE/scripts/run_tests.py" -j 1 --build fake-build
+check_same "the longest first, and beside them what waits" "none long short waits" "$(awk '{ print $2 }' order | xargs)"
