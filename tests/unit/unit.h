@@ -14,6 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Whether sanitizers watch. What repeats the same code with other numbers is then done once: it is about numbers. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { UNIT_SANITIZED = 1 };
+#else
+enum { UNIT_SANITIZED = 0 };
+#endif
+
 /* Skips the test; scripts/test shows the reason. */
 #define unit_skip(...)                                                                                                 \
     do {                                                                                                               \

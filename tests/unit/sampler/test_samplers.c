@@ -189,19 +189,19 @@ static void run_random(uint64_t seed, const struct as_schedule *schedule)
 
 static void every_cycle(void **state)
 {
-    for (uint64_t seed = 1; seed <= 40; seed++)
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 10 : 40); seed++)
         run_random(seed, &(struct as_schedule){.period = 1});
 }
 
 static void periodic(void **state)
 {
-    for (uint64_t seed = 1; seed <= 80; seed++)
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 20 : 80); seed++)
         run_random(seed, &(struct as_schedule){.period = 2 + seed % 90});
 }
 
 static void random_in_period(void **state)
 {
-    for (uint64_t seed = 1; seed <= 80; seed++)
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 20 : 80); seed++)
         run_random(seed, &(struct as_schedule){.period = 2 + seed % 90, .random = true, .seed = seed});
 }
 
@@ -260,7 +260,7 @@ static void same_stacks(const struct as_oracle *oracle, const struct as_sampling
  */
 static void tip_every_cycle_is_the_oracle(void **state)
 {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 10 : 40); seed++) {
         uint32_t events = seed % 2 ? AS_EVENTS_TEA : AS_EVENTS_ALL;
         struct pipe_gen gen = {
             .random = seed, .width = 1 + seed % 8, .fuse = seed % 2, .statics = 500, .paths = 5, .trouble = 8};
