@@ -17,15 +17,37 @@ dir=$(cd "$dir" && pwd)
 cd "$source" || exit 2
 
 CLANG=${CLANG:-clang}
-flags="-std=gnu17 -D_GNU_SOURCE -g -O1 -Iinclude -Isrc -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all"
+# The flags of all targets for all of them, so that they share the objects.
+words() { sed -n 's/^[a-z0-9_]*: *//p' fuzz/targets.txt | tr ' ' '\n' | grep "^$1" | sort -u; }
+flags="-std=gnu17 -D_GNU_SOURCE -gline-tables-only -O1 -Iinclude -Isrc $(words -I) $(words -D)"
+sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
 echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n == 77; }' |
     $CLANG -fsanitize=fuzzer -x c - -o "$dir/probe" 2>/dev/null ||
     { echo "fuzz/run.sh: no $CLANG with libFuzzer (Debian: clang, libclang-rt-14-dev)" >&2 && exit 77; }
 
-# $flags and $parts are lists of words with patterns in them. The program is made anew and put in place at once, so that
-# two runs do not disturb each other.
+# Compiles one source unless its object is newer than it and than every header; prints the object's name. Objects and the
+# program are made anew and put in place at once, so that two runs do not disturb each other.
+objects=$dir/objects
+mkdir -p "$objects" || exit 2
+newest_header=$(find include src tests fuzz -name '*.h' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+compile() {
+    local object=$objects/${1//\//_}.o
+    echo "$object"
+    [ "$object" -nt "$1" ] && [ "$object" -nt "$newest_header" ] && [ "$object" -nt fuzz/targets.txt ] && return
+    # shellcheck disable=SC2086 # $flags and $sanitizers are lists of words
+    $CLANG $flags $sanitizers -fsanitize=fuzzer-no-link -c "$1" -o "$object.$$" >&2 && mv "$object.$$" "$object"
+}
+linked=()
+# shellcheck disable=SC2086 # $parts is a list of words with patterns in them
+for part in "fuzz/fuzz_$target.c" $parts; do
+    case $part in
+    -[ID]*) ;;
+    -*) linked+=("$part") ;;
+    *) linked+=("$(compile "$part")") || exit 2 ;;
+    esac
+done
 # shellcheck disable=SC2086
-$CLANG $flags "fuzz/fuzz_$target.c" $parts -o "$dir/fuzz_$target.$$" || exit 2
+$CLANG $sanitizers -fsanitize=fuzzer "${linked[@]}" -o "$dir/fuzz_$target.$$" || exit 2
 mv "$dir/fuzz_$target.$$" "$dir/fuzz_$target"
 seeds=()
 [ -d "fuzz/corpus/$target" ] && seeds=("fuzz/corpus/$target")
