@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay annotate: lines and instructions against the report's sums, names in all spellings, arrows, inlined functions;
 # sources and binaries that are missing or have changed.
+# sanitized-only: what is shown is the same in both builds
 # time-limit: 200
 . "$(dirname "$0")/lib.sh"
 

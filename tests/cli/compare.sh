@@ -9,6 +9,7 @@ compare() { "$ASSAY" compare "$@"; }
 demo=$WORKLOADS/demo
 known=$WORKLOADS/known
 cores="boom-tip boom-tea golden-cove-like zen4-like"
+[ -z "${SANITIZED:-}" ] || cores="boom-tip zen4-like" # the others differ in numbers alone
 riscv=$([ -x "$WORKLOADS/demo-riscv64-static" ] && echo "$WORKLOADS/demo-riscv64-static")
 
 # What holds knows beside near.
@@ -175,7 +176,7 @@ for core in $cores; do
     check "$core, threads" compare --core "$core" -o /dev/null -- "$WORKLOADS/threads" -t 3 -w 100 -r 2
 done
 [ -n "$riscv" ] || skip "RISC-V programs" "no cross compiler"
-holds "machines differ" 'len({d["cycles"] for d in d}) == 4' on-{boom-tip,boom-tea,golden-cove-like,zen4-like}.json
+holds "machines differ" 'len({one["cycles"] for one in d}) == len(d) >= 2' on-*.json
 cp "$SOURCE/machines/boom-tip.machine" copy.machine
 check "a machine file by its path" compare --core ./copy.machine --json -o copy.json --max 600k --top 1000000 -- "$demo" 2
 holds "… is the same machine" 'timeless(d[0]) == timeless(d[1])' first.json copy.json
@@ -214,14 +215,22 @@ others() {
     check "$name: samplers on the tokens alone" python3 "$SOURCE/tests/cli/cycle_samplers.py" rows.json tokens*
 }
 for core in $cores; do
-    others "$core" --core "$core" --period 97 --max 150k -- "$demo" 2
-    [ -z "$riscv" ] || others "$core, RISC-V" --core "$core" --period 97 --max 150k -- "$riscv" 2
+    others "$core" --core "$core" --period 97 --max 60k -- "$demo" 2
+    [ -z "$riscv" ] || others "$core, RISC-V" --core "$core" --period 97 --max 60k -- "$riscv" 2
 done
 others "every cycle" --period 1 --max 20k -- "$demo" 1
 others "threads" --period 31 -- "$WORKLOADS/threads" -t 2 -w 50 -r 2
 check_same "a file for each thread" "tokens tokens.2 tokens.3" "$(echo tokens*)"
 others "rep instructions" --period 3 -- "$known/x86-rep-movsb-4000"
-others "another program" --period 97 -- sh -c 'exec true'
+cat >becomes.c <<'END'
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    return argc > 1 && execl(argv[0], argv[0], NULL);
+}
+END
+check "a program that becomes another builds" cc -O1 -static -o becomes becomes.c
+others "another program" --period 97 -- ./becomes again
 
 # Instructions in the Konata trace and their stages, by a reader of its own: as many as there are, in order.
 check "a trace of threads" compare -q -o /dev/null --konata many --o3pipeview many.o3 -- "$WORKLOADS/threads" -t 2 -w 20 -r 1

@@ -307,7 +307,7 @@ static int mixes(void)
     unsigned sum = 0;
     for (unsigned i = 0; i < sizeof from; i++)
         from[i] = (char)(i * i >> 3);
-    for (unsigned i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         memcpy(to + i, from, sizeof from - 100 * i);
 #if defined(__x86_64__)
         void *destination = to, *source = from;
@@ -431,7 +431,7 @@ agree() {
 for program in "${programs[@]}"; do
     agree "${program#./} mix" "$program" mix
 done
-agree "sed" sed -nE 's/(t)(r+)[aeiou]/\2\1/gp; /pthread/h; 20q5' tricks.c
+agree "sed" sed -nE 's/(t)(r+)[aeiou]/\2\1/gp; /pthread/h; 2q5' tricks.c
 agrees_without_records() {
     local name=$1 plain
     shift
@@ -441,7 +441,7 @@ agrees_without_records() {
     check_same "$name: --check finds the same" "$plain" "$(all_counts)"
     check_same "$name: nothing disagrees" 0 "$(counted 'd["disagreements"]')"
 }
-head -c 40000 "$ASSAY" >data
+head -c 16000 "$ASSAY" >data
 agrees_without_records "xz" xz -k -c data
 agrees_without_records "perl" env -i PERL_HASH_SEED=0 /usr/bin/perl -e '$h{$_ % 91} .= $_ for 1 .. 3000; print length(join "", %h), sqrt(2)'
 
@@ -453,8 +453,10 @@ records_of() {
     wc -l <kept.txt
     md5sum <kept.txt
 }
-deterministic=(./tricks)
-[ -e tricks-riscv64 ] && deterministic+=(./tricks-riscv64 ./tricks-riscv64-dynamic)
+# From here on, the sanitizer build runs x86-64 programs alone: what differs for RISC-V is decoding, and that was seen.
+[ -z "${SANITIZED:-}" ] || programs=(./tricks)
+deterministic=("${programs[@]}")
+[ "${#programs[@]}" -eq 1 ] || deterministic+=(./tricks-riscv64-dynamic)
 for program in "${deterministic[@]}"; do
     first=$(records_of "$program" mix)
     check "${program#./}: there are records" test "${first%%$'\n'*}" -gt 50000
@@ -485,7 +487,7 @@ END
 for cut in 1 77 4321 123456 200001; do
     check "tricks: regions before and behind $cut make the whole" check_cut ./tricks $cut
 done
-if [ -e tricks-riscv64 ]; then
+if [ "${#programs[@]}" -gt 1 ]; then
     check "tricks-riscv64: regions before and behind 50001 make the whole" check_cut ./tricks-riscv64 50001
 fi
 # Around a rep instruction, instruction by instruction: it begins 3 instructions behind the start of this program.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Exported profiles: golden files, what readers of each format make of them, names that try to break out, bad input.
+# sanitized-only: what writers write is the same in both builds
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Recordings of perf as profiles: the counts of other machines' recordings, shares as perf report gives them, text and
 # binary alike, export and import back, bad and hostile input.
+# sanitized-only: what is read is the same in both builds
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 

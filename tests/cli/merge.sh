@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay merge: profiles of the model, of this machine and of perf, wherever the program was loaded; weights; what is
 # refused; files that are no profiles; being killed.
+# sanitized-only: what is merged is the same in both builds; the plain one merges in record (--repeat)
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
 

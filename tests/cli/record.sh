@@ -113,7 +113,7 @@ adds_up children children.db
 db "a program that ran three times is one" 'one("SELECT count(*) FROM modules WHERE path LIKE \"%/true\"") == 1' children.db
 db "… and counts three times" '
     one("SELECT max(t.executions) FROM (SELECT sum(executions) AS executions FROM times t JOIN instructions i ON i.id = t.instruction JOIN modules m ON m.id = i.module WHERE m.path LIKE \"%/true\" GROUP BY i.id) t") >= 3' children.db
-check "programs that share libraries" record -o shared.db -- sh -c 'for i in 1 2 3; do /bin/echo $i | grep -q 2; done; true'
+check "programs that share libraries" record -o shared.db -- sh -c 'for i in 1 2; do /bin/echo $i | grep -q 2; done; true'
 adds_up shared shared.db
 db "a library is one module, wherever it was mapped" '
     q("SELECT path FROM modules WHERE path LIKE \"/%\" GROUP BY path, build_id HAVING count(*) > 1") == []
@@ -129,9 +129,9 @@ annotate=$(sed -n 's/^  .*assay annotate //p' <<<"$err")
 check_same "… whose next command names a function of this file" shared.db "${annotate##* }"
 # shellcheck disable=SC2086 # two words
 check "… that works as it is" "$ASSAY" annotate $annotate
-db "threads have the numbers of their processes" 'sorted(row[0] for row in q("SELECT process FROM threads")) == list(range(1, 8))' shared.db
-check_json "… reports tell them" 'sorted(r["process"] for r in d["rows"]) == list(range(1, 8))' "$ASSAY" report --by thread --json shared.db
-check_same "… as text too" 7 "$("$ASSAY" report --by thread --limit 0 shared.db | grep -cE ' [1-7], process [1-7] ')"
+db "threads have the numbers of their processes" 'sorted(row[0] for row in q("SELECT process FROM threads")) == list(range(1, 6))' shared.db
+check_json "… reports tell them" 'sorted(r["process"] for r in d["rows"]) == list(range(1, 6))' "$ASSAY" report --by thread --json shared.db
+check_same "… as text too" 5 "$("$ASSAY" report --by thread --limit 0 shared.db | grep -cE ' [1-5], process [1-5] ')"
 riscv=$WORKLOADS/demo-riscv64-static
 if [ -x "$riscv" ]; then
     check "a RISC-V program" record -q -o riscv.db --max 500k -- "$riscv" 1
@@ -146,22 +146,22 @@ adds_up many many.db
 # ---- options --------------------------------------------------------------------------------------------------------
 check "another core, changed" record -q -o core.db --core zen4-like --set back.rob=64 -- true
 db "… is in the file" 'meta("core") == "zen4-like" and one("SELECT value FROM machine WHERE key = \"back.rob\"") == b"64"' core.db
-check "several samplers" record -q -o samplers.db --samplers software,ibs,tip,tea --max 1M -- "$demo" 1
+check "several samplers" record -q -o samplers.db --samplers software,ibs,tip,tea --max 300k -- "$demo" 1
 db "… are series, in that order" '[row[0] for row in q("SELECT name FROM series ORDER BY id")] == [b"golden", b"software", b"ibs", b"tip", b"tea"]' samplers.db
 db "those without events have no components, but threads" '
     one("SELECT count(*) FROM components WHERE series = 1") == 0 and one("SELECT count(*) FROM times WHERE series = 1") > 0
     and one("SELECT events FROM series WHERE id = 1") == 0' samplers.db
-check "--period" record -q -o period.db --period 100 --max 1M -- "$demo" 1
+check "--period" record -q -o period.db --period 100 --max 300k -- "$demo" 1
 db "… gives samples by it" 'abs(one("SELECT samples FROM series WHERE name = \"tea\"") - int(meta("cycles")) // 100) <= 1' period.db
-check "--rate" record -q -o rate.db --rate 32000000 --max 1M -- "$demo" 1
+check "--rate" record -q -o rate.db --rate 32000000 --max 300k -- "$demo" 1
 db "… gives a period" 'meta("period") == "100" and float(meta("rate")) == 32e6' rate.db
-check "--random" record -q -o random1.db --random --seed 7 --max 1M -- "$demo" 1
-check "… again" record -q -o random2.db --random --seed 7 --max 1M -- "$demo" 1
-check "… with another seed" record -q -o random3.db --random --seed 8 --max 1M -- "$demo" 1
+check "--random" record -q -o random1.db --random --seed 7 --max 300k -- "$demo" 1
+check "… again" record -q -o random2.db --random --seed 7 --max 300k -- "$demo" 1
+check "… with another seed" record -q -o random3.db --random --seed 8 --max 300k -- "$demo" 1
 db "the seed decides" 'p(0, "SELECT * FROM times") == p(1, "SELECT * FROM times") != p(2, "SELECT * FROM times")' random1.db random2.db random3.db
-check "--events" record -q -o events.db --events all --max 1M -- "$demo" 1
+check "--events" record -q -o events.db --events all --max 300k -- "$demo" 1
 db "… are kept" 'one("SELECT events FROM series WHERE id = 0") > one("SELECT 511")' events.db
-check "--golden=off" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
+check "--golden=off" record -q -o fast.db --golden=off --max 300k -- "$demo" 1
 db "… leaves the sampler, and an estimate from its samples alone" '
     [row[0] for row in q("SELECT name FROM series")] == [b"tea"] and meta("series") == "tea" and meta("golden") is None
     and one("SELECT sum(units) FROM path_times") == one("SELECT sum(units) FROM times") and one("SELECT count(*) FROM estimates WHERE measure = \"error\"") == 0

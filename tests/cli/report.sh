@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay report: every level, filter and order against sums made from the file; series, call trees, flame graphs,
 # differences, the page's document; text on terminals and elsewhere; profiles that are none.
+# sanitized-only: what is shown is the same in both builds
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
 

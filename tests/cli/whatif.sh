@@ -76,7 +76,7 @@ else
 fi
 
 # ---- bad input ------------------------------------------------------------------------------------------------------
-bad() { check_fails 2 "$1" "$2" whatif -q "${@:3}" -- "$demo" 1; }
+bad() { check_fails 2 "$1" "$2" whatif -q --max 300k "${@:3}" -- "$demo" 1; }
 bad "no event 'ST-L9'; there are DR-L1, DR-TLB" "an unknown event" --ideal ST-L9
 bad "FORWARDED .* nothing that could be taken away" "an event that is no cost" --ideal FORWARDED
 bad "names no event" "no event" --ideal @main
