@@ -633,6 +633,7 @@ static void tell_file(const struct file *file, struct as_perf_location *location
     location->module_name = file->name;
     location->build_id = file->build_id_text;
     location->match = file->match;
+    location->disk_path = file->module ? file->module->path : NULL;
 }
 
 /* False: the address is not in the file's segments, or the file is not here. */
