@@ -6,6 +6,7 @@
 #include "cmd/record_summary.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
+#include "pmu/pmu.h"
 #include "record/record.h"
 
 #include <math.h>
@@ -33,7 +34,20 @@ static const struct as_option options_table[] = {
      .value = "NAME",
      .help = "Where the times come from: model (a modelled core that accounts for every cycle), pmu (events of this "
              "machine's processor), timer (the kernel's task clock, on any machine), or auto (the default: a PMU that "
-             "samples precisely, else the model, else the timer)."},
+             "samples precisely, else the model, else the timer). pmu:NAME is a modelled sampling unit on the modelled "
+             "core: %s, or the path of a file.",
+     .names = as_pmu_names},
+    {.name = "pmu-set",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct record_command, record.pmu_set),
+     .value = "KEY=VALUE",
+     .help = "Change the modelled PMU (pmu:NAME); may be given several times."},
+    {.name = "perf-data",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct record_command, record.perf_data),
+     .value = "FILE",
+     .help = "Also write the samples of the modelled PMU (pmu:NAME) as a recording of perf, for 'perf report' and "
+             "'assay import'."},
     AS_CORE_OPTION(struct record_command, record.core, "boom-tea", "."),
     AS_SET_OPTION(struct record_command, record.set, AS_SET_HELP),
     {.name = "golden",
@@ -266,6 +280,7 @@ static int run_record(int argc, char **argv)
         status = record(&command, argv + rest);
     as_strlist_free(&command.record.set);
     as_strlist_free(&command.record.event);
+    as_strlist_free(&command.record.pmu_set);
     as_run_options_free(&command.run);
     return status;
 }

@@ -21,7 +21,7 @@ enum as_record_calls { AS_RECORD_FP, AS_RECORD_DWARF, AS_RECORD_NO_CALLS };
 struct as_record_options {
     char *const *argv;        /* the program and its arguments; NULL: the process `pid` */
     char *const *environment; /* as environ has it */
-    const char *source;       /* a name, or auto */
+    const char *source;       /* a name, pmu:NAME for a modelled PMU, or auto */
     const char *output;       /* the profile; it appears when it is complete */
     bool stdout_to_stderr;    /* the program's standard output goes to standard error */
     bool random;              /* samples at random cycles of their periods */
@@ -48,6 +48,8 @@ struct as_record_options {
     double delay;                     /* seconds after the start that are not measured */
     const _Atomic uint32_t *switches; /* how often the user asked to start or stop measuring; NULL: all is measured */
     int call_graph;                   /* enum as_record_calls */
+    struct as_strlist pmu_set;        /* of a modelled PMU: changes to its file */
+    const char *perf_data;            /* … a file for its samples as perf writes them; NULL: none */
     bool user, allocations, accesses, branches, processors;
 };
 extern const struct as_record_options as_record_defaults;

@@ -27,7 +27,7 @@ struct as_record_source {
     bool (*run)(struct as_record *record, struct as_record_run *run, struct as_error *err);
 };
 
-extern const struct as_record_source as_record_model, as_record_pmu, as_record_timer;
+extern const struct as_record_source as_record_model, as_record_pmu, as_record_timer, as_record_unit;
 
 /* The source asked for, or the best one that can work; sets `source_why` and `hint`. NULL and `err`: none can. */
 const struct as_record_source *as_record_choose(struct as_record *record, struct as_error *err) AS_MUST_CHECK;

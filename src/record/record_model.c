@@ -3,10 +3,10 @@
  * The model gives the same cycles for the same execution, so what spreads over several runs is the program's own doing:
  * addresses, time, scheduling of threads.
  */
+#include "record/record_model.h"
 #include "base/signals.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
-#include "record/record_internal.h"
 #include "record/record_series.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static bool check_observers(struct as_modelled *modelled, const struct as_notice
     return crashed == 0 || as_error_set(err, "%zu of Assay's own observers crashed", crashed);
 }
 
-static bool execute(const struct as_record *record, struct as_modelled *modelled, struct as_error *err)
+bool as_record_execute(const struct as_record *record, struct as_modelled *modelled, struct as_error *err)
 {
     struct as_engine_options engine = record->options->engine;
     engine.argv = record->argv;
@@ -117,6 +117,12 @@ static void add_machine(struct as_store_writer *writer, const struct as_machine 
         as_store_add_machine(writer, line, equals + 3);
     }
     free(text);
+}
+
+void as_record_add_core(struct as_store_writer *writer, const struct as_modelled *modelled)
+{
+    add_machine(writer, &modelled->machine);
+    add_counters(writer, &modelled->result.counters);
 }
 
 static void add_meta(struct as_store_writer *writer, const struct model_run *run, const struct as_modelled *modelled)
@@ -189,8 +195,7 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
         .code = &code, .modelled = modelled, .groups = &groups, .events = run->events, .rate = record->options->rate};
     as_groups_make(&groups, modelled->model);
     add_meta(writer, run, modelled);
-    add_machine(writer, &modelled->machine);
-    add_counters(writer, &modelled->result.counters);
+    as_record_add_core(writer, modelled);
     as_record_code_add(&code, modelled->model, &groups, writer);
     bool ok = as_record_series_add(&series, err);
     add_quality(writer, modelled);
@@ -199,7 +204,7 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
     return ok;
 }
 
-static bool check_measured(const struct as_record *record, const struct as_modelled *modelled, struct as_error *err)
+bool as_record_check_measured(const struct as_record *record, const struct as_modelled *modelled, struct as_error *err)
 {
     if (modelled->result.instructions > 0)
         return true;
@@ -214,7 +219,7 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
     struct model_run run = {.options = record->options};
     struct as_modelled modelled = {0};
     bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, record->options->golden, err) &&
-              execute(record, &modelled, err) && check_measured(record, &modelled, err) &&
+              as_record_execute(record, &modelled, err) && as_record_check_measured(record, &modelled, err) &&
               (!modelled.oracle || as_oracle_check(modelled.oracle, err)) &&
               write_profile(record, &run, &modelled, err);
     if (ok)

@@ -5,6 +5,7 @@
 #include "engine/program.h"
 #include "record/record_internal.h"
 #include "record/record_native.h"
+#include "record/record_unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,13 @@ static const struct as_record_source *choose_any(struct as_record *record, struc
 static const struct as_record_source *choose_named(const struct as_record_options *options, struct as_error *err)
 {
     const char *native = options->native_wish;
+    if (strncmp(options->source, AS_RECORD_UNIT_PREFIX, strlen(AS_RECORD_UNIT_PREFIX)) == 0)
+        return as_record_unit.possible(options, err) ? &as_record_unit : NULL;
+    if (options->pmu_set.len || options->perf_data) {
+        as_error_set_status(err, AS_EXIT_USAGE, "--%s is for a modelled PMU: --source=pmu:NAME",
+                            options->perf_data ? "perf-data" : "pmu-set");
+        return NULL;
+    }
     for (size_t i = 0; sources[i]; i++) {
         if (strcmp(sources[i]->name, options->source) != 0)
             continue;
@@ -103,7 +111,9 @@ static const struct as_record_source *choose_named(const struct as_record_option
         }
         return sources[i]->possible(options, err) ? sources[i] : NULL;
     }
-    as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: unknown; there are auto, model, pmu and timer",
+    as_error_set_status(err, AS_EXIT_USAGE,
+                        "--source=%s: unknown; there are auto, model, pmu, timer, and pmu:NAME for a "
+                        "modelled PMU",
                         options->source);
     return NULL;
 }

@@ -162,6 +162,14 @@ void as_space_map(struct as_space *space, uint64_t start, uint64_t end, uint64_t
     splice(space, from, to, pieces, count);
 }
 
+void as_space_each(const struct as_space *space, as_space_found *found, void *context)
+{
+    for (size_t i = 0; i < space->maps.len; i++) {
+        const struct mapping *map = &space->maps.data[i];
+        found(context, map->start, map->end, map->offset, map->module->path);
+    }
+}
+
 /* ---- look-up ---- */
 
 static struct mapping *find_map(struct as_space *space, uint64_t address)

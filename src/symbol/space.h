@@ -27,6 +27,10 @@ void as_space_free(struct as_space *space);
  * brackets ("[vdso]") are kept as they are. Reading the file is left until it is needed. */
 void as_space_map(struct as_space *space, uint64_t start, uint64_t end, uint64_t offset, const char *path);
 
+/* Calls `found` for each mapping, by address. path: as as_space_map got it; "[anon]" for anonymous memory. */
+typedef void as_space_found(void *context, uint64_t start, uint64_t end, uint64_t offset, const char *path);
+void as_space_each(const struct as_space *space, as_space_found *found, void *context);
+
 struct as_location {
     const char *module;       /* path, or "[anon]", or "[unknown]" where nothing is mapped */
     const char *module_name;  /* its last component */

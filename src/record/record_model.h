@@ -1,0 +1,17 @@
+/* What the sources that run a program in the model share: record_model.c. */
+#ifndef AS_RECORD_MODEL_H
+#define AS_RECORD_MODEL_H
+
+#include "record/modelled.h"
+#include "record/record_internal.h"
+
+/* Runs the program and lets the observers finish. */
+bool as_record_execute(const struct as_record *record, struct as_modelled *modelled,
+                       struct as_error *err) AS_MUST_CHECK;
+/* False where nothing of the program was measured. */
+bool as_record_check_measured(const struct as_record *record, const struct as_modelled *modelled,
+                              struct as_error *err) AS_MUST_CHECK;
+/* The machine file as it was used, and what was counted. */
+void as_record_add_core(struct as_store_writer *writer, const struct as_modelled *modelled);
+
+#endif

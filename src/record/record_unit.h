@@ -1,0 +1,43 @@
+/* A modelled sampling unit as a source of profiles: the program runs in the model, the unit's samples become records of
+ * perf, and those a profile as any recording does (import.h). So report, annotate and export show what they would show
+ * of the real unit. See record.h.
+ */
+#ifndef AS_RECORD_UNIT_H
+#define AS_RECORD_UNIT_H
+
+#include "pmu/pmu_stream.h"
+#include "record/modelled.h"
+#include "record/record_internal.h"
+
+#define AS_RECORD_UNIT_PREFIX "pmu:"
+
+struct as_unit_sample {
+    struct as_pmu_sample sample; /* without its branches: */
+    size_t first_branch;
+};
+
+struct as_unit_run {
+    struct as_pmu pmu;
+    struct as_pmu_request request;
+    struct as_pmu_stream *stream; /* the fan-out frees it */
+    AS_VEC(struct as_unit_sample) samples;
+    AS_VEC(struct as_pmu_branch) branches;
+};
+
+/* What the options ask for. */
+bool as_unit_plan(struct as_unit_run *run, const struct as_record_options *options, struct as_error *err) AS_MUST_CHECK;
+void as_unit_free(struct as_unit_run *run);
+
+/* The samples as a recording of perf: unit_recording.c. False: it could not be written. */
+bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command, FILE *out,
+                   struct as_error *err) AS_MUST_CHECK;
+
+/* One sample in the terms of its unit: unit_encode.c. */
+uint64_t as_unit_data_source(const struct as_pmu_sample *sample); /* PERF_SAMPLE_DATA_SRC */
+enum { AS_UNIT_RAW_MAX = 4 + 8 * 8 };
+/* The registers of IBS as the kernel writes them; returns how many bytes. */
+size_t as_unit_ibs_op(const struct as_pmu_sample *sample, bool counts_ops, uint8_t raw[AS_UNIT_RAW_MAX]);
+size_t as_unit_ibs_fetch(const struct as_pmu_sample *sample, bool random, uint8_t raw[AS_UNIT_RAW_MAX]);
+void as_unit_spe(const struct as_pmu_sample *sample, struct as_str *packets); /* adds a record */
+
+#endif

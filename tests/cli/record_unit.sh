@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# assay record --source=pmu:NAME: samples of modelled PMUs as profiles, through report, annotate and export; as perf's own
+# recording; what cannot be.
+. "$(dirname "$0")/lib.sh"
+
+demo=$WORKLOADS/demo
+rec() { "$ASSAY" record -q --source="pmu:$1" --max 4M --period 1031 "${@:2}" -- "$demo" >/dev/null; }
+one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+
+# ---- each kind ----
+
+for unit in westmere ivy-bridge broadwell skylake cascade-lake ice-lake magny-cours zen2 zen3 zen4 neoverse-n1 tip tea; do
+    check "$unit" rec "$unit" -o "$unit.db"
+    check_json "… has samples with names" \
+        'sum(r["samples"] for r in d["rows"]) > 500 and any(r["function"] == "text_fill" for r in d["rows"])' \
+        "$ASSAY" report --json "$unit.db"
+done
+check_json "the summary says what it is" \
+    'd["summary"]["source"] == "pmu:zen2" and d["summary"]["core"] == "boom-tea" and d["summary"]["instructions"] == 4000000' \
+    "$ASSAY" report --json zen2.db
+
+# ---- PEBS: samples are events; branches, addresses, latencies, sources ----
+
+check "loads and misses with branches" rec skylake --event loads --event load-latency=20 --branches --user --period 101 -o s.db --perf-data s.data
+check_json "only instructions that load" 'len(d["rows"]) > 20 and all(" ptr " in r["text"] or r["text"].startswith(("pop", "ret", "leave")) for r in d["rows"])' \
+    "$ASSAY" report --by=instruction --json s.db
+check_same "every sample has a data address" "$(one s.db "SELECT sum(t.samples) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'loads:ppu'")" \
+    "$(one s.db "SELECT sum(a.samples) FROM accesses a JOIN series s ON s.id = a.series WHERE s.name = 'loads:ppu'")"
+check_same "… and 32 branches" 1 "$(one s.db "SELECT (SELECT value FROM counters WHERE name = 'branch_entries') > 30 * (SELECT value FROM counters WHERE name = 'branch_stacks')")"
+check_same "no latency below the threshold" 1 "$(one s.db "SELECT min(t.units >= 20 * t.samples) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'load-latency:ppu weight'")"
+check "annotate" "$ASSAY" annotate do_lookup_x s.db
+check "the page" "$ASSAY" report --html page.html s.db
+for format in folded pprof callgrind perf-script json csv speedscope; do
+    check "export --to=$format" "$ASSAY" export --to="$format" s.db
+done
+check "its recording can be imported" "$ASSAY" import -q -o i.db s.data
+times="SELECT count(*) || ' ' || sum(units) || ' ' || sum(samples) FROM times"
+check_same "… and gives the same" "$(one s.db "$times")" "$(one i.db "$times")"
+if command -v perf >/dev/null; then
+    check_same "perf reads as many samples" "$(one s.db "SELECT sum(t.samples) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'loads:ppu'")" "$(perf script -i s.data 2>/dev/null | grep -c ' raw 0x81d0:ppu*: ')"
+else
+    skip "perf reads as many samples" "there is no perf here"
+fi
+
+# ---- IBS counts all operations; the same seed gives the same samples ----
+
+check "the same again" rec zen2 -o again.db
+check_same "… is the same" "$(one zen2.db "$times")" "$(one again.db "$times")"
+check "another seed" rec zen2 --seed 2 -o other.db
+check_same "… is another" 0 "$(one zen2.db "SELECT '$(one other.db "$times")' = ($times)")"
+check "RISC-V" "$ASSAY" record -q --source=pmu:zen3 --max 2M --period 1031 -o r.db -- "$([ -x "$WORKLOADS/demo-riscv64-static" ] && echo "$WORKLOADS/demo-riscv64-static" || echo "$demo")"
+
+# ---- what cannot be: one line each, and no file ----
+
+no() { check_stderr_line "$1" "$1" "$ASSAY" record -q -o no.db "${@:2}" -- "$demo"; }
+no "no PMU 'nehalem'; there are: broadwell, " --source=pmu:nehalem
+no "zen2 has no event 'loads'; it has ops, cycles, fetches" --source=pmu:zen2 --event loads
+no 'only instructions have a precise distribution' --source=pmu:skylake --event loads:ppp
+no 'zen2 has no branch record' --source=pmu:zen2 --branches
+no 'the model does not tell clean copies' --source=pmu:skylake --event snoop-hit
+no '--rate is not for a modelled PMU' --source=pmu:skylake --rate 100
+no 'is for a modelled PMU: --source=pmu:NAME' --source=model --pmu-set lbr=8
+no "shadow.loads=x: not allowed; a whole number" --source=pmu:skylake --pmu-set shadow.loads=x
+printf 'kind = pebs\ncounters = 40\n' >bad.pmu
+no 'bad.pmu:2: counters = 40: not allowed' --source=pmu:./bad.pmu
+check "user mode only" rec skylake --event loads --user -o u.db
+check_same "… has nothing of the kernel" 0 "$(one u.db "SELECT count(*) FROM modules WHERE path = '[kernel]'")"
+check_same "no profile" "" "$(ls no.db 2>/dev/null)"

@@ -1,0 +1,133 @@
+/* Samples of modelled units in the terms of the real ones, decoded again by what reads the real ones' recordings. */
+#include "unit.h"
+
+#include "perfdata/ibs_raw.h"
+#include "perfdata/mem_source.h"
+#include "perfdata/spe_packets.h"
+#include "record/record_unit.h"
+
+static const struct as_pmu_sample far_load = {.ip = 0x401000,
+                                              .thread = 7,
+                                              .weight = 100000,
+                                              .address = 0x7fff1234,
+                                              .size = 8,
+                                              .access = AS_ACCESS_LOAD,
+                                              .class_ = AS_CLASS_LOAD,
+                                              .insn_flags = AS_INSN_LOAD,
+                                              .events = AS_EVENT_ST_L1 | AS_EVENT_ST_LLC | AS_EVENT_ST_TLB,
+                                              .latency = 300,
+                                              .issued = 3,
+                                              .completed = 12,
+                                              .retired = 315};
+static const struct as_pmu_sample bad_branch = {.ip = 0x401010,
+                                                .class_ = AS_CLASS_BRANCH,
+                                                .flags = AS_PIPE_TAKEN | AS_PIPE_MISPREDICTED,
+                                                .target = 0x401000,
+                                                .retired = 9};
+
+static void data_sources(void **state)
+{
+    static const struct {
+        uint32_t events;
+        enum as_mem_level level;
+    } levels[] = {{0, AS_MEM_L1},
+                  {AS_EVENT_ST_L1, AS_MEM_FILL_BUFFER},
+                  {AS_EVENT_ST_L1 | AS_EVENT_L2_HIT, AS_MEM_L2},
+                  {AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT, AS_MEM_L3},
+                  {AS_EVENT_ST_L1 | AS_EVENT_ST_LLC, AS_MEM_RAM}};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct as_pmu_sample sample = far_load;
+        sample.events = levels[i].events;
+        struct as_mem_source source = as_mem_source_decode(as_unit_data_source(&sample));
+        assert_int_equal(source.level, levels[i].level);
+        assert_true(source.load && source.hit && source.tlb_hit && !source.locked);
+    }
+    struct as_pmu_sample locked = far_load;
+    locked.access = AS_ACCESS_STORE;
+    locked.insn_flags = AS_INSN_STORE | AS_INSN_ATOMIC;
+    locked.events |= AS_EVENT_COHERENCE;
+    struct as_mem_source source = as_mem_source_decode(as_unit_data_source(&locked));
+    assert_true(source.store && source.locked && source.tlb_walk && source.snoop_modified);
+}
+
+static void ibs_ops(void **state)
+{
+    uint8_t raw[AS_UNIT_RAW_MAX];
+    struct as_ibs_op op;
+    size_t size = as_unit_ibs_op(&far_load, true, raw);
+    assert_true(as_ibs_op_decode(raw, size, (struct as_ibs_cpu){0}, &op));
+    assert_true(op.valid && op.counts_ops && op.load && !op.store && op.l1_miss && op.l2_miss && op.tlb_l1_miss);
+    assert_int_equal(op.max_count, 100000);
+    assert_int_equal(op.rip, 0x401000);
+    assert_int_equal(op.address, 0x7fff1234);
+    assert_true(op.address_valid);
+    assert_int_equal(op.width, 8);
+    assert_int_equal(op.miss_latency, 300);
+    assert_int_equal(op.tag_to_retire, 315);
+    assert_int_equal(op.completion_to_retire, 12);
+    assert_int_equal(op.source, AS_IBS_DRAM);
+    struct as_pmu_sample near = far_load;
+    near.events = AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT;
+    near.size = 12; /* not a width that it has */
+    assert_true(as_ibs_op_decode(raw, as_unit_ibs_op(&near, false, raw), (struct as_ibs_cpu){0}, &op));
+    assert_int_equal(op.source, AS_IBS_LOCAL_CACHE);
+    assert_int_equal(op.width, 0);
+    assert_false(op.counts_ops);
+    assert_true(as_ibs_op_decode(raw, as_unit_ibs_op(&bad_branch, true, raw), (struct as_ibs_cpu){0}, &op));
+    assert_true(op.branch && op.taken && op.mispredicted && !op.is_return && !op.load);
+    assert_int_equal(op.branch_target, 0x401000);
+}
+
+static void ibs_fetches(void **state)
+{
+    uint8_t raw[AS_UNIT_RAW_MAX];
+    struct as_ibs_fetch fetch;
+    struct as_pmu_sample sample = {.ip = 0x402000, .latency = 90, .weight = 3200, .events = AS_EVENT_DR_L1};
+    assert_true(as_ibs_fetch_decode(raw, as_unit_ibs_fetch(&sample, true, raw), (struct as_ibs_cpu){0}, &fetch));
+    assert_true(fetch.valid && fetch.complete && fetch.l1_miss && fetch.random && !fetch.tlb_l1_miss);
+    assert_int_equal(fetch.latency, 90);
+    assert_int_equal(fetch.address, 0x402000);
+    assert_int_equal(fetch.max_count, 3200);
+}
+
+static bool keep(void *context, const struct as_spe_record *record)
+{
+    struct as_spe_record **next = context;
+    *(*next)++ = *record;
+    return true;
+}
+
+static void spe_records(void **state)
+{
+    struct as_spe_record records[3], *next = records;
+    struct as_spe_decoder decoder = {.sink = keep, .context = &next};
+    struct as_pmu_sample kernel = {.ip = AS_PMU_KERNEL_TEXT + 8, .kernel = true, .class_ = AS_CLASS_INT};
+    struct as_str packets = {0};
+    as_unit_spe(&far_load, &packets);
+    as_unit_spe(&bad_branch, &packets);
+    as_unit_spe(&kernel, &packets);
+    assert_true(as_spe_feed(&decoder, (const uint8_t *)packets.data, packets.len, 0));
+    assert_int_equal(decoder.bad_bytes, 0);
+    assert_int_equal(decoder.records, 3);
+    assert_int_equal(records[0].pc, 0x401000);
+    assert_int_equal(records[0].address, 0x7fff1234);
+    assert_int_equal(records[0].context, 7);
+    assert_int_equal(records[0].total, 315);
+    assert_int_equal(records[0].issue, 3);
+    assert_int_equal(records[0].class, AS_SPE_MEMORY);
+    assert_false(records[0].store);
+    assert_int_equal(records[0].events, AS_SPE_RETIRED | AS_SPE_L1_ACCESS | AS_SPE_L1_MISS | AS_SPE_TLB_ACCESS |
+                                            AS_SPE_TLB_WALK | AS_SPE_LLC_ACCESS | AS_SPE_LLC_MISS);
+    assert_int_equal(records[1].class, AS_SPE_BRANCH);
+    assert_true(records[1].conditional && !records[1].indirect);
+    assert_int_equal(records[1].events, AS_SPE_RETIRED | AS_SPE_MISPREDICTED);
+    assert_int_equal(records[2].exception_level, 1);
+    as_str_free(&packets);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(data_sources), cmocka_unit_test(ibs_ops),
+                                       cmocka_unit_test(ibs_fetches), cmocka_unit_test(spe_records)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
