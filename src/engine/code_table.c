@@ -103,7 +103,6 @@ static struct as_code_insn *find_insn(struct as_code_table *table, struct as_ima
     struct as_code_insn *last = (void *)(uintptr_t)*latest;
     if (last && is_same(last, image, address, bytes, length))
         return last;
-    table->changes++;
     uint64_t *chain = as_map_put(&table->insn_chains, key ^ as_hash_bytes(bytes, length));
     for (struct as_code_insn *known = (void *)(uintptr_t)*chain; known; known = known->next_alike)
         if (is_same(known, image, address, bytes, length)) {

@@ -36,7 +36,6 @@ struct as_code_table {
     size_t n_insns;
     struct as_map insn_chains, block_chains; /* by what they are: place and bytes, place and instructions */
     struct as_map latest;                    /* instruction by place: the one translated last */
-    uint64_t changes;                        /* how often that became another one */
     const struct as_regions *regions;        /* NULL: none */
     const char *debug_path;
     bool tell_jumps; /* executions that end in an indirect jump are told one by one */

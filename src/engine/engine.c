@@ -126,11 +126,6 @@ const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t 
     return as_code_table_find_image(&engine->reader.code, number);
 }
 
-uint64_t as_engine_code_changes(const struct as_engine *engine)
-{
-    return engine->reader.code.changes;
-}
-
 const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t image, uint64_t address)
 {
     return as_code_table_insn_at(&engine->reader.code, image, address);

@@ -227,8 +227,6 @@ const struct as_block *as_engine_block(const struct as_engine *engine, size_t in
 size_t as_engine_count_blocks(const struct as_engine *engine);
 /* The instruction that was last translated at an address of an image, or NULL. */
 const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t image, uint64_t address);
-/* How often that has become another one: what was at an address is as long as this is the same. */
-uint64_t as_engine_code_changes(const struct as_engine *engine);
 /* The static instruction of an id, NULL where there is none. */
 const struct as_insn *as_engine_insn(const struct as_engine *engine, uint32_t id);
 size_t as_engine_count_insns(const struct as_engine *engine);

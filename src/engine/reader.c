@@ -350,27 +350,39 @@ static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t
     return true;
 }
 
-/* The simulated time up to which threads may be read: that of the one that is behind, and a little more. A thread that
- * runs but has published nothing yet counts; one in a system call does not. */
+/* A thread that runs but has published nothing yet has a clock that counts; one in a system call has not. */
+static bool has_clock(const struct as_reader *reader, uint32_t number)
+{
+    const struct as_wire_lane *lane = &reader->wire->lanes[number];
+    if (!reader->streams[number])
+        return false;
+    bool has_words = atomic_load(&lane->published) != atomic_load(&lane->consumed);
+    /* activity: as_lane_enter_syscall, as_lane_leave_syscall and throttle (lane.c); a hint that may be old. */
+    bool runs = atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
+    return has_words || runs;
+}
+
+/* The simulated time up to which threads may be read: that of the one that is behind, and a little more. Sinks are not
+ * asked for the time of one that is alone, which can be far away. */
 static uint64_t clock_limit(const struct as_reader *reader)
 {
     enum { SLACK = 2000 };
     uint64_t behind = UINT64_MAX - SLACK;
-    uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
+    uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0, first = 0;
     for (uint32_t i = 0; i < used; i++) {
-        const struct as_wire_lane *lane = &reader->wire->lanes[i];
-        if (!reader->streams[i])
+        if (!has_clock(reader, i))
             continue;
-        bool has_words = atomic_load(&lane->published) != atomic_load(&lane->consumed);
-        /* activity: as_lane_enter_syscall, as_lane_leave_syscall and throttle (lane.c); a hint that may be old. */
-        bool runs = atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
-        if (!has_words && !runs)
+        if (threads++ == 0) {
+            first = i;
             continue;
+        }
         uint64_t clock = reader->sink->clock(reader->context, &reader->streams[i]->thread);
         behind = clock < behind ? clock : behind;
-        threads++;
     }
-    return threads < 2 ? UINT64_MAX : behind + SLACK;
+    if (threads < 2)
+        return UINT64_MAX;
+    uint64_t clock = reader->sink->clock(reader->context, &reader->streams[first]->thread);
+    return (clock < behind ? clock : behind) + SLACK;
 }
 
 /* A thread that is ahead waits its turn, unless it is blocked because its ring is full: whoever is behind may be

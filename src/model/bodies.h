@@ -27,16 +27,37 @@ struct as_block_body {
     struct as_block_body *next;
 };
 
+static inline const struct as_block_body *as_bodies_last(const struct as_bodies *bodies,
+                                                         const struct as_block_exec *exec)
+{
+    uint32_t index = exec->block->index;
+    const struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
+    bool alike = last && last->heads && exec->n_words == last->body->n_accesses && exec->first == 0 &&
+                 exec->end == last->end && !exec->continues;
+    return __builtin_expect(alike, 1) ? last : NULL;
+}
+
+/* The block's last body if an execution is like that; `addresses` gets those of its accesses. NULL: it is not. */
+static inline const struct as_block_body *as_bodies_match(const struct as_bodies *bodies,
+                                                          const struct as_block_exec *exec, uint64_t *addresses)
+{
+    const struct as_block_body *last = as_bodies_last(bodies, exec);
+    uint32_t differ = !last;
+    for (size_t i = 0; last && i < exec->n_words; i++) {
+        differ |= as_access_head(exec->words[i]) ^ last->heads[i];
+        addresses[i] = as_access_address(exec->words[i]);
+    }
+    return differ ? NULL : last;
+}
+
 /* The body of an execution that is like the block's last one, and its accesses, valid until the next call; NULL: it is
  * not. */
 static inline const struct as_body *as_bodies_look(const struct as_bodies *bodies, const struct as_block_exec *exec,
                                                    const struct as_core_access **accesses)
 {
-    uint32_t index = exec->block->index, differ = 0;
-    const struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
-    if (__builtin_expect(!last || !last->heads || exec->n_words != last->body->n_accesses || exec->first != 0 ||
-                             exec->end != last->end || exec->continues,
-                         0))
+    const struct as_block_body *last = as_bodies_last(bodies, exec);
+    uint32_t differ = 0;
+    if (!last)
         return NULL;
     for (size_t i = 0; i < exec->n_words; i++) {
         differ |= as_access_head(exec->words[i]) ^ last->heads[i];

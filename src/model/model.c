@@ -1,16 +1,22 @@
 /* See model.h. Block executions go through their thread's core, and the records go out in batches, one thread's at a
- * time. */
+ * time.
+ *
+ * As long as there is only one thread, and it executes nothing new, its core runs apart: on a host thread of its own,
+ * which is given the blocks as bodies. Everything else first settles what is on its way there; from then on blocks run
+ * in place again, until enough of them came without anything else. */
 #include "model/model.h"
 
 #include "base/vec.h"
 #include "count/targets.h"
 #include "engine/sink_tee.h"
+#include "model/ahead.h"
 #include "model/bodies.h"
+#include "model/executed.h"
 #include "model/measure.h"
 
 struct model_thread {
     struct as_core *core;
-    uint32_t image, process;
+    uint32_t number, image, process;
     bool runs;
     struct as_pipe_buffer *buffer; /* NULL: none in hand */
     size_t n;                      /* records in it */
@@ -46,9 +52,12 @@ struct as_model {
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
-    AS_VEC(bool) executed;       /* by block */
-    uint64_t n_executed;         /* blocks */
-    AS_VEC(bool) executed_insns; /* by number */
+    struct as_executed executed;
+    struct as_ahead *ahead;     /* NULL: cores never run apart */
+    struct model_thread *apart; /* whose core does now; NULL: none */
+    uint64_t calm, calm_enough; /* blocks since something else came; after how many of them a core runs apart */
+    uint64_t apart_for;         /* … how many ran so */
+    uint32_t n_cores;
     as_on_transfer *on_transfer; /* NULL: nobody asks */
     void *transfer_context;
     as_ideal_of *ideal_of;
@@ -157,8 +166,7 @@ void as_model_free(struct as_model *model)
     as_targets_free(&model->leaders);
     as_memo_free(model->memo);
     as_bodies_free(&model->bodies);
-    as_vec_free(&model->executed);
-    as_vec_free(&model->executed_insns);
+    as_executed_free(&model->executed);
     as_vec_free(&model->ideals);
     for (size_t i = 0; i < model->nops.len; i++)
         free(model->nops.data[i]);
@@ -176,14 +184,10 @@ const struct as_run_info *as_model_run_info(const struct as_model *model)
     return &model->info;
 }
 
-/* Code counts as known when it has been executed. The engine knows more, but how much more depends on how far QEMU has
- * run ahead: not the same in every run. */
 static const struct as_insn *code_at(void *context, uint64_t address)
 {
     const struct model_thread *thread = context;
-    const struct as_model *model = thread->model;
-    const struct as_insn *insn = as_engine_insn_at(model->engine, thread->image, address);
-    return insn && as_model_executed(model, insn->id) ? insn : NULL;
+    return as_executed_at(&thread->model->executed, thread->image, address);
 }
 
 /* What stands for an instruction where it does not happen at all, and what does not happen to it. */
@@ -195,11 +199,9 @@ static const struct as_insn *stand_in(void *context, const struct as_insn *insn,
     return nop ? nop : insn;
 }
 
-/* Code that is executed for the first time becomes known; code that changes is another. */
 static uint64_t code_version(void *context)
 {
-    const struct as_model *model = ((const struct model_thread *)context)->model;
-    return model->n_executed + as_engine_code_changes(model->engine);
+    return ((const struct model_thread *)context)->model->executed.n_blocks;
 }
 
 /* Only what is measured. */
@@ -264,17 +266,10 @@ static void note_ideal(struct as_model *model, const struct as_insn *insn)
 
 static __attribute__((noinline)) void note_executed(struct as_model *model, const struct as_block *block)
 {
-    while (model->executed.len <= block->index)
-        *as_vec_push(&model->executed) = false;
-    model->executed.data[block->index] = true;
-    model->n_executed++;
-    for (uint32_t i = 0; i < block->n; i++) {
-        while (model->executed_insns.len <= block->insns[i]->id)
-            *as_vec_push(&model->executed_insns) = false;
-        if (model->ideal_of && !model->executed_insns.data[block->insns[i]->id])
+    for (uint32_t i = 0; model->ideal_of && i < block->n; i++)
+        if (!as_executed_has(&model->executed, block->insns[i]->id))
             note_ideal(model, block->insns[i]);
-        model->executed_insns.data[block->insns[i]->id] = true;
-    }
+    as_executed_add(&model->executed, block);
 }
 
 /* The thread that is behind, of those that run; UINT64_MAX where none does. */
@@ -289,23 +284,65 @@ static uint64_t slowest(const struct as_model *model, const struct model_thread 
     return time;
 }
 
+/* ---- a core apart ---- */
+
+enum { CALM_LEAST = 2000, CALM_MOST = 256000 }; /* blocks */
+
+static void stop(struct as_model *model, struct model_thread *thread);
+
+/* From here on blocks run in place. A core that was disturbed soon waits longer the next time. */
+static __attribute__((noinline)) void settle_apart(struct as_model *model)
+{
+    struct model_thread *own = model->apart;
+    as_ahead_settle(model->ahead);
+    model->apart = NULL;
+    model->calm_enough *= model->apart_for < 10 * model->calm_enough ? 2 : 1;
+    if (model->calm_enough > CALM_MOST)
+        model->calm_enough = CALM_MOST;
+    if (!own->runs)
+        stop(model, own);
+}
+
+/* Before anything that is not a block which was executed before. */
+static inline void settle(struct as_model *model)
+{
+    if (model->apart)
+        settle_apart(model);
+    model->calm = 0;
+}
+
+/* A core may run apart if nobody but its own thread needs to know its time, or is told what it does. */
+static __attribute__((noinline)) void go_apart(struct as_model *model, struct model_thread *own)
+{
+    model->calm = model->apart_for = 0;
+    if (!model->ahead || model->n_cores != 1 || model->on_transfer || model->stopped > as_core_time(own->core))
+        return;
+    model->apart = own;
+}
+
+/* ---- threads ---- */
+
 /* A thread that starts, or comes back from a system call, does so in the present: where those are that run, or, where
  * none does, where the last of them stopped. */
 static void catch_up(struct as_model *model, struct model_thread *thread)
 {
+    thread->runs = true;
+    if (model->apart) /* alone: it is in the present */
+        return;
     uint64_t time = slowest(model, thread);
     if (time == UINT64_MAX)
         time = model->stopped;
     if (time > as_core_time(thread->core))
         as_core_wait_until(thread->core, time);
-    thread->runs = true;
 }
 
 static void stop(struct as_model *model, struct model_thread *thread)
 {
+    thread->runs = false;
+    if (model->apart) /* its time is of interest only when it is settled */
+        return;
     uint64_t time = as_core_time(thread->core);
     model->stopped = time > model->stopped ? time : model->stopped;
-    thread->runs = false;
 }
 
 /* The thread is over: adds up what its core did. */
@@ -317,11 +354,13 @@ static void retire(struct as_model *model, struct model_thread *thread)
     thread->told = 0;
     as_core_free(thread->core);
     thread->core = NULL;
+    model->n_cores--;
 }
 
 static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct as_model *model = context;
+    settle(model);
     while (model->threads.len < thread->number)
         *as_vec_push(&model->threads) = NULL;
     struct model_thread *own = model->threads.data[thread->number - 1];
@@ -339,6 +378,8 @@ static void on_thread_start(void *context, struct as_thread *thread)
         as_core_log_stays(own->core, &own->stays); /* of the pipeline itself: nothing is remembered */
     else if (model->memo)
         as_core_set_memo(own->core, model->memo);
+    model->n_cores++;
+    own->number = thread->number;
     own->image = thread->image->number;
     own->process = thread->process;
     thread->user = own;
@@ -378,6 +419,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
+    settle(model);
     publish(model, own, thread->number, true);
     retire(model, own);
     as_call_tracker_thread_end(model->calls, thread);
@@ -484,6 +526,7 @@ static void on_stretch(void *context, const struct as_stretch *stretch)
 {
     struct as_model *model = context;
     enum as_mode was = model->stretch.mode, is = stretch->mode;
+    settle(model);
     if (model->measure.on)
         end_measuring(model);
     if (has_time(is) && !has_time(was))
@@ -561,35 +604,97 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
 static __attribute__((noinline)) const struct as_body *
 find_body(struct as_model *model, const struct as_block_exec *exec, const struct as_core_access **accesses)
 {
-    if (exec->block->index >= model->executed.len || !model->executed.data[exec->block->index])
+    if (!as_executed_has_block(&model->executed, exec->block)) {
         note_executed(model, exec->block);
+        model->calm = 0;
+    }
     return as_bodies_find(&model->bodies, exec, accesses);
+}
+
+/* A block in its core, on whichever host thread. */
+static inline void run_body(struct as_model *model, struct model_thread *own, const struct as_body_run *run,
+                            uint32_t path)
+{
+    struct as_pipe *pipes = make_room(model, own, own->number, run->body->n);
+    struct as_edge_run known;
+    known.path = path;
+    known.first = (uint32_t)own->n;
+    known.n = run->body->n;
+    known.edge = as_core_run(own->core, run, pipes, &known.base);
+    bool is_new = !known.edge;
+    if (__builtin_expect(model->measure.on, 1)) {
+        add_run(own, own->number, &known);
+        if (__builtin_expect(run->body->n_accesses && model->wants & AS_WANT_ACCESSES, 0))
+            note_accesses(own, run);
+    }
+    if (__builtin_expect(is_new && model->memo && as_memo_is_full(model->memo), 0))
+        drop_memo(model);
+}
+
+static void run_apart(void *context, const struct as_body_run *run, uint32_t path)
+{
+    struct as_model *model = context;
+    run_body(model, model->apart, run, path);
+}
+
+/* An execution that is not like the block's last one. */
+static __attribute__((noinline)) bool put_slowly(struct as_model *model, const struct as_block_exec *exec,
+                                                 uint32_t path)
+{
+    if (!as_executed_has_block(&model->executed, exec->block))
+        return false;
+    const struct as_core_access *accesses;
+    const struct as_body *body = as_bodies_find(&model->bodies, exec, &accesses);
+    struct as_ahead_block *block = as_ahead_room(model->ahead, body->n_accesses);
+    if (!block)
+        return false;
+    *block = (struct as_ahead_block){.body = body, .next = exec->next, .path = path, .taken = exec->taken};
+    if (body->n_accesses)
+        memcpy(block->data, accesses, body->n_accesses * sizeof *accesses);
+    as_ahead_put(model->ahead, body->n_accesses * sizeof *accesses);
+    return true;
+}
+
+/* False: it must run in place. */
+static inline bool put_ahead(struct as_model *model, const struct as_block_exec *exec, uint32_t path)
+{
+    struct as_ahead_block *block = as_ahead_room(model->ahead, exec->n_words);
+    const struct as_block_body *last = block ? as_bodies_match(&model->bodies, exec, block->data) : NULL;
+    if (__builtin_expect(!last, 0))
+        return put_slowly(model, exec, path);
+    block->body = last->body;
+    block->shape = last->accesses;
+    block->next = exec->next;
+    block->path = path;
+    block->taken = exec->taken;
+    as_ahead_put(model->ahead, exec->n_words * sizeof *block->data);
+    model->apart_for++;
+    return true;
+}
+
+static void run_in_place(struct as_model *model, struct model_thread *own, const struct as_block_exec *exec)
+{
+    struct as_body_run run = {.next = exec->next, .taken = exec->taken};
+    run.body = as_bodies_look(&model->bodies, exec, &run.accesses);
+    if (__builtin_expect(!run.body, 0))
+        run.body = find_body(model, exec, &run.accesses);
+    run_body(model, own, &run, own->path);
+    if (__builtin_expect(++model->calm >= model->calm_enough, 0))
+        go_apart(model, own);
 }
 
 static void run_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct model_thread *own = thread->user;
-    struct as_body_run run = {.next = exec->next, .taken = exec->taken};
     if (__builtin_expect(!own->path, 0))
         own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
-    run.body = as_bodies_look(&model->bodies, exec, &run.accesses);
-    if (__builtin_expect(!run.body, 0))
-        run.body = find_body(model, exec, &run.accesses);
-    struct as_pipe *pipes = make_room(model, own, thread->number, run.body->n);
-    struct as_edge_run known;
-    known.path = own->path;
-    known.first = (uint32_t)own->n;
-    known.n = run.body->n;
-    known.edge = as_core_run(own->core, &run, pipes, &known.base);
-    bool is_new = !known.edge;
-    if (__builtin_expect(model->measure.on, 1)) {
-        add_run(own, thread->number, &known);
-        model->instructions += as_block_exec_count(exec);
-        if (__builtin_expect(run.body->n_accesses && model->wants & AS_WANT_ACCESSES, 0))
-            note_accesses(own, &run);
+    if (!model->apart || !put_ahead(model, exec, own->path)) {
+        if (model->apart)
+            settle(model);
+        run_in_place(model, own, exec);
     }
-    if (__builtin_expect(is_new && model->memo && as_memo_is_full(model->memo), 0))
-        drop_memo(model);
+    if (__builtin_expect(model->measure.on, 1))
+        model->instructions += as_block_exec_count(exec);
     if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
         as_targets_note(&model->leaders, exec->block->image, exec->next);
     if (exec->taken && as_call_tracker_end(model->calls, thread, exec))
@@ -634,6 +739,7 @@ static void on_signal_return(void *context, struct as_thread *thread)
 
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
+    settle(context);
     return as_core_time(((const struct model_thread *)thread->user)->core);
 }
 
@@ -683,7 +789,12 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     model->engine = as_engine_start(options, err);
     if (!model->engine || !as_fanout_start(fanout, err))
         return false;
+    model->ahead = as_ahead_new(run_apart, model);
+    model->calm_enough = CALM_LEAST;
     bool ok = run_engine(model, &result->engine, err);
+    settle(model);
+    as_ahead_free(model->ahead);
+    model->ahead = NULL;
     as_fanout_finish(fanout);
     if (model->measure.on)
         as_measure_end(&model->measure);
@@ -736,7 +847,7 @@ const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n
 
 bool as_model_executed(const struct as_model *model, uint32_t id)
 {
-    return id < model->executed_insns.len && model->executed_insns.data[id];
+    return as_executed_has(&model->executed, id);
 }
 
 const uint64_t *as_model_leaders(const struct as_model *model, size_t *n)

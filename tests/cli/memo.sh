@@ -52,6 +52,23 @@ same_documents "demo" --max 2M -- "$WORKLOADS/demo-riscv64-static"
 check "most blocks were known" test "$(part_known with.err)" -gt 80
 same_documents "little memory" --memo-size=4 --core zen4-like --max 2M -- "$BUILD/bench/kernels" branches 100
 check "… is filled more than once" grep -qE 'dropped [1-9]' with.err
+
+# ---- on one processor cores do not run apart ---------------------------------------------------------------------------
+# Both by taskset: bash names the command in the environment, which lies on the program's stack.
+all=$(taskset -cp $$ | sed 's/.*: //')
+one=${all%%[-,]*}
+same_apart() { # NAME OPTIONS…
+    local name=$1
+    shift
+    check "$name: apart" taskset -c "$all" "$ASSAY" compare -q --json -o apart.json "$@"
+    check "$name: in place" taskset -c "$one" "$ASSAY" compare -q --json -o place.json "$@"
+    holds "$name: the same" '{**d[0], "seconds": 0, "mips": 0} == {**d[1], "seconds": 0, "mips": 0}' apart.json place.json
+}
+same_apart "a core apart" --skip 200k --max 2M -- "$WORKLOADS/demo-riscv64-static"
+same_apart "… interrupted by borders" --memo=off --region cycle:300k..cycle:1200k --region cycle:1400k..cycle:1500k -- \
+    "$WORKLOADS/demo-riscv64-static"
+same_apart "… with repeated instructions" --max 1M --core zen4-like -- "$known/x86-rep-movsq-300"
+
 check "whatif, with" "$ASSAY" whatif -q --json -o with.json --max 300k --ideal ST-L1 --ideal FL-MB -- "$WORKLOADS/demo" 2
 check "whatif, checked" "$ASSAY" whatif -q --json --memo=check -o checked.json --max 300k --ideal ST-L1 --ideal FL-MB -- \
     "$WORKLOADS/demo" 2

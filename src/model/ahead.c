@@ -1,0 +1,181 @@
+/* See ahead.h. Chunks have numbers; a ring holds the last CHUNKS of them. The producer fills number `filled`, the taker
+ * is at number `taken`; both numbers are behind the mutex, which hands the chunks' contents over too. */
+#include "model/ahead.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNKS = 8, CHUNK_WORDS = 4096, ENOUGH = 2 };
+
+struct chunk {
+    size_t used; /* words */
+    uint64_t words[CHUNK_WORDS];
+};
+
+struct as_ahead {
+    as_ahead_take *take;
+    void *context;
+    pthread_t thread;
+    struct chunk chunks[CHUNKS];
+    struct chunk *chunk; /* that is being filled */
+    pthread_mutex_t mutex;
+    pthread_cond_t more, less;
+    /* behind the mutex */
+    uint64_t filled, taken; /* chunks that were handed over; that were worked off */
+    bool taker_sleeps, putter_sleeps, settling, over;
+};
+
+/* ---- the thread that takes ---- */
+
+/* Returns the words that the block takes up. */
+static size_t take_block(struct as_ahead *ahead, struct as_ahead_block *block)
+{
+    size_t n = block->body->n_accesses;
+    struct as_body_run run = {.body = block->body, .next = block->next, .taken = block->taken};
+    size_t size = block->shape ? n * sizeof *block->data : n * sizeof *block->shape;
+    run.accesses = block->shape ? block->shape : (struct as_core_access *)block->data;
+    for (size_t i = 0; block->shape && i < n; i++)
+        block->shape[i].address = block->data[i];
+    ahead->take(ahead->context, &run, block->path);
+    return (sizeof *block + size + sizeof *block->data - 1) / sizeof *block->data;
+}
+
+static void take_chunk(struct as_ahead *ahead, struct chunk *chunk)
+{
+    for (size_t at = 0; at < chunk->used;)
+        at += take_block(ahead, (struct as_ahead_block *)&chunk->words[at]);
+}
+
+/* The next chunk; NULL: it is over. Called with the mutex held. */
+static struct chunk *wait_for_chunk(struct as_ahead *ahead)
+{
+    while (ahead->taken == ahead->filled && !ahead->over) {
+        ahead->taker_sleeps = true;
+        pthread_cond_wait(&ahead->more, &ahead->mutex);
+    }
+    ahead->taker_sleeps = false;
+    return ahead->taken < ahead->filled ? &ahead->chunks[ahead->taken % CHUNKS] : NULL;
+}
+
+static void *take_all(void *context)
+{
+    struct as_ahead *ahead = context;
+    pthread_mutex_lock(&ahead->mutex);
+    for (struct chunk *chunk; (chunk = wait_for_chunk(ahead));) {
+        pthread_mutex_unlock(&ahead->mutex);
+        take_chunk(ahead, chunk);
+        pthread_mutex_lock(&ahead->mutex);
+        ahead->taken++;
+        uint64_t left = ahead->filled - ahead->taken;
+        if (ahead->putter_sleeps && (ahead->settling ? left == 0 : left <= CHUNKS / 2))
+            pthread_cond_signal(&ahead->less);
+    }
+    pthread_mutex_unlock(&ahead->mutex);
+    return NULL;
+}
+
+/* ---- the thread that puts in ---- */
+
+static size_t count_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+}
+
+/* Signals are for the main thread. */
+static bool start_thread(struct as_ahead *ahead)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool ok = pthread_create(&ahead->thread, NULL, take_all, ahead) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+struct as_ahead *as_ahead_new(as_ahead_take *take, void *context)
+{
+    if (count_processors() < 2)
+        return NULL;
+    struct as_ahead *ahead = as_alloc(sizeof *ahead);
+    ahead->take = take;
+    ahead->context = context;
+    ahead->chunk = &ahead->chunks[0];
+    pthread_mutex_init(&ahead->mutex, NULL);
+    pthread_cond_init(&ahead->more, NULL);
+    pthread_cond_init(&ahead->less, NULL);
+    if (start_thread(ahead))
+        return ahead;
+    free(ahead);
+    return NULL;
+}
+
+/* Waits until at most so many chunks are left. Called with the mutex held. */
+static void wait_until_left(struct as_ahead *ahead, uint64_t most)
+{
+    while (ahead->filled - ahead->taken > most) {
+        ahead->putter_sleeps = true;
+        pthread_cond_wait(&ahead->less, &ahead->mutex);
+    }
+    ahead->putter_sleeps = false;
+}
+
+/* Hands the chunk over. */
+static void publish(struct as_ahead *ahead, bool settles)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->filled += ahead->chunk->used > 0;
+    ahead->settling = settles;
+    if (ahead->taker_sleeps && (settles || ahead->filled - ahead->taken >= ENOUGH))
+        pthread_cond_signal(&ahead->more);
+    if (settles)
+        wait_until_left(ahead, 0);
+    else if (ahead->filled - ahead->taken == CHUNKS)
+        wait_until_left(ahead, CHUNKS / 2);
+    pthread_mutex_unlock(&ahead->mutex);
+    ahead->chunk = &ahead->chunks[ahead->filled % CHUNKS];
+    ahead->chunk->used = 0;
+}
+
+void as_ahead_settle(struct as_ahead *ahead)
+{
+    publish(ahead, true);
+}
+
+struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses)
+{
+    size_t bytes = sizeof(struct as_ahead_block) + accesses * sizeof(struct as_core_access);
+    size_t words = bytes / sizeof *ahead->chunk->words + 1;
+    if (words > CHUNK_WORDS)
+        return NULL;
+    if (__builtin_expect(ahead->chunk->used + words > CHUNK_WORDS, 0))
+        publish(ahead, false);
+    return (struct as_ahead_block *)&ahead->chunk->words[ahead->chunk->used];
+}
+
+void as_ahead_put(struct as_ahead *ahead, size_t bytes)
+{
+    size_t word = sizeof *ahead->chunk->words;
+    ahead->chunk->used += (sizeof(struct as_ahead_block) + bytes + word - 1) / word;
+}
+
+void as_ahead_free(struct as_ahead *ahead)
+{
+    if (!ahead)
+        return;
+    as_ahead_settle(ahead);
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->over = true;
+    pthread_cond_signal(&ahead->more);
+    pthread_mutex_unlock(&ahead->mutex);
+    pthread_join(ahead->thread, NULL);
+    pthread_mutex_destroy(&ahead->mutex);
+    pthread_cond_destroy(&ahead->more);
+    pthread_cond_destroy(&ahead->less);
+    free(ahead);
+}

@@ -1,0 +1,134 @@
+/* Blocks come out on the other thread as they were put in, in order, and all of them before it counts as settled. */
+#include "base/alloc.h"
+#include "model/ahead.h"
+
+#include "unit.h"
+
+#include <stdlib.h>
+
+enum { BLOCKS = 20000, BODIES = 40 };
+
+/* What block number i is: a body, its accesses in full or as addresses, a target. */
+struct bench {
+    struct as_body bodies[BODIES];
+    struct as_core_access shapes[BODIES][BODIES];
+    uint64_t taken; /* blocks */
+    bool wrong;
+};
+
+static uint64_t address_of(uint64_t block, size_t access)
+{
+    return block * 1000 + access * 7;
+}
+
+static bool is_full(uint64_t block)
+{
+    return block % 3 == 0;
+}
+
+static void take(void *context, const struct as_body_run *run, uint32_t path)
+{
+    struct bench *bench = context;
+    uint64_t block = bench->taken++;
+    const struct as_body *body = &bench->bodies[block % BODIES];
+    bench->wrong |=
+        run->body != body || run->next != block + 5 || path != (uint32_t)block + 1 || run->taken != block % 2;
+    for (uint32_t i = 0; i < body->n_accesses; i++)
+        bench->wrong |= run->accesses[i].address != address_of(block, i) || run->accesses[i].size != i + 1;
+}
+
+static struct bench *make_bench(void)
+{
+    struct bench *bench = as_alloc(sizeof *bench);
+    for (uint32_t i = 0; i < BODIES; i++) {
+        bench->bodies[i] = (struct as_body){.n = 1, .n_accesses = i};
+        for (uint32_t k = 0; k < BODIES; k++)
+            bench->shapes[i][k] = (struct as_core_access){.size = k + 1};
+    }
+    return bench;
+}
+
+static void put(struct as_ahead *ahead, struct bench *bench, uint64_t number)
+{
+    const struct as_body *body = &bench->bodies[number % BODIES];
+    size_t n = body->n_accesses;
+    struct as_ahead_block *block = as_ahead_room(ahead, n);
+    assert_non_null(block);
+    *block =
+        (struct as_ahead_block){.body = body, .next = number + 5, .path = (uint32_t)number + 1, .taken = number % 2};
+    if (!is_full(number))
+        block->shape = bench->shapes[number % BODIES];
+    struct as_core_access *full = (struct as_core_access *)block->data;
+    for (size_t i = 0; i < n; i++)
+        if (is_full(number))
+            full[i] = (struct as_core_access){.address = address_of(number, i), .size = (uint32_t)i + 1};
+        else
+            block->data[i] = address_of(number, i);
+    as_ahead_put(ahead, n * (is_full(number) ? sizeof *full : sizeof *block->data));
+}
+
+static struct as_ahead *start(struct bench *bench)
+{
+    struct as_ahead *ahead = as_ahead_new(take, bench);
+    if (!ahead)
+        unit_skip("this process may use only one processor");
+    return ahead;
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    struct bench *bench = make_bench();
+    struct as_ahead *ahead = start(bench);
+    for (uint64_t i = 0; i < BLOCKS; i++) {
+        put(ahead, bench, i);
+        if (i % 997 != 0 && i + 1 < BLOCKS)
+            continue;
+        as_ahead_settle(ahead);
+        assert_int_equal(bench->taken, i + 1);
+        assert_false(bench->wrong);
+    }
+    as_ahead_settle(ahead); /* nothing is on its way */
+    assert_int_equal(bench->taken, BLOCKS);
+    as_ahead_free(ahead);
+    free(bench);
+}
+
+/* What is left is taken before the end. */
+static void test_end(void **state)
+{
+    (void)state;
+    struct bench *bench = make_bench();
+    struct as_ahead *ahead = start(bench);
+    for (uint64_t i = 0; i < 10; i++)
+        put(ahead, bench, i);
+    as_ahead_free(ahead);
+    assert_int_equal(bench->taken, 10);
+    assert_false(bench->wrong);
+    free(bench);
+}
+
+static void test_too_large(void **state)
+{
+    (void)state;
+    struct bench *bench = make_bench();
+    struct as_ahead *ahead = start(bench);
+    put(ahead, bench, 0);
+    assert_null(as_ahead_room(ahead, 1000000));
+    put(ahead, bench, 1);
+    as_ahead_settle(ahead);
+    assert_int_equal(bench->taken, 2);
+    assert_false(bench->wrong);
+    as_ahead_free(ahead);
+    free(bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_too_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
