@@ -7,6 +7,7 @@
 extern const struct as_command as_command_annotate;
 extern const struct as_command as_command_blocks;
 extern const struct as_command as_command_doctor;
+extern const struct as_command as_command_comm;
 extern const struct as_command as_command_compare;
 extern const struct as_command as_command_record;
 extern const struct as_command as_command_report;

@@ -26,7 +26,10 @@
 #include "comm/pair_matrix.h"
 #include "lens/lens.h"
 
-enum { AS_DETECT_THREADS = 2048 }; /* whose numbers are below that are seen */
+enum {
+    AS_DETECT_THREADS = 2048,
+    AS_DETECT_OWN_SAMPLES = 32
+}; /* threads: those whose numbers are below that are seen */
 
 struct as_detect_options {
     size_t buckets;       /* of the board */
@@ -38,7 +41,8 @@ struct as_detect_options {
 };
 #define AS_DETECT_OPTIONS_DEFAULT                                                                                      \
     {                                                                                                                  \
-        .buckets = 127, .entry_life = 2, .watch_life = 2, .registers = 4, .own_samples = 32, .seed = 1                 \
+        .buckets = 127, .entry_life = 2, .watch_life = 2, .registers = 4, .own_samples = AS_DETECT_OWN_SAMPLES,        \
+        .seed = 1                                                                                                      \
     }
 
 /* One detection, as it was. */

@@ -18,13 +18,13 @@
 #include "lens/lens.h"
 #include "lens/weave.h"
 
-enum as_sampling { AS_SAMPLING_EVENTS, AS_SAMPLING_OPERATIONS };
+enum as_lens_sampling { AS_SAMPLING_EVENTS, AS_SAMPLING_OPERATIONS };
 
 /* Where threads run, in the order in which they appear. */
 enum as_pinning { AS_PINNING_COMPACT, AS_PINNING_SCATTER };
 
 struct as_modelled_options {
-    enum as_sampling sampling;
+    enum as_lens_sampling sampling;
     uint64_t load_period, store_period; /* accesses; 0: no such counter. AS_SAMPLING_EVENTS */
     uint64_t period;                    /* instructions. AS_SAMPLING_OPERATIONS */
     bool random;                        /* each period is drawn from 7/8 to 9/8 of that */

@@ -27,6 +27,7 @@ struct as_weave {
     void *context;
     uint64_t quantum;               /* in fractions */
     uint64_t now;                   /* all before it was given out */
+    uint64_t late;                  /* accesses that were given out behind their time */
     uint64_t latest;                /* clock of any thread, in fractions */
     AS_VEC(struct thread *) all;    /* by number */
     AS_VEC(struct thread *) active; /* that have accesses waiting */
@@ -146,6 +147,7 @@ static void give(struct as_weave *weave, struct thread *thread, struct segment *
                                  .accesses = thread->accesses.data + thread->next,
                                  .clock = segment->clock >> FRACTION,
                                  .step = segment->step};
+    weave->late += segment->clock + thread->lag + weave->quantum < weave->now ? n : 0;
     thread->next += n;
     segment->n -= n;
     segment->clock += segment->step * n;
@@ -251,4 +253,9 @@ void as_weave_finish(struct as_weave *weave)
     }
     give_quantum(weave, UINT64_MAX);
     drop_idle(weave);
+}
+
+uint64_t as_weave_late(const struct as_weave *weave)
+{
+    return weave->late;
 }

@@ -15,7 +15,7 @@
 
 #include "assay/observer.h"
 
-enum { AS_WEAVE_WINDOW = 8192, AS_WEAVE_QUANTUM = 8 };
+enum { AS_WEAVE_WINDOW = 65536, AS_WEAVE_QUANTUM = 8 };
 
 /* Accesses that one thread made one after the other. */
 struct as_weave_span {
@@ -36,6 +36,8 @@ struct as_weave *as_weave_new(uint32_t quantum, const struct as_weave_ops *ops, 
 void as_weave_batch(struct as_weave *weave, const struct as_access_batch *batch);
 /* From within `span`: the thread stood still for so many instructions, so what it does from the next quantum on is late. */
 void as_weave_delay(struct as_weave *weave, uint32_t thread, uint64_t instructions);
+/* Accesses so far that came when later ones of other threads had been given out: they are not where they belong. */
+uint64_t as_weave_late(const struct as_weave *weave);
 void as_weave_finish(struct as_weave *weave); /* gives out what is left */
 void as_weave_free(struct as_weave *weave);
 

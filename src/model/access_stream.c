@@ -7,6 +7,8 @@ struct access_thread {
     uint64_t executed;
     uint64_t offset; /* added to `executed`, it is the thread's clock */
     bool runs;
+    uint32_t tree;
+    uint64_t node; /* of its call path, that observers were told last; UINT64_MAX: none yet */
 };
 
 struct as_access_stream {
@@ -17,8 +19,10 @@ struct as_access_stream {
     struct as_run_info info;
     AS_VEC(struct as_access_codes *) codes; /* by block index; NULL: not executed yet */
     AS_VEC(struct access_thread *) threads;
-    AS_VEC(uint32_t) ended; /* threads, since the last batch */
-    uint64_t stopped;       /* the latest clock at which a thread stopped: to wait, or for good */
+    struct as_call_tracker *calls; /* NULL: calls are not followed */
+    uint64_t executed;             /* by threads that have ended */
+    AS_VEC(uint32_t) ended;        /* threads, since the last batch */
+    uint64_t stopped;              /* the latest clock at which a thread stopped: to wait, or for good */
 
     struct as_access_buffer *buffer;
     size_t batch;                    /* words that fit into it */
@@ -147,9 +151,18 @@ static __attribute__((noinline)) void add_slowly(struct as_access_stream *stream
     }
 }
 
-static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+static __attribute__((noinline)) void tell_path(struct as_access_stream *stream, const struct as_thread *thread,
+                                                uint64_t node)
 {
-    struct as_access_stream *stream = context;
+    struct access_thread *own = thread->user;
+    struct as_data_access record = {.address = node, .insn = own->tree, .kind = AS_ACCESS_PATH};
+    own->node = node;
+    prepare(stream, thread, 2);
+    as_access_buffer_add_made(stream->buffer, &record);
+}
+
+static void add_block(struct as_access_stream *stream, struct as_thread *thread, const struct as_block_exec *exec)
+{
     const struct as_block *block = exec->block;
     struct access_thread *own = thread->user;
     bool whole = exec->end - exec->first == block->n && !block->n_hints && exec->n_words <= stream->batch;
@@ -164,6 +177,20 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         as_access_buffer_add(stream->buffer, codes, exec->words, exec->n_words);
     }
     own->executed += as_block_exec_count(exec);
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_access_stream *stream = context;
+    if (!stream->calls) {
+        add_block(stream, thread, exec);
+        return;
+    }
+    uint64_t node = as_call_tracker_begin(stream->calls, thread, exec);
+    if (exec->n_words && node != ((const struct access_thread *)thread->user)->node)
+        tell_path(stream, thread, node);
+    add_block(stream, thread, exec);
+    as_call_tracker_end(stream->calls, thread, exec);
 }
 
 /* ---- threads and their clocks ---- */
@@ -218,6 +245,11 @@ static void on_thread_start(void *context, struct as_thread *thread)
     struct access_thread *own = as_alloc(sizeof *own);
     *as_vec_push(&stream->threads) = own;
     thread->user = own;
+    own->node = UINT64_MAX;
+    if (stream->calls) {
+        as_call_tracker_thread_start(stream->calls, thread);
+        own->tree = (uint32_t)as_call_tracker_image_of(stream->calls, thread);
+    }
     go_on(stream, own);
 }
 
@@ -228,6 +260,9 @@ static void on_thread_end(void *context, struct as_thread *thread)
     if (stream->current == thread)
         end_turn(stream);
     *as_vec_push(&stream->ended) = thread->number;
+    stream->executed += own->executed;
+    if (stream->calls)
+        as_call_tracker_thread_end(stream->calls, thread);
     stop(stream, own);
     for (size_t i = 0; i < stream->threads.len; i++)
         if (stream->threads.data[i] == own)
@@ -242,7 +277,23 @@ static void on_syscall(void *context, struct as_thread *thread, uint32_t number,
     struct as_access_stream *stream = context;
     if (stream->current == thread)
         end_turn(stream);
+    if (stream->calls)
+        as_call_tracker_syscall(stream->calls, thread, number);
     stop(stream, thread->user);
+}
+
+static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
+{
+    struct as_access_stream *stream = context;
+    if (stream->calls)
+        as_call_tracker_signal(stream->calls, thread, interrupted);
+}
+
+static void on_signal_return(void *context, struct as_thread *thread)
+{
+    struct as_access_stream *stream = context;
+    if (stream->calls)
+        as_call_tracker_signal_return(stream->calls, thread);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
@@ -256,8 +307,28 @@ const struct as_sink as_access_stream_sink = {
     .block = on_block,
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
+    .signal = on_signal,
+    .signal_return = on_signal_return,
     .clock = clock_of,
 };
+
+void as_access_stream_follow_calls(struct as_access_stream *stream)
+{
+    stream->calls = as_call_tracker_new();
+}
+
+const struct as_call_tracker *as_access_stream_calls(const struct as_access_stream *stream)
+{
+    return stream->calls;
+}
+
+uint64_t as_access_stream_executed(const struct as_access_stream *stream)
+{
+    uint64_t sum = stream->executed;
+    for (size_t i = 0; i < stream->threads.len; i++)
+        sum += stream->threads.data[i]->executed;
+    return sum;
+}
 
 void as_access_stream_finish(struct as_access_stream *stream)
 {
@@ -277,6 +348,7 @@ void as_access_stream_free(struct as_access_stream *stream)
         free(stream->threads.data[i]);
     as_vec_free(&stream->codes);
     as_vec_free(&stream->ended);
+    as_call_tracker_free(stream->calls);
     as_vec_free(&stream->threads);
     free(stream);
 }

@@ -10,6 +10,7 @@
 #ifndef AS_MODEL_ACCESS_STREAM_H
 #define AS_MODEL_ACCESS_STREAM_H
 
+#include "count/tracker.h"
 #include "engine/engine.h"
 #include "observe/fanout.h"
 
@@ -20,7 +21,14 @@ struct as_access_stream *as_access_stream_new(struct as_fanout *fanout, FILE *(*
 const struct as_run_info *as_access_stream_run_info(const struct as_access_stream *stream);
 /* Before the run: where observers' questions about instructions go. */
 void as_access_stream_set_engine(struct as_access_stream *stream, const struct as_engine *engine);
-extern const struct as_sink as_access_stream_sink; /* its context is the stream */
+/* Before the run: follow calls. Where a thread's call path has changed before an access, a record of kind AS_ACCESS_PATH and
+ * size 0 comes first: `insn` is the tree, `address` the node that the thread is in from there on (as_access_stream_calls).
+ * Observers that do not know of it must not be on the same stream. */
+enum { AS_ACCESS_PATH = 16 };
+void as_access_stream_follow_calls(struct as_access_stream *stream);
+const struct as_call_tracker *as_access_stream_calls(const struct as_access_stream *stream); /* NULL: not followed */
+uint64_t as_access_stream_executed(const struct as_access_stream *stream); /* instructions, after the run */
+extern const struct as_sink as_access_stream_sink;                         /* its context is the stream */
 /* After the run: publishes what is left and waits until every observer has seen everything. */
 void as_access_stream_finish(struct as_access_stream *stream);
 void as_access_stream_free(struct as_access_stream *stream);

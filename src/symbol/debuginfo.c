@@ -6,6 +6,7 @@
 #include "symbol/debugimage.h"
 #include "symbol/demangle.h"
 #include "symbol/linetable.h"
+#include "symbol/members.h"
 #include "symbol/scopes.h"
 
 #include <dwarf.h>
@@ -33,6 +34,7 @@ struct as_debug {
     struct as_interval_index index;
     uint64_t line_bytes; /* of line tables that may still be read: units may share one, but not endlessly */
     const char *problem;
+    struct as_members *members; /* once asked for */
 };
 
 static void index_units(struct as_debug *debug)
@@ -89,6 +91,7 @@ void as_debug_free(struct as_debug *debug)
         as_line_table_free(&debug->units.data[i].lines);
         as_scopes_free(&debug->units.data[i].scopes);
     }
+    as_members_free(debug->members);
     as_vec_free(&debug->units);
     as_interval_free(&debug->index);
     as_debug_image_free(debug->image);
@@ -190,4 +193,21 @@ size_t as_debug_inline(struct as_debug *debug, uint64_t address, struct as_inlin
         at = scope->parent;
     }
     return count;
+}
+
+static struct as_members *members_of(struct as_debug *debug)
+{
+    if (debug->members == NULL)
+        debug->members = as_members_new(debug->image->dwarf);
+    return debug->members;
+}
+
+char *as_debug_member(struct as_debug *debug, uint64_t variable, uint64_t offset)
+{
+    return as_members_name(members_of(debug), variable, offset);
+}
+
+uint64_t as_debug_element(struct as_debug *debug, uint64_t variable)
+{
+    return as_members_element(members_of(debug), variable);
 }

@@ -22,6 +22,10 @@ bool as_debug_line(struct as_debug *debug, uint64_t address, struct as_line *lin
 /* Like as_space_inline; the last frame's name is DWARF's. */
 size_t as_debug_inline(struct as_debug *debug, uint64_t address, struct as_inline_frame *frames, size_t max);
 
+/* The element and member of a variable, and the size of an element: symbol/members.h. */
+char *as_debug_member(struct as_debug *debug, uint64_t variable, uint64_t offset);
+uint64_t as_debug_element(struct as_debug *debug, uint64_t variable);
+
 /* One line about what had to be left out, or NULL. */
 const char *as_debug_problem(const struct as_debug *debug);
 

@@ -374,6 +374,75 @@ uint64_t as_space_resolve(struct as_space *space, const char *name)
     return resolve_both(space, NULL, name);
 }
 
+/* ---- variables ---- */
+
+static bool holds_data(const struct as_module *module, uint64_t address)
+{
+    for (size_t i = 0; i < module->segments.len; i++) {
+        const struct as_elf_segment *segment = &module->segments.data[i];
+        if (!segment->executable && address >= segment->address && address - segment->address < segment->memory_size)
+            return true;
+    }
+    return false;
+}
+
+/* A mapping of the file whose data lies at an address: any has the bias, and behind the file's bytes (.bss) or where data
+ * is not told about (mappings without code) there is none at the address itself. */
+static struct mapping *map_of_data(struct as_space *space, uint64_t address)
+{
+    for (size_t i = 0; i < space->maps.len; i++) {
+        struct mapping *map = &space->maps.data[i];
+        if (!map->module->has_file)
+            continue;
+        prepare(space, map);
+        if (map->bias_known && holds_data(map->module, address - map->bias))
+            return map;
+    }
+    return NULL;
+}
+
+bool as_space_variable(struct as_space *space, uint64_t address, struct as_variable *variable)
+{
+    const struct mapping *map = map_of_data(space, address);
+    struct as_symbol *symbol =
+        map != NULL ? as_module_variable(map->module, &space->options, address - map->bias) : NULL;
+    if (symbol == NULL || symbol->raw == NULL)
+        return false;
+    *variable = (struct as_variable){.name = as_module_symbol_name(symbol, space->strings),
+                                     .module_name = map->module->name,
+                                     .start = symbol->address + map->bias,
+                                     .size = symbol->size,
+                                     .is_object = symbol->raw[0] != '.'};
+    return true;
+}
+
+/* The DWARF of the module that holds an address of data, and where the variable begins in it; NULL: neither. */
+static struct as_debug *debug_of_data(struct as_space *space, uint64_t address, uint64_t *start, uint64_t *offset)
+{
+    const struct mapping *map = map_of_data(space, address);
+    const struct as_symbol *symbol =
+        map != NULL ? as_module_variable(map->module, &space->options, address - map->bias) : NULL;
+    if (symbol == NULL)
+        return NULL;
+    *start = symbol->address;
+    *offset = address - map->bias - symbol->address;
+    return as_module_debug(map->module, &space->options);
+}
+
+char *as_space_member(struct as_space *space, uint64_t address)
+{
+    uint64_t start, offset;
+    struct as_debug *debug = debug_of_data(space, address, &start, &offset);
+    return debug != NULL ? as_debug_member(debug, start, offset) : NULL;
+}
+
+uint64_t as_space_element(struct as_space *space, uint64_t address)
+{
+    uint64_t start, offset;
+    struct as_debug *debug = debug_of_data(space, address, &start, &offset);
+    return debug != NULL ? as_debug_element(debug, start) : 0;
+}
+
 const char *as_space_build_id(struct as_space *space, uint64_t address)
 {
     const struct mapping *map = touch(space, address);

@@ -71,6 +71,20 @@ size_t as_space_inline(struct as_space *space, uint64_t address, struct as_inlin
  * chooses among them. 0 where no mapped module has it. */
 uint64_t as_space_resolve(struct as_space *space, const char *name);
 
+/* The variable that covers an address of data; of a section (".bss"), where no symbol does. Strings stay valid as long as
+ * the space. False: no file's data lies there. */
+struct as_variable {
+    const char *name; /* demangled */
+    const char *module_name;
+    uint64_t start, size; /* size 0: unknown */
+    bool is_object;       /* false: a section */
+};
+bool as_space_variable(struct as_space *space, uint64_t address, struct as_variable *variable);
+/* What of the variable lies there, by its type: "[3].hits", "" for the variable itself. The caller frees. NULL: unknown. */
+char *as_space_member(struct as_space *space, uint64_t address);
+/* Bytes of an element, where the variable is an array; 0: it is none, or has no type. */
+uint64_t as_space_element(struct as_space *space, uint64_t address);
+
 /* Hexadecimal build-id of the module mapped at an address, or NULL. */
 const char *as_space_build_id(struct as_space *space, uint64_t address);
 

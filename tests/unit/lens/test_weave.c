@@ -87,8 +87,10 @@ static void waits_only_so_long(void **state)
     give(weave, 1, 0, TURN, 0, 2000);
     give(weave, 1, TURN, TURN, 100000, 102000);
     assert_int_equal(out.next[1], TURN);
+    assert_int_equal(as_weave_late(weave), 0);
     give(weave, 2, 0, TURN, 50, 2050);
     assert_int_equal(out.next[2], TURN);
+    assert_int_equal(as_weave_late(weave), TURN);
     give(weave, 1, 2 * TURN, 1, 200000, 200001);
     assert_int_equal(out.next[1], 2 * TURN);
     as_weave_finish(weave);
@@ -106,7 +108,7 @@ static void ends(void **state)
     give(weave, 1, 0, 10, 0, 40);
     end(weave, 1);
     assert_int_equal(out.ended[1], 0);
-    give(weave, 2, 0, 10, 20000, 20040);
+    give(weave, 2, 0, 10, 200000, 200040);
     assert_int_equal(out.ended[1], 1);
     assert_int_equal(out.next[1], 10);
     as_weave_finish(weave);

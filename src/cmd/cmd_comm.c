@@ -1,0 +1,307 @@
+/* assay comm: which threads communicate, through which lines, objects and code. */
+#include "base/log.h"
+#include "cmd/comm_show.h"
+#include "cmd/commands.h"
+#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "cmd/run_options.h"
+#include "cmd/shared_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct comm_options {
+    struct as_run_options run;
+    bool json, csv, fixed, disturb, no_estimate, no_exact, no_paths;
+    int sampling; /* enum as_lens_sampling */
+    uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
+    uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
+    const char *output, *pin;
+};
+
+static const char *const sampling_choices[] = {"events", "operations", NULL};
+
+#define NUMBER(option, member, value_name, least, most, text)                                                          \
+    {                                                                                                                  \
+        .name = (option), .type = AS_OPTION_U64, .offset = offsetof(struct comm_options, member),                      \
+        .value = (value_name), .min = (least), .max = (most), .help = (text)                                           \
+    }
+#define FLAG(option, member, text)                                                                                     \
+    {                                                                                                                  \
+        .name = (option), .type = AS_OPTION_FLAG, .offset = offsetof(struct comm_options, member), .help = (text)      \
+    }
+
+static const struct as_option options_table[] = {
+    AS_JSON_OPTION(struct comm_options, json, AS_JSON_HELP_RUN),
+    FLAG("csv", csv,
+         "Print a line of CSV for each pair of threads instead; the program's own standard output then goes "
+         "to standard error."),
+    AS_OUTPUT_OPTION(struct comm_options, output, AS_OUTPUT_HELP_RUN),
+    NUMBER("top", top, "N", 0, 100000, "Show the N lines, objects and pairs of code with most transfers (default 10)."),
+    {.name = "sampling",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct comm_options, sampling),
+     .value = "events|operations",
+     .choices = sampling_choices,
+     .help =
+         "What the modelled machine samples by: a counter of loads and one of stores, like Intel's PEBS (events, the "
+         "default), or one counter of all instructions, like AMD's IBS (operations)."},
+    NUMBER("period", period, "N", 1, UINT64_C(1) << 40,
+           "Sample every N-th load and every N-th store (or instruction) of a thread (default 10k)."),
+    NUMBER("load-period", load_period, "N", 1, UINT64_C(1) << 40, "… every N-th load, where that is another number."),
+    NUMBER("store-period", store_period, "N", 1, UINT64_C(1) << 40, "… every N-th store."),
+    FLAG("fixed", fixed, "Let all periods be exactly that. By default each is drawn from 7/8 to 9/8 of it."),
+    NUMBER("registers", registers, "N", 0, 4,
+           "Use N debug registers of a thread, 0 to 4 (default 4). 0: only look-ups find communication."),
+    NUMBER("buckets", buckets, "N", 1, 1 << 20, "Buckets of the bulletin board (default 127)."),
+    NUMBER("entry-life", entry_life, "N", 0, 1000000,
+           "A published store is watched until its thread has taken N further samples of stores (default 2)."),
+    NUMBER("watch-life", watch_life, "N", 1, 1000000,
+           "A watchpoint expires after N samples of its thread (default 2)."),
+    NUMBER("cores", cores, "N", 1, 4096, "Run the threads on N cores (default: one for each thread)."),
+    NUMBER("sockets", sockets, "N", 1, 64,
+           "The cores are those of N sockets (default 1), which scattered threads take in turn."),
+    {.name = "pin",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct comm_options, pin),
+     .value = "compact|scatter|LIST",
+     .help = "Which core a thread runs on, in the order in which threads start: one core after the other (compact, the "
+             "default), the sockets in turn (scatter), or the cores of a list such as 0,2,1,3."},
+    NUMBER("sample-cost", sample_cost, "N", 0, UINT64_C(1) << 32,
+           "A sample costs its thread the time of N instructions (default 4000)."),
+    NUMBER("trap-cost", trap_cost, "N", 0, UINT64_C(1) << 32, "… and a trap of a watchpoint (default 4000)."),
+    FLAG("disturb", disturb,
+         "Let a thread stand still for that long while the others run on, as on a real machine. The exact numbers are "
+         "then those of the disturbed run."),
+    NUMBER("quantum", quantum, "N", 1, 8192, "Interleave threads in steps of N instructions (default 8)."),
+    NUMBER("seed", seed, "N", 0, UINT64_MAX, "For the random numbers (default 1)."),
+    FLAG("no-estimate", no_estimate, "Count only exactly; take no samples."),
+    FLAG("no-exact", no_exact, "Only estimate."),
+    FLAG("no-paths", no_paths, "Do not follow calls: faster, without call paths and names of threads."),
+    AS_RUN_OPTIONS(struct comm_options, run),
+    {.name = NULL},
+};
+
+/* ---- what the options mean ---- */
+
+struct pins {
+    AS_VEC(uint32_t) list;
+};
+
+static bool parse_pins(struct pins *pins, const char *text, struct as_error *err)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        unsigned long core = strtoul(at, &end, 10);
+        if (end == at || core >= 4096 || (*end && *end != ','))
+            return as_error_set_status(err, AS_EXIT_USAGE,
+                                       "--pin takes compact, scatter or a list of cores below 4096, not '%s'", text);
+        *as_vec_push(&pins->list) = (uint32_t)core;
+        at = end;
+        if (!*end)
+            return true;
+    }
+}
+
+static bool settle_pin(const struct comm_options *options, struct as_modelled_options *machine, struct pins *pins,
+                       struct as_error *err)
+{
+    if (!options->pin || strcmp(options->pin, "compact") == 0)
+        return true;
+    if (strcmp(options->pin, "scatter") == 0) {
+        machine->pinning = AS_PINNING_SCATTER;
+        if (options->sockets > 1 && options->cores >= options->sockets)
+            return true;
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--pin=scatter needs --sockets of two or more and --cores of at least as many");
+    }
+    if (!parse_pins(pins, options->pin, err))
+        return false;
+    machine->pins = pins->list.data;
+    machine->n_pins = pins->list.len;
+    return true;
+}
+
+static bool settle(const struct comm_options *options, struct as_comm_options *comm, struct pins *pins,
+                   struct as_error *err)
+{
+    *comm = (struct as_comm_options){
+        .machine = {.sampling = (enum as_lens_sampling)options->sampling,
+                    .load_period = options->load_period ? options->load_period : options->period,
+                    .store_period = options->store_period ? options->store_period : options->period,
+                    .period = options->period,
+                    .random = !options->fixed,
+                    .registers = (uint32_t)options->registers,
+                    .cores = (uint32_t)options->cores,
+                    .sockets = (uint32_t)options->sockets,
+                    .sample_cost = options->sample_cost,
+                    .trap_cost = options->trap_cost,
+                    .disturb = options->disturb,
+                    .seed = options->seed},
+        .detect = {.buckets = options->buckets,
+                   .entry_life = (uint32_t)options->entry_life,
+                   .watch_life = (uint32_t)options->watch_life,
+                   .registers = (uint32_t)options->registers,
+                   .own_samples = AS_DETECT_OWN_SAMPLES,
+                   .seed = options->seed},
+        .quantum = (uint32_t)options->quantum,
+        .no_estimate = options->no_estimate,
+        .no_exact = options->no_exact,
+        .no_paths = options->no_paths,
+    };
+    return settle_pin(options, &comm->machine, pins, err);
+}
+
+/* ---- the run ---- */
+
+struct watch {
+    const struct as_engine *engine;
+    struct as_progress progress;
+};
+
+static void tick(void *context)
+{
+    struct watch *watch = context;
+    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
+}
+
+static int print(const struct comm_options *options, const struct as_comm_shown *shown, struct as_output *output)
+{
+    struct as_error err = AS_ERROR_INIT;
+    bool written = true;
+    if (options->json)
+        written = as_comm_json(shown, output->file);
+    else if (options->csv)
+        as_comm_csv(shown, output->file);
+    else
+        as_comm_text(shown, output->file);
+    if (!written && !output->path)
+        return as_cli_stdout_failed();
+    return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_comm, &err);
+}
+
+static void warn_about(const struct as_comm_run *run)
+{
+    struct as_detect_counts detect = as_comm_run_detect(run);
+    struct as_coherent_counts coherent = as_comm_run_coherent(run);
+    if (coherent.accesses && 20 * as_comm_run_late(run) > coherent.accesses)
+        as_log_warn("%.0f %% of the accesses came too late to be interleaved with those of other threads, so less "
+                    "communication is counted than there is; --window 10k keeps threads closer together",
+                    100 * (double)as_comm_run_late(run) / (double)coherent.accesses);
+    if (detect.unseen || coherent.dropped)
+        as_log_warn("there were more threads than the %d that can be told apart; accesses of the others are left out",
+                    AS_DETECT_THREADS);
+}
+
+static int show(const struct comm_options *options, const struct as_comm_options *comm, char **argv,
+                const struct as_comm_run *run, const struct as_engine *engine, const struct as_engine_result *result,
+                struct as_output *output)
+{
+    struct as_comm_rows rows = {0};
+    as_comm_rows_make(&rows, run, engine);
+    struct as_comm_shown shown = {.argv = argv,
+                                  .options = comm,
+                                  .run = run,
+                                  .engine = engine,
+                                  .result = result,
+                                  .rows = &rows,
+                                  .top = options->top};
+    warn_about(run);
+    int failed = print(options, &shown, output);
+    as_comm_rows_free(&rows);
+    int status = as_run_report(result, &options->run);
+    return failed ? failed : status;
+}
+
+static int run_program(const struct comm_options *options, const struct as_comm_options *comm, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_engine_result result;
+    struct as_output output = {0};
+    struct watch watch = {0};
+    struct as_engine *engine = NULL;
+    struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
+    struct as_comm_run *run = as_comm_run_new(comm);
+    engine_options.stdout_to_stderr = (options->json || options->csv) && !options->output;
+    engine_options.observed = true;
+    engine_options.tick = tick;
+    engine_options.tick_context = &watch;
+    bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
+    watch.engine = engine;
+    as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
+    ok = ok && as_comm_run_start(run, engine, &err) && as_engine_run(engine, as_comm_run_sink(run), run, &result, &err);
+    as_progress_end(&watch.progress);
+    int status = AS_EXIT_FAILURE;
+    if (ok) {
+        as_comm_run_finish(run);
+        status = show(options, comm, argv, run, engine, &result, &output);
+    } else {
+        status = as_cli_fail(&as_command_comm, &err);
+        as_output_drop(&output);
+    }
+    as_comm_run_free(run);
+    as_engine_free(engine);
+    return status;
+}
+
+static int run_checked(struct comm_options *options, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_comm_options comm;
+    struct pins pins = {0};
+    bool ok = settle(options, &comm, &pins, &err) && as_run_options_settle_untimed(&options->run, &err);
+    int status = ok ? run_program(options, &comm, argv) : as_cli_fail(&as_command_comm, &err);
+    as_vec_free(&pins.list);
+    return status;
+}
+
+static int run_comm(int argc, char **argv)
+{
+    struct comm_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
+                                   .period = 10000,
+                                   .registers = 4,
+                                   .buckets = 127,
+                                   .entry_life = 2,
+                                   .watch_life = 2,
+                                   .sockets = 1,
+                                   .sample_cost = 4000,
+                                   .trap_cost = 4000,
+                                   .seed = 1,
+                                   .top = 10};
+    int rest;
+    enum as_parse parsed = as_cli_parse(&as_command_comm, argc, argv, &options, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    options.output = as_output_name(options.output);
+    int status;
+    if (options.no_estimate && options.no_exact)
+        status = as_cli_usage(&as_command_comm, "--no-estimate and --no-exact together leave nothing to do");
+    else if (options.json && options.csv)
+        status = as_cli_usage(&as_command_comm, "--json and --csv are two formats; choose one");
+    else if (rest >= argc)
+        status = as_cli_usage(&as_command_comm, "no program given");
+    else
+        status = run_checked(&options, argv + rest);
+    as_run_options_free(&options.run);
+    return status;
+}
+
+const struct as_command as_command_comm = {
+    .name = "comm",
+    .summary = "Which threads communicate, through which lines and objects",
+    .usage = "[options] [--] PROGRAM [ARGS…]",
+    .description =
+        "Runs the program in QEMU's user mode and finds the cache lines that its threads hand to each other: which "
+        "pairs "
+        "of threads do so and how often, whether they share data (true sharing) or only the line (false sharing), the "
+        "objects, source lines and call paths on both sides, and what separates members that collide. Every transfer "
+        "is "
+        "counted exactly; beside that stands what sampling and watchpoints would have estimated, with its error. The "
+        "exit "
+        "status is the program's, or 128 plus the number of the signal that killed it.",
+    .options = options_table,
+    .examples = "  assay comm -- ./prog\n"
+                "  assay comm --json -- ./prog > comm.json\n"
+                "  assay comm --sampling=operations --period 50k -- ./prog\n",
+    .run = run_comm,
+};

@@ -1,0 +1,314 @@
+/* The JSON document of assay comm. */
+#include "base/json.h"
+#include "base/ratio.h"
+#include "cmd/comm_show.h"
+#include "comm/pattern.h"
+
+enum { MOST_INDENTED = 64 }; /* threads: matrices of more would be megabytes of spaces */
+enum part { ALL, TRUE_ONLY, FALSE_ONLY };
+
+static uint64_t take(struct as_pair_cell cell, enum part part)
+{
+    return part == ALL ? as_pair_sum(cell) : part == TRUE_ONLY ? cell.true_ : cell.false_;
+}
+
+static void json_matrix(struct as_json *json, const char *name, const struct as_pair_matrix *matrix, enum part part)
+{
+    as_json_array(json, name);
+    for (size_t i = 0; i < matrix->n; i++) {
+        as_json_array(json, NULL);
+        for (size_t k = 0; k < matrix->n; k++)
+            as_json_u64(json, NULL, take(as_pair_matrix_pair(matrix, i, k), part));
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_volume(struct as_json *json, const struct as_pair_matrix *matrix)
+{
+    struct as_pair_cell total = as_pair_matrix_total(matrix);
+    as_json_u64(json, "total", as_pair_sum(total));
+    as_json_u64(json, "true_sharing", total.true_);
+    as_json_u64(json, "false_sharing", total.false_);
+    json_matrix(json, "matrix", matrix, ALL);
+    json_matrix(json, "matrix_true", matrix, TRUE_ONLY);
+    json_matrix(json, "matrix_false", matrix, FALSE_ONLY);
+}
+
+static void json_cores(struct as_json *json, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
+{
+    size_t n, cores = 0;
+    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    uint32_t *to = as_alloc_array(n + 1, sizeof *to);
+    struct as_pair_matrix folded = {0};
+    for (size_t i = 0; i < n; i++) {
+        to[i] = threads[i].core;
+        cores = to[i] >= cores ? to[i] + 1 : cores;
+    }
+    as_pair_matrix_fold(matrix, to, cores, &folded);
+    as_json_u64(json, "cores", cores);
+    json_matrix(json, "matrix_by_core", &folded, ALL);
+    as_pair_matrix_free(&folded);
+    free(to);
+}
+
+static void json_threads(struct as_json *json, const struct as_comm_shown *shown)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    as_json_u64(json, "threads", n);
+    as_json_array(json, "by_thread");
+    for (size_t i = 0; i < n; i++) {
+        as_json_object(json, NULL);
+        as_json_u64(json, "thread", threads[i].number);
+        as_json_u64(json, "process", threads[i].process);
+        as_json_i64(json, "pid", threads[i].pid);
+        as_json_i64(json, "tid", threads[i].tid);
+        as_json_u64(json, "core", threads[i].core);
+        as_json_string(json, "name", as_comm_thread_name(shown->run, &threads[i]));
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_pattern(struct as_json *json, const struct as_pair_matrix *matrix)
+{
+    struct as_pattern_found found = as_pattern_find(matrix);
+    uint32_t *order = as_alloc_array(matrix->n + 1, sizeof *order);
+    as_json_string(json, "pattern", as_pattern_name(found.pattern));
+    as_json_double(json, "pattern_share", found.share);
+    as_pattern_order(matrix, order);
+    as_json_array(json, "order");
+    for (size_t i = 0; i < matrix->n; i++)
+        as_json_u64(json, NULL, order[i]);
+    as_json_end(json);
+    free(order);
+}
+
+/* ---- rows ---- */
+
+static const char *const kind_names[] = {[AS_COMM_GLOBAL] = "global",
+                                         [AS_COMM_HEAP] = "heap",
+                                         [AS_COMM_STACK] = "stack",
+                                         [AS_COMM_ANONYMOUS] = "anonymous",
+                                         [AS_COMM_UNKNOWN] = "unknown"};
+
+static void json_counts(struct as_json *json, uint64_t true_, uint64_t false_)
+{
+    as_json_u64(json, "total", true_ + false_);
+    as_json_u64(json, "true_sharing", true_);
+    as_json_u64(json, "false_sharing", false_);
+}
+
+static void json_objects(struct as_json *json, const struct as_comm_shown *shown)
+{
+    as_json_array(json, "objects");
+    for (size_t i = 0; i < shown->rows->objects.len && i < shown->top; i++) {
+        const struct as_comm_object *object = &shown->rows->objects.data[i];
+        as_json_object(json, NULL);
+        as_json_string(json, "name", object->name);
+        as_json_string(json, "kind", kind_names[object->kind]);
+        as_json_string(json, "module", object->module);
+        as_json_address(json, "address", object->address);
+        as_json_u64(json, "size", object->size);
+        as_json_u64(json, "lines", object->lines);
+        json_counts(json, object->true_, object->false_);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_path(struct as_json *json, const struct as_comm_shown *shown, uint32_t path)
+{
+    enum { DEPTH = 32 };
+    uint64_t functions[DEPTH];
+    const struct as_image *image = NULL;
+    size_t n = as_comm_run_frames(shown->run, path, functions, DEPTH, &image);
+    as_json_array(json, "path");
+    for (size_t i = 0; i < n && i < DEPTH; i++)
+        as_json_string(json, NULL, as_comm_function(image, functions[i]));
+    as_json_end(json);
+}
+
+static void json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown, uint32_t id,
+                      uint32_t path)
+{
+    const struct as_insn *insn = as_engine_insn(shown->engine, id);
+    const struct as_image *image = as_comm_code_image(shown->engine, id);
+    struct as_location location = {0};
+    struct as_line line = {0};
+    as_json_object(json, name);
+    if (image) {
+        as_space_find(image->space, insn->address, &location);
+        as_json_string(json, "module", location.module_name);
+        as_json_string(json, "function", location.function);
+        if (as_space_line(image->space, insn->address, &line)) {
+            as_json_string(json, "file", line.file);
+            as_json_i64(json, "line", line.line);
+        }
+        as_json_address(json, "address", insn->address);
+        json_path(json, shown, path);
+    }
+    as_json_end(json);
+}
+
+static void json_side(struct as_json *json, const char *name, const struct as_comm_shown *shown,
+                      const struct as_contact *contact, const struct as_contact_side *side)
+{
+    char *text =
+        as_comm_address_text(as_comm_code_image(shown->engine, (uint32_t)side->insn), contact->line + side->offset);
+    as_json_object(json, name);
+    as_json_u64(json, "offset", side->offset);
+    as_json_u64(json, "size", side->size);
+    as_json_string(json, "place", text);
+    json_code(json, "code", shown, (uint32_t)side->insn, side->path);
+    as_json_end(json);
+    free(text);
+}
+
+static void json_lines(struct as_json *json, const struct as_comm_shown *shown)
+{
+    const struct as_contacts *contacts = as_comm_run_contacts(shown->run);
+    as_json_array(json, "lines");
+    for (size_t i = 0; i < shown->rows->lines.len && i < shown->top; i++) {
+        const struct as_comm_line *line = &shown->rows->lines.data[i];
+        const struct as_contact *contact = &contacts->list.data[line->contact];
+        as_json_object(json, NULL);
+        as_json_address(json, "address", line->address);
+        as_json_u64(json, "process", line->process);
+        as_json_string(json, "object", shown->rows->objects.data[line->object].name);
+        json_counts(json, line->true_, line->false_);
+        json_side(json, "from", shown, contact, &contact->from);
+        json_side(json, "to", shown, contact, &contact->to);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_pairs(struct as_json *json, const struct as_comm_shown *shown)
+{
+    as_json_array(json, "code_pairs");
+    for (size_t i = 0; i < shown->rows->pairs.len && i < shown->top; i++) {
+        const struct as_comm_pair *pair = &shown->rows->pairs.data[i];
+        as_json_object(json, NULL);
+        json_counts(json, pair->true_, pair->false_);
+        as_json_string(json, "object", shown->rows->objects.data[pair->object].name);
+        json_code(json, "from", shown, pair->from.insn, pair->from.path);
+        json_code(json, "to", shown, pair->to.insn, pair->to.path);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_advice(struct as_json *json, const struct as_comm_rows *rows)
+{
+    as_json_array(json, "advice");
+    for (size_t i = 0; i < rows->advice.len; i++) {
+        const struct as_comm_advice *advice = &rows->advice.data[i];
+        as_json_object(json, NULL);
+        as_json_address(json, "line", advice->line);
+        as_json_u64(json, "count", advice->count);
+        as_json_string(json, "from", advice->from);
+        as_json_string(json, "to", advice->to);
+        as_json_string(json, "text", advice->text);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+/* ---- both sides ---- */
+
+static void json_exact(struct as_json *json, const struct as_comm_shown *shown)
+{
+    const struct as_pair_matrix *exact = as_comm_run_exact(shown->run), *estimate = as_comm_run_estimate(shown->run);
+    struct as_coherent_counts counts = as_comm_run_coherent(shown->run);
+    if (!exact)
+        return;
+    as_json_object(json, "exact");
+    json_volume(json, exact);
+    as_json_u64(json, "bytes", counts.bytes);
+    as_json_u64(json, "line_bytes", counts.transfers * AS_COHERENT_LINE);
+    as_json_u64(json, "invalidations", counts.invalidations);
+    as_json_u64(json, "accesses", counts.accesses);
+    as_json_u64(json, "last_writer", counts.last_writer);
+    as_json_double(json, "last_writer_overcount", as_ratio(counts.last_writer, counts.transfers));
+    if (estimate) {
+        struct as_comm_error error = as_comm_error(estimate, exact);
+        as_json_object(json, "error");
+        as_json_double(json, "total", error.total);
+        as_json_double(json, "mean_cell", error.mean);
+        as_json_double(json, "largest_cell", error.largest);
+        as_json_double(json, "false_share", error.false_share);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+static void json_samples(struct as_json *json, const struct as_comm_shown *shown)
+{
+    struct as_detect_counts counts = as_comm_run_detect(shown->run);
+    struct as_modelled_cost cost = as_comm_run_cost(shown->run);
+    as_json_object(json, "sampling");
+    as_json_string(json, "kind", shown->options->machine.sampling == AS_SAMPLING_EVENTS ? "events" : "operations");
+    as_json_u64(json, "load_samples", counts.load_samples);
+    as_json_u64(json, "store_samples", counts.store_samples);
+    as_json_u64(json, "published", counts.published);
+    as_json_u64(json, "found", counts.found);
+    as_json_u64(json, "watched", counts.armed);
+    as_json_u64(json, "trapped", counts.trapped);
+    as_json_u64(json, "unseen", counts.unseen);
+    as_json_u64(json, "registers", shown->options->detect.registers);
+    as_json_u64(json, "buckets", shown->options->detect.buckets);
+    as_json_u64(json, "instructions_stood", cost.stood);
+    as_json_end(json);
+}
+
+bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
+{
+    const struct as_pair_matrix *estimate = as_comm_run_estimate(shown->run);
+    const struct as_pair_matrix *main = estimate ? estimate : as_comm_run_exact(shown->run);
+    struct as_json *json = as_json_new(out);
+    if (main->n > MOST_INDENTED)
+        as_json_compact(json);
+    as_json_object(json, NULL);
+    as_json_array(json, "program");
+    for (char **arg = shown->argv; *arg; arg++)
+        as_json_string(json, NULL, *arg);
+    as_json_end(json);
+    as_json_string(json, "source", "model");
+    as_json_u64(json, "instructions", as_comm_run_instructions(shown->run));
+    as_json_double(json, "seconds", shown->result->seconds);
+    as_json_u64(json, "late_accesses", as_comm_run_late(shown->run));
+    json_threads(json, shown);
+    json_volume(json, main);
+    json_cores(json, shown, main);
+    json_pattern(json, as_comm_run_exact(shown->run) ? as_comm_run_exact(shown->run) : main);
+    json_objects(json, shown);
+    json_lines(json, shown);
+    json_pairs(json, shown);
+    json_advice(json, shown->rows);
+    if (estimate)
+        json_samples(json, shown);
+    json_exact(json, shown);
+    as_json_end(json);
+    return as_json_finish(json);
+}
+
+void as_comm_csv(const struct as_comm_shown *shown, FILE *out)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    const struct as_pair_matrix none = {0}, *estimate = as_comm_run_estimate(shown->run),
+                                *exact = as_comm_run_exact(shown->run);
+    fprintf(out, "thread_a,thread_b,total,true_sharing,false_sharing,exact_total,exact_true,exact_false\n");
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            struct as_pair_cell guess = as_pair_matrix_pair(estimate ? estimate : &none, i, k);
+            struct as_pair_cell truth = as_pair_matrix_pair(exact ? exact : &none, i, k);
+            if (as_pair_sum(guess) || as_pair_sum(truth))
+                fprintf(out, "%u,%u,%llu,%llu,%llu,%llu,%llu,%llu\n", threads[i].number, threads[k].number,
+                        (unsigned long long)as_pair_sum(guess), (unsigned long long)guess.true_,
+                        (unsigned long long)guess.false_, (unsigned long long)as_pair_sum(truth),
+                        (unsigned long long)truth.true_, (unsigned long long)truth.false_);
+        }
+}

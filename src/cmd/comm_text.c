@@ -1,0 +1,301 @@
+/* What assay comm prints for people. */
+#include "base/ratio.h"
+#include "base/show.h"
+#include "cmd/comm_show.h"
+#include "comm/pattern.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { MOST_COLUMNS = 16, MOST_SHADES = 64, FRAMES = 6 };
+
+/* "12.3M": five characters for a cell. */
+static const char *cell_text(uint64_t count, char text[24])
+{
+    static const char units[] = " kMGTPE";
+    double value = (double)count;
+    size_t unit = 0;
+    for (; value >= 1000 && unit + 2 < sizeof units; unit++)
+        value /= 1000;
+    if (!count)
+        return ".";
+    if (unit == 0)
+        snprintf(text, 24, "%" PRIu64, count);
+    else
+        snprintf(text, 24, value < 10 ? "%.1f%c" : "%.0f%c", value, units[unit]);
+    return text;
+}
+
+static uint64_t part_of(struct as_pair_cell cell, int part)
+{
+    return part == 0 ? as_pair_sum(cell) : part == 1 ? cell.true_ : cell.false_;
+}
+
+static void print_numbers(FILE *out, const struct as_comm_thread *threads, const struct as_pair_matrix *matrix,
+                          const uint32_t *order, int part)
+{
+    fprintf(out, "  %8s", "thread");
+    for (size_t k = 0; k < matrix->n; k++)
+        fprintf(out, " %5" PRIu32, threads[order[k]].number);
+    fprintf(out, "\n");
+    for (size_t i = 0; i < matrix->n; i++) {
+        fprintf(out, "  %8" PRIu32, threads[order[i]].number);
+        for (size_t k = 0; k < matrix->n; k++) {
+            char text[24];
+            uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
+            fprintf(out, " %5s", i == k ? "" : cell_text(count, text));
+        }
+        fprintf(out, "\n");
+    }
+}
+
+/* Too many threads for numbers: a character for each cell, by its share of the largest. */
+static void print_shades(FILE *out, const struct as_pair_matrix *matrix, const uint32_t *order, int part)
+{
+    static const char shades[] = " .:-=+*#%@";
+    uint64_t most = 1;
+    size_t n = matrix->n < MOST_SHADES ? matrix->n : MOST_SHADES;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
+            most = count > most ? count : most;
+        }
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, "  |");
+        for (size_t k = 0; k < n; k++) {
+            uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
+            size_t shade = count ? 1 + (size_t)(as_ratio(count, most) * 8.999) : 0;
+            fputc(shades[shade], out);
+        }
+        fprintf(out, "|\n");
+    }
+    if (matrix->n > n)
+        fprintf(out, "  … and %zu threads more; --json has them all\n", matrix->n - n);
+}
+
+static void print_matrix(FILE *out, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix,
+                         const uint32_t *order, int part)
+{
+    static const char *const titles[] = {"All communication", "True sharing", "False sharing"};
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    struct as_pair_cell total = as_pair_matrix_total(matrix);
+    if (part && (!total.true_ || !total.false_))
+        return; /* the same as all, or nothing */
+    fprintf(out, "\n%s, in transfers of lines:\n", titles[part]);
+    if (matrix->n <= MOST_COLUMNS)
+        print_numbers(out, threads, matrix, order, part);
+    else
+        print_shades(out, matrix, order, part);
+}
+
+static void print_matrices(FILE *out, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
+{
+    uint32_t *order = as_alloc_array(matrix->n + 1, sizeof *order);
+    if (matrix->n <= MOST_COLUMNS)
+        for (uint32_t i = 0; i < matrix->n; i++)
+            order[i] = i;
+    else
+        as_pattern_order(matrix, order);
+    for (int part = 0; part < 3; part++)
+        print_matrix(out, shown, matrix, order, part);
+    free(order);
+}
+
+/* ---- the head ---- */
+
+static void print_threads(FILE *out, const struct as_comm_shown *shown)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    for (size_t i = 0; i < n && i < MOST_COLUMNS; i++) {
+        const char *name = as_comm_thread_name(shown->run, &threads[i]);
+        fprintf(out, "  thread %-4" PRIu32 " core %-4" PRIu32 " %s\n", threads[i].number, threads[i].core,
+                *name ? AS_SHOW(name) : "");
+    }
+    if (n > MOST_COLUMNS)
+        fprintf(out, "  … and %zu threads more\n", n - MOST_COLUMNS);
+}
+
+static void print_estimate(FILE *out, const struct as_comm_shown *shown)
+{
+    const struct as_pair_matrix *estimate = as_comm_run_estimate(shown->run), *exact = as_comm_run_exact(shown->run);
+    struct as_detect_counts counts = as_comm_run_detect(shown->run);
+    struct as_pair_cell total;
+    if (!estimate)
+        return;
+    total = as_pair_matrix_total(estimate);
+    fprintf(out, "Estimated from %s samples: %s transfers, %.1f %% of them false sharing",
+            AS_COUNT(counts.load_samples + counts.store_samples), AS_COUNT(as_pair_sum(total)),
+            100 * as_ratio(total.false_, as_pair_sum(total)));
+    if (exact) {
+        struct as_comm_error error = as_comm_error(estimate, exact);
+        fprintf(out, " (%+.1f %% of the exact volume, %+.1f points of false sharing; by cell %.1f %% on average)",
+                100 * error.total, 100 * error.false_share, 100 * error.mean);
+    }
+    fprintf(out, "\n  %s by look-up, %s by %s watched lines\n", AS_COUNT(counts.found), AS_COUNT(counts.trapped),
+            AS_COUNT(counts.armed));
+}
+
+static void print_exact(FILE *out, const struct as_comm_shown *shown)
+{
+    struct as_coherent_counts counts = as_comm_run_coherent(shown->run);
+    if (!as_comm_run_exact(shown->run))
+        return;
+    fprintf(out, "Exact, without time: %s transfers of lines in %s accesses, %.1f %% of them false sharing\n",
+            AS_COUNT(counts.transfers), AS_COUNT(counts.accesses), 100 * as_ratio(counts.false_, counts.transfers));
+    fprintf(out, "  %s bytes wanted, %s bytes moved; %s invalidations without a transfer\n", AS_COUNT(counts.bytes),
+            AS_COUNT(counts.transfers * AS_COHERENT_LINE), AS_COUNT(counts.invalidations));
+    if (counts.transfers)
+        fprintf(out, "  a count of last writers alone gives %s, %.2f times as many\n", AS_COUNT(counts.last_writer),
+                as_ratio(counts.last_writer, counts.transfers));
+}
+
+static void print_pattern(FILE *out, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    struct as_pattern_found found = as_pattern_find(matrix);
+    fprintf(out, "Pattern: %s", as_pattern_name(found.pattern));
+    if (found.pattern == AS_PATTERN_MASTER)
+        fprintf(out, ": %.0f %% of it is with thread %" PRIu32, 100 * found.share, threads[found.master].number);
+    else if (found.pattern == AS_PATTERN_PAIRS || found.pattern == AS_PATTERN_GROUPS)
+        fprintf(out, ": %zu of them have %.0f %% of it", found.groups, 100 * found.share);
+    else if (found.pattern == AS_PATTERN_NEIGHBOUR)
+        fprintf(out, ": %.0f %% of it is with the thread before or behind", 100 * found.share);
+    fprintf(out, "\n");
+}
+
+/* ---- rows ---- */
+
+/* "1-4, 9". */
+static void print_set(FILE *out, uint64_t threads, const struct as_comm_thread *all, size_t n)
+{
+    const char *comma = "";
+    for (unsigned i = 0; i < 63 && i < n; i++) {
+        unsigned last = i;
+        if (!(threads >> i & 1))
+            continue;
+        while (last + 1 < 63 && last + 1 < n && threads >> (last + 1) & 1)
+            last++;
+        if (last > i)
+            fprintf(out, "%s%" PRIu32 "-%" PRIu32, comma, all[i].number, all[last].number);
+        else
+            fprintf(out, "%s%" PRIu32, comma, all[i].number);
+        comma = ", ";
+        i = last;
+    }
+    if (threads >> 63)
+        fprintf(out, "%sothers", comma);
+}
+
+static void print_objects(FILE *out, const struct as_comm_shown *shown)
+{
+    const struct as_comm_rows *rows = shown->rows;
+    fprintf(out, "\nObjects:\n  %12s %12s %12s %8s  object\n", "transfers", "true", "false", "lines");
+    for (size_t i = 0; i < rows->objects.len && i < shown->top; i++) {
+        const struct as_comm_object *object = &rows->objects.data[i];
+        fprintf(out, "  %12s %12s %12s %8s  %s", AS_COUNT(object->true_ + object->false_), AS_COUNT(object->true_),
+                AS_COUNT(object->false_), AS_COUNT(object->lines), AS_SHOW(object->name));
+        if (object->size)
+            fprintf(out, ", %s bytes%s%s", AS_COUNT(object->size), *object->module ? " of " : "",
+                    AS_SHOW(object->module));
+        fprintf(out, "\n");
+    }
+}
+
+static void print_side(FILE *out, const struct as_comm_shown *shown, const char *label,
+                       const struct as_contact *contact, const struct as_contact_side *side, uint64_t set)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    char *code = as_comm_code_text(shown->engine, (uint32_t)side->insn);
+    char *place =
+        as_comm_address_text(as_comm_code_image(shown->engine, (uint32_t)side->insn), contact->line + side->offset);
+    fprintf(out, "      %s bytes %2u-%-2u  %s  by %s  threads ", label, side->offset, side->offset + side->size - 1,
+            AS_SHOW(place), AS_SHOW(code));
+    print_set(out, set, threads, n);
+    fprintf(out, "\n");
+    free(code);
+    free(place);
+}
+
+static void print_lines(FILE *out, const struct as_comm_shown *shown)
+{
+    const struct as_contacts *contacts = as_comm_run_contacts(shown->run);
+    fprintf(out, "\nLines:\n  %12s %12s %12s  line\n", "transfers", "true", "false");
+    for (size_t i = 0; i < shown->rows->lines.len && i < shown->top; i++) {
+        const struct as_comm_line *line = &shown->rows->lines.data[i];
+        const struct as_contact *contact = &contacts->list.data[line->contact];
+        fprintf(out, "  %12s %12s %12s  0x%" PRIx64 "  %s\n", AS_COUNT(line->true_ + line->false_),
+                AS_COUNT(line->true_), AS_COUNT(line->false_), line->address,
+                AS_SHOW(shown->rows->objects.data[line->object].name));
+        print_side(out, shown, "from", contact, &contact->from, line->from_threads);
+        print_side(out, shown, "to  ", contact, &contact->to, line->to_threads);
+    }
+}
+
+static void print_path(FILE *out, const struct as_comm_shown *shown, uint32_t path)
+{
+    uint64_t functions[FRAMES + 1];
+    const struct as_image *image = NULL;
+    size_t n = as_comm_run_frames(shown->run, path, functions, FRAMES + 1, &image);
+    for (size_t i = 1; i < n && i < FRAMES; i++)
+        fprintf(out, " < %s", AS_SHOW(as_comm_function(image, functions[i])));
+    fprintf(out, "%s\n", n > FRAMES ? " < …" : "");
+}
+
+static void print_pairs(FILE *out, const struct as_comm_shown *shown)
+{
+    fprintf(out, "\nPairs of code, which wrote before and which came behind:\n  %12s %12s %12s  code\n", "transfers",
+            "true", "false");
+    for (size_t i = 0; i < shown->rows->pairs.len && i < shown->top; i++) {
+        const struct as_comm_pair *pair = &shown->rows->pairs.data[i];
+        char *from = as_comm_code_text(shown->engine, pair->from.insn);
+        char *to = as_comm_code_text(shown->engine, pair->to.insn);
+        fprintf(out, "  %12s %12s %12s  %s", AS_COUNT(pair->true_ + pair->false_), AS_COUNT(pair->true_),
+                AS_COUNT(pair->false_), AS_SHOW(from));
+        print_path(out, shown, pair->from.path);
+        fprintf(out, "  %38s  -> %s", "", AS_SHOW(to));
+        print_path(out, shown, pair->to.path);
+        fprintf(out, "  %38s  on %s\n", "", AS_SHOW(shown->rows->objects.data[pair->object].name));
+        free(from);
+        free(to);
+    }
+}
+
+static void print_advice(FILE *out, const struct as_comm_rows *rows)
+{
+    if (rows->advice.len)
+        fprintf(out, "\nAdvice:\n");
+    for (size_t i = 0; i < rows->advice.len; i++) {
+        const struct as_comm_advice *advice = &rows->advice.data[i];
+        fprintf(out, "  %s and %s share the line 0x%" PRIx64 " (%s transfers):\n    %s\n", AS_SHOW(advice->from),
+                AS_SHOW(advice->to), advice->line, AS_COUNT(advice->count), AS_SHOW(advice->text));
+    }
+}
+
+void as_comm_text(const struct as_comm_shown *shown, FILE *out)
+{
+    const struct as_pair_matrix *exact = as_comm_run_exact(shown->run);
+    const struct as_pair_matrix *matrix = exact ? exact : as_comm_run_estimate(shown->run);
+    size_t n;
+    as_comm_run_threads(shown->run, &n);
+    fprintf(out, "%zu thread%s, %s instructions\n", n, n == 1 ? "" : "s",
+            AS_COUNT(as_comm_run_instructions(shown->run)));
+    print_threads(out, shown);
+    if (n < 2) {
+        fprintf(out, "One thread alone: there is nobody to communicate with.\n");
+        return;
+    }
+    print_exact(out, shown);
+    print_estimate(out, shown);
+    print_pattern(out, shown, matrix);
+    if (!as_pair_sum(as_pair_matrix_total(matrix)))
+        return;
+    print_matrices(out, shown, matrix);
+    print_objects(out, shown);
+    print_lines(out, shown);
+    print_pairs(out, shown);
+    print_advice(out, shown->rows);
+}

@@ -1,0 +1,115 @@
+/* See comm_advice.h. Three cases can be told apart by the names of the two places: elements of an array ("a[0].x", "a[1].x"),
+ * members of a struct ("s.x", "s.y"), and two variables that the linker put side by side. */
+#include "comm/comm_advice.h"
+
+#include <inttypes.h>
+
+enum { MOST_LOOKED_AT = 4096, MOST = 20 };
+
+struct place {
+    struct as_variable variable;
+    uint64_t address;
+    const struct as_image *image;
+};
+
+static bool find_place(struct place *place, const struct as_engine *engine, const struct as_contact *contact,
+                       const struct as_contact_side *side)
+{
+    place->image = as_comm_code_image(engine, (uint32_t)side->insn);
+    place->address = contact->line + side->offset;
+    return place->image && as_space_variable(place->image->space, place->address, &place->variable) &&
+           place->variable.is_object;
+}
+
+/* How far apart elements of the outermost array are, if the two places lie in different ones; 0: no array. */
+static uint64_t element_size(const struct place *from, const struct place *to)
+{
+    uint64_t size = as_space_element(from->image->space, from->address);
+    if (!size || (from->address - from->variable.start) / size == (to->address - to->variable.start) / size)
+        return 0;
+    return size;
+}
+
+static char *advise(const struct place *from, const struct place *to, const char *one, const char *other)
+{
+    uint64_t line = AS_COHERENT_LINE;
+    if (from->variable.start != to->variable.start)
+        return as_format("align both to %" PRIu64 " bytes (_Alignas(%" PRIu64 ")): they are two variables on one line",
+                         line, line);
+    uint64_t size = element_size(from, to);
+    if (size)
+        return as_format("pad each element of %s from %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64
+                         " more) and align the array to %" PRIu64,
+                         from->variable.name, size, (size + line - 1) / line * line,
+                         (size + line - 1) / line * line - size, line);
+    uint64_t low = from->address < to->address ? from->address : to->address;
+    uint64_t high = from->address < to->address ? to->address : from->address;
+    return as_format("put %s on a line of its own: _Alignas(%" PRIu64 ") before it adds %" PRIu64 " bytes",
+                     from->address < to->address ? other : one, line, line - (high - low) % line);
+}
+
+static bool is_known(const struct as_comm_rows *rows, const char *from, const char *to)
+{
+    for (size_t i = 0; i < rows->advice.len; i++) {
+        const struct as_comm_advice *advice = &rows->advice.data[i];
+        bool same = strcmp(advice->from, from) == 0 && strcmp(advice->to, to) == 0;
+        bool swapped = strcmp(advice->from, to) == 0 && strcmp(advice->to, from) == 0;
+        if (same || swapped)
+            return true;
+    }
+    return false;
+}
+
+/* Members of a type of the C library (the lock and the owner of a mutex) cannot be moved apart by a program. */
+static bool is_foreign(const struct place *from, const struct place *to, const char *one, const char *other)
+{
+    return from->variable.start == to->variable.start && (strstr(one, ".__") || strstr(other, ".__"));
+}
+
+/* The same text was given for other elements of the array already. */
+static bool is_said(const struct as_comm_rows *rows, const char *text)
+{
+    for (size_t i = 0; i < rows->advice.len; i++)
+        if (strcmp(rows->advice.data[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+static void look_at(struct as_comm_rows *rows, const struct as_contact *contact, const struct as_engine *engine)
+{
+    struct place from, to;
+    if (!find_place(&from, engine, contact, &contact->from) || !find_place(&to, engine, contact, &contact->to))
+        return;
+    char *one = as_comm_address_text(from.image, from.address), *other = as_comm_address_text(to.image, to.address);
+    char *text = advise(&from, &to, one, other);
+    if (is_known(rows, one, other) || is_said(rows, text) || is_foreign(&from, &to, one, other) ||
+        strcmp(one, other) == 0) {
+        free(one);
+        free(other);
+        free(text);
+        return;
+    }
+    *as_vec_push(&rows->advice) =
+        (struct as_comm_advice){.line = contact->line, .count = contact->count, .from = one, .to = other, .text = text};
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct as_contact *const *x = a, *const *y = b;
+    return (*x)->count < (*y)->count ? 1 : (*x)->count > (*y)->count ? -1 : 0;
+}
+
+void as_comm_advice_make(struct as_comm_rows *rows, const struct as_contacts *contacts, const struct as_engine *engine)
+{
+    AS_VEC(const struct as_contact *) all = {0};
+    for (size_t i = 0; i < contacts->list.len; i++)
+        if (contacts->list.data[i].is_false)
+            *as_vec_push(&all) = &contacts->list.data[i];
+    if (all.len)
+        qsort(all.data, all.len, sizeof *all.data, by_count);
+    uint64_t least = all.len ? all.data[0]->count / 100 : 0; /* what is far rarer than the worst is not worth it */
+    for (size_t i = 0; i < all.len && i < MOST_LOOKED_AT && rows->advice.len < MOST; i++)
+        if (all.data[i]->count > least)
+            look_at(rows, all.data[i], engine);
+    as_vec_free(&all);
+}

@@ -1,0 +1,333 @@
+/* See comm_rows.h. Contacts are added up three times, each time by another key. */
+#include "comm/comm_rows.h"
+
+#include "base/random.h"
+#include "comm/comm_advice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { NONE = UINT32_MAX };
+
+struct maker {
+    struct as_comm_rows *rows;
+    const struct as_comm_run *run;
+    const struct as_engine *engine;
+    struct as_strings *names;   /* of objects: their place */
+    struct as_map lines, pairs; /* hash: place + 1 */
+    AS_VEC(uint64_t) line_tops; /* by line: the count of its contact */
+};
+
+/* ---- names ---- */
+
+const struct as_image *as_comm_code_image(const struct as_engine *engine, uint32_t insn)
+{
+    return as_engine_insn(engine, insn) ? as_engine_image(engine, as_engine_insn_image(engine, insn)) : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *as_comm_code_text(const struct as_engine *engine, uint32_t id)
+{
+    const struct as_insn *insn = as_engine_insn(engine, id);
+    const struct as_image *image = as_comm_code_image(engine, id);
+    struct as_location location;
+    struct as_line line;
+    if (!image)
+        return as_strdup("[unknown]");
+    as_space_find(image->space, insn->address, &location);
+    if (as_space_line(image->space, insn->address, &line) && line.line)
+        return as_format("%s at %s:%d", location.function ? location.function : location.module_name,
+                         base_name(line.file), line.line);
+    if (location.function)
+        return as_format("%s+0x%" PRIx64, location.function, insn->address - location.function_start);
+    return as_format("%s+0x%" PRIx64, location.module_name, location.module_offset);
+}
+
+const char *as_comm_function(const struct as_image *image, uint64_t entry)
+{
+    return as_space_name(image->space, entry);
+}
+
+/* Functions of the C library that every thread begins with. */
+static bool is_of_library(const char *name)
+{
+    static const char *const names[] = {"clone",
+                                        "__clone",
+                                        "clone3",
+                                        "__clone3",
+                                        "start_thread",
+                                        "_start",
+                                        "__libc_start_main",
+                                        "__libc_start_call_main",
+                                        "__libc_start_main_impl",
+                                        "__libc_start_main@@GLIBC_2.34",
+                                        "thread_start",
+                                        "exit",
+                                        "_exit",
+                                        "_Exit",
+                                        "__run_exit_handlers",
+                                        "_dl_start",
+                                        "_dl_start_user",
+                                        "_dl_sysdep_start",
+                                        "_dl_runtime_resolve_xsavec",
+                                        "__thread_start"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strchr(name, '+') != NULL;
+}
+
+const char *as_comm_thread_name(const struct as_comm_run *run, const struct as_comm_thread *thread)
+{
+    enum { DEPTH = 64 };
+    uint64_t functions[DEPTH];
+    const struct as_image *image;
+    size_t n = as_comm_run_frames(run, thread->path, functions, DEPTH, &image);
+    for (size_t i = n < DEPTH ? n : 0; i-- > 0;) {
+        const char *name = as_comm_function(image, functions[i]);
+        if (!is_of_library(name))
+            return name;
+    }
+    return thread->pid == thread->tid ? "main" : "";
+}
+
+char *as_comm_address_text(const struct as_image *image, uint64_t address)
+{
+    struct as_variable variable;
+    if (!image || !as_space_variable(image->space, address, &variable))
+        return as_format("0x%" PRIx64, address);
+    char *member = as_space_member(image->space, address);
+    char *text =
+        member ? as_format("%s%s", variable.name, member)
+               : as_format(address > variable.start ? "%s+0x%" PRIx64 : "%s", variable.name, address - variable.start);
+    free(member);
+    return text;
+}
+
+/* ---- objects ---- */
+
+static bool find_global(struct as_comm_object *object, const struct as_image *image, uint64_t address)
+{
+    struct as_variable variable;
+    if (!image || !as_space_variable(image->space, address, &variable))
+        return false;
+    *object = (struct as_comm_object){.kind = AS_COMM_GLOBAL,
+                                      .name = as_strdup(variable.name),
+                                      .module = as_strdup(variable.module_name),
+                                      .address = variable.start,
+                                      .size = variable.size};
+    return true;
+}
+
+static bool find_stack(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(maker->run, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_comm_thread *thread = &threads[i];
+        if (thread->process != process || address < thread->stack_start || address >= thread->stack_end)
+            continue;
+        *object = (struct as_comm_object){.kind = AS_COMM_STACK,
+                                          .name = as_format("[stack of thread %" PRIu32 "]", thread->number),
+                                          .module = as_strdup(""),
+                                          .address = thread->stack_start,
+                                          .size = thread->stack_end - thread->stack_start};
+        return true;
+    }
+    return false;
+}
+
+static bool find_region(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
+{
+    size_t n;
+    const struct as_comm_region *regions = as_comm_run_regions(maker->run, &n);
+    for (size_t i = n; i-- > 0;) {
+        const struct as_comm_region *region = &regions[i];
+        if (region->process != process || address < region->start || address >= region->end)
+            continue;
+        *object = (struct as_comm_object){.kind = region->is_heap ? AS_COMM_HEAP : AS_COMM_ANONYMOUS,
+                                          .name = region->is_heap ? as_strdup("[heap]")
+                                                                  : as_format("[anon 0x%" PRIx64 "]", region->start),
+                                          .module = as_strdup(""),
+                                          .address = region->start,
+                                          .size = region->end - region->start};
+        return true;
+    }
+    return false;
+}
+
+static void free_object(struct as_comm_object *object)
+{
+    free(object->name);
+    free(object->module);
+}
+
+/* The place of the object at an address in the list. */
+static uint32_t object_at(struct maker *maker, const struct as_image *image, uint32_t process, uint64_t address)
+{
+    struct as_comm_object object = {.kind = AS_COMM_UNKNOWN};
+    if (!find_global(&object, image, address) && !find_stack(&object, maker, process, address) &&
+        !find_region(&object, maker, process, address)) {
+        object.name = as_strdup("[unknown]");
+        object.module = as_strdup("");
+    }
+    char *key = as_format("%s %s %" PRIx64 " %" PRIu32, object.name, object.module, object.address, process);
+    size_t before = as_strings_count(maker->names);
+    uint32_t place = as_strings_intern(maker->names, key);
+    if (place == before)
+        *as_vec_push(&maker->rows->objects) = object;
+    else
+        free_object(&object);
+    free(key);
+    return place;
+}
+
+/* ---- adding up ---- */
+
+static void add_kind(uint64_t *true_, uint64_t *false_, const struct as_contact *contact)
+{
+    *(contact->is_false ? false_ : true_) += contact->count;
+}
+
+/* A line can hold several objects: each contact belongs to the one that its reader touched. */
+static void add_line(struct maker *maker, const struct as_contact *contact, uint32_t number, uint32_t object)
+{
+    uint64_t key = as_random_hash(contact->line ^ (uint64_t)contact->process << 48) ^ object;
+    uint64_t *place = as_map_put(&maker->lines, key);
+    if (!*place) {
+        *as_vec_push(&maker->rows->lines) =
+            (struct as_comm_line){.address = contact->line, .process = contact->process, .object = object};
+        *as_vec_push(&maker->line_tops) = 0;
+        *place = maker->rows->lines.len;
+        maker->rows->objects.data[object].lines++;
+    }
+    struct as_comm_line *line = &maker->rows->lines.data[*place - 1];
+    uint64_t *top = &maker->line_tops.data[*place - 1];
+    add_kind(&line->true_, &line->false_, contact);
+    line->from_threads |= contact->from_threads;
+    line->to_threads |= contact->to_threads;
+    line->contact = contact->count > *top ? number : line->contact;
+    *top = contact->count > *top ? contact->count : *top;
+}
+
+static void add_pair(struct maker *maker, const struct as_contact *contact, uint32_t object)
+{
+    struct as_comm_pair pair = {.from = {.insn = (uint32_t)contact->from.insn, .path = contact->from.path},
+                                .to = {.insn = (uint32_t)contact->to.insn, .path = contact->to.path},
+                                .object = object};
+    uint64_t key = as_random_hash((uint64_t)pair.from.insn << 32 | pair.to.insn);
+    key = as_random_hash(key ^ ((uint64_t)pair.from.path << 32 | pair.to.path));
+    uint64_t *place = as_map_put(&maker->pairs, key);
+    if (!*place) {
+        *as_vec_push(&maker->rows->pairs) = pair;
+        *place = maker->rows->pairs.len;
+    }
+    struct as_comm_pair *found = &maker->rows->pairs.data[*place - 1];
+    add_kind(&found->true_, &found->false_, contact);
+    if (contact->count > found->object_count) {
+        found->object = object;
+        found->object_count = contact->count;
+    }
+}
+
+/* ---- in order ---- */
+
+static int compare_counts(uint64_t a, uint64_t b)
+{
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_line_count(const void *a, const void *b)
+{
+    const struct as_comm_line *x = a, *y = b;
+    int order = compare_counts(x->true_ + x->false_, y->true_ + y->false_);
+    return order ? order : x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int by_pair_count(const void *a, const void *b)
+{
+    const struct as_comm_pair *x = a, *y = b;
+    int order = compare_counts(x->true_ + x->false_, y->true_ + y->false_);
+    return order ? order : x->from.insn < y->from.insn ? -1 : x->from.insn > y->from.insn;
+}
+
+struct ranked {
+    uint32_t place;
+    uint64_t count;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    int order = compare_counts(x->count, y->count);
+    return order ? order : x->place < y->place ? -1 : 1;
+}
+
+/* Lines, pairs and advice name objects by their place, so those follow. */
+static void sort_objects(struct as_comm_rows *rows)
+{
+    size_t n = rows->objects.len;
+    struct ranked *ranks = as_alloc_array(n + 1, sizeof *ranks);
+    uint32_t *places = as_alloc_array(n + 1, sizeof *places);
+    struct as_comm_object *sorted = as_alloc_array(n + 1, sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        ranks[i] = (struct ranked){(uint32_t)i, rows->objects.data[i].true_ + rows->objects.data[i].false_};
+    qsort(ranks, n, sizeof *ranks, by_rank);
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = rows->objects.data[ranks[i].place];
+        places[ranks[i].place] = (uint32_t)i;
+    }
+    if (n)
+        memcpy(rows->objects.data, sorted, n * sizeof *sorted);
+    for (size_t i = 0; i < rows->lines.len; i++)
+        rows->lines.data[i].object = places[rows->lines.data[i].object];
+    for (size_t i = 0; i < rows->pairs.len; i++)
+        rows->pairs.data[i].object = places[rows->pairs.data[i].object];
+    free(ranks);
+    free(places);
+    free(sorted);
+}
+
+void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_run *run, const struct as_engine *engine)
+{
+    const struct as_contacts *contacts = as_comm_run_contacts(run);
+    struct maker maker = {.rows = rows, .run = run, .engine = engine, .names = as_strings_new()};
+    for (size_t i = 0; i < contacts->list.len; i++) {
+        const struct as_contact *contact = &contacts->list.data[i];
+        const struct as_image *image = as_comm_code_image(engine, (uint32_t)contact->to.insn);
+        uint32_t object = object_at(&maker, image, contact->process, contact->line + contact->to.offset);
+        add_kind(&rows->objects.data[object].true_, &rows->objects.data[object].false_, contact);
+        add_line(&maker, contact, (uint32_t)i, object);
+        add_pair(&maker, contact, object);
+    }
+    sort_objects(rows);
+    if (rows->lines.len)
+        qsort(rows->lines.data, rows->lines.len, sizeof *rows->lines.data, by_line_count);
+    if (rows->pairs.len)
+        qsort(rows->pairs.data, rows->pairs.len, sizeof *rows->pairs.data, by_pair_count);
+    as_comm_advice_make(rows, contacts, engine);
+    as_strings_free(maker.names);
+    as_map_free(&maker.lines);
+    as_map_free(&maker.pairs);
+    as_vec_free(&maker.line_tops);
+}
+
+void as_comm_rows_free(struct as_comm_rows *rows)
+{
+    for (size_t i = 0; i < rows->objects.len; i++)
+        free_object(&rows->objects.data[i]);
+    for (size_t i = 0; i < rows->advice.len; i++) {
+        free(rows->advice.data[i].from);
+        free(rows->advice.data[i].to);
+        free(rows->advice.data[i].text);
+    }
+    as_vec_free(&rows->objects);
+    as_vec_free(&rows->lines);
+    as_vec_free(&rows->pairs);
+    as_vec_free(&rows->advice);
+}

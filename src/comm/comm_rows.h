@@ -1,0 +1,66 @@
+/* What a person sees of the contacts of a run: by line, by object, by pair of code; with names, source lines and call paths
+ * of both sides. And what can be done about false sharing where that is certain. */
+#ifndef AS_COMM_COMM_ROWS_H
+#define AS_COMM_COMM_ROWS_H
+
+#include "comm/comm_run.h"
+
+enum as_comm_kind { AS_COMM_GLOBAL, AS_COMM_HEAP, AS_COMM_STACK, AS_COMM_ANONYMOUS, AS_COMM_UNKNOWN };
+
+struct as_comm_object {
+    enum as_comm_kind kind;
+    char *name;             /* "counters", "[heap]", "[stack of thread 3]" */
+    char *module;           /* "" where there is none */
+    uint64_t address, size; /* 0 where unknown */
+    uint64_t true_, false_, lines;
+};
+
+struct as_comm_line {
+    uint64_t address;
+    uint32_t process, object; /* object: in the list */
+    uint64_t true_, false_;
+    uint64_t from_threads, to_threads; /* as in struct as_contact */
+    uint32_t contact;                  /* the one that was seen most: in the list of contacts */
+};
+
+/* An instruction of one side with its call path. */
+struct as_comm_code {
+    uint32_t insn, path;
+};
+
+struct as_comm_pair {
+    struct as_comm_code from, to;
+    uint64_t true_, false_;
+    uint32_t object; /* where it was seen most */
+    uint64_t object_count;
+};
+
+/* Two places that collide: bytes of the same line, of which each side touches its own. */
+struct as_comm_advice {
+    uint32_t object, other; /* those of the two places: the same or two */
+    uint64_t line, count;
+    char *from, *to; /* "counters[0].hits" */
+    char *text;      /* what to do */
+};
+
+struct as_comm_rows {
+    AS_VEC(struct as_comm_object) objects; /* most transfers first, like the others */
+    AS_VEC(struct as_comm_line) lines;
+    AS_VEC(struct as_comm_pair) pairs;
+    AS_VEC(struct as_comm_advice) advice;
+};
+
+void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_run *run, const struct as_engine *engine);
+void as_comm_rows_free(struct as_comm_rows *rows);
+
+/* "worker at prog.c:12", "worker+0x1c" without lines. The caller frees. */
+char *as_comm_code_text(const struct as_engine *engine, uint32_t insn);
+const struct as_image *as_comm_code_image(const struct as_engine *engine, uint32_t insn); /* NULL: unknown */
+/* The name of the function at an entry. */
+const char *as_comm_function(const struct as_image *image, uint64_t entry);
+/* "main", "worker": the outermost function of a thread that the program itself has; "" where that is unknown. */
+const char *as_comm_thread_name(const struct as_comm_run *run, const struct as_comm_thread *thread);
+/* "counters[3].hits", "counters+0x18" without types, "0x7f…" without a symbol. The caller frees. */
+char *as_comm_address_text(const struct as_image *image, uint64_t address);
+
+#endif

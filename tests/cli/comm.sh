@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# assay comm: matrices, kinds of sharing, patterns, objects with members and advice on programs whose communication is
+# known; the estimate beside the exact count; odd programs; wrong usage.
+. "$(dirname "$0")/lib.sh"
+
+sharing=$WORKLOADS/sharing
+comm() { "$ASSAY" comm --json --period 500 "$@" 2>/dev/null; }
+
+# Two pairs: the matrix has two cells and the workers' two partners. 40,000 stores each, of which half are shared; what
+# follows a store of the same thread is no transfer, so a third of them to a half: less than 30,000 and more than 10,000.
+comm -- "$sharing" pairs -t 4 -n 40000 -f 0.5 >pairs.json
+holds "five threads" 'd["threads"] == 5 and [t["thread"] for t in d["by_thread"]] == [1, 2, 3, 4, 5]' pairs.json
+holds "their names" '[t["name"] for t in d["by_thread"]] == ["main"] + ["work"] * 4' pairs.json
+holds "pairs, by name" 'd["pattern"] == "pairs"' pairs.json
+holds "pairs, by the exact matrix" 'all(10000 < d["exact"]["matrix"][a][b] < 60000 for a, b in ((1, 2), (3, 4))) and
+    sum(map(sum, d["exact"]["matrix"])) - 2 * (d["exact"]["matrix"][1][2] + d["exact"]["matrix"][3][4]) < 2000' pairs.json
+holds "matrices are symmetric" 'all(m[i][k] == m[k][i] and m[i][i] == 0 for m in (d["matrix"], d["exact"]["matrix_true"])
+    for i in range(5) for k in range(5))' pairs.json
+holds "totals are those of the matrices" 'sum(map(sum, d["matrix"])) == 2 * d["total"] and
+    d["total"] == d["true_sharing"] + d["false_sharing"] and
+    sum(map(sum, d["exact"]["matrix_false"])) == 2 * d["exact"]["false_sharing"]' pairs.json
+holds "by core: the same, one core for each thread" 'd["matrix_by_core"] == d["matrix"]' pairs.json
+holds "an object by name" 'd["objects"][0]["name"] == "of_pair" and d["objects"][0]["kind"] == "global"' pairs.json
+# 320 samples; about 70 detections: the standard deviation of the volume is 12 %. Five of them.
+holds "the estimate is of that size" 'abs(d["exact"]["error"]["total"]) < 0.6 and d["sampling"]["found"] > 20' pairs.json
+
+# False sharing alone, between elements of a member of an array of structs; and true sharing alone.
+comm -- "$sharing" false -t 4 -n 20000 -f 1 >false.json
+holds "false sharing" 'd["exact"]["false_sharing"] > 0.9 * d["exact"]["total"] > 20000' false.json
+holds "the estimate says so, too" 'd["false_sharing"] > 0.9 * d["total"] > 0' false.json
+holds "the members of both sides" 'd["lines"][0]["from"]["place"].startswith("beside[0].words[") and
+    d["lines"][0]["to"]["place"] != d["lines"][0]["from"]["place"]' false.json
+holds "source lines and paths of both sides" 'all(d["code_pairs"][0][side]["file"].endswith("sharing.c") and
+    "work" in d["code_pairs"][0][side]["path"] for side in ("from", "to"))' false.json
+comm -- "$sharing" write -t 4 -n 20000 -f 0.4 >true.json
+holds "true sharing" 'd["exact"]["true_sharing"] > 0.9 * d["exact"]["total"] > 10000' true.json
+holds "all to all" 'd["pattern"] == "all to all" and d["pattern_share"] > 0.8' true.json
+
+# Readers: the last writer of a line counts again with each access, coherence only with the first.
+comm -- "$WORKLOADS/threads" -t 3 -w 5000 -r 2 >threads.json
+holds "last writers alone give too much" 'd["exact"]["last_writer_overcount"] > 1.2' threads.json
+holds "advice: an array of counters" 'any("pad each element of adjacent from 8 to 64 bytes" in a["text"] and
+    a["from"].startswith("adjacent[") for a in d["advice"])' threads.json
+holds "a member of a type of the library" 'any("lock.__data." in l["to"]["place"] + l["from"]["place"] for l in d["lines"])' \
+    threads.json
+if [ -x "$WORKLOADS/sharing-riscv64-static" ]; then
+    comm -- "$WORKLOADS/sharing-riscv64-static" pairs -t 4 -n 20000 -f 0.5 >riscv.json
+    holds "RISC-V: pairs" 'd["pattern"] == "pairs" and d["objects"][0]["name"] == "of_pair"' riscv.json
+else
+    skip "RISC-V: pairs" "no RISC-V compiler"
+fi
+
+# Like IBS: one counter, and most tagged instructions give no sample.
+comm --sampling=operations -- "$sharing" write -t 2 -n 40000 -f 1 >ibs.json
+holds "one counter of all instructions" 'd["sampling"]["kind"] == "operations" and d["sampling"]["store_samples"] > 20' ibs.json
+check_json "two cores: threads of one do not count" 'd["cores"] == 2 and 0 < d["matrix_by_core"][0][1] < d["total"]' \
+    "$ASSAY" comm --json --cores 2 --period 500 -- "$sharing" write -t 4 -n 20000 -f 0.4
+check_json "pinned" '[t["core"] for t in d["by_thread"]] == [0, 3, 0]' \
+    "$ASSAY" comm --json --pin 0,3 -- "$sharing" write -t 2 -n 1000
+check_json "scattered" '[t["core"] for t in d["by_thread"]] == [0, 2, 1, 3, 0]' \
+    "$ASSAY" comm --json --pin scatter --sockets 2 --cores 4 -- "$sharing" write -t 4 -n 1000
+check_json "only exact" '"sampling" not in d and d["total"] == d["exact"]["total"] > 0' \
+    "$ASSAY" comm --json --no-estimate -- "$sharing" write -t 2 -n 1000
+check_json "only estimated" '"exact" not in d and d["total"] > 0 and d["objects"][0]["name"] == "all"' \
+    "$ASSAY" comm --json --no-exact --period 200 -- "$sharing" write -t 2 -n 20000 -f 1
+
+# Text and CSV.
+text() { "$ASSAY" comm --period 500 -o text -- "$sharing" false -t 2 -n 20000 -f 1; }
+check "text" text
+for part in 'Pattern: one pair' 'beside\[0\].words\[[01]\]' '^Advice:' 'transfers of lines in'; do
+    check "text: $part" grep -qE "$part" text
+done
+check "csv" "$ASSAY" comm --csv --period 500 -o pairs.csv -- "$sharing" pairs -t 4 -n 20000
+check "csv: the pairs" grep -q '^2,3,' pairs.csv
+check "csv: a line of names" grep -q '^thread_a,thread_b,total' pairs.csv
+
+# Odd programs.
+check "one thread" "$ASSAY" comm -- "$WORKLOADS/demo"
+check "one thread: nothing to see" grep -q 'One thread alone: there is nobody to communicate with' <<<"$out"
+check_json "a thousand threads" 'd["threads"] == 1001 and len(d["matrix"]) == 1001' \
+    "$ASSAY" comm --json --top 1 -- "$sharing" write -t 1000 -n 20
+check_json "a program that forks: processes do not communicate" 'd["exact"]["total"] == 0 and d["threads"] > 2' \
+    "$ASSAY" comm --json -- sh -c 'ls / >/dev/null; ls / >/dev/null'
+check_json "a program that executes another" 'd["exact"]["total"] == 0' "$ASSAY" comm --json -- sh -c 'exec true'
+check_status 139 "a program that dies" "$ASSAY" comm -- sh -c 'kill -SEGV $$'
+check_status 127 "no such program" "$ASSAY" comm -- ./absent
+cat >ends.c <<'END'
+#include <pthread.h>
+static _Alignas(64) volatile long word;
+static void *work(void *a) { for (long i = 0; i < 2000; i++) word += i; return a; }
+int main(void)
+{
+    pthread_t threads[3];
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 3; i++)
+            pthread_create(&threads[i], 0, work, 0);
+        for (int i = 0; i < 3; i++)
+            pthread_join(threads[i], 0);
+    }
+    return 7;
+}
+END
+cc -O1 -pthread -o ends ends.c
+check_status 7 "threads that end while they watch" "$ASSAY" comm --json -o ends.json --period 50 -- ./ends
+holds "… all of them are there" 'd["threads"] == 61 and d["exact"]["total"] > 0 and d["sampling"]["watched"] > 0' ends.json
+
+# Wrong usage.
+check_stderr_line 'no program given' "no program" "$ASSAY" comm
+check_stderr_line 'leave nothing to do' "neither of both" "$ASSAY" comm --no-exact --no-estimate -- true
+check_stderr_line 'choose one' "two formats" "$ASSAY" comm --json --csv -- true
+check_stderr_line 'pin takes compact, scatter or a list' "a wrong list" "$ASSAY" comm --pin 1,x -- true
+check_stderr_line 'needs --sockets' "scatter without sockets" "$ASSAY" comm --pin scatter -- true
+check_stderr_line 'registers' "too many registers" "$ASSAY" comm --registers 5 -- true
+check_no_strays "nothing is left running"

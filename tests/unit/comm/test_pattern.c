@@ -1,0 +1,102 @@
+/* Patterns by name, on matrices made for them; and an order that keeps groups together. */
+#include "unit.h"
+
+#include "comm/pattern.h"
+
+enum { N = 8 };
+
+static struct as_pattern_found find(uint64_t (*talk)(size_t a, size_t b))
+{
+    struct as_pair_matrix matrix = {0};
+    as_pair_matrix_grow(&matrix, N + 1); /* the last one hardly takes part, as a main thread does */
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < a; b++)
+            as_pair_matrix_add(&matrix, a, b, (a + b) % 2, talk(a, b));
+    struct as_pattern_found found = as_pattern_find(&matrix);
+    as_pair_matrix_free(&matrix);
+    return found;
+}
+
+static uint64_t nothing(size_t a, size_t b)
+{
+    return 0;
+}
+static uint64_t one_pair(size_t a, size_t b)
+{
+    return a == 5 && b == 2 ? 1000 : a == 1 ? 1 : 0;
+}
+static uint64_t master(size_t a, size_t b)
+{
+    return a == 3 || b == 3 ? 1000 : 20;
+}
+static uint64_t neighbours(size_t a, size_t b)
+{
+    return a - b == 1 ? 1000 : 10;
+}
+static uint64_t ring(size_t a, size_t b)
+{
+    return a - b == 1 || a - b == N - 1 ? 1000 : 10;
+}
+static uint64_t pairs(size_t a, size_t b)
+{
+    return a / 2 == b / 2 ? 1000 * (a / 2 + 1) : 1;
+}
+static uint64_t far_pairs(size_t a, size_t b)
+{
+    return a - b == N / 2 ? 1000 : 1;
+}
+static uint64_t groups(size_t a, size_t b)
+{
+    return a / 4 == b / 4 ? 1000 : 10;
+}
+static uint64_t everybody(size_t a, size_t b)
+{
+    return 900 + 10 * a + b;
+}
+static uint64_t irregular(size_t a, size_t b)
+{
+    static const uint8_t edges[][2] = {{1, 0}, {3, 1}, {7, 3}, {5, 0}, {6, 2}, {4, 2}, {6, 5}, {7, 4}};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        if (edges[i][0] == a && edges[i][1] == b)
+            return 1000;
+    return 20;
+}
+
+static void names(void **state)
+{
+    const struct {
+        uint64_t (*talk)(size_t a, size_t b);
+        enum as_pattern pattern;
+    } cases[] = {
+        {nothing, AS_PATTERN_NONE},         {one_pair, AS_PATTERN_PAIR},  {master, AS_PATTERN_MASTER},
+        {neighbours, AS_PATTERN_NEIGHBOUR}, {ring, AS_PATTERN_NEIGHBOUR}, {pairs, AS_PATTERN_PAIRS},
+        {far_pairs, AS_PATTERN_PAIRS},      {groups, AS_PATTERN_GROUPS},  {everybody, AS_PATTERN_ALL},
+        {irregular, AS_PATTERN_IRREGULAR},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(as_pattern_name(find(cases[i].talk).pattern), as_pattern_name(cases[i].pattern));
+    assert_int_equal(find(master).master, 3);
+    assert_int_equal(find(pairs).groups, N / 2);
+    assert_int_equal(find(groups).groups, 2);
+}
+
+/* Even numbers talk to each other and odd ones do: each stays together. */
+static void order(void **state)
+{
+    struct as_pair_matrix matrix = {0};
+    uint32_t placed[N];
+    as_pair_matrix_grow(&matrix, N);
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < a; b++)
+            as_pair_matrix_add(&matrix, a, b, false, a % 2 == b % 2 ? 100 : 1);
+    as_pattern_order(&matrix, placed);
+    for (size_t i = 1; i < N; i++)
+        assert_true(i == N / 2 || placed[i] % 2 == placed[i - 1] % 2);
+    as_pair_matrix_free(&matrix);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
