@@ -2,7 +2,7 @@
 
     known_answers.py TABLE list PREFIX              the names of the programs that begin so
     known_answers.py TABLE expect PROGRAM           its counts as JSON
-    known_answers.py TABLE steps PROGRAM            at most so many single steps
+    known_answers.py TABLE small PREFIX STEPS       those that take at most so many single steps
     known_answers.py TABLE compare PROGRAM FILE     one line for each field of FILE that differs; status 1 if any does
     known_answers.py TABLE compare-steps PROGRAM FILE  the same for a FILE of stepcount, which has fewer fields
 
@@ -119,8 +119,9 @@ def main():
         print("\n".join(program for program in known if program.startswith(rest[0])))
     elif verb == "expect":
         print(json.dumps(known[rest[0]], indent=2))
-    elif verb == "steps":
-        print(sum(known[rest[0]][field] for field in ("instructions", "load_accesses", "store_accesses")))
+    elif verb == "small":
+        print("\n".join(program for program, one in known.items() if program.startswith(rest[0])
+                        and one["instructions"] + one["load_accesses"] + one["store_accesses"] <= int(rest[1])))
     elif verb in ("compare", "compare-steps"):
         judge = differences if verb == "compare" else step_differences
         with open(rest[1], encoding="utf-8") as document:

@@ -161,14 +161,26 @@ static void need_clock(void)
         unit_skip("the task clock cannot be sampled here: %s", unit_no_task_clock());
 }
 
-/* Binomial: a share p of n samples is within four standard deviations. Samples of neighbours are independent enough
- * with prime periods. */
+/* Chance, at five standard deviations: of a share of n samples (binomial; samples of neighbours are independent enough
+ * with prime periods), and of a number of samples (no more than Poisson's: a timer is more regular than that, but fires
+ * late where a machine is busy). */
+static double share_spread(double share, double n)
+{
+    return 5 * sqrt(share * (1 - share) / n);
+}
+
+static double count_spread(double n)
+{
+    return 5 * sqrt(n);
+}
+
+/* Half a point for the calls between the two functions. What a busy machine does in the kernel is not the program's. */
 static void check_shares(const struct tally *tally)
 {
-    double n = (double)(tally->seven + tally->three), limit = 4 * sqrt(0.21 / n) + 0.005;
+    double n = (double)(tally->seven + tally->three), user = (double)(tally->samples - tally->kernel);
     assert_true(n > 100);
-    assert_true(fabs((double)tally->seven / n - 0.7) < limit);
-    assert_true(n > 0.9 * (double)tally->samples);
+    assert_true(fabs((double)tally->seven / n - 0.7) < share_spread(0.7, n) + 0.005);
+    assert_true(n > 0.95 * user - count_spread(0.05 * user)); /* the rest is the program's start */
     assert_int_equal(tally->info.lost, 0);
 }
 
@@ -193,9 +205,10 @@ static void gives_known_shares(void **state)
         assert_int_equal(tally.waited, 0);
         assert_int_equal(tally.execs, 1);
         assert_int_equal(tally.out_of_order, 0);
-        assert_true(fabs(tally.info.counted - seconds) < 0.02 * seconds + 0.01);
-        assert_true(fabs(tally.weight * 1e-9 - seconds) < 0.05 * seconds + 0.02); /* all of its time */
-        assert_true(fabs((double)tally.samples - 4000 * seconds) < 0.05 * 4000 * seconds + 100);
+        double expected = 4000 * seconds, spread = count_spread(expected);
+        assert_true(fabs(tally.info.counted - seconds) < 0.02 * seconds + 0.01); /* until it became the victim */
+        assert_true(fabs(tally.weight * 1e-9 - seconds) < spread / expected * seconds + 0.02); /* all of its time */
+        assert_true(fabs((double)tally.samples - expected) < spread + 80);
         forget(&tally);
     }
 }
@@ -220,7 +233,7 @@ static void reaches_ten_kilohertz(void **state)
     assert_true(sample(&tally, (struct as_native_options){.rate = 10007, .fields = PERF_SAMPLE_CALLCHAIN},
                        ARGS("shares", "1000"), 0));
     double seconds = children_seconds() - before;
-    assert_true((double)tally.samples > 0.9 * 10007 * seconds);
+    assert_true((double)tally.samples > 10007 * seconds - count_spread(10007 * seconds));
     assert_int_equal(tally.info.lost, 0);
     forget(&tally);
 }
@@ -467,7 +480,7 @@ static void skipping_takes_the_bias_out(void **state)
                       tally.how[0], tally.how[1], tally.how[2]);
         assert_true(inside > 0.9 * (double)tally.samples);
         for (int i = 0; spread && i < 3; i++)
-            assert_true(fabs((double)tally.third[i] / inside - 1.0 / 3) < 4 * sqrt(2.0 / 9 / inside) + 0.02);
+            assert_true(fabs((double)tally.third[i] / inside - 1.0 / 3) < share_spread(1.0 / 3, inside) + 0.02);
         forget(&tally);
     }
 }
@@ -509,7 +522,7 @@ static void counts_what_is_lost(void **state)
     double expected = 10007 * (children_seconds() - before);
     print_message("%lu lost, %lu samples of %.0f\n", tally.info.lost, tally.samples, expected);
     assert_true(tally.info.lost > 0);
-    assert_true(fabs((double)(tally.info.lost + tally.samples) - expected) < 0.1 * expected);
+    assert_true(fabs((double)(tally.info.lost + tally.samples) - expected) < count_spread(expected) + 0.04 * expected);
     forget(&tally);
 }
 
@@ -532,7 +545,9 @@ static void unwinds_without_frame_pointers(void **state)
         ARGS("deep", "1500"), 0));
     assert_int_equal(tally.info.lost, 0);
     assert_true(tally.walked > 50);
-    assert_true(tally.complete >= tally.walked * 98 / 100);
+    /* One in a hundred is in a prologue or an epilogue. */
+    double missing = (double)(tally.walked - tally.complete), expected = 0.01 * (double)tally.walked;
+    assert_true(missing <= expected + count_spread(expected));
     as_stack_walker_free(tally.walker);
     forget(&tally);
 }
