@@ -32,3 +32,14 @@ int64_t as_bytes_sleb(struct as_bytes *bytes)
         value |= ~(uint64_t)0 << bits;
     return (int64_t)value;
 }
+
+void as_bytes_hex(const void *bytes, size_t size, char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < size; i++) {
+        *text++ = digits[at[i] >> 4];
+        *text++ = digits[at[i] & 15];
+    }
+    *text = '\0';
+}

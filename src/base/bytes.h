@@ -104,4 +104,7 @@ static inline const char *as_bytes_string(struct as_bytes *bytes)
     return text;
 }
 
+/* Writes bytes as pairs of hexadecimal digits and a NUL: 2 * size + 1 characters. */
+void as_bytes_hex(const void *bytes, size_t size, char *text);
+
 #endif

@@ -3,6 +3,7 @@
  *
  * Everything follows from the tables' descriptors (store_table.h): a table of a key and a value is an object, one of a
  * single text an array of strings, any other an array of objects; what belongs to a series is inside it. */
+#include "base/bytes.h"
 #include "base/json.h"
 #include "export/export_internal.h"
 
@@ -20,11 +21,10 @@ static void put_bytes(struct as_json *json, const char *name, const void *where)
 {
     const uint8_t *bytes;
     size_t size;
-    char text[3 * 64] = "";
+    char text[2 * 64 + 1];
     memcpy(&bytes, where, sizeof bytes);
     memcpy(&size, (const char *)where + sizeof bytes, sizeof size);
-    for (size_t i = 0; i < size && i < 64; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    as_bytes_hex(bytes, size < 64 ? size : 64, text);
     if (size)
         as_json_string(json, name, text);
 }

@@ -2,6 +2,7 @@
  * Files that are the same on disk share a module, because a recording can name one file in any number of ways. */
 #include "perfdata/perf_spaces.h"
 
+#include "base/bytes.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "perfdata/perf_kallsyms.h"
@@ -112,13 +113,6 @@ static const char *keep(struct as_perf_spaces *spaces, const char *text)
 
 /* ---- files ---- */
 
-static void build_id_text(const struct as_perf_build_id *id, char text[2 * AS_PERF_BUILD_ID_MAX + 1])
-{
-    text[0] = '\0';
-    for (unsigned i = 0; i < id->size; i++)
-        sprintf(text + 2 * i, "%02x", id->bytes[i]);
-}
-
 static bool is_kernel(enum as_perf_mode mode)
 {
     return mode == AS_PERF_KERNEL || mode == AS_PERF_GUEST_KERNEL || mode == AS_PERF_HYPERVISOR;
@@ -163,7 +157,7 @@ static struct file *file_for(struct as_perf_spaces *spaces, const struct as_perf
 {
     char text[2 * AS_PERF_BUILD_ID_MAX + 1];
     const char *path = shown_path(map->name);
-    build_id_text(&map->build_id, text);
+    as_bytes_hex(map->build_id.bytes, map->build_id.size, text);
     char *key = as_format("%s\n%s\n%u %u %llu", path, text, map->major, map->minor, (unsigned long long)map->inode);
     uint32_t id = as_strings_intern(spaces->strings, key);
     free(key);
@@ -201,7 +195,7 @@ static struct as_module *module_for(struct as_perf_spaces *spaces, const char *p
     return module;
 }
 
-static bool same_build_id(const struct file *file, const struct as_build_id *own)
+static bool has_recorded_id(const struct file *file, const struct as_build_id *own)
 {
     /* perf pads ids of other lengths than 20 with zeros where it does not say how long they are. */
     if (own->len == 0 || own->len > file->build_id.size || memcmp(own->bytes, file->build_id.bytes, own->len) != 0)
@@ -230,7 +224,7 @@ static enum as_perf_match match_file(const struct as_perf_spaces *spaces, const 
     struct as_build_id own;
     as_elf_build_id(elf, &own);
     as_elf_close(elf);
-    return same_build_id(file, &own) ? AS_PERF_MATCHED : AS_PERF_OTHER;
+    return has_recorded_id(file, &own) ? AS_PERF_MATCHED : AS_PERF_OTHER;
 }
 
 static void try_file(struct as_perf_spaces *spaces, struct file *file, const char *path, bool first)
@@ -257,7 +251,7 @@ static void ask_file(struct as_perf_spaces *spaces, struct file *file)
         file->build_id = spaces->build_id_list.data[*known - 1];
     if (file->build_id.size > 0) {
         char text[2 * AS_PERF_BUILD_ID_MAX + 1];
-        build_id_text(&file->build_id, text);
+        as_bytes_hex(file->build_id.bytes, file->build_id.size, text);
         file->build_id_text = keep(spaces, text);
     }
     if (!is_file_path(file->path) && strcmp(file->path, "[vdso]") != 0)
@@ -383,7 +377,7 @@ static bool load_kallsyms(struct as_perf_spaces *spaces, const struct as_perf_ke
         as_perf_kallsyms_free(table);
     }
     char id[2 * AS_PERF_BUILD_ID_MAX + 1], path[PATH_MAX];
-    build_id_text(&recorded->build_id, id);
+    as_bytes_hex(recorded->build_id.bytes, recorded->build_id.size, id);
     return as_perf_search_kallsyms(&spaces->search, id, path) && as_perf_kallsyms_load(table, path, "/dev/null") &&
            (recorded->reference == 0 || recorded->reference == table->text || recorded->reference == table->stext);
 }

@@ -70,8 +70,8 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
     else
         as_json_u64(json, "samples", insn->row.samples);
     as_json_double(json, "cycles", as_view_cycles(view, insn->row.units));
-    as_json_double(json, "share", as_part_of(insn->row.units, annotation->rows.total));
-    as_json_double(json, "function_share", as_part_of(insn->row.units, annotation->units));
+    as_json_double(json, "share", as_ratio(insn->row.units, annotation->rows.total));
+    as_json_double(json, "function_share", as_ratio(insn->row.units, annotation->units));
     as_components_json(view, &insn->row, json, "components");
     json_events(annotation, json, &insn->row);
     as_json_end(json);
@@ -83,7 +83,7 @@ void as_annotation_json(const struct as_annotation *annotation, struct as_json *
     as_json_object(json, NULL);
     as_summary_json(&view->summary, json, "summary");
     as_json_string(json, "function", annotation->what.name);
-    as_json_double(json, "share", as_part_of(annotation->units, annotation->rows.total));
+    as_json_double(json, "share", as_ratio(annotation->units, annotation->rows.total));
     as_json_string(json, "module_note", annotation->module_note);
     as_json_string(json, "hole_note", annotation->hole_note);
     as_json_array(json, "lines");
@@ -94,7 +94,7 @@ void as_annotation_json(const struct as_annotation *annotation, struct as_json *
         as_json_u64(json, "line", line->line);
         as_json_string(json, "source", as_annotation_source(annotation, line->file, line->line));
         as_json_double(json, "cycles", as_view_cycles(view, line->units));
-        as_json_double(json, "function_share", as_part_of(line->units, annotation->units));
+        as_json_double(json, "function_share", as_ratio(line->units, annotation->units));
         as_json_end(json);
     }
     as_json_end(json);

@@ -75,7 +75,7 @@ static const char *short_function(const char *name, const struct as_term *term, 
 
 static void put_share(const struct as_annotation *annotation, FILE *out, const struct as_term *term, uint64_t units)
 {
-    double share = as_part_of(units, annotation->units);
+    double share = as_ratio(units, annotation->units);
     if (!units) {
         fputs("          ", out);
         return;
@@ -163,7 +163,7 @@ static const struct as_store_row_part *main_event(const struct as_store_row *row
 {
     for (size_t i = 0; i < row->n_parts; i++)
         if (row->parts[i].key)
-            return as_part_of(row->parts[i].units, row->units) >= 0.1 ? &row->parts[i] : NULL;
+            return as_ratio(row->parts[i].units, row->units) >= 0.1 ? &row->parts[i] : NULL;
     return NULL;
 }
 
@@ -233,7 +233,7 @@ static struct layout lay_out(const struct as_annotation *annotation, const struc
 static bool has_stack(const struct as_annotation *annotation, const struct layout *layout,
                       const struct as_store_row *row)
 {
-    return layout->bar * as_part_of(row->units, annotation->most) >= 0.5 || (layout->events && main_event(row));
+    return layout->bar * as_ratio(row->units, annotation->most) >= 0.5 || (layout->events && main_event(row));
 }
 
 static void put_stack(const struct as_annotation *annotation, FILE *out, const struct as_term *term,
@@ -245,7 +245,7 @@ static void put_stack(const struct as_annotation *annotation, FILE *out, const s
     as_legend_bar(&annotation->legend, out, term, row, annotation->most, layout->bar, event != NULL);
     if (!event || term->width < layout->events + 8)
         return;
-    snprintf(text, sizeof text, "%3.0f %% %s", 100 * as_part_of(event->units, row->units),
+    snprintf(text, sizeof text, "%3.0f %% %s", 100 * as_ratio(event->units, row->units),
              AS_SHOW(as_view_component(annotation->view, event->key, component)));
     fputc(' ', out);
     as_show_in(out, term, text, term->width - layout->events, false);
@@ -389,7 +389,7 @@ static void put_title(const struct as_annotation *annotation, FILE *out, const s
     }
     as_str_addf(&text, "%s%s(%s): %.2f %% of the time, of which these are shares", fits ? shown : "", fits ? " " : "",
                 AS_SHOW(as_view_module(annotation->view, function->module)),
-                100 * as_part_of(annotation->units, annotation->rows.total));
+                100 * as_ratio(annotation->units, annotation->rows.total));
     as_show_wrapped(out, term, as_str_get(&text), 0, 2);
     fputc('\n', out);
     as_str_free(&text);

@@ -37,13 +37,13 @@ static void put_row(const struct as_branches *branches, const struct as_store_br
                     const struct as_term *term, unsigned name)
 {
     char location[AS_ROW_NAME_MAX];
-    double share = as_part_of(row->taken, branches->taken);
+    double share = as_ratio(row->taken, branches->taken);
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
     as_term_plain(out, term);
-    fprintf(out, "%11s  %7.2f %%  ", AS_COUNT(row->taken), 100 * as_part_of(row->mispredicted, row->taken));
+    fprintf(out, "%11s  %7.2f %%  ", AS_COUNT(row->taken), 100 * as_ratio(row->mispredicted, row->taken));
     if (branches->has_cycles)
-        fprintf(out, "%8.1f  ", as_part_of(row->cycles, row->taken));
+        fprintf(out, "%8.1f  ", as_ratio(row->cycles, row->taken));
     as_show_in(out, term, as_view_location_name(branches->view, row->source, location), name, true);
     fprintf(out, "  %s\n", AS_SHOW(as_view_location_name(branches->view, row->target, location)));
 }
@@ -70,7 +70,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     if (as_filters_text(branches->view, out, false))
         fputc('\n', out);
     fprintf(out, "%s taken branches were recorded, %.2f %% of them mispredicted\n\n", AS_COUNT(branches->taken),
-            100 * as_part_of(branches->mispredicted, branches->taken));
+            100 * as_ratio(branches->mispredicted, branches->taken));
     as_term_bold(out, term, true);
     fprintf(out, "  share           taken  mispredict  %s%-*s  to\n", branches->has_cycles ? "  cycles  " : "",
             (int)name, "from");
@@ -80,7 +80,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     for (size_t i = n; i < branches->n; i++)
         rest += branches->rows[i].taken;
     if (n < branches->n)
-        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_part_of(rest, branches->taken),
+        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_ratio(rest, branches->taken),
                 branches->n - n);
 }
 
@@ -107,7 +107,7 @@ static bool json_row(const struct as_branches *branches, const struct as_store_b
 {
     as_json_object(json, NULL);
     as_json_u64(json, "taken", row->taken);
-    as_json_double(json, "share", as_part_of(row->taken, branches->taken));
+    as_json_double(json, "share", as_ratio(row->taken, branches->taken));
     as_json_u64(json, "mispredicted", row->mispredicted);
     if (branches->has_cycles)
         as_json_u64(json, "cycles", row->cycles);
@@ -155,8 +155,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         const struct as_store_branch *row = &branches->rows[i];
         csv_location(branches->view, row->source, out);
         csv_location(branches->view, row->target, out);
-        fprintf(out, "%" PRIu64 ",%.17g,%" PRIu64 ",%" PRIu64 "\r\n", row->taken,
-                as_part_of(row->taken, branches->taken), row->mispredicted, row->cycles);
+        fprintf(out, "%" PRIu64 ",%.17g,%" PRIu64 ",%" PRIu64 "\r\n", row->taken, as_ratio(row->taken, branches->taken),
+                row->mispredicted, row->cycles);
     }
     return true;
 }

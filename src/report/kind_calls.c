@@ -73,7 +73,7 @@ static void put_parts(const struct as_tree *tree, FILE *out, const struct as_ter
         return;
     as_tree_row_total(tree, node, &row);
     for (size_t i = 0; i < columns->n; i++)
-        fprintf(out, "%6.2f  ", 100 * as_part_of(as_row_part(&row, tree->legend.masks[columns->keys[i]]), tree->total));
+        fprintf(out, "%6.2f  ", 100 * as_ratio(as_row_part(&row, tree->legend.masks[columns->keys[i]]), tree->total));
     as_legend_bar(&tree->legend, out, term, &row, tree->total, columns->bar, true);
     fputs("  ", out);
     as_tree_row_free(&row);
@@ -86,10 +86,10 @@ static void put_node(const struct as_tree *tree, FILE *out, const struct as_term
     unsigned most = term->width > used + NAME_MIN ? (term->width - used - NAME_MIN) / 2 : 1;
     char depth[16] = "", deep[32] = "", name[AS_TREE_NAME_MAX];
     unsigned indent = node->depth < most ? node->depth : most;
-    as_term_heat(out, term, as_part_of(node->total, tree->total));
-    fprintf(out, "%7.2f %%  ", 100 * as_part_of(node->total, tree->total));
+    as_term_heat(out, term, as_ratio(node->total, tree->total));
+    fprintf(out, "%7.2f %%  ", 100 * as_ratio(node->total, tree->total));
     as_term_plain(out, term);
-    fprintf(out, "%6.2f %%  ", 100 * as_part_of(node->self, tree->total));
+    fprintf(out, "%6.2f %%  ", 100 * as_ratio(node->self, tree->total));
     put_parts(tree, out, term, columns, node);
     for (unsigned i = 0; i < indent; i++)
         fputs(term->utf8 ? "│ " : "| ", out);
@@ -146,9 +146,9 @@ static void json_node(const struct as_tree *tree, const struct as_tree_node *nod
     as_json_address(json, "address", node->address);
     as_json_bool(json, "signal", node->signal);
     as_json_double(json, "cycles", as_view_cycles(view, node->self));
-    as_json_double(json, "share", as_part_of(node->self, tree->total));
+    as_json_double(json, "share", as_ratio(node->self, tree->total));
     as_json_double(json, "total", as_view_cycles(view, node->total));
-    as_json_double(json, "total_share", as_part_of(node->total, tree->total));
+    as_json_double(json, "total_share", as_ratio(node->total, tree->total));
     if (as_tree_has_parts(tree))
         json_parts(tree, node, json);
     as_json_end(json);
@@ -198,8 +198,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         fprintf(out, "%" PRIu32 ",", node->depth);
         as_csv_field(out, as_view_function(view, node->function));
         fprintf(out, ",0x%" PRIx64 ",%d,%.17g,%.17g,%.17g", node->address, node->signal,
-                as_view_cycles(view, node->self), as_part_of(node->self, tree->total),
-                as_view_cycles(view, node->total));
+                as_view_cycles(view, node->self), as_ratio(node->self, tree->total), as_view_cycles(view, node->total));
         if (as_tree_has_parts(tree))
             csv_parts(tree, node, out);
         fputs("\r\n", out);

@@ -116,7 +116,7 @@ static void put_top(const struct as_data *data, const struct as_data_row *row, F
     }
     for (size_t i = 0; i < row->n_top; i++)
         fprintf(out, "%s%s %.0f %%", i ? ", " : "", AS_SHOW(place_name(data, NULL, row->top[i].instruction, name)),
-                100 * as_part_of(row->top[i].units, row->units));
+                100 * as_ratio(row->top[i].units, row->units));
     if (row->n_instructions > row->n_top)
         fprintf(out, ", %zu more", row->n_instructions - row->n_top);
 }
@@ -125,12 +125,12 @@ static void put_row(const struct as_data *data, const struct as_data_row *row, F
                     unsigned name)
 {
     char object[AS_SHOW_MAX];
-    double share = as_part_of(row->units, data->units);
+    double share = as_ratio(row->units, data->units);
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
     as_term_plain(out, term);
     fprintf(out, "%9s  %5.0f %%  %5.0f %%  %9s  %9s  ", AS_COUNT(row->samples),
-            100 * as_part_of(row->load_units, row->units), 100 * as_part_of(row->store_units, row->units),
+            100 * as_ratio(row->load_units, row->units), 100 * as_ratio(row->store_units, row->units),
             AS_COUNT(row->lines), AS_COUNT(row->bytes));
     as_show_in(out, term, as_data_object_name(data, row->object, object), name, true);
     fputs("  ", out);
@@ -163,7 +163,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     for (size_t i = n; i < data->n; i++)
         rest += data->rows[i].units;
     if (n < data->n)
-        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_part_of(rest, data->units), data->n - n);
+        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_ratio(rest, data->units), data->n - n);
 }
 
 /* ---- JSON ---- */
@@ -216,7 +216,7 @@ static bool json_row(const struct as_data *data, const struct as_data_row *row, 
     as_json_object(json, NULL);
     json_object(data, row->object, json);
     as_json_double(json, "time", as_view_cycles(data->view, row->units));
-    as_json_double(json, "share", as_part_of(row->units, data->units));
+    as_json_double(json, "share", as_ratio(row->units, data->units));
     as_json_u64(json, "samples", row->samples);
     as_json_double(json, "load_time", as_view_cycles(data->view, row->load_units));
     as_json_double(json, "store_time", as_view_cycles(data->view, row->store_units));
@@ -289,7 +289,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         csv_object(data, row, out);
         csv_code(data, row, out);
         fprintf(out, ",%" PRIu64 ",%.17g,%.17g,%.17g,%.17g,%" PRIu64 ",%" PRIu64 "\r\n", row->samples,
-                as_view_cycles(data->view, row->units), as_part_of(row->units, data->units),
+                as_view_cycles(data->view, row->units), as_ratio(row->units, data->units),
                 as_view_cycles(data->view, row->load_units), as_view_cycles(data->view, row->store_units), row->lines,
                 row->bytes);
     }

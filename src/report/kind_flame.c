@@ -110,7 +110,7 @@ static void find_below(const struct as_tree *tree, const frames *level, double w
         const struct as_tree_node *node = &tree->nodes[level->data[i].node];
         double at = level->data[i].start;
         for (uint32_t child = node->first; child < node->first + node->n; child++) {
-            double part = width * as_part_of(tree->nodes[child].total, tree->total);
+            double part = width * as_ratio(tree->nodes[child].total, tree->total);
             if (part >= 0.5)
                 *as_vec_push(below) = (struct frame){.node = child, .start = at, .width = part};
             at += part;
@@ -125,7 +125,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     double width = term->width > 1 ? term->width - 1 : 1, at = 0;
     as_head_text(tree->view, out, term);
     for (uint32_t i = 0; i < tree->n_roots; i++) {
-        double part = width * as_part_of(tree->nodes[i].total, tree->total);
+        double part = width * as_ratio(tree->nodes[i].total, tree->total);
         *as_vec_push(&level) = (struct frame){.node = i, .start = at, .width = part};
         at += part;
     }

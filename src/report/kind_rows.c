@@ -102,7 +102,7 @@ static void put_sorted(const struct as_rows *list, FILE *out, const struct as_st
         fprintf(out, "%*s  ", SORTED, AS_COUNT(row->executions));
     else
         fprintf(out, "%*.2f %%  ", SORTED - 2,
-                100 * as_part_of(as_row_event_units(row, list->order.event), list->rows.total));
+                100 * as_ratio(as_row_event_units(row, list->order.event), list->rows.total));
 }
 
 static void put_row(const struct as_rows *list, FILE *out, const struct as_term *term, const struct layout *layout,
@@ -110,21 +110,21 @@ static void put_row(const struct as_rows *list, FILE *out, const struct as_term 
 {
     const struct as_view *view = list->view;
     char name[AS_ROW_NAME_MAX];
-    double share = as_part_of(row->units, list->rows.total);
+    double share = as_ratio(row->units, list->rows.total);
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
     as_term_plain(out, term);
     if (layout->total)
-        fprintf(out, "%6.2f %%  ", 100 * as_part_of(as_rows_total(list, row), list->rows.total));
+        fprintf(out, "%6.2f %%  ", 100 * as_ratio(as_rows_total(list, row), list->rows.total));
     if (layout->samples)
         fprintf(out, "%10s  ", AS_COUNT(row->samples));
     if (layout->sorted)
         put_sorted(list, out, row);
     for (size_t i = 0; i < layout->columns; i++)
         fprintf(out, "%6.2f  ",
-                100 * as_part_of(as_row_part(row, list->legend.masks[layout->keys[i]]), list->rows.total));
+                100 * as_ratio(as_row_part(row, list->legend.masks[layout->keys[i]]), list->rows.total));
     as_show_in(out, term, as_view_row_name(view, list->level, row, name), layout->name, true);
-    bool bar = layout->bar * as_part_of(row->units, most) >= 0.5;
+    bool bar = layout->bar * as_ratio(row->units, most) >= 0.5;
     if (layout->module) {
         const char *module = as_view_module(view, row->module);
         fputs("  ", out);
@@ -143,7 +143,7 @@ static void put_rest(const struct as_rows *list, FILE *out, size_t n)
     for (size_t i = n; i < list->rows.n; i++)
         units += list->rows.rows[i].units;
     if (n < list->rows.n)
-        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_part_of(units, list->rows.total),
+        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_ratio(units, list->rows.total),
                 list->rows.n - n);
 }
 
@@ -153,7 +153,7 @@ static void put_filters(const struct as_rows *list, FILE *out)
         return;
     if (list->rows.units != list->rows.total)
         fprintf(out, "; shown is %.2f %% of it: what the filters leave",
-                100 * as_part_of(list->rows.units, list->rows.total));
+                100 * as_ratio(list->rows.units, list->rows.total));
     fputc('\n', out);
 }
 
@@ -162,7 +162,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     const struct shown *shown = state;
     const struct as_rows *list = &shown->list;
     size_t n = as_report_shown(list->rows.n, shown->limit);
-    while (n > 1 && as_part_of(list->rows.rows[n - 1].units, list->rows.total) < shown->least)
+    while (n > 1 && as_ratio(list->rows.rows[n - 1].units, list->rows.total) < shown->least)
         n--;
     struct layout layout = lay_out(list, term, n);
     uint64_t most = 0;
@@ -215,10 +215,10 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
     else if (row->executions)
         as_json_u64(json, "executions", row->executions);
     as_json_double(json, "cycles", as_view_cycles(view, row->units));
-    as_json_double(json, "share", as_part_of(row->units, list->rows.total));
+    as_json_double(json, "share", as_ratio(row->units, list->rows.total));
     if (as_rows_has_total(list)) {
         as_json_double(json, "total", as_view_cycles(view, as_rows_total(list, row)));
-        as_json_double(json, "total_share", as_part_of(as_rows_total(list, row), list->rows.total));
+        as_json_double(json, "total_share", as_ratio(as_rows_total(list, row), list->rows.total));
     }
     as_components_json(view, row, json, "components");
     as_json_end(json);
@@ -273,7 +273,7 @@ static void csv_row(const struct as_rows *list, const struct as_store_row *row, 
     fprintf(out, ",0x%" PRIx64 ",", row->address);
     as_csv_field(out, text);
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g,%.17g", row->samples, row->executions,
-            as_view_cycles(view, row->units), as_part_of(row->units, list->rows.total),
+            as_view_cycles(view, row->units), as_ratio(row->units, list->rows.total),
             as_view_cycles(view, as_rows_total(list, row)));
     as_csv_components(&list->legend, view, row, out);
     fputs("\r\n", out);

@@ -7,7 +7,7 @@ size_t as_legend_columns(const struct as_legend *legend, const struct as_term *t
 {
     size_t n = 0;
     for (size_t key = 1; key < legend->n && n < AS_LEGEND_COLUMNS && term->width >= AS_TERM_WIDE; key++)
-        if (as_part_of(legend->units[key], legend->total) >= 0.005)
+        if (as_ratio(legend->units[key], legend->total) >= 0.005)
             keys[n++] = key;
     return n;
 }
@@ -24,7 +24,7 @@ void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_te
         by_key[0] = row->units;
     for (size_t key = 0; key <= AS_LEGEND_KEYS; key++) {
         sum += by_key[key];
-        size_t end = (size_t)(width * as_part_of(sum, most) + 0.5);
+        size_t end = (size_t)(width * as_ratio(sum, most) + 0.5);
         as_term_key(out, term, key, end > drawn ? end - drawn : 0);
         drawn = end > drawn ? end : drawn;
     }
@@ -55,12 +55,12 @@ void as_legend_text(const struct as_legend *legend, const struct as_view *view, 
             continue;
         fputs("  ", out);
         as_term_key(out, term, i, 1);
-        fprintf(out, " %6.2f %%  ", 100 * as_part_of(legend->units[i], legend->total));
+        fprintf(out, " %6.2f %%  ", 100 * as_ratio(legend->units[i], legend->total));
         fprintf(out, meaning ? "%-20s " : "%s", AS_SHOW(as_view_component(view, legend->masks[i], component)));
         as_show_wrapped(out, term, meaning ? AS_SHOW(meaning) : "", MEANING, MEANING);
         fputc('\n', out);
     }
     if (legend->others)
         fprintf(out, "  %c %6.2f %%  other combinations\n", as_term_letter(AS_LEGEND_KEYS),
-                100 * as_part_of(legend->others, legend->total));
+                100 * as_ratio(legend->others, legend->total));
 }

@@ -4,6 +4,8 @@
  */
 #include "symbol/debugfile.h"
 
+#include "base/bytes.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -72,8 +74,7 @@ static struct as_elf *try_build_id(const char *roots, const struct wanted *wante
     char hex[2 * AS_BUILD_ID_MAX + 1];
     if (wanted->id.len < 3)
         return NULL;
-    for (size_t i = 0; i < wanted->id.len; i++)
-        snprintf(hex + 2 * i, 3, "%02x", wanted->id.bytes[i]);
+    as_bytes_hex(wanted->id.bytes, wanted->id.len, hex);
     for (const char *root = roots, *end; *root != '\0'; root = *end == ':' ? end + 1 : end) {
         end = strchrnul(root, ':');
         int n = snprintf(found, PATH_MAX, "%.*s/.build-id/%.2s/%s.debug", (int)(end - root), root, hex, hex + 2);

@@ -2,6 +2,7 @@
  * since it was mapped is not read: no names are better than wrong ones. */
 #include "symbol/module.h"
 
+#include "base/bytes.h"
 #include "symbol/debugfile.h"
 #include "symbol/demangle.h"
 
@@ -22,8 +23,7 @@ static void keep_build_id(struct as_module *module, const struct as_elf *elf)
 {
     struct as_build_id id;
     as_elf_build_id(elf, &id);
-    for (size_t i = 0; i < id.len; i++)
-        snprintf(module->build_id + 2 * i, 3, "%02x", id.bytes[i]);
+    as_bytes_hex(id.bytes, id.len, module->build_id);
 }
 
 static void remember_debug(struct as_module *module, const struct as_elf *elf, const char *path)

@@ -1,19 +1,18 @@
 /* See module_check.h. The build-id tells for certain; without one, size and time have to do. */
 #include "view/module_check.h"
 
+#include "base/bytes.h"
 #include "symbol/elffile.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static bool same_build_id(const struct as_elf *elf, const char *expected)
+static bool is_called(const struct as_elf *elf, const char *expected)
 {
     struct as_build_id id;
-    char text[2 * AS_BUILD_ID_MAX + 1] = "";
+    char text[2 * AS_BUILD_ID_MAX + 1];
     as_elf_build_id(elf, &id);
-    for (size_t i = 0; i < id.len; i++)
-        snprintf(text + 2 * i, 3, "%02x", id.bytes[i]);
+    as_bytes_hex(id.bytes, id.len, text);
     return strcmp(text, expected) == 0;
 }
 
@@ -27,7 +26,7 @@ const char *as_module_check(const struct as_store_module *module)
         return "it is not there any more";
     if (module->build_id) {
         struct as_elf *elf = as_elf_open(module->path, NULL);
-        bool same = elf && same_build_id(elf, module->build_id);
+        bool same = elf && is_called(elf, module->build_id);
         as_elf_close(elf);
         return same ? NULL : changed;
     }

@@ -237,7 +237,7 @@ struct as_tree_walk as_tree_walk_start(const struct as_tree *tree, size_t limit,
         order[i] = i;
     qsort_r(order, tree->n, sizeof *order, largest_first, tree->nodes);
     for (size_t i = 0; i < tree->n && (!limit || i < limit); i++)
-        walk.shown[order[i]] = as_part_of(tree->nodes[order[i]].total, tree->total) >= least;
+        walk.shown[order[i]] = as_ratio(tree->nodes[order[i]].total, tree->total) >= least;
     free(order);
     return walk;
 }

@@ -5,6 +5,7 @@
 #ifndef AS_VIEW_VIEW_H
 #define AS_VIEW_VIEW_H
 
+#include "base/ratio.h"
 #include "base/show.h"
 #include "view/summary.h"
 
@@ -69,10 +70,6 @@ void as_view_filters(const struct as_view *view, struct as_view_filter filters[A
 bool as_view_counts(const struct as_view *view, uint32_t instruction);
 
 double as_view_cycles(const struct as_view *view, uint64_t units);
-static inline double as_part_of(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
 
 /* Where the function begins in the address space: an offset into it is an address minus this. */
 uint64_t as_view_function_address(const struct as_view *view, uint32_t function);

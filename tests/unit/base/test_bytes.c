@@ -79,12 +79,23 @@ static void leb128_without_end(void **state)
     assert_false(bytes.bad);
 }
 
+static void hexadecimal(void **state)
+{
+    char text[8] = "-------";
+    as_bytes_hex((const uint8_t[]){0x0a, 0xf1, 0x90}, 3, text);
+    assert_string_equal(text, "0af190");
+    assert_int_equal(text[7], '\0');
+    as_bytes_hex(text, 0, text);
+    assert_string_equal(text, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(in_the_other_order),
-        cmocka_unit_test(the_end), cmocka_unit_test(texts),
-        cmocka_unit_test(leb128),  cmocka_unit_test(leb128_without_end),
+        cmocka_unit_test(numbers),     cmocka_unit_test(in_the_other_order),
+        cmocka_unit_test(the_end),     cmocka_unit_test(texts),
+        cmocka_unit_test(leb128),      cmocka_unit_test(leb128_without_end),
+        cmocka_unit_test(hexadecimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
