@@ -1,6 +1,20 @@
 /* See stream_gen.h. */
 #include "stream_gen.h"
 
+const char *const bed_odd_machines[BED_ODD_MACHINES] = {
+    "back.rob=16,queue.int.size=6,queue.mem.size=4,queue.fp.size=4,front.fetch_buffer=8",
+    "back.load_queue=3,back.store_queue=3,front.max_branches=2,front.fetch_targets=5",
+    "back.int_registers=40,back.fp_registers=40,back.width=3,back.commit_width=2,back.rob=126",
+    "front.depth=1,front.redirect=0,front.flush=0,back.dispatch_to_issue=0",
+    "back.memory_speculation=no,back.store_drain=2,front.depth=12,back.dispatch_to_issue=4",
+    "back.dependence_predictor=yes,unit.store.latency=3,unit.load.latency=2,back.forward_latency=7",
+    "queue.mem.width=1,unit.int.count=1,predictor.fast_entries=0,front.taken_bubble=3,back.flag_flush=no",
+    "back.width=1,back.commit_width=1,front.fetch_width=1,front.fetch_buffer=1,back.rob=2",
+    "back.rob_rows=no,back.int_registers=40,back.width=3,back.commit_width=5",
+    "back.width=8,back.rob=24,front.fetch_bytes=32,back.commit_width=6",
+    "front.fetch_width=3,queue.int.size=6,front.max_branches=2",
+};
+
 struct generator {
     struct core_bed *bed;
     const struct stream_mix *mix;

@@ -17,6 +17,18 @@ struct stream_mix {
     uint32_t wild;    /* of a hundred branches: go either way at random; others have a habit */
 };
 
+/* Forwarding, violations of the memory order, fences, atomics, flushes. */
+#define STREAM_MIX_TROUBLE                                                                                             \
+    {                                                                                                                  \
+        .mul = 8, .fp = 10, .loads = 22, .stores = 14, .branches = 15, .nops = 3, .fences = 10, .atomics = 10,         \
+        .serialising = 10, .flushing = 10, .footprint = 512, .far = 20, .alias = 80, .late = 60, .partial = 30,        \
+        .wild = 20                                                                                                     \
+    }
+
+/* Changes of boom-tip that make it narrow, shallow or odd, for core_bed_open_machine. */
+enum { BED_ODD_MACHINES = 11 };
+extern const char *const bed_odd_machines[BED_ODD_MACHINES];
+
 void stream_generate(struct core_bed *bed, const struct stream_mix *mix, uint64_t seed, uint32_t n_static,
                      uint32_t n_steps);
 

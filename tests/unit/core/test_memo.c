@@ -19,22 +19,7 @@ static const struct stream_mix mixes[] = {
      .alias = 30,
      .late = 20},
     /* forwarding, violations of the memory order, fences, atomics, flushes */
-    {.mul = 8,
-     .fp = 10,
-     .loads = 22,
-     .stores = 14,
-     .branches = 15,
-     .nops = 3,
-     .fences = 10,
-     .atomics = 10,
-     .serialising = 10,
-     .flushing = 10,
-     .footprint = 512,
-     .far = 20,
-     .alias = 80,
-     .late = 60,
-     .partial = 30,
-     .wild = 20},
+    STREAM_MIX_TROUBLE,
     /* stores more than can drain, dividers */
     {.div = 4,
      .fp_div = 3,
@@ -177,23 +162,10 @@ static void is_exact_on_all_machines(void **state)
 
 static void is_exact_on_odd_machines(void **state)
 {
-    static const char *const changes[] = {
-        "back.rob=16,queue.int.size=6,queue.mem.size=4,queue.fp.size=4,front.fetch_buffer=8",
-        "back.load_queue=3,back.store_queue=3,front.max_branches=2,front.fetch_targets=5",
-        "back.int_registers=40,back.fp_registers=40,back.width=3,back.commit_width=2,back.rob=126",
-        "front.depth=1,front.redirect=0,front.flush=0,back.dispatch_to_issue=0",
-        "back.memory_speculation=no,back.store_drain=2,front.depth=12,back.dispatch_to_issue=4",
-        "back.dependence_predictor=yes,unit.store.latency=3,unit.load.latency=2,back.forward_latency=7",
-        "queue.mem.width=1,unit.int.count=1,predictor.fast_entries=0,front.taken_bubble=3,back.flag_flush=no",
-        "back.width=1,back.commit_width=1,front.fetch_width=1,front.fetch_buffer=1,back.rob=2",
-        "back.rob_rows=no,back.int_registers=40,back.width=3,back.commit_width=5",
-        "back.width=8,back.rob=24,front.fetch_bytes=32,back.commit_width=6",
-        "front.fetch_width=3,queue.int.size=6,front.max_branches=2",
-        "memory.fault_cycles=300,memory.dtlb.entries=4,memory.dtlb.ways=4",
-    };
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        assert_machine("boom-tip", changes[i]);
-    assert_machine("zen4-like", changes[5]);
+    for (size_t i = 0; i < BED_ODD_MACHINES; i++)
+        assert_machine("boom-tip", bed_odd_machines[i]);
+    assert_machine("boom-tip", "memory.fault_cycles=300,memory.dtlb.entries=4,memory.dtlb.ways=4");
+    assert_machine("zen4-like", bed_odd_machines[5]);
 }
 
 static void is_exact_with_ideals(void **state)

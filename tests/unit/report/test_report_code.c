@@ -68,7 +68,7 @@ static void annotations(void **state)
 static void long_names(void **state)
 {
     static const char name[] = "shop::till<int, std::vector<char>>::operator<<(shop::coin<5>, long, long, long)";
-    struct as_store_writer *writer = view_bed_writer("long.db");
+    struct as_store_writer *writer = bed_writer("long.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1, .events = 1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -92,7 +92,7 @@ static void long_names(void **state)
         as_store_add_component(writer, &(struct as_store_component){series, 0, i, 1, 10 + 5 * i, 1});
         as_store_add_component(writer, &(struct as_store_component){series, 0, i, 0, 90 + 95 * i, 0});
     }
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("long.db", NULL);
     struct as_sources *sources = as_sources_new(".");
     FILE *out = unit_golden_begin();
@@ -176,7 +176,7 @@ enum { THREADS = AS_PAGE_THREADS + 1, OBJECTS = AS_PAGE_ROWS + 3, CODE = AS_PAGE
  * more if `more`. Object and branch i has 10000 - i units, and is met as often. */
 static void write_crowd(const char *path, uint32_t more)
 {
-    struct as_store_writer *writer = view_bed_writer(path);
+    struct as_store_writer *writer = bed_writer(path);
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "clock", .unit = "cycles", .scale = 1, .precise = -1});
     for (uint32_t i = 0; i < THREADS; i++)
@@ -206,7 +206,7 @@ static void write_crowd(const char *path, uint32_t more)
         as_store_add_path_time(
             writer, &(struct as_store_path_time){series, 0, i, AS_STORE_NONE, i < AS_PAGE_PATHS ? 1000 : 1, 1});
     }
-    view_bed_commit(writer);
+    bed_commit(writer);
 }
 
 /* How many numbers the array behind `name` has, the first of that name behind `from`. */

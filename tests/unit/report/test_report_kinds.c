@@ -266,7 +266,7 @@ static void write_missing(const char *path, double less)
                  {"lone_chains", 0.5},
                  {"not_unwound", 0.2},
                  {"unmatched_files", 0.2}};
-    struct as_store_writer *writer = view_bed_writer(path);
+    struct as_store_writer *writer = bed_writer(path);
     as_store_add_series(writer,
                         &(struct as_store_series){.name = "clock", .unit = "nanoseconds", .scale = 1, .precise = -1});
     as_store_add_meta(writer, AS_META_SOURCE, "timer");
@@ -274,7 +274,7 @@ static void write_missing(const char *path, double less)
     as_store_add_meta_double(writer, AS_META_SECONDS, 1.5);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         as_store_add_quality(writer, parts[i].key, parts[i].least - less, parts[i].key);
-    view_bed_commit(writer);
+    bed_commit(writer);
 }
 
 static void missing_parts(void **state)
@@ -293,7 +293,7 @@ static void missing_parts(void **state)
 /* What the agent could not count, where it is a call or more. */
 static void agent_notes(void **state)
 {
-    struct as_store_writer *writer = view_bed_writer("agent.db");
+    struct as_store_writer *writer = bed_writer("agent.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "bytes", .unit = "bytes", .scale = 1, .precise = -1, .samples = 2});
     as_store_add_quality(writer, "agent_first", 2, "that came first");
@@ -310,7 +310,7 @@ static void agent_notes(void **state)
     as_store_add_time(writer, &(struct as_store_time){series, 0, 0, 64, 2, 0});
     as_store_add_object(writer, &(struct as_store_object){AS_STORE_NONE, "ab", 0, 8});
     as_store_add_access(writer, &(struct as_store_access){series, 0, 0, 64, 4, AS_STORE_LOAD, 0, 0, 64, 2});
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("agent.db", NULL);
     FILE *out = unit_golden_begin();
     unit_golden_section(out, "notes");
@@ -323,7 +323,7 @@ static void agent_notes(void **state)
 
 static void write_one(const char *path, uint64_t units)
 {
-    struct as_store_writer *writer = view_bed_writer(path);
+    struct as_store_writer *writer = bed_writer(path);
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -332,7 +332,7 @@ static void write_one(const char *path, uint64_t units)
         writer, &(struct as_store_insn){
                     {16, AS_STORE_NONE, 0, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", NULL, NULL, 0});
     as_store_add_time(writer, &(struct as_store_time){series, 0, 0, units, 1, 0});
-    view_bed_commit(writer);
+    bed_commit(writer);
 }
 
 /* Changes from too small to be told to a thousandfold, both ways. */
@@ -424,14 +424,6 @@ static void what_is_not_there(void **state)
     as_view_free(&view);
 }
 
-static int set_up(void **state)
-{
-    view_bed_enter();
-    view_bed_shop("shop.db");
-    view_bed_old("old.db");
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,5 +435,5 @@ int main(void)
         cmocka_unit_test(agent_notes),  cmocka_unit_test(changes_of_any_size),
         cmocka_unit_test(what_applies), cmocka_unit_test(what_is_not_there),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

@@ -127,12 +127,12 @@ static void targets_in_several_functions(void **state)
         const char *name;
     } wanted[] = {{0x2010, "stub"}, {0x2014, "stub+0x4"},  {0x2018, "point"},     {0x2019, "stub+0x9"},
                   {0x2000, ".plt"}, {0x2030, "late+0x20"}, {0x2060, "half+0x60"}, {0x2090, ".plt+0x90"}};
-    struct as_store_writer *writer = view_bed_writer("plt.db");
+    struct as_store_writer *writer = bed_writer("plt.db");
     as_store_add_series(writer,
                         &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         as_store_add_function(writer, &functions[i]);
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("plt.db", NULL);
     struct as_sources *sources = as_sources_new(NULL);
     struct as_annotation annotation = make(&view, 0, sources);
@@ -196,7 +196,7 @@ static void source_lines(void **state)
 /* An instruction at the end of a page may have been met in part: the whole one is shown. */
 static void beginnings_are_dropped(void **state)
 {
-    struct as_store_writer *writer = view_bed_writer("pages.db");
+    struct as_store_writer *writer = bed_writer("pages.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -218,7 +218,7 @@ static void beginnings_are_dropped(void **state)
             as_store_add_time(
                 writer, &(struct as_store_time){series, 0, i, code[i].units, code[i].samples, code[i].executions});
     }
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("pages.db", NULL);
     struct as_sources *sources = as_sources_new(NULL);
     struct as_annotation annotation = make(&view, 0, sources);
@@ -260,7 +260,7 @@ static struct as_view open_victim(uint64_t size, uint64_t offset, size_t length)
     uint64_t base = 0, address = (uintptr_t)view_victim;
     assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
     dl_iterate_phdr(find_base, &base);
-    struct as_store_writer *writer = view_bed_writer("victim.db");
+    struct as_store_writer *writer = bed_writer("victim.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -273,7 +273,7 @@ static struct as_view open_victim(uint64_t size, uint64_t offset, size_t length)
                                                              (const uint8_t *)"\x31\xdb\x90",
                                                              length});
     as_store_add_time(writer, &(struct as_store_time){series, 0, 0, 9, 1, 0});
-    view_bed_commit(writer);
+    bed_commit(writer);
     return view_bed_open("victim.db", NULL);
 }
 
@@ -342,13 +342,6 @@ static void what_is_no_code(void **state)
     as_sources_free(sources);
 }
 
-static int set_up(void **state)
-{
-    view_bed_enter();
-    view_bed_shop("shop.db");
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,5 +355,5 @@ int main(void)
         cmocka_unit_test(holes_are_filled_from_the_file),
         cmocka_unit_test(what_is_no_code),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

@@ -219,7 +219,7 @@ static void no_branches(void **state)
 /* Equal branches come by source, then target. */
 static void branches_that_are_equal(void **state)
 {
-    struct as_store_writer *writer = view_bed_writer("equal.db");
+    struct as_store_writer *writer = bed_writer("equal.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     for (uint32_t i = 0; i < 3; i++)
@@ -228,7 +228,7 @@ static void branches_that_are_equal(void **state)
     static const uint32_t ends[][2] = {{2, 0}, {0, 2}, {1, 1}, {0, 1}};
     for (size_t i = 0; i < 4; i++)
         as_store_add_branch(writer, &(struct as_store_branch){series, ends[i][0], ends[i][1], 5, 0, 0});
-    view_bed_commit(writer);
+    bed_commit(writer);
     static const uint32_t wanted[][2] = {{0, 1}, {0, 2}, {1, 1}, {2, 0}};
     struct as_error err = AS_ERROR_INIT;
     struct as_view view = view_bed_open("equal.db", NULL);
@@ -330,7 +330,7 @@ static void differences_at_other_levels(void **state)
 static void differences_that_are_equal(void **state)
 {
     static const char *const names[] = {"b", "c", "a"}, *const wanted[] = {"a", "b", "c"};
-    struct as_store_writer *writer = view_bed_writer("alike.db");
+    struct as_store_writer *writer = bed_writer("alike.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1, .events = 3});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -344,7 +344,7 @@ static void differences_that_are_equal(void **state)
         as_store_add_component(writer, &(struct as_store_component){series, 0, i, 1, 10, 1});
         as_store_add_component(writer, &(struct as_store_component){series, 0, i, 2, 20, 0});
     }
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_error err = AS_ERROR_INIT;
     struct as_view one = view_bed_open("alike.db", NULL), two = view_bed_open("alike.db", NULL);
     struct as_diff *diff = as_diff_new(&one, &two, AS_STORE_BY_FUNCTION, &err);
@@ -394,14 +394,6 @@ static void profiles_that_are_the_same(void **state)
     as_view_free(&tea);
 }
 
-static int set_up(void **state)
-{
-    view_bed_enter();
-    view_bed_shop("shop.db");
-    view_bed_old("old.db");
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,5 +413,5 @@ int main(void)
         cmocka_unit_test(profiles_that_cannot_be_compared),
         cmocka_unit_test(profiles_that_are_the_same),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

@@ -304,7 +304,7 @@ static void names_of_rows(void **state)
 /* Threads of several processes are told apart. */
 static void names_of_processes(void **state)
 {
-    struct as_store_writer *writer = view_bed_writer("two.db");
+    struct as_store_writer *writer = bed_writer("two.db");
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_thread(writer, &(struct as_store_thread){2, 8, "child", 0, 0, 0});
     as_store_add_thread(writer, &(struct as_store_thread){3, 0, NULL, 0, 0, 0});
@@ -312,7 +312,7 @@ static void names_of_processes(void **state)
     as_store_add_module(writer, &(struct as_store_module){.path = NULL});
     as_store_add_series(writer,
                         &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("two.db", NULL);
     char name[AS_ROW_NAME_MAX];
     assert_string_equal(as_view_module(&view, 0), "/opt/dir/");
@@ -397,7 +397,7 @@ static void base_without_time(void **state)
 /* Rows without a number are shown where they have time, and only there. */
 static void nothing_in_no_function(void **state)
 {
-    struct as_store_writer *writer = view_bed_writer("none.db");
+    struct as_store_writer *writer = bed_writer("none.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -408,19 +408,12 @@ static void nothing_in_no_function(void **state)
                              &(struct as_store_insn){{32, NONE, NONE, NONE, NONE, 0, NONE}, 0, "nop", NULL, NULL, 0});
     as_store_add_time(writer, &(struct as_store_time){series, 0, 0, 0, 0, 4});
     as_store_add_time(writer, &(struct as_store_time){series, 0, 1, 0, 0, 5});
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("none.db", NULL);
     struct as_rows list = make(&view, AS_STORE_BY_FUNCTION, NULL);
     CHECK_ROWS(&list.rows, {0, 0, 0, 4});
     as_rows_free(&list);
     as_view_free(&view);
-}
-
-static int set_up(void **state)
-{
-    view_bed_enter();
-    view_bed_shop("shop.db");
-    return 0;
 }
 
 int main(void)
@@ -443,5 +436,5 @@ int main(void)
         cmocka_unit_test(base_without_time),
         cmocka_unit_test(nothing_in_no_function),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

@@ -59,13 +59,13 @@ static void spreads_that_are_not_there(void **state)
         double value;
     } parts[] = {{"cycles_mean", 0},  {"cycles_deviation", 0},     {"cycles_least", 0},  {"cycles_most", 0},
                  {"seconds_mean", 2}, {"seconds_deviation", -0.5}, {"seconds_least", 1}, {"seconds_most", 3}};
-    struct as_store_writer *writer = view_bed_writer("clock.db");
+    struct as_store_writer *writer = bed_writer("clock.db");
     as_store_add_series(writer, &(struct as_store_series){.name = "clock", .unit = "ns", .scale = 1, .precise = -1});
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         as_store_add_meta_double(writer, parts[i].key, parts[i].value);
     as_store_add_run(writer, &(struct as_store_run){1, 0, 0, 1, 1, 0});
     as_store_add_run(writer, &(struct as_store_run){2, 0, 0, 1, 3, 0});
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("clock.db", NULL);
     assert_int_equal(view.summary.n_runs, 2);
     assert_int_equal(view.summary.run_cycles.n, 0);
@@ -106,7 +106,7 @@ static void errors_of_other_series(void **state)
 /* One instruction with so many units of a cycle's half, in a run of ten cycles. */
 static void write_claim(const char *path, uint64_t units)
 {
-    struct as_store_writer *writer = view_bed_writer(path);
+    struct as_store_writer *writer = bed_writer(path);
     uint32_t series = as_store_add_series(
         writer,
         &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 2, .precise = -1});
@@ -120,7 +120,7 @@ static void write_claim(const char *path, uint64_t units)
                                                              NULL,
                                                              0});
     as_store_add_time(writer, &(struct as_store_time){series, 0, 0, units, 0, 1});
-    view_bed_commit(writer);
+    bed_commit(writer);
 }
 
 static void claims_to_be_exact(void **state)
@@ -141,9 +141,9 @@ static void no_measurements(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_view view;
-    struct as_store_writer *writer = view_bed_writer("empty.db");
+    struct as_store_writer *writer = bed_writer("empty.db");
     as_store_add_meta(writer, AS_META_PROGRAM, "nothing");
-    view_bed_commit(writer);
+    bed_commit(writer);
     assert_false(as_view_open(&view, &(struct as_view_options){.file = "empty.db"}, &err));
     assert_string_equal(err.message, "empty.db: the profile has no measurements");
     as_view_free(&view);
@@ -200,14 +200,6 @@ static void build_ids(void **state)
     assert_string_equal(as_module_check(&module), "it has changed since the recording");
 }
 
-static int set_up(void **state)
-{
-    view_bed_enter();
-    view_bed_shop("shop.db");
-    view_bed_old("old.db");
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,5 +213,5 @@ int main(void)
         cmocka_unit_test(files_change),
         cmocka_unit_test(build_ids),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

@@ -93,7 +93,7 @@ static void recursion_of_many_kinds(void **state)
                                            {0, 0, 1, 0, 0, 8, 8, 1},
                                            {NONE, 1, 1, 0, 0, 64, 64, 1},
                                            {NONE, 1, 1, 0, 0, 32, 32, 1}};
-    struct as_store_writer *writer = view_bed_writer("deep.db");
+    struct as_store_writer *writer = bed_writer("deep.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -102,7 +102,7 @@ static void recursion_of_many_kinds(void **state)
         as_store_add_path(writer, &paths[i]);
         as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, i, NONE, UINT64_C(1) << i, 0});
     }
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("deep.db", NULL);
     struct as_tree tree = make(&view, true);
     check_nodes(&tree, wanted, 5);
@@ -156,7 +156,7 @@ static void names_with_modules(void **state)
 /* Two modules have a start each: below the roots their modules are named too. */
 static void names_of_namesakes(void **state)
 {
-    struct as_store_writer *writer = view_bed_writer("names.db");
+    struct as_store_writer *writer = bed_writer("names.db");
     uint32_t series = as_store_add_series(
         writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
@@ -172,7 +172,7 @@ static void names_of_namesakes(void **state)
         as_store_add_path(writer, &(struct as_store_path){i ? i - 1 : NONE, i, NONE, functions[i].address, 0, i == 2});
         as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, i, NONE, 5, 0});
     }
-    view_bed_commit(writer);
+    bed_commit(writer);
     struct as_view view = view_bed_open("names.db", NULL);
     struct as_tree tree = make(&view, false);
     static const char *const names[] = {"root ([one])", "start ([one])", "(signal) start ([two])", "twice", "twice"};
@@ -272,13 +272,6 @@ static void the_next_node(void **state)
     as_view_free(&view);
 }
 
-static int set_up(void **state)
-{
-    view_bed_enter();
-    view_bed_shop("shop.db");
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,5 +286,5 @@ int main(void)
         cmocka_unit_test(walks_in_the_order_of_a_listing),
         cmocka_unit_test(the_next_node),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

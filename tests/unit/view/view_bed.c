@@ -3,7 +3,6 @@
 
 #include "view_bed.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -11,27 +10,17 @@
 
 /* ---- a directory ---- */
 
-static char directory[64];
-static pid_t owner;
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk)
-{
-    return remove(path);
-}
-
-static void remove_directory(void)
-{
-    if (getpid() == owner)
-        nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
 void view_bed_enter(void)
 {
-    snprintf(directory, sizeof directory, "%s/assay-view-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    assert_non_null(mkdtemp(directory));
-    assert_int_equal(chdir(directory), 0);
-    owner = getpid();
-    atexit(remove_directory);
+    assert_int_equal(chdir(bed_path("")), 0);
+}
+
+int view_bed_set_up(void **state)
+{
+    view_bed_enter();
+    view_bed_shop("shop.db");
+    view_bed_old("old.db");
+    return 0;
 }
 
 void view_bed_file(const char *path, const char *text)
@@ -40,22 +29,6 @@ void view_bed_file(const char *path, const char *text)
     assert_non_null(file);
     fputs(text, file);
     assert_int_equal(fclose(file), 0);
-}
-
-struct as_store_writer *view_bed_writer(const char *path)
-{
-    struct as_error err = AS_ERROR_INIT;
-    struct as_store_writer *writer = as_store_writer_open(path, &err);
-    if (!writer)
-        fail_msg("%s", err.message);
-    return writer;
-}
-
-void view_bed_commit(struct as_store_writer *writer)
-{
-    struct as_error err = AS_ERROR_INIT;
-    if (!as_store_writer_commit(writer, &err))
-        fail_msg("%s", err.message);
 }
 
 struct as_view view_bed_open_with(const struct as_view_options *options)
@@ -347,7 +320,7 @@ static void add_others(struct as_store_writer *writer)
 
 void view_bed_shop(const char *path)
 {
-    struct as_store_writer *writer = view_bed_writer(path);
+    struct as_store_writer *writer = bed_writer(path);
     add_meta(writer);
     add_runs(writer);
     add_surroundings(writer);
@@ -356,7 +329,7 @@ void view_bed_shop(const char *path)
     add_golden(writer);
     add_tea(writer);
     add_others(writer);
-    view_bed_commit(writer);
+    bed_commit(writer);
 }
 
 void view_bed_old(const char *path)
@@ -365,7 +338,7 @@ void view_bed_old(const char *path)
                                                    {"sell", "_Z4sellv", 0, 0, 20, 0x1080, 0x10},
                                                    {"give", NULL, 0, NONE, 0, 0x1200, 0x10}};
     static const uint64_t units[] = {1000, 2400, 600}, executions[] = {38, 120, 50};
-    struct as_store_writer *writer = view_bed_writer(path);
+    struct as_store_writer *writer = bed_writer(path);
     as_store_add_meta(writer, AS_META_PROGRAM, "/home/me/old/shop");
     as_store_add_meta(writer, AS_META_SOURCE, "model");
     as_store_add_meta(writer, AS_META_CORE, "boom");
@@ -389,5 +362,5 @@ void view_bed_old(const char *path)
         as_store_add_component(writer, &(struct as_store_component){series, 0, i, 0, i == 1 ? 400 : units[i], 0});
     }
     as_store_add_component(writer, &(struct as_store_component){series, 0, 1, 32, 2000, 0});
-    view_bed_commit(writer);
+    bed_commit(writer);
 }

@@ -21,16 +21,16 @@
 #ifndef AS_TESTS_VIEW_BED_H
 #define AS_TESTS_VIEW_BED_H
 
-#include "store/store_write.h"
+#include "store_bed.h"
 #include "view/view.h"
 
 #include <stdio.h>
 
 /* Makes an empty directory the working directory; it is removed at exit. */
 void view_bed_enter(void);
+/* For groups of tests: such a directory with shop.db and old.db in it. */
+int view_bed_set_up(void **state);
 
-struct as_store_writer *view_bed_writer(const char *path);
-void view_bed_commit(struct as_store_writer *writer);
 void view_bed_shop(const char *path);
 void view_bed_old(const char *path);
 void view_bed_file(const char *path, const char *text);
