@@ -1,0 +1,330 @@
+/* The writers of all formats on a profile whose numbers are made by hand: each number in a format's text follows from the
+ * tables here, and each is different from the others, so that one in another's place is seen.
+ *
+ *   cycles (quarters)          thread 1        thread 2        executions
+ *   main  0x1000 nop            10 (40)                         3
+ *         0x1004 call work      20 (80)                         5
+ *   work  0x2000 load           50 (200: 80 of them ST-L1)      7
+ *         0x2004 store                          110 (440, all ST-L1)  11
+ *
+ *   call paths: main 30 and main > work 50 in thread 1, main > work 110 in thread 2. In all: 190 cycles.
+ *   Formats list components by their time, so ST-L1 with 130 cycles comes before base with 60.
+ *   The series "clock" has three samples of 1000 nanoseconds: two at the load (main > work), one at the call (main).
+ */
+#include "unit.h"
+
+#include "export/export.h"
+#include "store_bed.h"
+
+#include <stdio.h>
+
+#define NONE AS_STORE_NONE
+
+static void add_program(struct as_store_writer *writer)
+{
+    as_store_add_meta(writer, AS_META_PROGRAM, "/bin/shop");
+    as_store_add_meta(writer, AS_META_SERIES, "golden");
+    as_store_add_argument(writer, "/bin/shop");
+    as_store_add_argument(writer, "--fast");
+    as_store_add_counter(writer, "branches", 77);
+    as_store_add_thread(writer, &(struct as_store_thread){1, 4711, NULL, 80, 15, 0});
+    as_store_add_thread(writer, &(struct as_store_thread){2, 4711, "helper", 110, 11, 0});
+    as_store_add_event(writer, &(struct as_store_event){0, "ST-L1", "missed", NONE, "stalled"});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/bin/shop", .build_id = "c0ffee"});
+    as_store_add_file(writer, "shop.c");
+    as_store_add_function(writer, &(struct as_store_function){"main", "main", 0, 0, 10, 0x1000, 8});
+    as_store_add_function(writer, &(struct as_store_function){"work", "work", 0, 0, 20, 0x2000, 8});
+    const struct as_store_insn code[] = {
+        {{0x1000, 0, 0, NONE, 0, 11, NONE}, 0, "nop", "nop", (const uint8_t *)"\x90", 1},
+        {{0x1004, 0, 0, NONE, 0, 12, NONE}, 0x2000, "call 0x2000", "call", (const uint8_t *)"\xe8\x0f", 2},
+        {{0x2000, 0, 1, NONE, 0, 21, NONE}, 0, "mov rax, [rbx]", "load", NULL, 0},
+        {{0x2004, 0, 1, NONE, 0, 22, NONE}, 0, "mov [rbx], rax", "store", NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        as_store_add_instruction(writer, &code[i]);
+    as_store_add_path(writer, &(struct as_store_path){NONE, 0, NONE, 0x1000, 0, false});
+    as_store_add_path(writer, &(struct as_store_path){0, 1, 1, 0x2000, 0x1004, false});
+}
+
+static void add_golden(struct as_store_writer *writer)
+{
+    const struct as_store_series golden = {
+        .name = "golden", .exact = true, .unit = "cycles", .scale = 4, .precise = -1, .events = 1};
+    uint32_t s = as_store_add_series(writer, &golden);
+    const struct as_store_time times[] = {
+        {s, 0, 0, 40, 0, 3}, {s, 0, 1, 80, 0, 5}, {s, 0, 2, 200, 0, 7}, {s, 1, 3, 440, 0, 11}};
+    const struct as_store_component parts[] = {
+        {s, 0, 0, 0, 40, 0}, {s, 0, 1, 0, 80, 0}, {s, 0, 2, 0, 120, 0}, {s, 0, 2, 1, 80, 0}, {s, 1, 3, 1, 440, 0}};
+    const struct as_store_path_time paths[] = {
+        {s, 0, 0, NONE, 120, 0}, {s, 0, 1, NONE, 200, 0}, {s, 1, 1, NONE, 440, 0}};
+    const struct as_store_path_component path_parts[] = {
+        {s, 0, 0, 0, 120, 0}, {s, 0, 1, 0, 120, 0}, {s, 0, 1, 1, 80, 0}, {s, 1, 1, 1, 440, 0}};
+    for (size_t i = 0; i < 4; i++)
+        as_store_add_time(writer, &times[i]);
+    for (size_t i = 0; i < 5; i++)
+        as_store_add_component(writer, &parts[i]);
+    for (size_t i = 0; i < 3; i++)
+        as_store_add_path_time(writer, &paths[i]);
+    for (size_t i = 0; i < 4; i++)
+        as_store_add_path_component(writer, &path_parts[i]);
+}
+
+static void add_clock(struct as_store_writer *writer)
+{
+    const struct as_store_series clock = {.name = "clock",
+                                          .unit = "nanoseconds",
+                                          .scale = 1,
+                                          .event = "task-clock",
+                                          .precise = 0,
+                                          .period = 1000,
+                                          .samples = 3};
+    uint32_t s = as_store_add_series(writer, &clock);
+    as_store_add_time(writer, &(struct as_store_time){s, 0, 1, 1000, 1, 0});
+    as_store_add_time(writer, &(struct as_store_time){s, 0, 2, 2000, 2, 0});
+    as_store_add_path_time(writer, &(struct as_store_path_time){s, 0, 0, 1, 1000, 1});
+    as_store_add_path_time(writer, &(struct as_store_path_time){s, 0, 1, 2, 2000, 2});
+}
+
+static struct as_store *store;
+
+static int set_up(void **state)
+{
+    struct as_store_writer *writer = bed_writer(bed_path("shop.db"));
+    add_program(writer);
+    add_golden(writer);
+    add_clock(writer);
+    bed_commit(writer);
+    store = bed_open(bed_path("shop.db"));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    as_store_close(store);
+    return 0;
+}
+
+/* What a format writes; the caller frees it. */
+static char *written(const char *format, struct as_export_options options, size_t *size)
+{
+    char *text = NULL;
+    struct as_error err = AS_ERROR_INIT;
+    FILE *out = open_memstream(&text, size);
+    assert_non_null(as_export_find(format));
+    if (!as_export_find(format)->write(store, &options, out, &err))
+        fail_msg("%s: %s", format, err.message);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_written(const char *format, struct as_export_options options, const char *expected)
+{
+    size_t size;
+    char *text = written(format, options, &size);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* All of them are in the text, in this order. */
+static void assert_in_order(const char *text, const char *const *parts)
+{
+    for (const char *at = text; *parts; parts++) {
+        const char *found = strstr(at, *parts);
+        if (!found)
+            fail_msg("'%s' is not behind '%.60s' in: %s", *parts, at, text);
+        at = found + strlen(*parts);
+    }
+}
+
+/* ---- texts ---- */
+
+static void folded(void **state)
+{
+    assert_written("folded", (struct as_export_options){0}, "main 30\nmain;work 160\n");
+    assert_written("folded", (struct as_export_options){.series = "clock"}, "main 1000\nmain;work 2000\n");
+    assert_written("folded", (struct as_export_options){.threads = (const bool[]){false, true}}, "main;work 110\n");
+}
+
+static void csv(void **state)
+{
+    assert_written(
+        "csv", (struct as_export_options){0},
+        "address,module,offset,function,file,line,class,text,samples,executions,cycles,ST-L1,base\r\n"
+        "0x1000,/bin/shop,0x1000,main,shop.c,11,nop,nop,0,3,10.000000,0.000000,10.000000\r\n"
+        "0x1004,/bin/shop,0x1004,main,shop.c,12,call,call 0x2000,0,5,20.000000,0.000000,20.000000\r\n"
+        "0x2000,/bin/shop,0x2000,work,shop.c,21,load,\"mov rax, [rbx]\",0,7,50.000000,20.000000,30.000000\r\n"
+        "0x2004,/bin/shop,0x2004,work,shop.c,22,store,\"mov [rbx], rax\",0,11,110.000000,110.000000,"
+        "0.000000\r\n");
+    assert_written("csv", (struct as_export_options){.series = "clock"},
+                   "address,module,offset,function,file,line,class,text,samples,executions,nanoseconds\r\n"
+                   "0x1004,/bin/shop,0x1004,main,shop.c,12,call,call 0x2000,1,0,1000\r\n"
+                   "0x2000,/bin/shop,0x2000,work,shop.c,21,load,\"mov rax, [rbx]\",2,0,2000\r\n");
+}
+
+static void callgrind(void **state)
+{
+    assert_written("callgrind", (struct as_export_options){0},
+                   "# callgrind format\nversion: 1\ncreator: assay\ncmd: /bin/shop --fast\ndesc: Series: golden\n"
+                   "positions: instr line\nevent: ST_L1 : ST-L1\nevent: base : base\nevents: Cycles ST_L1 base\n\n"
+                   "ob=(1) /bin/shop\nfl=(1) shop.c\nfn=(1) main\n0x1000 11 10 0 10\n0x1004 12 20 0 20\n"
+                   "cob=(1)\ncfi=(1)\ncfn=(2) work\ncalls=5 0x2000 20\n0x1004 12 160 130 30\n\n"
+                   "ob=(1)\nfl=(1)\nfn=(2)\n0x2000 21 50 20 30\n0x2004 22 110 110 0\n\n"
+                   "totals: 190 130 60\n");
+}
+
+static void speedscope(void **state)
+{
+    size_t size;
+    char *text = written("speedscope", (struct as_export_options){0}, &size);
+    assert_in_order(text,
+                    (const char *const[]){
+                        "\"name\":\"/bin/shop, cycles of golden\"",
+                        "{\"name\":\"main\",\"file\":\"shop.c\",\"line\":10},{\"name\":\"work\",\"file\":\"shop.c\","
+                        "\"line\":20}",
+                        "\"name\":\"thread 1\",\"unit\":\"none\",\"startValue\":0,\"samples\":[[0],[0,1]],"
+                        "\"weights\":[30,50],\"endValue\":80}",
+                        "\"name\":\"helper\",\"unit\":\"none\",\"startValue\":0,\"samples\":[[0,1]],"
+                        "\"weights\":[110],\"endValue\":110}",
+                        NULL});
+    free(text);
+    text = written("speedscope", (struct as_export_options){.series = "clock"}, &size);
+    assert_in_order(text, (const char *const[]){"\"unit\":\"nanoseconds\"", "\"samples\":[[0],[0,1]]",
+                                                "\"weights\":[1000,2000],\"endValue\":3000", NULL});
+    free(text);
+}
+
+static void perf_script(void **state)
+{
+    assert_written("perf-script", (struct as_export_options){.series = "clock"},
+                   "thread_1 4711/1     0.000000:       1000 task-clock: \n"
+                   "\t            1004 main+0x4 (/bin/shop)\n\n"
+                   "thread_1 4711/1     0.000001:       1000 task-clock: \n"
+                   "\t            2000 work+0x0 (/bin/shop)\n"
+                   "\t            1004 main+0x4 (/bin/shop)\n\n"
+                   "thread_1 4711/1     0.000002:       1000 task-clock: \n"
+                   "\t            2000 work+0x0 (/bin/shop)\n"
+                   "\t            1004 main+0x4 (/bin/shop)\n\n");
+}
+
+static void json(void **state)
+{
+    size_t size;
+    char *text = written("json", (struct as_export_options){0}, &size);
+    char *to = text;
+    for (const char *at = text; *at; at++) /* without white space, so that layout does not matter */
+        if (*at != ' ' && *at != '\n')
+            *to++ = *at;
+    *to = '\0';
+    assert_in_order(text, (const char *const[]){"\"branches\":77", "\"build_id\":\"c0ffee\"", "\"bytes\":\"90\"",
+                                                "\"bytes\":\"e80f\"", "\"name\":\"golden\"", "\"scale\":4",
+                                                "\"name\":\"clock\"", "\"period\":1000", "\"samples\":3", NULL});
+    assert_non_null(strstr(text, "\"instruction\":3,\"thread\":1,\"units\":440,\"samples\":0,\"executions\":11"));
+    assert_non_null(strstr(text, "\"units\":2000,\"samples\":2"));
+    free(text);
+}
+
+/* ---- pprof: a protocol buffer, read by hand ---- */
+
+struct wire {
+    const uint8_t *at, *end;
+};
+
+static uint64_t varint(struct wire *wire)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        assert_true(wire->at < wire->end && shift < 64);
+        uint8_t byte = *wire->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return value;
+    }
+}
+
+/* The next field: a number, or bytes. False at the end. */
+static bool next_field(struct wire *wire, uint64_t *field, uint64_t *number, struct wire *bytes)
+{
+    if (wire->at == wire->end)
+        return false;
+    uint64_t tag = varint(wire), value = varint(wire);
+    *field = tag >> 3;
+    *number = value;
+    if ((tag & 7) == 2) {
+        assert_true(value <= (uint64_t)(wire->end - wire->at));
+        *bytes = (struct wire){wire->at, wire->at + value};
+        wire->at += value;
+    } else {
+        assert_int_equal(tag & 7, 0);
+    }
+    return true;
+}
+
+struct pprof_sample {
+    size_t depth, n;
+    uint64_t values[8];
+};
+
+static struct pprof_sample read_sample(struct wire wire)
+{
+    struct pprof_sample sample = {0};
+    struct wire bytes;
+    for (uint64_t field, number; next_field(&wire, &field, &number, &bytes);) {
+        bool packed = field <= 2 && bytes.at && bytes.end == wire.at;
+        struct wire one = packed ? bytes : (struct wire){0};
+        for (uint64_t value = number; field <= 2; value = 0) {
+            if (packed)
+                value = varint(&one);
+            if (field == 1)
+                sample.depth++;
+            else if (sample.n < 8)
+                sample.values[sample.n++] = value;
+            if (!packed || one.at == one.end)
+                break;
+        }
+        bytes = (struct wire){0};
+    }
+    return sample;
+}
+
+static void pprof(void **state)
+{
+    size_t size, n = 0;
+    char *text = written("pprof", (struct as_export_options){.series = "clock", .uncompressed = true}, &size);
+    struct wire wire = {(const uint8_t *)text, (const uint8_t *)text + size}, bytes = {0};
+    struct pprof_sample samples[8];
+    for (uint64_t field, number; next_field(&wire, &field, &number, &bytes);)
+        if (field == 2 && n < 8)
+            samples[n++] = read_sample(bytes);
+    assert_int_equal(n, 2);
+    assert_int_equal(samples[0].depth, 1);
+    assert_int_equal(samples[1].depth, 2);
+    assert_int_equal(samples[0].n, 2); /* samples, nanoseconds */
+    assert_int_equal(samples[0].values[0], 1);
+    assert_int_equal(samples[0].values[1], 1000);
+    assert_int_equal(samples[1].values[0], 2);
+    assert_int_equal(samples[1].values[1], 2000);
+    free(text);
+}
+
+static void every_format_is_found(void **state)
+{
+    char names[200];
+    size_t n = 0;
+    for (; as_export_formats[n]; n++)
+        assert_ptr_equal(as_export_find(as_export_formats[n]->name), as_export_formats[n]);
+    assert_int_equal(n, 7);
+    assert_null(as_export_find("paper"));
+    as_export_format_names(names, sizeof names);
+    assert_non_null(strstr(names, "callgrind, "));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folded),      cmocka_unit_test(csv),
+        cmocka_unit_test(callgrind),   cmocka_unit_test(speedscope),
+        cmocka_unit_test(perf_script), cmocka_unit_test(json),
+        cmocka_unit_test(pprof),       cmocka_unit_test(every_format_is_found),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
