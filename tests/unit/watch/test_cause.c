@@ -30,20 +30,32 @@ static size_t read_memory(void *context, uint64_t address, void *bytes, size_t s
     return size;
 }
 
-static struct as_cause find(struct memory *memory, uint64_t ip, uint8_t reg, uint64_t value, uint64_t start)
+/* A trap at `ip` of a watch on eight bytes at DATA; no register points there. */
+static struct as_cause_query trap_at(struct memory *memory, uint64_t ip)
 {
-    struct as_cause cause;
     struct as_cause_query query = {.arch = AS_ARCH_X86_64, .address = DATA, .length = 8, .read = read_memory};
     query.state = (struct as_machine_state){.ip = ip, .known = 0xffff};
     for (int i = 0; i < 16; i++)
         query.state.value[i] = 0x10 + (uint64_t)i;
     query.state.value[RSP] = STACK;
-    query.state.value[reg] = value;
     query.context = memory;
-    query.known_start = start;
+    return query;
+}
+
+static struct as_cause answer(const struct as_cause_query *query)
+{
+    struct as_cause cause;
     as_cause_prepare();
-    as_cause_find(&query, &cause);
+    as_cause_find(query, &cause);
     return cause;
+}
+
+static struct as_cause find(struct memory *memory, uint64_t ip, uint8_t reg, uint64_t value, uint64_t start)
+{
+    struct as_cause_query query = trap_at(memory, ip);
+    query.state.value[reg] = value;
+    query.known_start = start;
+    return answer(&query);
 }
 
 #define MEMORY(text) (&(struct memory){.code = (const uint8_t *)(text), .size = sizeof(text) - 1})
@@ -80,6 +92,99 @@ static void overwritten_registers_are_plausible(void **state)
     assert_int_equal(cause.how, AS_CAUSE_PLAUSIBLE);
     assert_int_equal(cause.ip, CODE + 20);
     assert_int_equal(cause.address, 0);
+}
+
+/* movsq loads from one address and stores to another, and both registers are eight further afterwards. */
+static void a_copy_loads_and_stores(void **state)
+{
+    struct as_cause_query query = trap_at(MEMORY(NOPS "\x48\xa5\x90"), CODE + 22);
+    query.state.value[RSI] = query.state.value[RDI] = DATA + 8; /* onto itself */
+    assert_int_equal(answer(&query).access, AS_ACCESS_LOAD | AS_ACCESS_STORE);
+    query.state.value[RSI] = DATA + 100;
+    assert_int_equal(answer(&query).access, AS_ACCESS_STORE);
+    query.state.value[RSI] = DATA + 8;
+    query.state.value[RDI] = DATA + 100;
+    assert_int_equal(answer(&query).access, AS_ACCESS_LOAD);
+}
+
+/* A fast string operation reports up to 64 bytes late or early; beyond that it was another one. */
+static void repeated_strings_are_near(void **state)
+{
+    struct as_cause_query query = trap_at(MEMORY(NOPS "\xf3\xaa\x90"), CODE + 20); /* rep stosb, not done yet */
+    static const struct {
+        int64_t offset;
+        enum as_cause_how how;
+    } cases[] = {{-64, AS_CAUSE_NONE},
+                 {-63, AS_CAUSE_VERIFIED},
+                 {0, AS_CAUSE_VERIFIED},
+                 {71, AS_CAUSE_VERIFIED},
+                 {72, AS_CAUSE_NONE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        query.state.value[RDI] = DATA + (uint64_t)cases[i].offset;
+        struct as_cause cause = answer(&query);
+        assert_int_equal(cause.how, cases[i].how);
+        assert_int_equal(cause.ip, cause.how ? CODE + 20 : 0);
+        assert_int_equal(cause.access, cause.how ? AS_ACCESS_STORE : 0);
+    }
+}
+
+/* At the entry of a function: only a call that leads here has pushed the return address. */
+static void calls_lead_here(void **state)
+{
+    /* nop ×20; call rax; nop ×20: the function is at 30 */
+    struct memory *by_register = MEMORY(NOPS "\xff\xd0" NOPS);
+    by_register->on_stack = CODE + 22;
+    struct as_cause_query query = trap_at(by_register, CODE + 30);
+    query.address = STACK;
+    query.state.value[RAX] = CODE + 30;
+    struct as_cause cause = answer(&query);
+    assert_int_equal(cause.how, AS_CAUSE_VERIFIED);
+    assert_int_equal(cause.ip, CODE + 20);
+    assert_int_equal(cause.access, AS_ACCESS_STORE);
+    query.state.value[RAX] = CODE + 31;
+    assert_int_equal(answer(&query).how, AS_CAUSE_NONE);
+    /* call +8: from 25 to 33 */
+    struct memory *direct = MEMORY(NOPS "\xe8\x08\x00\x00\x00" NOPS);
+    direct->on_stack = CODE + 25;
+    query.context = direct;
+    query.state.ip = CODE + 33;
+    assert_int_equal(answer(&query).ip, CODE + 20);
+    query.state.ip = CODE + 32;
+    assert_int_equal(answer(&query).how, AS_CAUSE_NONE);
+    /* call [rbx], whose word at 42 is the function at 30 */
+    struct memory *by_memory = MEMORY(NOPS "\xff\x13" NOPS "\x1e\x10\x40\x00\x00\x00\x00\x00");
+    by_memory->on_stack = CODE + 22;
+    query.context = by_memory;
+    query.state.ip = CODE + 30;
+    query.state.value[RBX] = CODE + 42;
+    assert_int_equal(answer(&query).ip, CODE + 20);
+    query.state.value[RBX] = CODE + 41;
+    assert_int_equal(answer(&query).how, AS_CAUSE_NONE);
+}
+
+/* What an earlier trap found is taken where it still fits, and searched for again where it does not. */
+static void earlier_answers_are_checked(void **state)
+{
+    struct as_cause_query query = trap_at(MEMORY(NOPS "\x48\x89\x07\x90"), CODE + 23);
+    query.state.value[RDI] = DATA;
+    static const struct {
+        uint8_t length, size;
+        bool ambiguous;
+    } cases[] = {{2, 4, false}, {3, 8, false}, {1, 8, true}, {0, 8, true}, {16, 8, true}, {4, 8, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        query.known_length = cases[i].length;
+        struct as_cause cause = answer(&query);
+        assert_int_equal(cause.size, cases[i].size);
+        assert_int_equal(cause.ip, CODE + (cases[i].size == 4 ? 21 : 20));
+        assert_int_equal(cause.ambiguous, cases[i].ambiguous);
+    }
+    query.known_length = 3;
+    query.state.value[RDI] = DATA + 8;
+    assert_int_equal(answer(&query).how, AS_CAUSE_NONE);
+    query = trap_at(MEMORY("\x89\x07\x90"), CODE + 2); /* the length leads before what is mapped */
+    query.state.value[RDI] = DATA;
+    query.known_length = 3;
+    assert_int_equal(answer(&query).ip, CODE);
 }
 
 /* The page before is not mapped: the first bytes of a page are looked at all the same. */
@@ -122,6 +227,10 @@ int main(void)
         cmocka_unit_test(operands_decide),
         cmocka_unit_test(known_start_settles),
         cmocka_unit_test(overwritten_registers_are_plausible),
+        cmocka_unit_test(a_copy_loads_and_stores),
+        cmocka_unit_test(repeated_strings_are_near),
+        cmocka_unit_test(calls_lead_here),
+        cmocka_unit_test(earlier_answers_are_checked),
         cmocka_unit_test(first_instruction_of_a_page),
         cmocka_unit_test(nothing_is_found_in_nothing),
         cmocka_unit_test(any_bytes_do),
