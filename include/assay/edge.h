@@ -7,6 +7,7 @@
 #ifndef ASSAY_EDGE_H
 #define ASSAY_EDGE_H
 
+#include "assay/observer.h"
 #include "assay/pipe.h"
 
 #include <stdbool.h>
@@ -20,6 +21,13 @@ struct as_edge_record {
     uint8_t uops, wrong_delay;
 };
 
+/* The use of an entry of a queue (as_stay), `from` counted likewise. */
+struct as_edge_stay {
+    int32_t from;
+    uint32_t cycles;
+    uint8_t resource; /* enum as_resource: not the store queue and MSHRs, which depend on more than the block */
+};
+
 struct as_edge {
     uint32_t number;       /* dense, from 0; used again after all were forgotten */
     uint32_t n;            /* records, at least 1 */
@@ -30,6 +38,8 @@ struct as_edge {
     /* Records that commit together: the first of them, which may commit with what is before the block, up to first_end;
      * the last of them, from last_start on, which may commit with what is behind it. */
     uint16_t first_end, last_start;
+    uint32_t n_stays; /* 0 where no observer wants occupancy */
+    const struct as_edge_stay *stays;
     struct as_edge_record records[];
 };
 
@@ -45,7 +55,10 @@ struct as_edge_batch {
     size_t n, n_runs;            /* records; runs */
     const struct as_pipe *pipes; /* n; those of runs along edges are undefined */
     const struct as_edge_run *runs;
-    bool last; /* of its thread */
+    uint64_t cycles_before; /* as in as_pipe_batch */
+    size_t n_stays;
+    const struct as_stay *stays; /* those that no edge has */
+    bool last;                   /* of its thread */
 };
 
 /* The records first … end - 1 of a run along an edge. */
@@ -70,6 +83,13 @@ static inline void as_edge_expand(const struct as_edge_run *run, uint32_t thread
         pipes->uops = record->uops;
         pipes->wrong_delay = record->wrong_delay;
     }
+}
+
+static inline struct as_stay as_edge_stay_of(const struct as_edge_run *run, uint32_t i)
+{
+    const struct as_edge_stay *stay = &run->edge->stays[i];
+    return (struct as_stay){
+        .from = run->base + (uint64_t)(int64_t)stay->from, .cycles = stay->cycles, .resource = stay->resource};
 }
 
 /* The commit of a run's last record. */

@@ -34,11 +34,20 @@ uint64_t as_core_ask_drain(struct as_core *core, uint64_t start)
     return done;
 }
 
-/* When the store has drained, and whether it wrote anything. */
-static __attribute__((noinline)) uint64_t drain_by_script(struct as_core *core, uint64_t start, bool *writes)
+void as_core_log_drain(struct as_core *core, uint64_t freed)
+{
+    if (core->stays)
+        as_stay_log_add(core->stays, AS_RESOURCE_STORE_QUEUE,
+                        core->store_dispatched[core->n_drained & core->pending_mask], freed + 1);
+}
+
+/* When the store has drained, and whether it wrote anything. `logged`: whoever asked first has logged it. */
+static __attribute__((noinline)) uint64_t drain_by_script(struct as_core *core, uint64_t start, bool *writes,
+                                                          bool *logged)
 {
     struct as_script *script = core->script;
     const struct as_ask *given = as_script_next(script, AS_ASK_DRAIN, start);
+    *logged = given != NULL;
     if (given) {
         *writes = given->flag;
         return as_script_done(script, given);
@@ -53,9 +62,9 @@ void as_core_drain_one(struct as_core *core)
 {
     const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
     uint64_t freed = pending->commit, start = core->next_drain, done = start;
-    bool writes = pending->size != 0;
+    bool writes = pending->size != 0, logged = false;
     if (core->script)
-        done = drain_by_script(core, start, &writes);
+        done = drain_by_script(core, start, &writes, &logged);
     else if (writes)
         done = as_core_ask_drain(core, start);
     if (writes) {
@@ -63,9 +72,8 @@ void as_core_drain_one(struct as_core *core)
         core->last_drain_start = start;
         core->last_drain = freed = done;
     }
-    if (core->stays)
-        as_stay_log_add(core->stays, AS_RESOURCE_STORE_QUEUE,
-                        core->store_dispatched[core->n_drained & core->pending_mask], freed + 1);
+    if (!logged)
+        as_core_log_drain(core, freed);
     go(&core->store_queue, core->n_drained++, freed);
     as_core_plan_drain(core);
 }
@@ -77,7 +85,7 @@ void as_core_plan_drain(struct as_core *core)
 
 /* Where the script knows it, all but the commit is in the list already. */
 static void put_off_by_script(struct as_core *core, struct pending pending, const struct as_core_access *access,
-                              uint32_t back)
+                              uint32_t back, uint64_t dispatched)
 {
     struct as_script *script = core->script;
     const struct as_ask *given = as_script_next(script, AS_ASK_PUT_OFF, pending.commit);
@@ -89,6 +97,7 @@ static void put_off_by_script(struct as_core *core, struct pending pending, cons
                    (struct as_ask){.kind = AS_ASK_PUT_OFF,
                                    .flag = access != NULL,
                                    .access = access ? (uint16_t)(access - script->accesses) : 0,
+                                   .done = (int32_t)(dispatched - script->base),
                                    .back = back},
                    pending.commit, 0);
 }
@@ -107,7 +116,7 @@ static void put_off_drain(struct as_core *core, const struct as_core_access *acc
                               .commit = pipe->commit,
                               .number = number};
     if (core->script)
-        put_off_by_script(core, pending, access, (uint32_t)(core->n_stores - number));
+        put_off_by_script(core, pending, access, (uint32_t)(core->n_stores - number), pipe->dispatch);
     else
         core->pending[core->n_stores & core->pending_mask] = pending;
     if (core->n_drained == core->n_stores++)

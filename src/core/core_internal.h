@@ -276,6 +276,8 @@ void as_core_forget_memo(struct as_core *core); /* before the core is freed */
 void as_core_drain_one(struct as_core *core);
 /* Sets when the first pending store starts. */
 void as_core_plan_drain(struct as_core *core);
+/* The first pending store's entry is free behind cycle `freed`. */
+void as_core_log_drain(struct as_core *core, uint64_t freed);
 /* The first pending store, which writes something, starts: returns when it has drained. */
 uint64_t as_core_ask_drain(struct as_core *core, uint64_t start);
 /* All stores of the instruction drain after its commit. */

@@ -73,6 +73,7 @@ static inline void count_edge(struct as_core *core, struct as_known *edge, uint6
 /* What a run changes beside the pipeline. */
 struct before {
     uint64_t n_uops, n_continued, kernel_cycles, last_commit;
+    size_t stays; /* in the log */
     uint16_t last_flags;
     struct as_counters counters;
 };
@@ -83,6 +84,7 @@ static struct before note_before(const struct as_core *core)
                            .n_continued = core->n_continued,
                            .kernel_cycles = core->kernel_cycles,
                            .last_commit = core->last_commit,
+                           .stays = core->stays ? core->stays->stays.len : 0,
                            .last_flags = core->last_flags,
                            .counters = core->counters};
 }
@@ -131,12 +133,54 @@ static void find_groups(struct as_edge *edge)
     edge->last_start = (uint16_t)last;
 }
 
+/* ---- stays, where an observer wants occupancy ---- */
+
+/* Stays that state and answers decide. MSHRs are the memory's, and a store leaves its queue when it drains. */
+static bool is_pipelines(const struct as_stay *stay)
+{
+    return stay->resource <= AS_RESOURCE_LOAD_QUEUE;
+}
+
+static uint32_t count_stays(const struct as_core *core, size_t from)
+{
+    uint32_t n = 0;
+    for (size_t i = from; core->stays && i < core->stays->stays.len; i++)
+        n += is_pipelines(&core->stays->stays.data[i]);
+    return n;
+}
+
+/* Stays of the block that the pipeline has just run move from the log, where they are from `from` on, to its edge. */
+static void move_stays(struct as_core *core, size_t from, struct as_edge_stay *to, uint64_t base)
+{
+    size_t kept = from;
+    for (size_t i = from; core->stays && i < core->stays->stays.len; i++) {
+        const struct as_stay stay = core->stays->stays.data[i];
+        if (is_pipelines(&stay))
+            *to++ = (struct as_edge_stay){
+                .from = (int32_t)(stay.from - base), .cycles = stay.cycles, .resource = stay.resource};
+        else
+            core->stays->stays.data[kept++] = stay;
+    }
+    if (core->stays)
+        core->stays->stays.len = kept;
+}
+
+/* Runs again what has been logged. */
+static void execute_unlogged(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+{
+    struct as_stay_log *stays = core->stays;
+    core->stays = NULL;
+    execute(core, run, pipes);
+    core->stays = stays;
+}
+
 static struct as_known *make_edge(struct as_core *core, struct as_node *node, const struct as_pipe *pipes,
                                   uint64_t base, const struct before *before)
 {
     struct as_memo *memo = core->walk.memo;
-    uint32_t n = node->body->n;
-    struct as_known *known = as_memo_take(memo, sizeof *known + n * sizeof *known->edge.records);
+    uint32_t n = node->body->n, n_stays = count_stays(core, before->stays);
+    size_t records = n * sizeof(struct as_edge_record);
+    struct as_known *known = as_memo_take(memo, sizeof *known + records + n_stays * sizeof(struct as_edge_stay));
     *known = (struct as_known){.node = node, .dispatched = (int32_t)(core->last_dispatch - base)};
     count_into(known, core, before);
     struct as_edge *edge = &known->edge;
@@ -149,6 +193,10 @@ static struct as_known *make_edge(struct as_core *core, struct as_node *node, co
     for (uint32_t i = 0; i < n; i++)
         edge->records[i] = record_of(&pipes[i], base);
     find_groups(edge);
+    struct as_edge_stay *stays = (struct as_edge_stay *)&edge->records[n];
+    edge->n_stays = n_stays;
+    edge->stays = stays;
+    move_stays(core, before->stays, stays, base);
     memo->counters.made_edges++;
     return known;
 }
@@ -206,6 +254,8 @@ static struct as_ask *follow_drain(struct hunt *hunt, struct as_ask *ask, uint64
 {
     struct as_core *core = hunt->core;
     uint64_t done = ask->flag ? as_core_ask_drain(core, cycle) : cycle;
+    if (__builtin_expect(core->stays != NULL, 0))
+        as_core_log_drain(core, ask->flag ? done : core->pending[core->n_drained & core->pending_mask].commit);
     core->n_drained++;
     return with_answer(hunt, ask, done, 0);
 }
@@ -219,6 +269,8 @@ static void follow_put_off(struct hunt *hunt, const struct as_ask *ask, uint64_t
         pending.size = hunt->run->accesses[ask->access].size;
         pending.insn = insn_of(core, &hunt->run->accesses[ask->access]);
     }
+    if (__builtin_expect(core->stays != NULL, 0))
+        core->store_dispatched[core->n_stores & core->pending_mask] = hunt->base + (uint64_t)(int64_t)ask->done;
     core->pending[core->n_stores++ & core->pending_mask] = pending;
 }
 
@@ -338,7 +390,7 @@ static void catch_up(struct as_core *core)
     count_edge(core, edge, UINT64_MAX);
     go_back(core, edge->node);
     core->script = open_script(core, body->shape, true);
-    execute(core, &(struct as_body_run){.body = body, .accesses = body->shape}, scratch_of(core, body->n));
+    execute_unlogged(core, &(struct as_body_run){.body = body, .accesses = body->shape}, scratch_of(core, body->n));
     core->script = NULL;
     set_ideal(core, ideal);
 }
@@ -443,7 +495,7 @@ static void check_edge(struct as_core *core, struct as_known *edge, const struct
     struct as_script *script = open_script(core, run->accesses, true);
     script->checks = true;
     core->script = script;
-    execute(core, run, pipes);
+    execute_unlogged(core, run, pipes);
     core->script = NULL;
     if (script->differs) {
         const struct as_ask *ask = script->given[script->at - 1];

@@ -375,8 +375,8 @@ static void on_thread_start(void *context, struct as_thread *thread)
     as_core_set_thread(own->core, thread->number);
     as_core_set_code_version(own->core, code_version);
     if (model->wants & AS_WANT_OCCUPANCY)
-        as_core_log_stays(own->core, &own->stays); /* of the pipeline itself: nothing is remembered */
-    else if (model->memo)
+        as_core_log_stays(own->core, &own->stays);
+    if (model->memo)
         as_core_set_memo(own->core, model->memo);
     model->n_cores++;
     own->number = thread->number;
@@ -586,6 +586,8 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
     struct as_pipe *pipes = own->buffer->pipes + own->n;
     if (__builtin_expect(own->shift && run->edge && !is_within(own, run), 0)) {
         as_edge_expand(run, number, 0, run->n, pipes);
+        for (uint32_t i = 0; i < run->edge->n_stays; i++)
+            *as_vec_push(&own->stays.stays) = as_edge_stay_of(run, i);
         run->edge = NULL;
     }
     run->base -= own->shift;

@@ -6,6 +6,7 @@
  * and ends when its last one does: the cycles of a call and of what its caller does around it do not overlap.
  *
  * Names are known only when the run is over. Until then calls wait in a nameless file, 32 bytes each. */
+#include "assay/edge.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "observe/bundled.h"
@@ -112,6 +113,31 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
         pop(self, stack, batch->thread, 0, stack->last);
 }
 
+static inline void go_on(struct calls *self, struct stack *stack, uint32_t thread, uint32_t path, uint64_t commit)
+{
+    uint32_t top = stack->frames.len ? stack->frames.data[stack->frames.len - 1].path : UINT32_MAX;
+    if (__builtin_expect(path != top, 0))
+        enter(self, stack, thread, path, stack->last);
+    stack->last = commit;
+}
+
+static void observe_edges(void *opaque, const struct as_edge_batch *batch)
+{
+    struct calls *self = opaque;
+    struct stack *stack = stack_of(self, batch->thread);
+    uint64_t before = batch->cycles_before;
+    for (size_t i = 0; i < batch->n_runs; i++) {
+        const struct as_edge_run *run = &batch->runs[i];
+        const struct as_pipe *pipes = &batch->pipes[run->first];
+        if (run->edge)
+            go_on(self, stack, batch->thread, run->path, before + as_edge_run_commit(batch, run));
+        for (uint32_t k = 0; !run->edge && k < run->n; k++)
+            go_on(self, stack, batch->thread, pipes[k].path, before + pipes[k].commit);
+    }
+    if (batch->last)
+        pop(self, stack, batch->thread, 0, stack->last);
+}
+
 /* ---- the end ---- */
 
 static const char *name_of(struct calls *self, uint32_t path)
@@ -166,4 +192,5 @@ const struct as_observer as_calls_observer = {
     .batch = observe,
     .finish = finish,
     .free = release,
+    .edges = observe_edges,
 };

@@ -2,6 +2,7 @@
  *
  * The cycles from the commit before an instruction to its own are its path's. Only the path and the commit of records are
  * looked at, and of records with the same path only the last. */
+#include "assay/edge.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "observe/bundled.h"
@@ -69,6 +70,26 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
         *last = 0;
 }
 
+/* What lies between two commits is the later one's, so that blocks need no look at their records. */
+static void observe_edges(void *opaque, const struct as_edge_batch *batch)
+{
+    struct flame *self = opaque;
+    uint64_t *last = last_of(self, batch->thread);
+    for (size_t i = 0; i < batch->n_runs; i++) {
+        const struct as_edge_run *run = &batch->runs[i];
+        const struct as_pipe *pipes = &batch->pipes[run->first];
+        uint64_t commit = as_edge_run_commit(batch, run);
+        for (uint32_t k = 0; !run->edge && k + 1 < run->n; k++) {
+            charge(self, pipes[k].path, pipes[k].commit - *last);
+            *last = pipes[k].commit;
+        }
+        charge(self, run->edge ? run->path : pipes[run->n - 1].path, commit - *last);
+        *last = commit;
+    }
+    if (batch->last)
+        *last = 0;
+}
+
 /* ---- the end ---- */
 
 /* "main;work;sort": the outermost first; a semicolon in a name would separate. */
@@ -123,4 +144,5 @@ const struct as_observer as_flame_observer = {
     .batch = observe,
     .finish = finish,
     .free = release,
+    .edges = observe_edges,
 };

@@ -58,6 +58,16 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
     as_intervals_add(&((struct counters *)opaque)->intervals, batch);
 }
 
+static void observe_edges(void *opaque, const struct as_edge_batch *batch)
+{
+    as_intervals_add_edges(&((struct counters *)opaque)->intervals, batch);
+}
+
+static void forget(void *opaque)
+{
+    as_intervals_forget(&((struct counters *)opaque)->intervals);
+}
+
 static void merge(void *opaque, void *other)
 {
     as_intervals_merge(&((struct counters *)opaque)->intervals, &((struct counters *)other)->intervals);
@@ -173,4 +183,6 @@ const struct as_observer as_counters_observer = {
     .wants = AS_WANT_OCCUPANCY,
     .workers = 8,
     .merge = merge,
+    .edges = observe_edges,
+    .forget = forget,
 };

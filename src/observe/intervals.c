@@ -87,18 +87,17 @@ static inline struct as_interval *row_at(struct hand *hand, uint64_t cycle)
     return hand->row;
 }
 
-static inline void count_pipe(struct as_interval *row, const struct as_pipe *pipe)
+static inline void count_record(struct as_interval *row, uint32_t flags, uint32_t uops, uint32_t met)
 {
-    uint32_t flags = pipe->flags;
     row->counts[AS_INTERVAL_INSTRUCTIONS] += !(flags & AS_PIPE_CONTINUES);
-    row->counts[AS_INTERVAL_UOPS] += pipe->uops;
+    row->counts[AS_INTERVAL_UOPS] += uops;
     row->counts[AS_INTERVAL_TAKEN] += flags & AS_PIPE_TAKEN;
     if (__builtin_expect(flags & (AS_PIPE_MISPREDICTED | AS_PIPE_FLUSHES | AS_PIPE_EXCEPTION), 0)) {
         row->counts[AS_INTERVAL_MISPREDICTED] += (flags & AS_PIPE_MISPREDICTED) != 0;
         row->counts[AS_INTERVAL_FLUSHES] += (flags & AS_PIPE_FLUSHES) != 0;
         row->counts[AS_INTERVAL_EXCEPTIONS] += (flags & AS_PIPE_EXCEPTION) != 0;
     }
-    for (uint32_t events = pipe->events & AS_EVENTS_ALL; events; events &= events - 1)
+    for (uint32_t events = met & AS_EVENTS_ALL; events; events &= events - 1)
         row->counts[AS_INTERVAL_EVENTS + __builtin_ctz(events)]++;
 }
 
@@ -113,17 +112,109 @@ static inline void count_stay(struct hand *hand, const struct as_stay *stay, uin
     }
 }
 
+static void count_pipes(struct hand *hand, const struct as_pipe *pipes, size_t n, uint64_t before)
+{
+    for (size_t i = 0; i < n; i++)
+        count_record(row_at(hand, before + pipes[i].commit - 1), pipes[i].flags, pipes[i].uops, pipes[i].events);
+}
+
+static void count_stays(struct hand *hand, const struct as_stay *stays, size_t n, uint64_t before)
+{
+    for (size_t i = 0; i < n; i++)
+        if (stays[i].from > 0 && stays[i].resource < AS_RESOURCE_COUNT)
+            count_stay(hand, &stays[i], before - 1);
+}
+
+static void end_batch(struct hand *hand, uint64_t last)
+{
+    if (last > hand->thread->cycles)
+        hand->thread->cycles = last;
+}
+
 void as_intervals_add(struct as_intervals *intervals, const struct as_pipe_batch *batch)
 {
     struct hand hand = {.intervals = intervals, .thread = thread_of(intervals, batch->thread)};
     uint64_t before = batch->cycles_before, last = before + batch->pipes[batch->n - 1].commit;
-    for (size_t i = 0; i < batch->n; i++)
-        count_pipe(row_at(&hand, before + batch->pipes[i].commit - 1), &batch->pipes[i]);
-    for (size_t i = 0; i < batch->n_stays; i++)
-        if (batch->stays[i].from > 0 && batch->stays[i].resource < AS_RESOURCE_COUNT)
-            count_stay(&hand, &batch->stays[i], before - 1);
-    if (last > hand.thread->cycles)
-        hand.thread->cycles = last;
+    count_pipes(&hand, batch->pipes, batch->n, before);
+    count_stays(&hand, batch->stays, batch->n_stays, before);
+    end_batch(&hand, last);
+}
+
+/* ---- edges ---- */
+
+static void reach(struct as_interval_edge *of, int32_t first, int32_t last)
+{
+    of->first = first < of->first ? first : of->first;
+    of->last = last > of->last ? last : of->last;
+}
+
+static __attribute__((noinline)) const struct as_interval_edge *sum_up(struct as_intervals *intervals,
+                                                                       const struct as_edge *edge)
+{
+    while (intervals->edges.len <= edge->number)
+        *as_vec_push(&intervals->edges) = (struct as_interval_edge){0};
+    struct as_interval_edge *of = &intervals->edges.data[edge->number];
+    *of = (struct as_interval_edge){.edge = edge, .first = INT32_MAX, .last = INT32_MIN};
+    for (uint32_t i = 0; i < edge->n; i++) {
+        const struct as_edge_record *record = &edge->records[i];
+        count_record(&of->sum, record->flags, record->uops, record->events);
+        reach(of, record->commit - 1, record->commit - 1);
+    }
+    for (uint32_t i = 0; i < edge->n_stays; i++) {
+        const struct as_edge_stay *stay = &edge->stays[i];
+        of->sum.occupied[stay->resource] += stay->cycles;
+        reach(of, stay->from - 1, stay->from - 2 + (int32_t)stay->cycles);
+    }
+    return of;
+}
+
+/* A run that reaches into several intervals, or to before the first cycle. */
+static __attribute__((noinline)) void count_parts(struct hand *hand, const struct as_edge_run *run, uint64_t before)
+{
+    for (uint32_t i = 0; i < run->edge->n; i++) {
+        const struct as_edge_record *record = &run->edge->records[i];
+        uint64_t cycle = before + run->base + (uint64_t)(int64_t)record->commit - 1;
+        count_record(row_at(hand, cycle), record->flags, record->uops, record->events);
+    }
+    for (uint32_t i = 0; i < run->edge->n_stays; i++) {
+        struct as_stay stay = as_edge_stay_of(run, i);
+        count_stays(hand, &stay, 1, before);
+    }
+}
+
+static inline void count_edge(struct hand *hand, const struct as_edge_run *run, uint64_t before)
+{
+    struct as_intervals *intervals = hand->intervals;
+    uint32_t number = run->edge->number;
+    const struct as_interval_edge *of = number < intervals->edges.len ? &intervals->edges.data[number] : NULL;
+    if (__builtin_expect(!of || !of->edge, 0))
+        of = sum_up(intervals, run->edge);
+    int64_t first = (int64_t)(run->base + before) + of->first, last = (int64_t)(run->base + before) + of->last;
+    struct as_interval *row = first >= 0 && run->base > 0 ? row_at(hand, (uint64_t)first) : NULL;
+    if (__builtin_expect(!row || (uint64_t)last >= hand->end, 0))
+        count_parts(hand, run, before);
+    else
+        add_row(row, &of->sum);
+}
+
+void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge_batch *batch)
+{
+    struct hand hand = {.intervals = intervals, .thread = thread_of(intervals, batch->thread)};
+    uint64_t before = batch->cycles_before;
+    for (size_t i = 0; i < batch->n_runs; i++) {
+        const struct as_edge_run *run = &batch->runs[i];
+        if (run->edge)
+            count_edge(&hand, run, before);
+        else
+            count_pipes(&hand, &batch->pipes[run->first], run->n, before);
+    }
+    count_stays(&hand, batch->stays, batch->n_stays, before);
+    end_batch(&hand, before + as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]));
+}
+
+void as_intervals_forget(struct as_intervals *intervals)
+{
+    as_vec_clear(&intervals->edges);
 }
 
 size_t as_intervals_count_rows(const struct as_intervals *intervals, const struct as_interval_thread *thread)
@@ -161,4 +252,5 @@ void as_intervals_free(struct as_intervals *intervals)
     for (size_t i = 0; i < intervals->threads.len; i++)
         as_vec_free(&intervals->threads.data[i].rows);
     as_vec_free(&intervals->threads);
+    as_vec_free(&intervals->edges);
 }

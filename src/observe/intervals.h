@@ -6,6 +6,7 @@
 #ifndef AS_OBSERVE_INTERVALS_H
 #define AS_OBSERVE_INTERVALS_H
 
+#include "assay/edge.h"
 #include "assay/observer.h"
 #include "base/vec.h"
 #include "observe/events.h"
@@ -36,15 +37,26 @@ struct as_interval_thread {
     AS_VEC(struct as_interval) rows; /* the first begins with cycle 1 */
 };
 
+/* What an edge adds to the interval that it lies in as a whole, by its number. */
+struct as_interval_edge {
+    const struct as_edge *edge; /* NULL: not worked out yet */
+    int32_t first, last;        /* the cycles that it reaches into, from the run's base */
+    struct as_interval sum;
+};
+
 struct as_intervals {
     uint64_t length; /* cycles of an interval */
     size_t most;     /* rows a thread may have: neighbours become one then, and the length doubles; 0: any number */
     AS_VEC(struct as_interval_thread) threads; /* by number; those without rows have none */
+    AS_VEC(struct as_interval_edge) edges;     /* by number */
 };
 
 enum { AS_INTERVAL_LONGEST = 1 << 26 }; /* `length` where rows do not become one: counts have 32 bits */
 
 void as_intervals_add(struct as_intervals *intervals, const struct as_pipe_batch *batch);
+/* The same for blocks whose times are known: one sum for each, but for those on a border. */
+void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge_batch *batch);
+void as_intervals_forget(struct as_intervals *intervals); /* as as_observer.forget */
 /* The rows of a thread up to its last commit; what comes behind it (a prefetch under way) is left out. */
 size_t as_intervals_count_rows(const struct as_intervals *intervals, const struct as_interval_thread *thread);
 /* The cycles of one of these rows: the last ends with the thread. */

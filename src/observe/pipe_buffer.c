@@ -17,6 +17,17 @@ static struct as_buffer *make(size_t records)
     return (struct as_buffer *)buffer;
 }
 
+/* The batch gets the stays of edges too. */
+static void expand_stays(struct as_pipe_buffer *buffer, const struct as_edge_run *run)
+{
+    for (size_t i = 0; buffer->all_stays.len == 0 && i < buffer->stays.len; i++)
+        *as_vec_push(&buffer->all_stays) = buffer->stays.data[i];
+    for (uint32_t i = 0; i < run->edge->n_stays; i++)
+        *as_vec_push(&buffer->all_stays) = as_edge_stay_of(run, i);
+    buffer->batch.stays = buffer->all_stays.data;
+    buffer->batch.n_stays = buffer->all_stays.len;
+}
+
 /* Fills in the records of edges, once. */
 static void expand(struct as_pipe_buffer *buffer)
 {
@@ -25,6 +36,8 @@ static void expand(struct as_pipe_buffer *buffer)
         const struct as_edge_run *run = &buffer->runs.data[i];
         if (run->edge)
             as_edge_expand(run, buffer->batch.thread, 0, run->n, &buffer->pipes[run->first]);
+        if (run->edge && run->edge->n_stays)
+            expand_stays(buffer, run);
     }
     if (!buffer->expanded && buffer->edges.last)
         buffer->pipes[buffer->batch.n - 1].flags |= AS_PIPE_LAST;
@@ -49,6 +62,7 @@ static void release(struct as_buffer *base)
     as_vec_free(&buffer->accesses);
     as_vec_free(&buffer->owners);
     as_vec_free(&buffer->stays);
+    as_vec_free(&buffer->all_stays);
     as_vec_free(&buffer->runs);
     pthread_mutex_destroy(&buffer->mutex);
     free(buffer->pipes);
@@ -63,6 +77,7 @@ struct as_pipe_buffer *as_pipe_buffer_take(struct as_fanout *fanout)
     as_vec_clear(&buffer->accesses);
     as_vec_clear(&buffer->owners);
     as_vec_clear(&buffer->stays);
+    as_vec_clear(&buffer->all_stays);
     as_vec_clear(&buffer->runs);
     buffer->cycles_before = 0;
     return buffer;
@@ -106,6 +121,9 @@ void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buf
                                            .n_runs = buffer->runs.len,
                                            .pipes = buffer->pipes,
                                            .runs = buffer->runs.data,
+                                           .cycles_before = buffer->cycles_before,
+                                           .n_stays = buffer->stays.len,
+                                           .stays = buffer->stays.data,
                                            .last = last};
     as_fanout_publish(fanout, (struct as_buffer *)buffer);
 }

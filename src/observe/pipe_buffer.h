@@ -24,6 +24,7 @@ struct as_pipe_buffer {
     AS_VEC(struct as_edge_run) runs;
     pthread_mutex_t mutex; /* of the following */
     bool expanded;
+    AS_VEC(struct as_stay) all_stays; /* with those of edges; empty where no edge has any */
 };
 
 /* A buffer without accesses and stays. */

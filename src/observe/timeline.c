@@ -40,6 +40,16 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
     as_intervals_add(&((struct timeline *)opaque)->intervals, batch);
 }
 
+static void observe_edges(void *opaque, const struct as_edge_batch *batch)
+{
+    as_intervals_add_edges(&((struct timeline *)opaque)->intervals, batch);
+}
+
+static void forget(void *opaque)
+{
+    as_intervals_forget(&((struct timeline *)opaque)->intervals);
+}
+
 static void merge(void *opaque, void *other)
 {
     as_intervals_merge(&((struct timeline *)opaque)->intervals, &((struct timeline *)other)->intervals);
@@ -159,4 +169,6 @@ const struct as_observer as_timeline_observer = {
     .wants = AS_WANT_OCCUPANCY,
     .workers = 8,
     .merge = merge,
+    .edges = observe_edges,
+    .forget = forget,
 };

@@ -53,6 +53,25 @@ check "most blocks were known" test "$(part_known with.err)" -gt 80
 same_documents "little memory" --memo-size=4 --core zen4-like --max 2M -- "$BUILD/bench/kernels" branches 100
 check "… is filled more than once" grep -qE 'dropped [1-9]' with.err
 
+# ---- observers read edges, or what is made of them ------------------------------------------------------------------------
+observed() { # MEMO OPTIONS…
+    compare --memo="$1" --samplers tip --observer "counters,counters.$1.csv,1000" --observer "flame,flame.$1" \
+        --observer "calls,calls.$1" --observer timeline -o "timeline.$1" "${@:2}"
+}
+same_observed() { # NAME OPTIONS…
+    local name=$1 way file
+    shift
+    for way in off on check; do
+        check "$name: observers, --memo=$way" observed "$way" "$@"
+        sed -i '/MIPS/d' "timeline.$way"
+        for file in counters.%.csv flame.% calls.% timeline.%; do
+            check "… the same: ${file%%.*}" cmp "${file/\%/off}" "${file/\%/$way}"
+        done
+    done
+}
+same_observed "demo" --skip 100k --max 500k --core zen4-like -- "$WORKLOADS/demo-riscv64-static"
+same_observed "regions" --region 100k..300k --region 400k..500k -- "$WORKLOADS/demo-riscv64-static"
+
 # ---- on one processor cores do not run apart ---------------------------------------------------------------------------
 # Both by taskset: bash names the command in the environment, which lies on the program's stack.
 all=$(taskset -cp $$ | sed 's/.*: //')
