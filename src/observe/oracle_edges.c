@@ -2,8 +2,8 @@
  *
  * What an edge charges is the same every time, so it is counted how often a thread went along it, and charged at the
  * end, that often at once. By call path likewise, as long as the path stays the same. Two things do not depend on the
- * edge alone: the cycle of the last group of a block, which what follows may share, is counted for pairs of edges, as
- * long as the same two follow one another; time behind a flush is charged each time, to whatever was before the block.
+ * edge alone: the cycle of the last group of a block, which what follows may share, is counted for each of the last few
+ * sequels of the edge; time behind a flush is charged each time, to whatever was before the block.
  */
 #include "observe/oracle_stream.h"
 
@@ -131,21 +131,30 @@ static inline uint32_t count_joined(const struct as_edge *edge)
     return edge->records[0].commit == edge->before ? edge->first_end : 0;
 }
 
-/* Cycles of groups that the edge's last records and the first of what followed made up. */
-static void charge_pairs(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_tally *tally)
+/* Cycles of groups that the edge's last records and what followed made up. */
+static void charge_sequel(struct as_oracle *oracle, struct as_oracle_stream *stream,
+                          const struct as_oracle_tally *tally, struct as_oracle_sequel *sequel)
 {
     struct as_oracle_group group = {.n = 0};
-    if (!tally->pairs)
+    if (!sequel->times)
         return;
     join_records(oracle, stream, &group, tally->edge, tally->path, tally->edge->last_start, tally->edge->n);
-    join_records(oracle, stream, &group, tally->next, tally->next_path, 0, count_joined(tally->next));
-    as_oracle_settle(oracle, stream, &group, tally->pairs);
-    tally->pairs = 0;
+    if (sequel->whole)
+        join_records(oracle, stream, &group, sequel->whole, sequel->whole_path, 0, sequel->whole->n);
+    join_records(oracle, stream, &group, sequel->next, sequel->next_path, 0, count_joined(sequel->next));
+    as_oracle_settle(oracle, stream, &group, sequel->times);
+    sequel->times = 0;
+}
+
+static void charge_sequels(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_tally *tally)
+{
+    for (uint32_t i = 0; i < AS_ORACLE_SEQUELS; i++)
+        charge_sequel(oracle, stream, tally, &tally->sequels[i]);
 }
 
 static void charge_path(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_tally *tally)
 {
-    charge_pairs(oracle, stream, tally);
+    charge_sequels(oracle, stream, tally);
     if (tally->path_runs)
         charge_edge(&(struct target){.oracle = oracle,
                                      .stream = stream,
@@ -184,6 +193,9 @@ void as_oracle_carry(struct as_oracle *oracle, struct as_oracle_stream *stream)
         return;
     const struct as_oracle_tally *tally = &stream->tallies.data[stream->open - 1];
     join_records(oracle, stream, &stream->carried, tally->edge, tally->path, tally->edge->last_start, tally->edge->n);
+    if (stream->whole)
+        join_records(oracle, stream, &stream->carried, stream->whole, stream->whole_path, 0, stream->whole->n);
+    stream->whole = NULL;
     stream->open = 0;
 }
 
@@ -253,16 +265,41 @@ static inline void note_last(struct as_oracle_stream *stream, const struct as_ed
     stream->last.flags = last->flags;
 }
 
+static inline bool is_sequel(const struct as_oracle_sequel *sequel, const struct as_oracle_stream *stream,
+                             const struct as_edge_run *run)
+{
+    return sequel->next == run->edge && sequel->next_path == run->path && sequel->whole == stream->whole &&
+           (!stream->whole || sequel->whole_path == stream->whole_path);
+}
+
 /* The run ends the last group of the open edge. */
-static inline void count_pair(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_edge_run *run)
+static inline void count_sequel(struct as_oracle *oracle, struct as_oracle_stream *stream,
+                                const struct as_edge_run *run)
 {
     struct as_oracle_tally *tally = &stream->tallies.data[stream->open - 1];
-    if (__builtin_expect(tally->next != run->edge || tally->next_path != run->path, 0)) {
-        charge_pairs(oracle, stream, tally);
-        tally->next = run->edge;
-        tally->next_path = run->path;
+    struct as_oracle_sequel *sequel = tally->sequels;
+    while (sequel < &tally->sequels[AS_ORACLE_SEQUELS] && !is_sequel(sequel, stream, run))
+        sequel++;
+    if (__builtin_expect(sequel == &tally->sequels[AS_ORACLE_SEQUELS], 0)) {
+        sequel = &tally->sequels[tally->oldest++ % AS_ORACLE_SEQUELS];
+        charge_sequel(oracle, stream, tally, sequel);
+        *sequel = (struct as_oracle_sequel){
+            .whole = stream->whole, .next = run->edge, .whole_path = stream->whole_path, .next_path = run->path};
     }
-    tally->pairs++;
+    sequel->times++;
+    stream->whole = NULL;
+}
+
+/* All of the run is of the group that is open, and does not end it. */
+static void join_group(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_edge_run *run)
+{
+    if (stream->open && !stream->whole) {
+        stream->whole = run->edge;
+        stream->whole_path = run->path;
+        return;
+    }
+    as_oracle_carry(oracle, stream);
+    join_records(oracle, stream, &stream->carried, run->edge, run->path, 0, run->edge->n);
 }
 
 static inline void add_run(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_edge_run *run)
@@ -273,11 +310,10 @@ static inline void add_run(struct as_oracle *oracle, struct as_oracle_stream *st
     stream->disordered |= (run->base + (uint64_t)(int64_t)edge->before != stream->last.commit) |
                           (run->base + (uint64_t)(int64_t)first->fetch < stream->last.fetch) |
                           (run->base + (uint64_t)(int64_t)first->dispatch < stream->last.dispatch);
-    if (__builtin_expect(joined == edge->n, 0)) { /* and does not end the group either */
-        as_oracle_carry(oracle, stream);
-        join_records(oracle, stream, &stream->carried, edge, run->path, 0, joined);
+    if (__builtin_expect(joined == edge->n, 0)) {
+        join_group(oracle, stream, run);
     } else if (__builtin_expect(stream->open != 0, 1)) {
-        count_pair(oracle, stream, run);
+        count_sequel(oracle, stream, run);
     } else {
         join_records(oracle, stream, &stream->carried, edge, run->path, 0, joined);
         as_oracle_settle(oracle, stream, &stream->carried, 1);
@@ -285,7 +321,8 @@ static inline void add_run(struct as_oracle *oracle, struct as_oracle_stream *st
     if (edge->flags_before)
         charge_behind(oracle, stream, edge);
     count_run(oracle, stream, run);
-    stream->open = joined == edge->n ? 0 : edge->number + 1;
+    if (joined != edge->n)
+        stream->open = edge->number + 1;
     note_last(stream, run);
     stream->thread.records += edge->n;
     stream->continuing += edge->continued;

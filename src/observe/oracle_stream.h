@@ -13,15 +13,23 @@ struct as_oracle_group {
     uint32_t n, ids[AS_GROUP_MAX], paths[AS_GROUP_MAX], events[AS_GROUP_MAX];
 };
 
+/* The commit group that an edge ends with, as far as it lies behind the edge: perhaps all of a block, then the first
+ * records of another. */
+struct as_oracle_sequel {
+    const struct as_edge *whole, *next; /* whole: NULL where there is none */
+    uint32_t whole_path, next_path;
+    uint64_t times; /* that it came, whose cycles are not charged yet */
+};
+enum { AS_ORACLE_SEQUELS = 4 };
+
 /* How often a thread went along an edge. Its instructions and its path are charged when that is no longer counted. */
 struct as_oracle_tally {
     const struct as_edge *edge; /* NULL: never */
     uint64_t runs;              /* not charged to instructions yet */
     uint64_t path_runs;         /* … to the path: the last so many had … */
     uint32_t path;              /* … this one */
-    uint32_t next_path;         /* `next`'s */
-    const struct as_edge *next; /* what ended the edge's last commit group … */
-    uint64_t pairs;             /* … so many times, whose cycles are not charged yet */
+    uint32_t oldest;            /* sequel, to be replaced next */
+    struct as_oracle_sequel sequels[AS_ORACLE_SEQUELS];
 };
 
 struct as_oracle_stream {
@@ -34,6 +42,8 @@ struct as_oracle_stream {
     uint64_t crowded;                       /* a cycle in which more committed than can; 0: none */
     AS_VEC(struct as_oracle_tally) tallies; /* by edge */
     uint32_t open;                          /* number of the edge + 1 whose last group is the carried one; 0: none */
+    const struct as_edge *whole;            /* the block behind it, all of which is of that group too; NULL: none */
+    uint32_t whole_path;
 };
 
 struct as_oracle {
