@@ -293,6 +293,28 @@ static void json_cores(struct as_json *json, const struct as_compare *const *com
     as_json_end(json);
 }
 
+/* How much of the run was remembered, and what that took. */
+static void json_memo(struct as_json *json, const struct as_model *model)
+{
+    struct as_memo_counters memo;
+    if (!as_model_count_memo(model, &memo)) {
+        as_json_null(json, "memo");
+        return;
+    }
+    as_json_object(json, "memo");
+    as_json_u64(json, "blocks", memo.blocks);
+    as_json_u64(json, "known_blocks", memo.known_blocks);
+    as_json_double(json, "known", as_ratio(memo.known_blocks, memo.blocks));
+    as_json_u64(json, "instructions", memo.instructions);
+    as_json_u64(json, "known_instructions", memo.known_instructions);
+    as_json_u64(json, "nodes", memo.made_nodes);
+    as_json_u64(json, "edges", memo.made_edges);
+    as_json_u64(json, "bytes", memo.bytes);
+    as_json_u64(json, "restored", memo.restored);
+    as_json_u64(json, "drops", memo.drops);
+    as_json_end(json);
+}
+
 void as_compare_json(const struct as_compare *const *compares, size_t n, struct as_json *json)
 {
     const struct as_compare *compare = compares[0];
@@ -316,6 +338,7 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
     as_json_u64(json, "threads", result->engine.threads);
     as_json_double(json, "seconds", result->engine.seconds);
     as_json_double(json, "mips", (double)result->instructions / result->engine.seconds / 1e6);
+    json_memo(json, compare->model);
     as_json_bool(json, "complete", as_run_end_complete(&result->engine.end));
     as_json_i64(json, "exit_status", result->engine.end.exit_status);
     if (result->engine.end.signal && !result->engine.end.stopped)
