@@ -97,12 +97,26 @@ static uint64_t read_word(_Atomic uint64_t *one, uint64_t limit, uint64_t random
 }
 
 static const char *kind;
+static struct word arrived;
+
+/* Few threads wait by looking, so that none begins before all are awake; many would only be in each other's way. */
+static void wait_for_all(void)
+{
+    enum { MOST_LOOKING = 64 };
+    if (thread_count > MOST_LOOKING) {
+        pthread_barrier_wait(&barrier);
+        return;
+    }
+    atomic_fetch_add(&arrived.value, 1);
+    while (atomic_load_explicit(&arrived.value, memory_order_acquire) < thread_count)
+        ;
+}
 
 static void *work(void *argument)
 {
     const struct worker *worker = argument;
     uint64_t n = worker->number, random = UINT64_C(0x9e3779b97f4a7c15) * (n + 1), shared;
-    pthread_barrier_wait(&barrier);
+    wait_for_all();
     if (strcmp(kind, "false") == 0)
         shared = add_words(&beside[n / WORDS].words[n % WORDS], &all.value, worker->limit, random);
     else if (strcmp(kind, "read") == 0)

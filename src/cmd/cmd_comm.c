@@ -1,5 +1,6 @@
 /* assay comm: which threads communicate, through which lines, objects and code. */
 #include "base/log.h"
+#include "cmd/comm_recording.h"
 #include "cmd/comm_show.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
@@ -12,7 +13,7 @@
 
 struct comm_options {
     struct as_run_options run;
-    bool json, csv, fixed, disturb, no_estimate, no_exact, no_paths;
+    bool json, csv, svg, fixed, disturb, no_estimate, no_exact, no_paths;
     int sampling; /* enum as_lens_sampling */
     uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
     uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
@@ -36,6 +37,10 @@ static const struct as_option options_table[] = {
     FLAG("csv", csv,
          "Print a line of CSV for each pair of threads instead; the program's own standard output then goes "
          "to standard error."),
+    FLAG("svg", svg,
+         "Print the matrices as heat maps, an SVG picture, instead: best with -o. The program's own standard output "
+         "then "
+         "goes to standard error."),
     AS_OUTPUT_OPTION(struct comm_options, output, AS_OUTPUT_HELP_RUN),
     NUMBER("top", top, "N", 0, 100000, "Show the N lines, objects and pairs of code with most transfers (default 10)."),
     {.name = "sampling",
@@ -173,6 +178,8 @@ static int print(const struct comm_options *options, const struct as_comm_shown 
         written = as_comm_json(shown, output->file);
     else if (options->csv)
         as_comm_csv(shown, output->file);
+    else if (options->svg)
+        as_comm_svg(shown, output->file);
     else
         as_comm_text(shown, output->file);
     if (!written && !output->path)
@@ -222,7 +229,7 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
-    engine_options.stdout_to_stderr = (options->json || options->csv) && !options->output;
+    engine_options.stdout_to_stderr = (options->json || options->csv || options->svg) && !options->output;
     engine_options.observed = true;
     engine_options.tick = tick;
     engine_options.tick_context = &watch;
@@ -241,6 +248,36 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     }
     as_comm_run_free(run);
     as_engine_free(engine);
+    return status;
+}
+
+/* ---- a recording ---- */
+
+static int show_recording(const struct comm_options *options, const struct as_c2c *c2c, const char *path)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_output output = {0};
+    bool written = true;
+    if (!as_output_open(&output, options->output, &err))
+        return as_cli_fail(&as_command_comm, &err);
+    if (options->json)
+        written = as_comm_recording_json(c2c, path, options->top, output.file);
+    else if (options->csv)
+        as_comm_recording_csv(c2c, output.file);
+    else
+        as_comm_recording_text(c2c, options->top, output.file);
+    if (!written && !output.path)
+        return as_cli_stdout_failed();
+    return as_output_finish(&output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_comm, &err);
+}
+
+static int read_recording(const struct comm_options *options, const char *path)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_c2c c2c = {0};
+    int status =
+        as_c2c_read(&c2c, path, &err) ? show_recording(options, &c2c, path) : as_cli_fail(&as_command_comm, &err);
+    as_c2c_free(&c2c);
     return status;
 }
 
@@ -276,10 +313,14 @@ static int run_comm(int argc, char **argv)
     int status;
     if (options.no_estimate && options.no_exact)
         status = as_cli_usage(&as_command_comm, "--no-estimate and --no-exact together leave nothing to do");
-    else if (options.json && options.csv)
-        status = as_cli_usage(&as_command_comm, "--json and --csv are two formats; choose one");
+    else if (options.json + options.csv + options.svg > 1)
+        status = as_cli_usage(&as_command_comm, "--json, --csv and --svg are three formats; choose one");
     else if (rest >= argc)
         status = as_cli_usage(&as_command_comm, "no program given");
+    else if (rest + 1 == argc && as_comm_is_recording(argv[rest]) && options.svg)
+        status = as_cli_usage(&as_command_comm, "--svg is for programs: a recording has no matrix");
+    else if (rest + 1 == argc && as_comm_is_recording(argv[rest]))
+        status = read_recording(&options, argv[rest]);
     else
         status = run_checked(&options, argv + rest);
     as_run_options_free(&options.run);
@@ -289,19 +330,20 @@ static int run_comm(int argc, char **argv)
 const struct as_command as_command_comm = {
     .name = "comm",
     .summary = "Which threads communicate, through which lines and objects",
-    .usage = "[options] [--] PROGRAM [ARGS…]",
+    .usage = "[options] [--] PROGRAM [ARGS…] | [options] perf.data",
     .description =
         "Runs the program in QEMU's user mode and finds the cache lines that its threads hand to each other: which "
         "pairs "
         "of threads do so and how often, whether they share data (true sharing) or only the line (false sharing), the "
         "objects, source lines and call paths on both sides, and what separates members that collide. Every transfer "
-        "is "
-        "counted exactly; beside that stands what sampling and watchpoints would have estimated, with its error. The "
-        "exit "
-        "status is the program's, or 128 plus the number of the signal that killed it.",
+        "is counted exactly; beside that stands what sampling and watchpoints would have estimated, with its error. "
+        "The exit status is the program's, or 128 plus the number of the signal that killed it.\n\n"
+        "Of a recording of perf with data addresses and data sources, it shows what perf c2c does: the lines, who "
+        "loads and stores where, and which loads hit a line that another core had modified (HITM).",
     .options = options_table,
     .examples = "  assay comm -- ./prog\n"
                 "  assay comm --json -- ./prog > comm.json\n"
-                "  assay comm --sampling=operations --period 50k -- ./prog\n",
+                "  assay comm --sampling=operations --period 50k -- ./prog\n"
+                "  perf c2c record ./prog && assay comm perf.data\n",
     .run = run_comm,
 };

@@ -298,3 +298,47 @@ size_t as_coherent_memory(const struct as_coherent *coherent)
            coherent->contacts.list.cap * (sizeof(struct as_contact) + sizeof(struct as_map_slot)) +
            coherent->matrix.cap * coherent->matrix.cap * sizeof(struct as_pair_cell);
 }
+
+/* ---- threads by number ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A set of more than 63 threads is not told apart anyway: its last bit stays. */
+static uint64_t permute_bits(uint64_t bits, const uint32_t *places, size_t n)
+{
+    uint64_t permuted = bits >> MASKED << MASKED;
+    for (size_t i = 0; i < n && i < MASKED; i++)
+        if (bits >> i & 1)
+            permuted |= UINT64_C(1) << (places[i] < MASKED ? places[i] : MASKED);
+    return permuted;
+}
+
+void as_coherent_sort(struct as_coherent *coherent)
+{
+    size_t n = coherent->order.len;
+    uint32_t *places = as_alloc_array(n + 1, sizeof *places), *sorted = as_alloc_array(n + 1, sizeof *sorted);
+    struct as_pair_matrix matrix = {0};
+    if (n)
+        memcpy(sorted, coherent->order.data, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_number);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *at = bsearch(&coherent->order.data[i], sorted, n, sizeof *sorted, by_number);
+        places[i] = (uint32_t)(at - sorted);
+    }
+    as_pair_matrix_fold(&coherent->matrix, places, n, &matrix);
+    as_pair_matrix_free(&coherent->matrix);
+    coherent->matrix = matrix;
+    for (size_t i = 0; i < coherent->contacts.list.len; i++) {
+        struct as_contact *contact = &coherent->contacts.list.data[i];
+        contact->from_threads = permute_bits(contact->from_threads, places, n);
+        contact->to_threads = permute_bits(contact->to_threads, places, n);
+    }
+    if (n)
+        memcpy(coherent->order.data, sorted, n * sizeof *sorted);
+    free(sorted);
+    free(places);
+}

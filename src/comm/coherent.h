@@ -43,6 +43,9 @@ void as_coherent_span(struct as_coherent *coherent, const struct as_weave_span *
 struct as_coherent_counts as_coherent_counts(const struct as_coherent *coherent);
 const struct as_pair_matrix *as_coherent_matrix(const struct as_coherent *coherent);
 const struct as_contacts *as_coherent_contacts(const struct as_coherent *coherent);
+/* When no more spans come: rows of the matrix and bits of the contacts in the order of the threads' numbers, in place of
+ * that in which they were met. */
+void as_coherent_sort(struct as_coherent *coherent);
 /* The threads in the order of the matrix: their numbers. */
 const uint32_t *as_coherent_threads(const struct as_coherent *coherent, size_t *n);
 size_t as_coherent_memory(const struct as_coherent *coherent); /* bytes, roughly */

@@ -271,10 +271,12 @@ static void add_thread(struct as_comm_run *run, uint32_t number)
     *as_vec_push(&run->threads) = thread;
 }
 
-/* The rows: as the exact count met the threads; without it, those that were started. */
+/* The rows: threads that made accesses, by number; without an exact count, those that were started. */
 static void list_threads(struct as_comm_run *run)
 {
     size_t n = 0;
+    if (run->coherent)
+        as_coherent_sort(run->coherent);
     const uint32_t *order = run->coherent ? as_coherent_threads(run->coherent, &n) : NULL;
     for (size_t i = 0; i < n; i++)
         add_thread(run, order[i]);

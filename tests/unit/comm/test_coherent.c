@@ -64,6 +64,26 @@ static void spaces_are_apart(void **state)
     as_coherent_free(coherent);
 }
 
+/* Threads that were met in another order than that of their numbers. */
+static void sorted(void **state)
+{
+    struct as_coherent *coherent = as_coherent_new(NULL);
+    size_t n;
+    make(coherent, 9, 0x1000, 8, STORE);
+    make(coherent, 5, 0x1000, 8, LOAD);
+    make(coherent, 7, 0x1000, 8, LOAD);
+    make(coherent, 7, 0x1008, 8, LOAD);
+    as_coherent_sort(coherent);
+    const uint32_t *order = as_coherent_threads(coherent, &n);
+    const struct as_contact *contact = &as_coherent_contacts(coherent)->list.data[0];
+    assert_true(n == 3 && order[0] == 5 && order[1] == 7 && order[2] == 9);
+    assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), 0, 2)), 1);
+    assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), 1, 2)), 1);
+    assert_int_equal(as_pair_sum(as_pair_matrix_pair(as_coherent_matrix(coherent), 0, 1)), 0);
+    assert_int_equal(contact->from_threads, 4);
+    as_coherent_free(coherent);
+}
+
 /* ---- against a plain simulation ---- */
 
 enum { THREADS = 70, LINES = 90, STEPS = 60000 };
@@ -140,6 +160,6 @@ static void random_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(spaces_are_apart),
-                                       cmocka_unit_test(random_stream)};
+                                       cmocka_unit_test(sorted), cmocka_unit_test(random_stream)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

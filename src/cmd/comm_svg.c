@@ -1,0 +1,127 @@
+/* The matrices of assay comm as heat maps, in one SVG picture: all, true and false sharing, the exact ones above, the
+ * estimated ones below; threads in an order that puts those together that communicate. */
+#include "base/ratio.h"
+#include "cmd/comm_show.h"
+#include "comm/pattern.h"
+
+#include <inttypes.h>
+
+enum { SIDE = 300, GAP = 40, LEFT = 70, TOP = 60, MOST_LABELS = 40 };
+
+struct chart {
+    FILE *out;
+    const struct as_comm_shown *shown;
+    const uint32_t *order;
+    double x, y;
+};
+
+/* Names come from the program. */
+static void put_text(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '<')
+            fputs("&lt;", out);
+        else if (*text == '>')
+            fputs("&gt;", out);
+        else if (*text == '&')
+            fputs("&amp;", out);
+        else if (*text == '"')
+            fputs("&quot;", out);
+        else
+            fputc((unsigned char)*text < ' ' ? '?' : *text, out);
+    }
+}
+
+static uint64_t part_of(struct as_pair_cell cell, int part)
+{
+    return part == 0 ? as_pair_sum(cell) : part == 1 ? cell.true_ : cell.false_;
+}
+
+static uint64_t largest(const struct as_pair_matrix *matrix, int part)
+{
+    uint64_t most = 1;
+    for (size_t i = 0; i < matrix->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            uint64_t count = part_of(as_pair_matrix_pair(matrix, i, k), part);
+            most = count > most ? count : most;
+        }
+    return most;
+}
+
+/* A cell without communication is the background's. */
+static void put_cell(const struct chart *chart, const struct as_pair_matrix *matrix, size_t row, size_t column,
+                     int part, uint64_t most)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(chart->shown->run, &n);
+    uint32_t a = chart->order[row], b = chart->order[column];
+    uint64_t count = part_of(as_pair_matrix_pair(matrix, a, b), part);
+    double side = (double)SIDE / (double)matrix->n;
+    if (!count)
+        return;
+    int light = (int)(235 - 205 * as_ratio(count, most));
+    fprintf(chart->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"rgb(%d,%d,255)\"><title>",
+            chart->x + side * (double)column, chart->y + side * (double)row, side, side, light, light);
+    fprintf(chart->out, "threads %" PRIu32 " and %" PRIu32 ": %" PRIu64 "</title></rect>\n", threads[a].number,
+            threads[b].number, count);
+}
+
+static void put_labels(const struct chart *chart, const struct as_pair_matrix *matrix)
+{
+    size_t n;
+    const struct as_comm_thread *threads = as_comm_run_threads(chart->shown->run, &n);
+    double side = (double)SIDE / (double)matrix->n;
+    for (size_t i = 0; i < matrix->n && matrix->n <= MOST_LABELS; i++) {
+        const struct as_comm_thread *thread = &threads[chart->order[i]];
+        fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"8\">%" PRIu32 " ",
+                chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, thread->number);
+        put_text(chart->out, as_comm_thread_name(chart->shown->run, thread));
+        fprintf(chart->out, "</text>\n");
+    }
+}
+
+static void put_matrix(const struct chart *chart, const struct as_pair_matrix *matrix, const char *title, int part)
+{
+    static const char *const parts[] = {"all", "true sharing", "false sharing"};
+    uint64_t most = largest(matrix, part);
+    fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\">%s, %s</text>\n", chart->x, chart->y - 6, title,
+            parts[part]);
+    fprintf(chart->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>\n",
+            chart->x, chart->y, SIDE, SIDE);
+    put_labels(chart, matrix);
+    for (size_t i = 0; i < matrix->n; i++)
+        for (size_t k = 0; k < matrix->n; k++)
+            put_cell(chart, matrix, i, k, part, most);
+}
+
+static void put_row(struct chart *chart, const struct as_pair_matrix *matrix, const char *title)
+{
+    if (!matrix)
+        return;
+    for (int part = 0; part < 3; part++) {
+        chart->x = LEFT + part * (SIDE + GAP + LEFT / 2);
+        put_matrix(chart, matrix, title, part);
+    }
+    chart->y += SIDE + GAP;
+}
+
+void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
+{
+    const struct as_pair_matrix *exact = as_comm_run_exact(shown->run), *estimate = as_comm_run_estimate(shown->run);
+    const struct as_pair_matrix *first = exact ? exact : estimate;
+    uint32_t *order = as_alloc_array(first->n + 1, sizeof *order);
+    struct chart chart = {.out = out, .shown = shown, .order = order, .y = TOP};
+    int width = LEFT + 3 * (SIDE + GAP + LEFT / 2),
+        height = TOP + ((exact != NULL) + (estimate != NULL)) * (SIDE + GAP);
+    as_pattern_order(first, order);
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"26\" font-size=\"16\">",
+            width, height, LEFT);
+    put_text(out, shown->argv[0]);
+    fprintf(out, ": %s, in transfers of lines</text>\n", as_pattern_name(as_pattern_find(first).pattern));
+    put_row(&chart, exact, "Exact");
+    put_row(&chart, estimate, "Estimated");
+    fprintf(out, "</svg>\n");
+    free(order);
+}

@@ -1,0 +1,64 @@
+/* Communication in a recording of perf: samples of loads and stores with data addresses and data sources, by cache line, as
+ * perf c2c shows them. A load that hit a line which another core had modified (HITM) is a transfer.
+ *
+ * Counts are those of `perf c2c report`, by the same rules; a test holds both against each other.
+ */
+#ifndef AS_COMM_C2C_H
+#define AS_COMM_C2C_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum { AS_C2C_LINE = 64 };
+
+/* One for each number that perf c2c prints, in its order. */
+struct as_c2c_counts {
+    uint64_t records, locks;
+    uint64_t loads, load_uncached, load_io, load_miss, load_no_address;
+    uint64_t load_fill_buffer, load_l1, load_l2, load_llc;
+    uint64_t local_hitm, remote_hitm, remote_hit, local_dram, remote_dram;
+    uint64_t exclusive, shared;
+    uint64_t blocked_data, blocked_address, local_peer, remote_peer;
+    uint64_t stores, store_uncached, store_no_address, store_l1_hit, store_l1_miss, store_no_level;
+    uint64_t no_map, unparsed;
+};
+static inline uint64_t as_c2c_hitm(const struct as_c2c_counts *counts)
+{
+    return counts->local_hitm + counts->remote_hitm;
+}
+/* Name and value of each count, for JSON: from 0 until it returns NULL. */
+const char *as_c2c_count(const struct as_c2c_counts *counts, size_t number, uint64_t *value);
+
+/* An offset of a line as one instruction accessed it. */
+struct as_c2c_access {
+    uint32_t offset;
+    char *code; /* "worker at prog.c:12", "worker+0x1c", "prog+0x1234" */
+    char *module;
+    uint64_t ip;
+    struct as_c2c_counts counts;
+    uint64_t latency, weighed; /* sum, and of how many samples of loads */
+    AS_VEC(uint32_t) threads;
+    AS_VEC(uint32_t) cpus;
+};
+
+struct as_c2c_line {
+    uint64_t address;
+    uint32_t pid;
+    char *object; /* "counters+0x40", "[heap]", "[unknown]" */
+    struct as_c2c_counts counts;
+    AS_VEC(struct as_c2c_access) accesses; /* most HITM first, then most records */
+};
+
+struct as_c2c {
+    struct as_c2c_counts counts;      /* of the whole recording */
+    uint64_t without_source;          /* samples that say nothing about memory */
+    AS_VEC(struct as_c2c_line) lines; /* most HITM first, then most stores, then most records */
+};
+
+/* False: it cannot be read, or has no sample with a data source. */
+bool as_c2c_read(struct as_c2c *c2c, const char *path, struct as_error *err) AS_MUST_CHECK;
+void as_c2c_free(struct as_c2c *c2c);
+
+#endif
