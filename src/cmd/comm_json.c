@@ -230,6 +230,7 @@ static void json_exact(struct as_json *json, const struct as_comm_shown *shown)
     as_json_u64(json, "line_bytes", counts.transfers * AS_COHERENT_LINE);
     as_json_u64(json, "invalidations", counts.invalidations);
     as_json_u64(json, "accesses", counts.accesses);
+    as_json_u64(json, "memory_bytes", as_comm_run_memory(shown->run));
     as_json_u64(json, "last_writer", counts.last_writer);
     as_json_double(json, "last_writer_overcount", as_ratio(counts.last_writer, counts.transfers));
     if (estimate) {

@@ -346,6 +346,11 @@ uint64_t as_comm_run_late(const struct as_comm_run *run)
     return as_weave_late(run->weave);
 }
 
+size_t as_comm_run_memory(const struct as_comm_run *run)
+{
+    return run->coherent ? as_coherent_memory(run->coherent) : 0;
+}
+
 uint64_t as_comm_run_instructions(const struct as_comm_run *run)
 {
     return as_access_stream_executed(run->stream);

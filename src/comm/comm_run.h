@@ -51,6 +51,7 @@ struct as_modelled_cost as_comm_run_cost(const struct as_comm_run *run);
 const struct as_comm_region *as_comm_run_regions(const struct as_comm_run *run, size_t *n);
 uint64_t
 as_comm_run_late(const struct as_comm_run *run); /* accesses that could not be interleaved in time: as_weave_late */
+size_t as_comm_run_memory(const struct as_comm_run *run); /* bytes that the exact count takes; 0: there is none */
 uint64_t as_comm_run_instructions(const struct as_comm_run *run);
 /* The frames of a path, the innermost first: entry addresses of functions. Fills at most `n` and returns how many it has;
  * *image: whose addresses they are. */
