@@ -307,6 +307,74 @@ static void holes_are_filled_from_the_file(void **state)
     as_view_free(&view);
 }
 
+/* A function with another one in it, in a section of its own, whose ends the linker names. */
+__attribute__((always_inline)) static inline unsigned view_inner(volatile unsigned *cell)
+{
+    *cell = *cell * 3 + 1;
+    return *cell;
+}
+__attribute__((noinline, used, section("view_inlined"))) static unsigned view_outer(volatile unsigned *cell)
+{
+    *cell += 5;
+    unsigned seen = view_inner(cell);
+    *cell ^= seen;
+    return seen;
+}
+extern const char __start_view_inlined[], __stop_view_inlined[];
+
+static struct as_view open_inlined(void)
+{
+    static char program[256];
+    uint64_t base = 0, start = (uintptr_t)__start_view_inlined, size = (uintptr_t)__stop_view_inlined - start;
+    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    dl_iterate_phdr(find_base, &base);
+    struct as_store_writer *writer = bed_writer("inlined.db");
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_file(writer, "other.c");
+    as_store_add_file(writer, "another.c");
+    as_store_add_module(writer, &(struct as_store_module){.path = program, .base = base});
+    as_store_add_function(writer, &(struct as_store_function){"view_outer", NULL, 0, NONE, 0, start, size});
+    as_store_add_instruction(writer,
+                             &(struct as_store_insn){{start, 0, 0, NONE, 1, 77, NONE}, 0, "recorded", NULL, NULL, 0});
+    as_store_add_time(writer, &(struct as_store_time){series, 0, 0, 9, 1, 0});
+    bed_commit(writer);
+    return view_bed_open("inlined.db", NULL);
+}
+
+/* What is added from the file has its source, which comes behind the files of the profile, and what it is inlined from. */
+static void holes_have_lines_and_inlined_calls(void **state)
+{
+    volatile unsigned cell = 1;
+    assert_int_equal(view_outer(&cell), 19);
+    struct as_view view = open_inlined();
+    struct as_sources *sources = as_sources_new(NULL);
+    struct as_annotation annotation = make(&view, 0, sources);
+    size_t own = 0, inlined = 0;
+    for (size_t i = 0; i < annotation.insns.len; i++) {
+        const struct as_note_insn *insn = &annotation.insns.data[i];
+        const char *file = as_annotation_file(&annotation, insn->file);
+        assert_non_null(file);
+        if (insn->recorded) {
+            assert_string_equal(file, "another.c");
+            continue;
+        }
+        assert_non_null(strstr(file, "test_view_annotation.c"));
+        assert_int_equal(insn->file, 2);
+        assert_true(insn->line > 0);
+        own += insn->n_chain == 0;
+        inlined += insn->n_chain == 1;
+        if (insn->n_chain)
+            assert_string_equal(annotation.chains.data[insn->chain], "view_inner");
+    }
+    assert_true(own > 0 && inlined > 0);
+    assert_int_equal(annotation.chains.len, inlined);
+    as_annotation_free(&annotation);
+    as_sources_free(sources);
+    as_view_free(&view);
+}
+
 /* Bytes before an instruction of the profile that decoding would run into are no code. */
 static void what_is_no_code(void **state)
 {
@@ -353,6 +421,7 @@ int main(void)
         cmocka_unit_test(source_lines),
         cmocka_unit_test(beginnings_are_dropped),
         cmocka_unit_test(holes_are_filled_from_the_file),
+        cmocka_unit_test(holes_have_lines_and_inlined_calls),
         cmocka_unit_test(what_is_no_code),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);

@@ -152,6 +152,15 @@ static void no_data(void **state)
     assert_true(as_data_read(&data, &old, AS_DATA_BY_OBJECT, &err));
     assert_int_equal(data.n, 0);
     as_data_free(&data);
+    struct as_store_writer *writer = bed_writer("one.db"); /* a single sample is enough to say so */
+    as_store_add_series(writer, &(struct as_store_series){.name = "clock", .unit = "nanoseconds", .scale = 1});
+    as_store_add_quality(writer, "data_none", 1, "without an address");
+    bed_commit(writer);
+    struct as_view one = view_bed_open("one.db", NULL);
+    assert_false(as_data_make(&data, &one, AS_DATA_BY_OBJECT, &err));
+    assert_non_null(strstr(err.message, "none of the 1 samples has a data address"));
+    as_data_free(&data);
+    as_view_free(&one);
     as_view_free(&view);
     as_view_free(&old);
 }
