@@ -14,9 +14,12 @@
 #include "unit.h"
 
 #include "export/export.h"
+#include "export/export_mapping.h"
 #include "store_bed.h"
 
+#include <link.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #define NONE AS_STORE_NONE
 
@@ -220,6 +223,8 @@ static void json(void **state)
                                                 "\"name\":\"clock\"", "\"period\":1000", "\"samples\":3", NULL});
     assert_non_null(strstr(text, "\"instruction\":3,\"thread\":1,\"units\":440,\"samples\":0,\"executions\":11"));
     assert_non_null(strstr(text, "\"units\":2000,\"samples\":2"));
+    assert_non_null(strstr(text, "\"path\":\"/bin/shop\""));
+    assert_non_null(strstr(text, "\"name\":\"work\""));
     free(text);
 }
 
@@ -306,6 +311,78 @@ static void pprof(void **state)
     free(text);
 }
 
+/* pprof takes the first mapping for the program, which is the second module here and known by its name alone. What is
+ * less than half a cycle (scale 4) is nothing. */
+static void the_program_is_the_first_mapping(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_writer *writer = bed_writer(bed_path("named.db"));
+    as_store_add_meta(writer, AS_META_PROGRAM, "shop");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 4711, NULL, 0, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/lib/first.so"});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/bin/shop"});
+    for (uint32_t i = 0; i < 3; i++)
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){
+                        {0x5000 * (i + 1), i == 0 ? 0 : 1, NONE, NONE, NONE, 0, NONE}, 0, "nop", "nop", NULL, 0});
+    uint32_t s = as_store_add_series(
+        writer,
+        &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 4, .precise = -1});
+    as_store_add_time(writer, &(struct as_store_time){s, 0, 0, 12, 0, 1});
+    as_store_add_time(writer, &(struct as_store_time){s, 0, 1, 20, 0, 1});
+    as_store_add_time(writer, &(struct as_store_time){s, 0, 2, 1, 0, 1});
+    bed_commit(writer);
+    struct as_store *named = bed_open(bed_path("named.db"));
+    char *text = NULL;
+    size_t size, mappings = 0, samples = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_true(as_export_find("pprof")->write(named, &(struct as_export_options){.uncompressed = true}, out, &err));
+    assert_int_equal(fclose(out), 0);
+    struct wire wire = {(const uint8_t *)text, (const uint8_t *)text + size}, bytes = {0}, inner = {0};
+    for (uint64_t field, number, id; next_field(&wire, &field, &number, &bytes);) {
+        samples += field == 2;
+        if (field != 3)
+            continue;
+        assert_true(next_field(&bytes, &field, &id, &inner) && field == 1);
+        assert_int_equal(id, mappings++ == 0 ? 2 : 1);
+    }
+    assert_int_equal(mappings, 2);
+    assert_int_equal(samples, 2);
+    free(text);
+    as_store_close(named);
+}
+
+/* Where an address is in its file: by the segments of a file that is there, else as if it were mapped from its start. */
+static int find_code(struct dl_phdr_info *info, size_t size, void *data)
+{
+    uint64_t *found = data, address = (uintptr_t)find_code;
+    found[0] = info->dlpi_addr;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X)
+            found[1] = address - info->dlpi_addr - info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_offset;
+    return 1; /* the program itself comes first */
+}
+
+static void offsets_in_files(void **state)
+{
+    uint64_t found[2] = {0}, address = (uintptr_t)find_code;
+    dl_iterate_phdr(find_code, found);
+    struct stat info;
+    assert_int_equal(stat("/proc/self/exe", &info), 0);
+    struct as_store_module gone = {.path = "/absent", .base = 0x7000},
+                           here = {.path = "/proc/self/exe", .base = found[0]};
+    here.file_size = (uint64_t)info.st_size;
+    here.file_time = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    assert_true(found[1] != 0);
+    assert_int_equal(as_export_file_offset(&here, address), found[1]);
+    assert_int_equal(as_export_file_offset(&here, found[0] + (UINT64_C(1) << 40)), UINT64_C(1)
+                                                                                       << 40); /* in no segment */
+    here.file_time++;                                                                          /* another file */
+    assert_int_equal(as_export_file_offset(&here, address), address - found[0]);
+    assert_int_equal(as_export_file_offset(&gone, 0x7123), 0x123);
+    assert_int_equal(as_export_file_offset(&gone, 0x6fff), 0);
+}
+
 static void every_format_is_found(void **state)
 {
     char names[200];
@@ -321,10 +398,16 @@ static void every_format_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folded),      cmocka_unit_test(csv),
-        cmocka_unit_test(callgrind),   cmocka_unit_test(speedscope),
-        cmocka_unit_test(perf_script), cmocka_unit_test(json),
-        cmocka_unit_test(pprof),       cmocka_unit_test(every_format_is_found),
+        cmocka_unit_test(folded),
+        cmocka_unit_test(csv),
+        cmocka_unit_test(callgrind),
+        cmocka_unit_test(speedscope),
+        cmocka_unit_test(perf_script),
+        cmocka_unit_test(json),
+        cmocka_unit_test(pprof),
+        cmocka_unit_test(the_program_is_the_first_mapping),
+        cmocka_unit_test(offsets_in_files),
+        cmocka_unit_test(every_format_is_found),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
