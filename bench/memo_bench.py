@@ -16,6 +16,7 @@ from against import timed
 ENDLESS = "1000000000"
 # Goal: million instructions a second, on an otherwise idle machine of two cores.
 GOALS = {"loops": 80, "code": 50, "compression": 25, "dram": 15, "threads": 60}
+SMOKE = ("gzip", "memory")  # the cases of a smoke test, from their start
 LOOPS = {"perl": "for (1..$ARGV[0]) { $x += $_ % 7 }", "python3": "import sys\nx = 0\nfor i in range(int(sys.argv[1])): x += i % 7"}
 
 
@@ -60,6 +61,10 @@ def plain_mips(options, plain, document):
 def measure_memo(options, folder):
     count, rows = max(1_000_000, round(50e6 * options.scale / 0.06)) if not options.smoke else 300_000, []
     for name, kind, core, region, program, plain in memo_cases(os.path.abspath(options.build), folder):
+        if options.smoke:
+            if name not in SMOKE:
+                continue
+            region = [] if "--skip" in region else region
         document = os.path.join(folder, "memo.json")
         words = ["compare", "-q", "--json", "-o", document, "--core", core, "--max", str(count), *region]
         ways = {"on": [options.assay, *words, "--", *program], "off": [options.assay, *words, "--memo=off", "--", *program]}

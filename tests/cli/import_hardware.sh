@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Recordings with AMD's IBS and Arm's SPE, made byte by byte (tests/unit/perfdata/perf_hardware.c): imported and reported.
 # No processor here has either.
+# sanitized-only: what is read is the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 "$BUILD/tests/unit/perfdata/perf_seeds" . || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Functions whose names are hostile: quotes, newlines, markup, escape sequences, SQL, invalid UTF-8, a megabyte. Nobody
 # who reads a profile of such a program may stumble, or pass them on unharmed.
+# sanitized-only: names are treated alike in both builds
 # time-limit: 120
 . "$(dirname "$0")/lib.sh"
 
