@@ -189,18 +189,14 @@ uint32_t as_export_location_of_call(struct as_export_frames *frames, uint32_t pa
     return place_in_function(frames, parent->function, child->call_address ? child->call_address : parent->address);
 }
 
-size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *locations,
-                       bool *cut)
+size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *locations)
 {
     size_t n, depth = 0;
     const struct as_store_path *paths = as_store_paths(frames->view->store, &n);
-    *cut = false;
     locations[depth++] = as_export_location_at(frames, cell->instruction);
     for (uint32_t at = cell->path; at != AS_STORE_NONE && paths[at].parent != AS_STORE_NONE; at = paths[at].parent) {
-        if (depth == AS_EXPORT_DEPTH) {
-            *cut = true;
+        if (depth == AS_EXPORT_DEPTH)
             break;
-        }
         locations[depth++] = as_export_location_of_call(frames, at);
     }
     return depth;

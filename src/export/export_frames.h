@@ -50,10 +50,9 @@ uint32_t as_export_location_at(struct as_export_frames *frames, uint32_t instruc
 /* Where the function above `path` calls it. `path` must have a parent. */
 uint32_t as_export_location_of_call(struct as_export_frames *frames, uint32_t path);
 
-/* The locations of a cell's stack, innermost first. Returns how many there are (at least 1, at most AS_EXPORT_DEPTH);
- * `cut`: there would be more. */
-size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *locations,
-                       bool *cut);
+/* The locations of a cell's stack, innermost first. Returns how many there are: at least 1, at most AS_EXPORT_DEPTH, and
+ * then outer ones are missing. */
+size_t as_export_stack(struct as_export_frames *frames, const struct as_export_cell *cell, uint32_t *locations);
 
 /* "/bin/demo" is "demo"; "[unknown]" where there is no module. */
 const char *as_export_module_name(const struct as_export_view *view, uint32_t module);

@@ -130,11 +130,10 @@ static void add_labels(struct writer *writer, const struct as_export_cell *cell)
 static void put_sample(struct writer *writer, const struct as_export_cell *cell)
 {
     uint32_t locations[AS_EXPORT_DEPTH];
-    bool cut;
     uint64_t value = as_export_round(&writer->rounder, cell->units);
     if (!value && !cell->samples)
         return;
-    size_t n = as_export_stack(&writer->frames, cell, locations, &cut);
+    size_t n = as_export_stack(&writer->frames, cell, locations);
     for (size_t i = 0; i < n; i++)
         as_proto_varint(&writer->inner, (uint64_t)locations[i] + 1);
     as_proto_message(&writer->message, SAMPLE_LOCATIONS, &writer->inner);

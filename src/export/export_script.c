@@ -53,8 +53,7 @@ static void add_frame(struct writer *writer, const struct as_export_location *lo
 static void make_stack(struct writer *writer, const struct as_export_cell *cell)
 {
     uint32_t locations[AS_EXPORT_DEPTH];
-    bool cut;
-    size_t n = as_export_stack(&writer->frames, cell, locations, &cut);
+    size_t n = as_export_stack(&writer->frames, cell, locations);
     as_str_clear(&writer->stack);
     for (size_t i = 0; i < n; i++) {
         const struct as_export_location *location = &writer->frames.locations.data[locations[i]];

@@ -30,6 +30,8 @@ static void add_program(struct as_store_writer *writer)
     as_store_add_argument(writer, "/bin/shop");
     as_store_add_argument(writer, "--fast");
     as_store_add_counter(writer, "branches", 77);
+    as_store_add_quality(writer, "advice", 0.25, "look again");
+    as_store_add_run(writer, &(struct as_store_run){9, 1900, 260, 3, 0.5, 0});
     as_store_add_thread(writer, &(struct as_store_thread){1, 4711, NULL, 80, 15, 0});
     as_store_add_thread(writer, &(struct as_store_thread){2, 4711, "helper", 110, 11, 0});
     as_store_add_event(writer, &(struct as_store_event){0, "ST-L1", "missed", NONE, "stalled"});
@@ -225,6 +227,8 @@ static void json(void **state)
     assert_non_null(strstr(text, "\"units\":2000,\"samples\":2"));
     assert_non_null(strstr(text, "\"path\":\"/bin/shop\""));
     assert_non_null(strstr(text, "\"name\":\"work\""));
+    assert_non_null(strstr(text, "{\"key\":\"advice\",\"value\":0.25,"));
+    assert_non_null(strstr(text, "{\"number\":9,\"cycles\":1900,"));
     free(text);
 }
 
