@@ -244,6 +244,20 @@ static void on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
 
 static qemu_plugin_id_t plugin_id;
 
+/* QEMU 7 remembers the callbacks of the last instruction that calls a function of QEMU's own, and does not forget them
+ * where that instruction ends its block. Switching frees them, so that the next access by such a function would end QEMU.
+ * Called when no CPU executes anything. */
+static void forget_callbacks(void)
+{
+    if (!qemu_get_cpu || !qemu_plugin_disable_mem_helpers)
+        return;
+    for (unsigned vcpu = 0; vcpu < AS_PLUGIN_VCPUS; vcpu++) {
+        void *cpu = as_lane_of[vcpu] != &as_lane_unclaimed ? qemu_get_cpu((int)vcpu) : NULL;
+        if (cpu)
+            qemu_plugin_disable_mem_helpers(cpu);
+    }
+}
+
 static void register_callbacks(qemu_plugin_id_t id)
 {
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
@@ -252,12 +266,18 @@ static void register_callbacks(qemu_plugin_id_t id)
     qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
 }
 
+static void on_reset(qemu_plugin_id_t id)
+{
+    forget_callbacks();
+    register_callbacks(id);
+}
+
 /* Other threads may see this at the same time: QEMU lets the first of them have it, and what is translated from here on
  * is as it shall be. */
 static void switch_recording(void)
 {
     as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses) != 0;
-    qemu_plugin_reset(plugin_id, register_callbacks);
+    qemu_plugin_reset(plugin_id, on_reset);
 }
 
 static struct as_wire_header *map_memory(const char *path)

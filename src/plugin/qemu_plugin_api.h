@@ -43,6 +43,11 @@ typedef void (*qemu_simple_cb)(qemu_plugin_id_t id);
 /* Takes all callbacks back and has everything translated anew, when the vcpu that calls this is between two blocks;
  * calls `cb` then. */
 void qemu_plugin_reset(qemu_plugin_id_t id, qemu_simple_cb cb);
+
+/* Not part of the API, but QEMU 7 and 8 export them: a CPU by its index (NULL: none), and what QEMU calls when a CPU
+ * leaves a block, so that functions of QEMU's own report no accesses. */
+void *qemu_get_cpu(int index) __attribute__((weak));
+void qemu_plugin_disable_mem_helpers(void *cpu) __attribute__((weak));
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_tb_trans_cb cb);
