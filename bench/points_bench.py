@@ -1,0 +1,44 @@
+"""bench/run's part for basic-block vectors: `assay points --cpi off` against `assay stat` and against Valgrind's exp-bbv, on the
+same programs, taking turns, the least of each. Wall clock, which is what a user waits for; processor time beside it.
+"""
+import os
+import shutil
+
+from observer_bench import rows_of, take_turns
+
+MAX_OVER = {"stat": 2.0, "exp-bbv": 1 / 1.5}
+INTERVAL = "10000000"
+CASES = ("branches", "memory", "calls", "fp")
+
+
+def measure_points(options, folder):
+    build = os.path.abspath(options.build)
+    program, rounds, rows = os.path.join(build, "bench", "kernels"), str(max(60, round(1500 * options.scale))), []
+    for case in CASES[:1] if options.smoke else CASES:
+        run = [program, case, rounds]
+        ways = {"points": [options.assay, "points", "-q", "--interval", INTERVAL, "--cpi", "off", "--", *run],
+                "stat": [options.assay, "stat", "-q", "--", *run]}
+        if shutil.which("valgrind"):
+            ways["exp-bbv"] = ["valgrind", "-q", "--tool=exp-bbv", f"--interval-size={INTERVAL}",
+                               f"--bb-out-file={folder}/bench.bb", f"--pc-out-file={folder}/bench.pc", *run]
+        least = take_turns(ways, options.repeat)
+        for base in list(ways)[1:]:
+            rows += rows_of(case, {way: least[way] for way in ("points", base)}, base)
+    return rows
+
+
+def judge_points(rows):
+    """The goals, as in bench/run's judge."""
+    for row in rows:
+        limit = MAX_OVER[row["over"]]
+        yield {"goal": "points", "case": f"{row['case']} over {row['over']}", "limit": limit, "measured": row["wall_ratio"],
+               "met": row["wall_ratio"] <= limit}
+
+
+def print_points(rows):
+    if not rows:
+        return
+    print("\nBasic-block vectors: time over stat and over Valgrind's exp-bbv")
+    print(f"{'case':<12}{'over':<10}{'wall':>8}{'processor':>11}")
+    for row in rows:
+        print(f"{row['case']:<12}{row['over']:<10}{row['wall_ratio']:>8.2f}{row['processor_ratio']:>11.2f}", flush=True)
