@@ -5,6 +5,7 @@
 #include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/points.h"
+#include "cmd/points_sweep.h"
 #include "cmd/progress.h"
 #include "cmd/shared_options.h"
 
@@ -328,13 +329,13 @@ static int run_session(struct as_points_session *session)
     int status = ok && session->collect ? as_run_report(&session->run, &session->options->run) : AS_EXIT_OK;
     ok = ok && write_files(session, &err);
     if (ok && twice && !session->run.end.interrupted)
-        ok = as_points_predict(session, &err);
+        ok = session->options->sweep ? as_points_sweep(session, output.file, &err) : as_points_predict(session, &err);
     if (!ok) {
         as_output_drop(&output);
         return as_cli_fail(&as_command_points, &err);
     }
     warn(session);
-    if (!show(session, &output, &err))
+    if (session->options->sweep ? !as_output_finish(&output, &err) : !show(session, &output, &err))
         return as_cli_fail(&as_command_points, &err);
     return session->collect ? status : session->argv ? as_run_report(&session->predicted, &session->options->run) : 0;
 }
@@ -345,6 +346,9 @@ static const char *wrong_usage(const struct as_points_options *options, bool pro
         return "--threshold takes a number from 0 to 1";
     if (strcmp(options->cpi, "on") != 0 && strcmp(options->cpi, "off") != 0)
         return "--cpi is on or off";
+    if (options->sweep &&
+        (options->from_bb || options->from_simpoints || options->json || !program || strcmp(options->cpi, "on") != 0))
+        return "sweep runs a program and prints text or --csv";
     if (options->json && options->csv)
         return "either --json or --csv";
     if ((options->from_simpoints != NULL) != (options->from_weights != NULL))
@@ -382,6 +386,11 @@ static int run_points(int argc, char **argv)
                                         .warm = "10M",
                                         .core = "boom-tea"};
     int rest;
+    if (argc > 1 && strcmp(argv[1], "sweep") == 0) {
+        options.sweep = true;
+        argc--;
+        argv++;
+    }
     enum as_parse parsed = as_cli_parse(&as_command_points, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
@@ -398,14 +407,18 @@ static int run_points(int argc, char **argv)
 const struct as_command as_command_points = {
     .name = "points",
     .summary = "Phases of a program and the intervals that stand for it",
-    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay points [options] --from-bb FILE",
+    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay points [options] --from-bb FILE\n       assay points sweep "
+             "[options] [--] PROGRAM [ARGS…]",
     .description =
         "Runs the program at the speed of 'assay stat', counts in each interval of its instructions how often each "
         "block "
         "of code was executed, and groups intervals that execute the same code into phases. Each phase is represented "
         "by "
         "its most typical interval. The program then runs a second time, on a modelled core in these intervals only: "
-        "their weighted mean is the predicted CPI of the whole program. The exit status is the program's.",
+        "their weighted mean is the predicted CPI of the whole program. The exit status is the program's.\n\n'assay "
+        "points "
+        "sweep' runs the whole program on the modelled core instead, and shows the error of all ways to choose points: "
+        "phases, dimensions, thresholds and coverage.",
     .options = options_table,
     .examples = "  assay points -- ./prog\n"
                 "  assay points --interval 1M --max-k 10 --json -- ./prog\n"

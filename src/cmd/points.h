@@ -16,6 +16,7 @@ struct as_points_options {
     int rule;        /* enum as_bic_rule */
     const char *cpi; /* on or off */
     bool by_thread, json, csv;
+    bool sweep; /* assay points sweep */
     const char *output, *bb, *simpoints, *weights, *from_bb, *from_simpoints, *from_weights, *warm, *core;
     struct as_strlist set;
 };
@@ -45,6 +46,8 @@ struct as_points_session {
 bool as_points_predict(struct as_points_session *session, struct as_error *err) AS_MUST_CHECK;
 /* The weighted mean of the points' cycles per instruction; NAN: not known. */
 double as_points_cpi(const struct as_points_session *session);
+/* The function that a point's interval executes most; NULL: the code is not known. */
+const char *as_points_function(const struct as_points_session *session, const struct as_chosen_point *point);
 /* The number of the instruction at which a point's interval starts. */
 uint64_t as_points_start(const struct as_points_session *session, const struct as_chosen_point *point);
 

@@ -22,8 +22,7 @@ static uint64_t intervals_of(const struct as_points_session *session, uint32_t g
     return n;
 }
 
-/* The function that a point's interval executes most, where the code is known; NULL: it is not. */
-static const char *function_of(const struct as_points_session *session, const struct as_chosen_point *point)
+const char *as_points_function(const struct as_points_session *session, const struct as_chosen_point *point)
 {
     size_t n;
     if (!session->collect)
@@ -92,7 +91,7 @@ static void print_points(const struct as_points_session *session, FILE *out)
             timed ? "     CPI" : "");
     for (uint32_t i = 0; i < session->choice.points.len; i++) {
         const struct as_chosen_point *point = &session->choice.points.data[i];
-        const char *function = function_of(session, point);
+        const char *function = as_points_function(session, point);
         fprintf(out, "  %5" PRIu32 "  %9s %7.2f %% %10s %18s", i + 1,
                 session->choice.groups.len ? AS_COUNT(intervals_of(session, i)) : "-", 100 * point->weight,
                 AS_COUNT(point->interval), AS_COUNT(as_points_start(session, point)));
@@ -180,7 +179,7 @@ static void json_points(const struct as_points_session *session, struct as_json 
         if (session->choice.groups.len)
             as_json_u64(json, "intervals", intervals_of(session, i));
         as_json_double(json, "weight", point->weight);
-        as_json_string(json, "function", function_of(session, point));
+        as_json_string(json, "function", as_points_function(session, point));
         if (i < session->results.len) {
             as_json_u64(json, "instructions", session->results.data[i].instructions);
             as_json_u64(json, "cycles", session->results.data[i].cycles);

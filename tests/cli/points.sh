@@ -54,6 +54,23 @@ check "… twice" "$ASSAY" points --interval 100k --cpi off --csv -o two.csv -- 
 check "… gives the same points" cmp one.csv two.csv
 check_status 3 "the program's status" "$ASSAY" points -q --interval 1k --cpi off -- sh -c 'exit 3'
 
+# ---- sweeps ----
+
+check "a sweep" "$ASSAY" points sweep --interval 100k --max-k 4 -- "$demo" 3
+check_same "… names a single point" 1 "$(grep -c 'a single point' <<<"$out")"
+check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o sweep.csv -- "$demo" 3
+cat >sweep.py <<'END'
+import csv
+rows = list(csv.DictReader(open("sweep.csv")))
+assert len(rows) == 4 * (14 + 21 + 10) + 1, len(rows)
+assert all(int(r["phases"]) <= int(r["max_k"]) for r in rows)
+assert all(abs(abs(float(r["cpi"]) / float(r["true_cpi"]) - 1) - float(r["error"])) < 1e-6 for r in rows)
+front = [(int(r["simulated"]), float(r["error"])) for r in rows if r["front"] == "1"]
+assert front and not any(a[0] < b[0] and a[1] < b[1] for a in front for b in front)
+END
+check "… every choice with its error" python3 sweep.py
+check_status 2 "a sweep of vectors" "$ASSAY" points sweep --from-bb ours.bb
+
 # ---- bad input ----
 
 check_stderr_line 'less than one interval of 10,?000,?000' "a program shorter than one interval" "$ASSAY" points -- true

@@ -1,0 +1,271 @@
+/* assay points sweep: how good simulation points are for a program, by how they are chosen.
+ *
+ * The program runs twice, whole: once for its vectors, once on the modelled core, interval by interval, so that the CPI of
+ * every interval is known. Then each choice of points is only arithmetic: its prediction is the weighted mean of the CPI of
+ * its points, its error is known, and what it would cost are the instructions of its points. Three parameters are varied
+ * with the most phases (max-k): dimensions, threshold, and coverage, the part of the run that is looked at. */
+#include "cmd/points_sweep.h"
+#include "base/show.h"
+#include "cmd/points.h"
+#include "cmd/progress.h"
+#include "record/modelled.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* One choice of points, and what became of it. */
+struct trial {
+    const char *sweep;
+    uint32_t max_k, dims, phases;
+    double threshold, coverage, cpi, error; /* the error is a fraction, never negative */
+    uint64_t simulated;
+    bool front; /* no other trial is both cheaper and better */
+};
+
+struct sweep {
+    struct as_points_session *session;
+    AS_VEC(double) cpi; /* by interval */
+    double truth;
+    AS_VEC(struct trial) trials;
+};
+
+/* ---- the truth ---- */
+
+static void cut(const struct as_points_session *session, struct as_regions *regions)
+{
+    for (size_t i = 0; i < session->vectors->list.len; i++) {
+        struct as_region *region = as_regions_add(regions);
+        region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = i * session->options->interval};
+        region->max = session->options->interval;
+        region->text = as_format("interval %zu", i);
+    }
+}
+
+static bool take_cpi(struct sweep *sweep, const struct as_modelled *modelled, struct as_error *err)
+{
+    uint64_t cycles = 0, instructions = 0;
+    for (uint32_t i = 0; i < sweep->session->vectors->list.len; i++) {
+        const struct as_counters *counters = as_model_region(modelled->model, i);
+        if (counters->instructions == 0)
+            return as_error_set(
+                err, "interval %" PRIu32 " was never reached: the program does not do the same in every run", i);
+        *as_vec_push(&sweep->cpi) = (double)counters->cycles / (double)counters->instructions;
+        cycles += counters->cycles;
+        instructions += counters->instructions;
+    }
+    sweep->truth = (double)cycles / (double)instructions;
+    return true;
+}
+
+static bool measure(struct sweep *sweep, struct as_error *err)
+{
+    const struct as_points_options *options = sweep->session->options;
+    struct as_memo_options memo = as_run_memo_options(&options->run);
+    struct as_engine_options engine = as_run_engine_options(&options->run, sweep->session->argv);
+    struct as_regions regions = {0};
+    struct as_modelled modelled = {0};
+    cut(sweep->session, &regions);
+    as_input_rewind(&sweep->session->input);
+    engine.regions = &regions;
+    engine.discard_stdout = true;
+    bool ok = as_modelled_open(&modelled, options->core, &options->set, err);
+    if (ok)
+        as_model_set_memo(modelled.model, &memo);
+    ok = ok && as_progress_run(&modelled, engine, err) && take_cpi(sweep, &modelled, err);
+    as_modelled_free(&modelled);
+    as_regions_free(&regions);
+    return ok;
+}
+
+/* ---- trials ---- */
+
+static void predict(const struct sweep *sweep, const struct as_choice *choice, struct trial *trial)
+{
+    trial->phases = choice->k;
+    for (size_t i = 0; i < choice->points.len; i++) {
+        uint32_t interval = choice->points.data[i].interval;
+        trial->cpi += choice->points.data[i].weight * sweep->cpi.data[interval];
+        trial->simulated += sweep->session->vectors->list.data[interval].instructions;
+    }
+    trial->error = fabs(trial->cpi / sweep->truth - 1);
+}
+
+static void try_one(struct sweep *sweep, struct trial trial)
+{
+    const struct as_points_options *options = sweep->session->options;
+    struct as_vectors part = *sweep->session->vectors;
+    struct as_choose_options how = {.dims = trial.dims,
+                                    .max_k = trial.max_k,
+                                    .tries = (uint32_t)options->tries,
+                                    .seed = options->seed,
+                                    .threshold = trial.threshold,
+                                    .rule = (enum as_bic_rule)options->rule,
+                                    .threads = (uint32_t)options->jobs};
+    struct as_choice choice;
+    size_t n = (size_t)ceil(trial.coverage * (double)part.list.len);
+    part.list.len = n ? n : 1;
+    as_choose(&part, &how, &choice);
+    predict(sweep, &choice, &trial);
+    *as_vec_push(&sweep->trials) = trial;
+    as_choice_free(&choice);
+}
+
+static void try_all(struct sweep *sweep)
+{
+    static const uint32_t dims[] = {1, 2, 3, 5, 8, 10, 15, 20, 25, 30, 35, 40, 45, 50};
+    const struct as_points_options *options = sweep->session->options;
+    struct trial usual = {.dims = (uint32_t)options->dims,
+                          .threshold = options->threshold,
+                          .coverage = 1,
+                          .max_k = (uint32_t)options->max_k};
+    for (uint32_t k = 1; k <= options->max_k; k++) {
+        struct trial trial = usual;
+        trial.max_k = k;
+        trial.sweep = "dims";
+        for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+            trial.dims = dims[i];
+            try_one(sweep, trial);
+        }
+        trial.dims = usual.dims;
+        trial.sweep = "threshold";
+        for (int i = 0; i <= 20; i++) {
+            trial.threshold = i * 0.05;
+            try_one(sweep, trial);
+        }
+        trial.threshold = usual.threshold;
+        trial.sweep = "coverage";
+        for (int i = 1; i <= 10; i++) {
+            trial.coverage = i * 0.1;
+            try_one(sweep, trial);
+        }
+    }
+    usual.sweep = "default";
+    try_one(sweep, usual);
+}
+
+static void find_front(struct sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->trials.len; i++) {
+        struct trial *trial = &sweep->trials.data[i];
+        trial->front = true;
+        for (size_t j = 0; j < sweep->trials.len && trial->front; j++) {
+            const struct trial *other = &sweep->trials.data[j];
+            bool no_worse = other->simulated <= trial->simulated && other->error <= trial->error;
+            trial->front = !no_worse || (other->simulated == trial->simulated && other->error == trial->error);
+        }
+    }
+}
+
+/* ---- what it shows ---- */
+
+static void put_csv(const struct sweep *sweep, FILE *out)
+{
+    fprintf(out, "sweep,max_k,dims,threshold,coverage,phases,simulated,cpi,true_cpi,error,front\n");
+    for (size_t i = 0; i < sweep->trials.len; i++) {
+        const struct trial *trial = &sweep->trials.data[i];
+        fprintf(out, "%s,%" PRIu32 ",%" PRIu32 ",%.2f,%.2f,%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g,%d\n", trial->sweep,
+                trial->max_k, trial->dims, trial->threshold, trial->coverage, trial->phases, trial->simulated,
+                trial->cpi, sweep->truth, trial->error, trial->front);
+    }
+}
+
+/* The cheapest trial whose error is at most this; of several the best. NULL: there is none. */
+static const struct trial *cheapest(const struct sweep *sweep, double error)
+{
+    const struct trial *best = NULL;
+    for (size_t i = 0; i < sweep->trials.len; i++) {
+        const struct trial *trial = &sweep->trials.data[i];
+        if (trial->error <= error && trial->coverage == 1 &&
+            (!best || trial->simulated < best->simulated ||
+             (trial->simulated == best->simulated && trial->error < best->error)))
+            best = trial;
+    }
+    return best;
+}
+
+static void put_trial(const struct sweep *sweep, const struct trial *trial, const char *name, FILE *out)
+{
+    double whole = (double)as_vectors_instructions(sweep->session->vectors);
+    fprintf(out, "  %-24s %6.2f %% %14s %6.2f %% %7" PRIu32 " %6" PRIu32 " %5" PRIu32 " %9.2f\n", name,
+            100 * trial->error, AS_COUNT(trial->simulated), 100 * (double)trial->simulated / whole, trial->phases,
+            trial->max_k, trial->dims, trial->threshold);
+}
+
+static void put_choices(const struct sweep *sweep, FILE *out)
+{
+    static const double targets[] = {0.1, 0.05, 0.02, 0.01, 0.005};
+    fprintf(out, "\n  %-24s %8s %14s %8s %7s %6s %5s %9s\n", "", "error", "simulated", "of all", "phases", "max-k",
+            "dims", "threshold");
+    put_trial(sweep, &sweep->trials.data[sweep->trials.len - 1], "as asked for", out);
+    for (size_t i = 0; i < sweep->trials.len; i++)
+        if (sweep->trials.data[i].max_k == 1) {
+            put_trial(sweep, &sweep->trials.data[i], "a single point", out);
+            break;
+        }
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char name[32];
+        const struct trial *best = cheapest(sweep, targets[i]);
+        snprintf(name, sizeof name, "cheapest for %g %%", 100 * targets[i]);
+        if (best)
+            put_trial(sweep, best, name, out);
+        else
+            fprintf(out, "  %-24s none\n", name);
+    }
+}
+
+/* Phases whose point does not take their mean time, as they were chosen by the options. */
+static void put_phases(const struct sweep *sweep, FILE *out)
+{
+    const struct as_choice *choice = &sweep->session->choice;
+    fprintf(out, "\n  phase   weight     CPI: point     mean     least     most   adds to the error\n");
+    for (uint32_t group = 0; group < choice->k; group++) {
+        const struct as_chosen_point *point = &choice->points.data[group];
+        double sum = 0, instructions = 0, least = INFINITY, most = 0, own = sweep->cpi.data[point->interval];
+        for (size_t i = 0; i < choice->groups.len; i++) {
+            double cpi = sweep->cpi.data[i], n = (double)sweep->session->vectors->list.data[i].instructions;
+            if (choice->groups.data[i] != group)
+                continue;
+            sum += cpi * n;
+            instructions += n;
+            least = cpi < least ? cpi : least;
+            most = cpi > most ? cpi : most;
+        }
+        const char *function = as_points_function(sweep->session, point);
+        fprintf(out, "  %5" PRIu32 "  %6.2f %%  %13.3f %8.3f  %8.3f %8.3f  %+8.2f %%  %s\n", group + 1,
+                100 * point->weight, own, sum / instructions, least, most,
+                100 * point->weight * (own - sum / instructions) / sweep->truth, function ? AS_SHOW(function) : "");
+    }
+}
+
+static void put_text(const struct sweep *sweep, FILE *out)
+{
+    const struct as_points_session *session = sweep->session;
+    fprintf(out, "\n%s: %s instructions, %s intervals of %s, true CPI %.4f; %s ways to choose points\n",
+            session->argv[0], AS_COUNT(as_vectors_instructions(session->vectors)), AS_COUNT(session->vectors->list.len),
+            AS_COUNT(session->options->interval), sweep->truth, AS_COUNT(sweep->trials.len));
+    put_choices(sweep, out);
+    put_phases(sweep, out);
+    const struct trial *best = cheapest(sweep, 0.01);
+    if (best)
+        fprintf(out,
+                "\nFor this program: --interval %" PRIu64 " --max-k %" PRIu32 " --dims %" PRIu32 " --threshold %.2f\n",
+                session->options->interval, best->max_k, best->dims, best->threshold);
+}
+
+bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_error *err)
+{
+    struct sweep sweep = {.session = session};
+    bool ok = measure(&sweep, err);
+    if (ok) {
+        try_all(&sweep);
+        find_front(&sweep);
+        if (session->options->csv)
+            put_csv(&sweep, out);
+        else
+            put_text(&sweep, out);
+    }
+    as_vec_free(&sweep.cpi);
+    as_vec_free(&sweep.trials);
+    return ok;
+}
