@@ -1,5 +1,6 @@
 /* assay record: runs a program and writes a profile of it. */
 #include "base/log.h"
+#include "base/number.h"
 #include "cmd/commands.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
@@ -21,7 +22,11 @@ struct record_command {
     struct as_record_options record;
     struct as_run_options run;
     int golden; /* of on_off */
-    bool json;
+    bool json, sampled;
+    const char *budget;
+    uint64_t unit, every;
+    const char *warm;
+    struct as_sampled_options how;
 };
 static const struct as_option options_table[] = {
     AS_OUTPUT_OPTION(
@@ -57,6 +62,39 @@ static const struct as_option options_table[] = {
      .choices = on_off,
      .help = "Whether to keep the golden reference: every cycle, exactly, by instruction, call path and thread "
              "(default on). Without it the run is faster, and shares are estimates from samples."},
+    {.name = "budget",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct record_command, budget),
+     .value = "N|SECONDSs",
+     .help =
+         "Measure at most the first N instructions in full (default 200M; 60s: as many as take about 60 seconds; 0: "
+         "all). Of a longer program the rest is counted exactly and measured in short regions only; the profile is "
+         "an estimate for all of it, with error bars. Not with parts of a program (--max, --region and so on)."},
+    {.name = "sampled",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct record_command, sampled),
+     .help = "Measure in short regions from the start, however short the program is: the same as --budget=10M, and an "
+             "error where that is not possible."},
+    {.name = "sample-unit",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct record_command, unit),
+     .value = "N",
+     .min = 10000,
+     .max = 1000000000,
+     .help = "The length of these regions in instructions (default 500k)."},
+    {.name = "sample-period",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct record_command, every),
+     .value = "N",
+     .min = 100000,
+     .max = UINT64_C(1000000000000),
+     .help = "Measure one region in N instructions (default 10M); half as many after 64 regions, and so on."},
+    {.name = "sample-warm",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct record_command, warm),
+     .value = "N|auto",
+     .help = "Warm caches, TLBs and predictors with the N instructions before each region; auto (the default): with as "
+             "many as it takes, which is tried out in the first regions."},
     {.name = "samplers",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),
@@ -197,6 +235,8 @@ static const char *model_option(const struct record_command *command)
                                   {"max", run->max > 0},
                                   {"warm", run->warm != NULL},
                                   {"window", run->window != usual_run.window},
+                                  {"sampled", command->sampled},
+                                  {"budget", command->budget != NULL},
                                   {"memo", run->memo != usual_run.memo},
                                   {"memo-size", run->memo_size != usual_run.memo_size},
                                   {"no-follow", run->no_follow},
@@ -228,6 +268,52 @@ static int summarise(const struct record_command *command)
         return AS_EXIT_OK;
     int status = as_record_summary(command->record.output, command->json, command->json ? stdout : stderr, &err);
     return status >= 0 ? status : as_cli_fail(&as_command_record, &err);
+}
+
+/* ---- sampled runs ---- */
+
+/* "200M" instructions, or "60s": as many as the model executes in that time, roughly. */
+static bool read_budget(const char *text, uint64_t *instructions, struct as_error *err)
+{
+    enum { PER_SECOND = 20000000 };
+    size_t length = strlen(text);
+    char digits[32];
+    bool seconds = length > 1 && length < sizeof digits && text[length - 1] == 's';
+    memcpy(digits, text, length < sizeof digits ? length + 1 : 0);
+    if (seconds)
+        digits[length - 1] = '\0';
+    if (length >= sizeof digits || !as_number_read(digits, instructions) || *instructions > UINT64_C(1) << 50)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--budget=%s: not a number of instructions (200M) or of seconds (60s)", text);
+    *instructions *= seconds ? PER_SECOND : 1;
+    return true;
+}
+
+/* Whether the run may be sampled, and how. */
+static bool plan_sampling(struct record_command *command, struct as_error *err)
+{
+    bool part = command->run.regions.list.len > 0;
+    struct as_sampled_options *how = &command->how;
+    if (command->budget && !read_budget(command->budget, &how->head, err))
+        return false;
+    if ((command->sampled || command->budget) && part)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "%s is about the whole program, and another option names a part of it",
+                                   command->sampled ? "--sampled" : "--budget");
+    if (command->sampled && command->golden != 0)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--sampled needs the golden reference: leave out --golden=off");
+    if (command->sampled && !command->budget)
+        how->head = 10000000;
+    how->unit = command->unit;
+    how->period = command->every;
+    if (command->warm && strcmp(command->warm, "auto") != 0 && !as_number_read(command->warm, &how->warm))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--sample-warm=%s: not 'auto' and not a number like 500k or 2M",
+                                   command->warm);
+    how->seed = command->record.seed;
+    if (how->unit > how->period / 2)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--sample-unit must be at most half of --sample-period");
+    command->record.sampled = part || how->head == 0 || command->golden != 0 ? NULL : how;
+    return true;
 }
 
 static int record(struct record_command *command, char **argv)
@@ -264,7 +350,10 @@ static int record(struct record_command *command, char **argv)
 
 static int run_record(int argc, char **argv)
 {
-    struct record_command command = {.record = as_record_defaults, .run = AS_RUN_OPTIONS_DEFAULT};
+    struct record_command command = {
+        .record = as_record_defaults, .run = AS_RUN_OPTIONS_DEFAULT, .how = AS_SAMPLED_DEFAULT};
+    command.unit = command.how.unit;
+    command.every = command.how.period;
     struct as_error err = AS_ERROR_INIT;
     int rest, status;
     enum as_parse parsed = as_cli_parse(&as_command_record, argc, argv, &command, &rest);
@@ -274,7 +363,7 @@ static int run_record(int argc, char **argv)
         status = as_cli_usage(&as_command_record, "either --pid or a program");
     else if (!command.record.pid && rest == argc)
         status = as_cli_usage(&as_command_record, "no program given");
-    else if (!as_run_options_settle(&command.run, &err))
+    else if (!as_run_options_settle(&command.run, &err) || !plan_sampling(&command, &err))
         status = as_cli_fail(&as_command_record, &err);
     else
         status = record(&command, argv + rest);

@@ -129,7 +129,7 @@ static bool run_model(struct as_points_session *session, const struct as_regions
         return false;
     as_model_set_memo(modelled->model, &memo);
     if (session->collect)
-        as_model_set_also(modelled->model, &check_sink, &check);
+        as_model_add_also(modelled->model, &check_sink, &check);
     struct as_engine_options engine = as_run_engine_options(&options->run, session->argv);
     engine.regions = regions;
     engine.discard_stdout = session->collect != NULL; /* the first run has shown it */

@@ -62,8 +62,11 @@ struct as_model {
     void *transfer_context;
     as_ideal_of *ideal_of;
     void *ideal_context;
-    const struct as_sink *also; /* NULL: none */
-    void *also_context;
+    AS_VEC(struct also {
+        const struct as_sink *sink;
+        void *context;
+    })
+    also;
     as_region_measured *measured; /* NULL: nobody asks */
     void *measured_context;
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
@@ -174,6 +177,7 @@ void as_model_free(struct as_model *model)
     as_call_tracker_free(model->calls);
     as_paths_free(&model->paths);
     as_measure_free(&model->measure);
+    as_vec_free(&model->also);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
     free(model);
@@ -233,10 +237,24 @@ void as_model_set_memo(struct as_model *model, const struct as_memo_options *opt
     model->memo = options->bytes ? as_memo_new(options) : NULL;
 }
 
-void as_model_set_also(struct as_model *model, const struct as_sink *also, void *context)
+void as_model_add_also(struct as_model *model, const struct as_sink *also, void *context)
 {
-    model->also = also;
-    model->also_context = context;
+    *as_vec_push(&model->also) = (struct also){also, context};
+}
+
+void as_model_join(struct as_model *model, const struct as_engine *engine, struct as_fanout *fanout)
+{
+    model->engine = (struct as_engine *)engine; /* only asked, never run */
+    model->fanout = fanout;
+}
+
+/* Whether somebody wants to know what is only counted. */
+static bool counts_all(const struct as_model *model)
+{
+    for (size_t i = 0; i < model->also.len; i++)
+        if (model->also.data[i].sink->skipped)
+            return true;
+    return false;
 }
 
 void as_model_set_measured(struct as_model *model, as_region_measured *measured, void *context)
@@ -553,6 +571,15 @@ static void rebase(const struct model_thread *own, struct as_pipe *pipe)
         *times[i] = (*times[i] > own->border ? *times[i] : own->border + 1) - own->shift;
 }
 
+/* Code that is only counted is known to whoever counts it, and needs its place in the profile. */
+static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+                       uint32_t end, uint64_t times)
+{
+    struct as_model *model = context;
+    if (!as_executed_has_block(&model->executed, block))
+        note_executed(model, block);
+}
+
 /* What a block does to caches, TLBs and predictors. */
 static void warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
@@ -562,6 +589,8 @@ static void warm_block(struct as_model *model, struct as_thread *thread, const s
     struct as_access access;
     own->path = 0;
     (void)as_call_tracker_begin(model->calls, thread, exec);
+    if (model->also.len && counts_all(model))
+        on_skipped(model, thread, exec->block, exec->first, exec->end, 1);
     if (!exec->continues)
         as_core_warm_fetch(own->core, exec->block->insns[exec->first]->address, last->address + last->length);
     while (as_accesses_next(&all, &access))
@@ -745,7 +774,7 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return as_core_time(((const struct model_thread *)thread->user)->core);
 }
 
-static const struct as_sink sink = {
+const struct as_sink as_model_sink = {
     .thread_start = on_thread_start,
     .thread_end = on_thread_end,
     .block = on_block,
@@ -772,10 +801,12 @@ static void sum_up(struct as_model_result *total)
 static bool run_engine(struct as_model *model, struct as_engine_result *result, struct as_error *err)
 {
     void *context = model;
+    struct as_sink own = as_model_sink;
     struct as_sink_tee *tee = as_sink_tee_new();
-    as_sink_tee_add(tee, &sink, model);
-    if (model->also)
-        as_sink_tee_add(tee, model->also, model->also_context);
+    own.skipped = counts_all(model) ? on_skipped : NULL;
+    as_sink_tee_add(tee, &own, model);
+    for (size_t i = 0; i < model->also.len; i++)
+        as_sink_tee_add(tee, model->also.data[i].sink, model->also.data[i].context);
     const struct as_sink *both = as_sink_tee_sink(tee, &context);
     bool ok = as_engine_run(model->engine, both, context, result, err);
     as_sink_tee_free(tee);

@@ -44,8 +44,13 @@ void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer,
 /* Before the run: what the pipeline did is remembered (core/memo.h). Without it every instruction is run. */
 void as_model_set_memo(struct as_model *model, const struct as_memo_options *options);
 
-/* Before the run: another sink of the same run, told whatever the engine tells it. NULL: none. */
-void as_model_set_also(struct as_model *model, const struct as_sink *also, void *context);
+/* Before the run: another sink of the same run, told whatever the engine tells it. */
+void as_model_add_also(struct as_model *model, const struct as_sink *also, void *context);
+/* A model that takes part in the run of another one, without observers: its sink, with the model as context, is called by
+ * a sink that was added there. Before its first thread it joins that run's engine, with a fan-out of its own that calls
+ * observers in line; before it is freed it leaves (NULL). */
+extern const struct as_sink as_model_sink;
+void as_model_join(struct as_model *model, const struct as_engine *engine, struct as_fanout *fanout);
 /* Before the run: called at the end of each measured stretch, when every observer has seen all of it, on the thread that
  * runs the engine. */
 typedef void as_region_measured(void *context, uint32_t region);

@@ -15,6 +15,7 @@
 #include "base/strlist.h"
 #include "engine/engine.h"
 #include "record/meter.h"
+#include "record/sampling_plan.h"
 
 enum as_record_calls { AS_RECORD_FP, AS_RECORD_DWARF, AS_RECORD_NO_CALLS };
 
@@ -37,9 +38,10 @@ struct as_record_options {
     bool golden;                     /* keep every cycle, not samples alone */
     const char *core, *samplers, *events;
     struct as_strlist set;
-    size_t memo_bytes;            /* to remember what the pipeline did; 0: it runs every time */
-    bool memo_checks;             /* it runs all the same, and must come to the same */
-    const struct as_meter *meter; /* NULL: nobody wants to know how far it is */
+    const struct as_sampled_options *sampled; /* how to go on behind the head; NULL: all of the program is measured */
+    size_t memo_bytes;                        /* to remember what the pipeline did; 0: it runs every time */
+    bool memo_checks;                         /* it runs all the same, and must come to the same */
+    const struct as_meter *meter;             /* NULL: nobody wants to know how far it is */
     void *meter_context;
     /* The other sources: */
     struct as_strlist event;

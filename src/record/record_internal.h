@@ -11,6 +11,7 @@ struct as_record {
     char source_why[512]; /* why this source was chosen */
     char hint[352];       /* what the user may want instead; "": nothing */
     struct as_store_writer *writer;
+    struct as_sampled *sampled; /* how a long run in the model is measured; NULL: all of it, or what was asked for */
 };
 
 /* What one run of the program gives beside its profile. */

@@ -7,6 +7,7 @@
 #include "base/signals.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
+#include "record/record_sampled.h"
 #include "record/record_series.h"
 
 #include <inttypes.h>
@@ -21,7 +22,14 @@ struct model_run {
     size_t n_samplers;
     uint32_t events;
     struct as_schedule schedule;
+    struct as_sampled *sampled; /* the plan of a run that may be too long to measure all of it; NULL: there is none */
 };
+
+/* The estimate of a run that was too long; NULL: everything was measured. */
+static const struct as_sampled *estimate_of(const struct model_run *run)
+{
+    return run->sampled && !as_sampled_is_whole(run->sampled) ? run->sampled : NULL;
+}
 
 /* ---- what is asked for ---- */
 
@@ -65,6 +73,10 @@ static bool check_observers(struct as_modelled *modelled, const struct as_notice
 bool as_record_execute(const struct as_record *record, struct as_modelled *modelled, struct as_error *err)
 {
     struct as_engine_options engine = record->options->engine;
+    if (record->sampled) {
+        engine.regions = as_sampled_regions(record->sampled);
+        as_sampled_attach(record->sampled, modelled);
+    }
     engine.argv = record->argv;
     engine.stdout_to_stderr = record->options->stdout_to_stderr;
     modelled->meter = record->options->meter;
@@ -72,12 +84,18 @@ bool as_record_execute(const struct as_record *record, struct as_modelled *model
     if (!as_modelled_run(modelled, engine, err))
         return false;
     as_signals_shield();
-    return check_observers(modelled, &record->options->notices, err);
+    if (!check_observers(modelled, &record->options->notices, err))
+        return false;
+    if (record->sampled) {
+        modelled->result.engine.region_troubles = 0; /* the plan goes on behind any program's end */
+        as_sampled_finish(record->sampled);
+    }
+    return true;
 }
 
-static void describe_run(struct as_record_run *run, const struct as_modelled *modelled)
+static void describe_run(struct as_record_run *run, const struct as_model_result *result,
+                         const struct as_modelled *modelled)
 {
-    const struct as_model_result *result = &modelled->result;
     size_t n;
     run->result = (struct as_record_result){.end = result->engine.end, .in_engine = true, .engine = result->engine};
     run->row = (struct as_store_run){
@@ -125,15 +143,18 @@ void as_record_add_core(struct as_store_writer *writer, const struct as_modelled
     add_counters(writer, &modelled->result.counters);
 }
 
-static void add_meta(struct as_store_writer *writer, const struct model_run *run, const struct as_modelled *modelled)
+static void add_meta(struct as_store_writer *writer, const struct model_run *run, const struct as_modelled *modelled,
+                     const struct as_model_result *result)
 {
-    const struct as_model_result *result = &modelled->result;
     const struct as_image *image = as_engine_image(as_model_engine(modelled->model), 1);
     as_store_add_meta(writer, AS_META_SOURCE, "model");
     as_store_add_meta(writer, AS_META_ARCH, image ? as_arch_name(image->arch) : NULL);
     as_store_add_meta(writer, AS_META_CORE, modelled->machine.name);
-    as_store_add_meta(writer, AS_META_SERIES, modelled->oracle ? "golden" : run->samplers[0]->name);
-    if (modelled->oracle)
+    as_store_add_meta(writer, AS_META_SERIES,
+                      estimate_of(run)   ? AS_SAMPLED_SERIES
+                      : modelled->oracle ? "golden"
+                                         : run->samplers[0]->name);
+    if (modelled->oracle && !estimate_of(run))
         as_store_add_meta(writer, AS_META_GOLDEN, "golden");
     as_store_add_meta_u64(writer, AS_META_PERIOD, run->schedule.period);
     if (!isnan(run->options->rate))
@@ -185,20 +206,42 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
     add_symbol_quality(writer, as_model_engine(modelled->model));
 }
 
+/* The result of the run, or the estimate for all of the program. */
+static struct as_model_result result_of(const struct model_run *run, const struct as_modelled *modelled)
+{
+    struct as_model_result result = modelled->result;
+    if (estimate_of(run)) {
+        result.counters = *as_sampled_counters(run->sampled);
+        result.instructions = result.counters.instructions;
+        result.cycles = result.counters.cycles;
+        result.elapsed = result.counters.elapsed_cycles;
+        result.kernel_cycles = result.counters.kernel_cycles;
+    }
+    return result;
+}
+
 static bool write_profile(struct as_record *record, const struct model_run *run, const struct as_modelled *modelled,
                           struct as_error *err)
 {
+    struct as_model_result result = result_of(run, modelled);
     struct as_store_writer *writer = record->writer;
     struct as_groups groups = {0};
     struct as_record_code code = {0};
-    struct as_record_series series = {
-        .code = &code, .modelled = modelled, .groups = &groups, .events = run->events, .rate = record->options->rate};
+    struct as_record_series series = {.code = &code,
+                                      .modelled = modelled,
+                                      .groups = &groups,
+                                      .events = run->events,
+                                      .rate = record->options->rate,
+                                      .sampled = estimate_of(run)};
     as_groups_make(&groups, modelled->model);
-    add_meta(writer, run, modelled);
-    as_record_add_core(writer, modelled);
+    add_meta(writer, run, modelled, &result);
+    add_machine(writer, &modelled->machine);
+    add_counters(writer, &result.counters);
     as_record_code_add(&code, modelled->model, &groups, writer);
     bool ok = as_record_series_add(&series, err);
     add_quality(writer, modelled);
+    if (series.sampled)
+        as_record_sampled_quality(&series);
     as_record_code_free(&code);
     as_groups_free(&groups);
     return ok;
@@ -218,13 +261,19 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
 {
     struct model_run run = {.options = record->options};
     struct as_modelled modelled = {0};
+    if (record->options->sampled && record->options->golden)
+        run.sampled = record->sampled = as_sampled_new(record->options->sampled);
     bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, record->options->golden, err) &&
               as_record_execute(record, &modelled, err) && as_record_check_measured(record, &modelled, err) &&
               (!modelled.oracle || as_oracle_check(modelled.oracle, err)) &&
               write_profile(record, &run, &modelled, err);
-    if (ok)
-        describe_run(result, &modelled);
+    if (ok) {
+        struct as_model_result what = result_of(&run, &modelled);
+        describe_run(result, &what, &modelled);
+    }
     as_modelled_free(&modelled);
+    as_sampled_free(run.sampled);
+    record->sampled = NULL;
     return ok;
 }
 

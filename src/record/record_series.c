@@ -3,6 +3,7 @@
 
 #include "observe/stacks.h"
 #include "record/record_paths.h"
+#include "record/record_sampled.h"
 #include "score/errors.h"
 #include "score/sampling_error.h"
 
@@ -31,17 +32,35 @@ static void find_threads(struct as_record_series *all)
         *as_vec_push(&all->threads.numbers) = AS_NO_THREAD;
 }
 
+/* What the Oracle has charged, or what that comes to in the whole program. */
+static const struct as_oracle_row *golden_row(const struct as_record_series *all, uint32_t thread, uint32_t id)
+{
+    return all->sampled ? as_sampled_row(all->sampled, thread, id)
+                        : as_oracle_thread_row(all->modelled->oracle, thread, id);
+}
+
+static struct as_pics golden_pics(const struct as_record_series *all, uint32_t thread)
+{
+    return all->sampled ? as_sampled_thread_pics(all->sampled, thread)
+                        : as_oracle_thread_pics(all->modelled->oracle, thread);
+}
+
+static uint64_t golden_units(const struct as_record_series *all)
+{
+    return all->sampled ? as_sampled_summary(all->sampled)->units : all->modelled->result.cycles * AS_CYCLE_UNITS;
+}
+
 /* From its own rows, so that the threads add up to the profile whatever was merged. */
 static void sum_rows(const struct as_record_series *all, uint32_t number, struct as_store_thread *thread)
 {
     const struct as_oracle *oracle = all->modelled->oracle;
     uint64_t units = 0;
     for (uint32_t id = 0; oracle && id < all->code->n; id++) {
-        const struct as_oracle_row *row = as_oracle_thread_row(oracle, number, id);
+        const struct as_oracle_row *row = golden_row(all, number, id);
         thread->instructions += row ? row->executions : 0;
         units += row ? as_oracle_row_units(row) : 0;
     }
-    if (all->modelled->samplings.len) {
+    if (all->modelled->samplings.len && !all->sampled) {
         struct as_pics pics = as_sampling_thread_pics(all->modelled->samplings.data[0], 0, number);
         for (size_t i = 0; i < pics.len; i++)
             thread->samples += pics.data[i].count;
@@ -131,7 +150,7 @@ static bool add_golden_row(const struct as_record_series *all, struct cursors *c
                            struct sums *sums)
 {
     uint32_t number = all->threads.numbers.data[thread];
-    const struct as_oracle_row *row = as_oracle_thread_row(all->modelled->oracle, number, id);
+    const struct as_oracle_row *row = golden_row(all, number, id);
     uint64_t met;
     if (!row)
         return true;
@@ -162,22 +181,23 @@ static bool check_sums(const struct sums *sums, const char *name, uint64_t units
 
 static bool add_golden_times(const struct as_record_series *all, struct as_error *err)
 {
-    const struct as_model_result *result = &all->modelled->result;
+    uint64_t instructions =
+        all->sampled ? as_sampled_summary(all->sampled)->instructions : all->modelled->result.instructions;
     struct cursors cursors = open_cursors(all->threads.numbers.len);
     struct sums sums = {0};
     bool ok = true;
     for (uint32_t thread = 0; thread < cursors.n; thread++)
-        cursors.pics[thread] = as_oracle_thread_pics(all->modelled->oracle, all->threads.numbers.data[thread]);
+        cursors.pics[thread] = golden_pics(all, all->threads.numbers.data[thread]);
     for (uint32_t id = 0; id < all->code->n && ok; id++)
         for (uint32_t thread = 0; thread < cursors.n && ok; thread++)
             ok = add_golden_row(all, &cursors, thread, id, &sums);
     free_cursors(&cursors);
     if (!ok)
         return as_error_set(err, "golden: an instruction has time that was never executed");
-    if (sums.executions != result->instructions)
+    if (sums.executions != instructions)
         return as_error_set(err, "golden: %" PRIu64 " instructions were executed, %" PRIu64 " were written",
-                            result->instructions, sums.executions);
-    return check_sums(&sums, "golden", result->cycles * AS_CYCLE_UNITS, err);
+                            instructions, sums.executions);
+    return check_sums(&sums, "golden", golden_units(all), err);
 }
 
 static void add_stack(const struct as_record_series *all, const char *stack, const char *name, uint64_t units)
@@ -186,11 +206,26 @@ static void add_stack(const struct as_record_series *all, const char *stack, con
     as_store_add_stack(all->code->writer, &part);
 }
 
+/* The stack of the whole program, and its time by state, from the rows that were written. */
+static struct as_stack sum_stack(const struct as_record_series *all, struct as_oracle_thread *total)
+{
+    struct as_stack stack = {0};
+    const struct as_engine *engine = as_model_engine(all->modelled->model);
+    for (size_t thread = 0; thread < all->threads.numbers.len; thread++)
+        for (uint32_t id = 0; id < all->code->n; id++) {
+            const struct as_oracle_row *row = golden_row(all, all->threads.numbers.data[thread], id);
+            if (row)
+                as_stack_add(&stack, row, as_engine_insn(engine, id));
+            for (int state = 0; row && state < AS_STATE_COUNT; state++)
+                total->units[state] += row->units[state];
+        }
+    return stack;
+}
+
 static void add_stacks(const struct as_record_series *all)
 {
-    const struct as_oracle *oracle = all->modelled->oracle;
-    struct as_stack stack = as_stack_of(oracle, as_model_run_info(all->modelled->model));
-    struct as_oracle_thread total = as_oracle_total(oracle);
+    struct as_oracle_thread total = {0};
+    struct as_stack stack = sum_stack(all, &total);
     add_stack(all, "states", "computing", total.units[AS_STATE_COMPUTING]);
     add_stack(all, "states", "stalled", total.units[AS_STATE_STALLED]);
     add_stack(all, "states", "drained", total.units[AS_STATE_DRAINED]);
@@ -210,11 +245,13 @@ static bool add_golden(struct as_record_series *all, struct as_error *err)
                                      .scale = AS_CYCLE_UNITS,
                                      .precise = -1,
                                      .events = as_oracle_events(all->modelled->oracle)};
+    if (all->sampled)
+        as_record_sampled_describe(all, &series);
     as_store_add_series(all->code->writer, &series);
-    struct as_pics paths = as_oracle_path_pics(all->modelled->oracle);
+    struct as_pics paths =
+        all->sampled ? as_sampled_path_pics(all->sampled) : as_oracle_path_pics(all->modelled->oracle);
     bool ok = add_golden_times(all, err) &&
-              as_record_paths_times(all->paths, &paths, false, series.events,
-                                    all->modelled->result.cycles * AS_CYCLE_UNITS, "golden", err);
+              as_record_paths_times(all->paths, &paths, false, series.events, golden_units(all), "golden", err);
     as_pics_free(&paths);
     if (!ok)
         return false;
@@ -382,7 +419,11 @@ bool as_record_series_add(struct as_record_series *all, struct as_error *err)
     find_threads(all);
     add_threads(all);
     all->paths = as_record_paths_add(all);
-    bool ok = (!all->modelled->oracle || add_golden(all, err)) && add_samplers(all, err);
+    bool ok = (!all->modelled->oracle || add_golden(all, err));
+    if (all->sampled)
+        as_record_sampled_add(all);
+    else
+        ok = ok && add_samplers(all, err);
     as_record_paths_free(all->paths);
     as_vec_free(&all->threads.numbers);
     return ok;

@@ -6,6 +6,7 @@
 #include "model/groups.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
+#include "record/sampled.h"
 
 struct as_record_threads {
     /* Threads with rows of their own by number, then AS_NO_THREAD for all others, if there are any: in the profile they
@@ -17,6 +18,7 @@ struct as_record_series {
     struct as_record_code *code;
     const struct as_modelled *modelled; /* its oracle is NULL where there is no golden reference */
     const struct as_groups *groups;
+    const struct as_sampled *sampled; /* the estimate for the whole program; NULL: the Oracle saw all of it */
     struct as_record_threads threads;
     struct as_record_paths *paths;
     uint32_t events; /* asked for */

@@ -41,7 +41,7 @@ enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, SORTED = 15 };
 
 struct layout {
     unsigned name, bar;
-    bool total, samples, module;
+    bool total, samples, module, errors;
     bool sorted;    /* a column of what they are sorted by, where no other shows that */
     size_t columns; /* components with a column of their own */
     size_t keys[AS_LEGEND_COLUMNS];
@@ -61,11 +61,12 @@ static unsigned longest_name(const struct as_rows *list, size_t n)
 static struct layout lay_out(const struct as_rows *list, const struct as_term *term, size_t n)
 {
     struct layout layout = {.total = as_rows_has_total(list),
-                            .samples = !list->view->summary.exact,
+                            .samples = !list->view->summary.exact && !list->view->summary.sampled,
+                            .errors = list->errors != NULL,
                             .module = list->level != AS_STORE_BY_MODULE && list->level != AS_STORE_BY_THREAD};
     layout.sorted = list->order.key == AS_SORT_EXECUTIONS || list->order.key == AS_SORT_EVENT;
-    unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.module ? 18 : 0) +
-                    (layout.sorted ? SORTED + 2 : 0);
+    unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.errors ? 8 : 0) +
+                    (layout.module ? 18 : 0) + (layout.sorted ? SORTED + 2 : 0);
     layout.columns = as_legend_columns(&list->legend, term, layout.keys);
     used += 8 * (unsigned)layout.columns;
     unsigned left = term->width > used + NAME_MIN + BAR_MIN ? term->width - used - 2 : NAME_MIN + BAR_MIN;
@@ -80,6 +81,8 @@ static void put_header(const struct as_rows *list, FILE *out, const struct as_te
 {
     as_term_bold(out, term, true);
     fprintf(out, "   self    ");
+    if (layout->errors)
+        fprintf(out, "   +-   ");
     if (layout->total)
         fprintf(out, "  total   ");
     if (layout->samples)
@@ -114,6 +117,8 @@ static void put_row(const struct as_rows *list, FILE *out, const struct as_term 
     as_term_heat(out, term, share);
     fprintf(out, "%7.2f %%  ", 100 * share);
     as_term_plain(out, term);
+    if (layout->errors)
+        fprintf(out, "%6.2f  ", 100 * list->errors[row - list->rows.rows]);
     if (layout->total)
         fprintf(out, "%6.2f %%  ", 100 * as_ratio(as_rows_total(list, row), list->rows.total));
     if (layout->samples)
@@ -210,7 +215,9 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
     const struct as_view *view = list->view;
     as_json_object(json, NULL);
     json_location(view, list->level, row, text, json);
-    if (!view->summary.exact)
+    if (list->errors)
+        as_json_double(json, "share_error", list->errors[row - list->rows.rows]);
+    if (!view->summary.exact && !view->summary.sampled)
         as_json_u64(json, "samples", row->samples);
     else if (row->executions)
         as_json_u64(json, "executions", row->executions);
@@ -276,6 +283,8 @@ static void csv_row(const struct as_rows *list, const struct as_store_row *row, 
             as_view_cycles(view, row->units), as_ratio(row->units, list->rows.total),
             as_view_cycles(view, as_rows_total(list, row)));
     as_csv_components(&list->legend, view, row, out);
+    if (list->errors)
+        fprintf(out, ",%.17g", list->errors[row - list->rows.rows]);
     fputs("\r\n", out);
 }
 
@@ -285,6 +294,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     const struct as_rows *list = &shown->list;
     fputs("thread,module,function,file,line,address,text,samples,executions,cycles,share,total", out);
     as_csv_names(&list->legend, list->view, "", out);
+    if (list->errors)
+        fputs(",share_error", out);
     fputs("\r\n", out);
     for (size_t i = 0; i < as_report_shown(list->rows.n, shown->limit); i++) {
         const char *text = text_of(list, &list->rows.rows[i], err);

@@ -122,10 +122,21 @@ static bool query(const struct as_page_document *document, uint32_t series, bool
     return as_store_query(document->view->store, &wanted, rows, err);
 }
 
+/* The series before those that only error bars are made of, which come last. */
+static const struct as_store_series *shown_series(const struct as_store *store, size_t *n)
+{
+    size_t all;
+    const struct as_store_series *series = as_store_series(store, &all);
+    for (*n = 0; *n < all; ++*n)
+        if (series[*n].name && strncmp(series[*n].name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0)
+            break;
+    return series;
+}
+
 static bool load_series(struct as_page_document *document, struct as_error *err)
 {
     size_t n;
-    const struct as_store_series *series = as_store_series(document->view->store, &n);
+    const struct as_store_series *series = shown_series(document->view->store, &n);
     document->series = as_alloc_array(n + 1, sizeof *document->series);
     document->n_series = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -194,7 +205,7 @@ static void sampling_json(const struct as_store_series *series, struct as_json *
 static void series_json(const struct as_page_document *document, struct as_json *json)
 {
     size_t n;
-    const struct as_store_series *series = as_store_series(document->view->store, &n);
+    const struct as_store_series *series = shown_series(document->view->store, &n);
     as_json_array(json, "series");
     for (uint32_t i = 0; i < n; i++) {
         as_json_object(json, NULL);

@@ -71,10 +71,14 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, " (precise level %d)", summary->precise);
     if (summary->exact)
         as_str_add(line, ": every cycle");
+    else if (summary->sampled)
+        as_str_addf(line, ": estimated for the whole program from %s regions", AS_COUNT(summary->samples));
     else if (!summary->contradicts)
         as_str_addf(line, ": %s samples", AS_COUNT(summary->samples));
     if (summary->period)
         as_str_addf(line, ", one in %s %s", AS_COUNT(summary->period), AS_SHOW(summary->unit));
+    if (summary->sampled)
+        return;
     as_str_addf(line, ", %s lost, %s throttled", AS_COUNT(summary->lost), AS_COUNT(summary->throttled));
     if (summary->dropped)
         as_str_addf(line, ", %s dropped", AS_COUNT(summary->dropped));
@@ -148,11 +152,8 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
     static const struct {
         const char *key;
         double least;
-    } parts[] = {{"not_sampled", 0.2},
-                 {"cut_chains", 0.01},
-                 {"lone_chains", 0.5},
-                 {"not_unwound", 0.2},
-                 {"unmatched_files", 0.2}};
+    } parts[] = {{"sampled", 0},       {"unseen", 0.001},    {"warming", 0.005},   {"not_sampled", 0.2},
+                 {"cut_chains", 0.01}, {"lone_chains", 0.5}, {"not_unwound", 0.2}, {"unmatched_files", 0.2}};
     size_t n;
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)

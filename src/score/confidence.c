@@ -57,3 +57,15 @@ struct as_interval as_mean_interval(const struct as_spread *spread, double z)
     double n = (double)spread->n, half = student_t(z, n - 1) * spread->deviation / sqrt(n);
     return (struct as_interval){spread->mean - half, spread->mean + half};
 }
+
+double as_jackknife_deviation(const double *replicates, size_t n)
+{
+    struct as_spread spread = as_spread_of(replicates, n);
+    double groups = (double)n;
+    return n < 2 ? INFINITY : spread.deviation * (groups - 1) / sqrt(groups);
+}
+
+double as_jackknife_interval(const double *replicates, size_t n)
+{
+    return n < 2 ? INFINITY : student_t(AS_Z_95, (double)n - 1) * as_jackknife_deviation(replicates, n);
+}

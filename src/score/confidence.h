@@ -32,4 +32,9 @@ struct as_spread as_spread_of(const double *values, size_t n);
 /* Of the mean, by Student's t; without bounds for fewer than two values. */
 struct as_interval as_mean_interval(const struct as_spread *spread, double z);
 
+/* An estimate from a sample, computed again without one of n groups of the sample each time: the standard deviation of
+ * the estimate (delete-a-group jackknife), and half of its 95 % interval by Student's t. */
+double as_jackknife_deviation(const double *replicates, size_t n);
+double as_jackknife_interval(const double *replicates, size_t n);
+
 #endif

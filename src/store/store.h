@@ -110,6 +110,11 @@ struct as_store_series {
     uint64_t events; /* bits of the events that it can see; 0: none, so it has no components */
 };
 
+/* The series of a run that was measured in regions only, and those that its error bars are made of: the same without a
+ * part of the regions each. */
+#define AS_STORE_SAMPLED "sampled"
+#define AS_STORE_REPLICATE "replicate "
+
 /* A bit of components' event masks. */
 struct as_store_event {
     uint32_t bit;            /* 0 … 63 */

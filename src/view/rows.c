@@ -87,7 +87,9 @@ static bool check_sort(const struct as_rows *list, const char *sort, struct as_e
         problem = view->events ? "there are no totals of the time with an event" : "the series has no call paths";
     else if (key == AS_SORT_SAMPLES && view->summary.exact)
         problem = "the series is exact, it has no samples";
-    else if (key == AS_SORT_EXECUTIONS && !view->summary.exact)
+    else if (key == AS_SORT_SAMPLES && view->summary.sampled)
+        problem = "the series has regions, no samples";
+    else if (key == AS_SORT_EXECUTIONS && !(view->summary.exact || view->summary.sampled))
         problem = "the series counts no executions";
     else if (key == AS_SORT_EVENT && !view->has_events)
         problem = "the series records no events";
@@ -116,10 +118,11 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
     if (sort && list->rows.n)
         qsort_r(list->rows.rows, list->rows.n, sizeof *list->rows.rows, in_order, list);
     list->legend = as_legend_of(&list->rows);
-    return true;
+    return as_row_errors_make(list, err);
 }
 
 void as_rows_free(struct as_rows *list)
 {
+    free(list->errors);
     as_store_rows_free(&list->rows);
 }

@@ -42,6 +42,11 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
         summary->error_how = "exact, every call was counted";
         return;
     }
+    if (summary->sampled) {
+        summary->error = as_store_estimate_of(store, summary->series, "interval", "program");
+        summary->error_how = "the 95 % interval of the cycles is as wide on both sides, from how the regions differ";
+        return;
+    }
     static const struct {
         const char *measure, *how;
     } measures[] = {{"error", "held against the golden reference of this run"},
@@ -128,6 +133,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     summary->merged = as_store_meta(store, AS_META_MERGED) != NULL;
     summary->run_cycles = spread_of(store, "cycles", summary->n_runs);
     summary->run_seconds = spread_of(store, "seconds", summary->n_runs);
+    summary->sampled = !shown->exact && shown->name && strcmp(shown->name, AS_STORE_SAMPLED) == 0;
     summary->counted = strcmp(summary->unit, "bytes") == 0; /* the agent's series are the only ones of bytes */
     if (!check_exact(store, summary, err))
         return false;

@@ -18,6 +18,7 @@ struct as_summary {
     const char *source, *source_why, *core, *sampler, *description, *unit, *partial, *region;
     bool exact;
     bool contradicts; /* the series claims to be exact, and its times are not those of the run */
+    bool sampled;     /* an estimate for the whole program from regions of it: `samples` are these */
     bool counted;     /* not sampled: every call of the allocator */
     bool has_events;  /* its times can be split by the events that instructions met */
     int32_t precise;

@@ -1,4 +1,8 @@
 /* Two phases of known length, without a C library: every instruction is the program's own. */
+#ifndef ROUNDS
+#define ROUNDS 6
+#endif
+
 typedef unsigned long u64;
 static u64 table[4096];
 
@@ -22,7 +26,7 @@ __attribute__((noinline)) static u64 walk(u64 n, u64 x)
 
 __attribute__((noinline)) static u64 both(u64 x)
 {
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < ROUNDS; i++)
         x = walk(100000, mix(200000, x));
     return x;
 }

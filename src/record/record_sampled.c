@@ -1,0 +1,99 @@
+/* See record_sampled.h. */
+#include "record/record_sampled.h"
+
+#include "base/show.h"
+#include "score/confidence.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void as_record_sampled_describe(const struct as_record_series *all, struct as_store_series *series)
+{
+    series->name = AS_SAMPLED_SERIES;
+    series->description = "cycles of the whole program: executions are exact, what each costs was measured in regions";
+    series->exact = false;
+    series->samples = as_sampled_summary(all->sampled)->regions;
+}
+
+/* Half the sum of the deviations that the shares of a level are expected to have, as as_profile_error has it. */
+static double expected_error(const struct as_record_series *all, const struct as_grouping *grouping)
+{
+    size_t n = grouping ? (size_t)grouping->count + 1 : all->code->n;
+    double *sums = as_alloc_array(n * AS_SAMPLED_GROUPS + 1, sizeof *sums), totals[AS_SAMPLED_GROUPS] = {0}, error = 0;
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+        for (uint32_t id = 0; id < all->code->n; id++) {
+            double units = (double)as_sampled_replicate(all->sampled, group, id);
+            sums[(grouping ? as_grouping_of(grouping, id) : id) * (size_t)AS_SAMPLED_GROUPS + group] += units;
+            totals[group] += units;
+        }
+    for (size_t row = 0; row < n; row++) {
+        double shares[AS_SAMPLED_GROUPS];
+        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+            shares[group] = totals[group] > 0 ? sums[row * AS_SAMPLED_GROUPS + group] / totals[group] : 0;
+        error += as_jackknife_deviation(shares, AS_SAMPLED_GROUPS) * sqrt(2 / M_PI) / 2;
+    }
+    free(sums);
+    return error;
+}
+
+static void add_estimate(const struct as_record_series *all, uint32_t series, const char *measure,
+                         const char *granularity, double value)
+{
+    as_store_add_estimate(
+        all->code->writer,
+        &(struct as_store_estimate){.series = series, .measure = measure, .granularity = granularity, .value = value});
+}
+
+static void add_replicate(struct as_record_series *all, uint32_t group)
+{
+    char name[64];
+    snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
+    struct as_store_series series = {.name = name,
+                                     .description = "the same without a tenth of the regions: for error bars",
+                                     .unit = "cycles",
+                                     .scale = AS_CYCLE_UNITS,
+                                     .precise = -1};
+    as_store_add_series(all->code->writer, &series);
+    for (uint32_t id = 0; id < all->code->n; id++) {
+        struct as_store_time time = {.series = all->series,
+                                     .instruction = all->code->number_of[id],
+                                     .units = as_sampled_replicate(all->sampled, group, id)};
+        if (time.units && time.instruction != AS_STORE_NONE)
+            as_store_add_time(all->code->writer, &time);
+    }
+    all->series++;
+}
+
+void as_record_sampled_add(struct as_record_series *all)
+{
+    struct as_levels levels = as_groups_levels(all->groups);
+    uint32_t own = all->series - 1;
+    add_estimate(all, own, "interval", "program", as_sampled_summary(all->sampled)->error);
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
+        add_estimate(all, own, "estimate", as_level_names[level], expected_error(all, levels.grouping[level]));
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+        add_replicate(all, group);
+}
+
+void as_record_sampled_quality(const struct as_record_series *all)
+{
+    const struct as_sampled_summary *summary = as_sampled_summary(all->sampled);
+    double share = (double)summary->measured / (double)summary->instructions;
+    char *text = as_format("SAMPLED: an estimate for all %s instructions; %s of them were measured",
+                           AS_COUNT(summary->instructions), AS_COUNT(summary->measured));
+    as_store_add_quality(all->code->writer, "sampled", share, text);
+    free(text);
+    if (summary->unseen)
+        as_store_add_quality(
+            all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,
+            "part of the executions is of code that no measured region has: its cost is that of other code");
+    if (summary->warm_tried) {
+        text = as_format("part by which regions differ that were warmed with %s and with %s instructions; %s were used",
+                         AS_COUNT(summary->warm < summary->warm_tried ? summary->warm : summary->warm_tried / 4),
+                         AS_COUNT(summary->warm_tried), AS_COUNT(summary->warm));
+        as_store_add_quality(all->code->writer, "warming", summary->warm_error, text);
+        free(text);
+    }
+    as_store_add_quality(all->code->writer, "sampled_paths", NAN,
+                         "call paths in measured regions begin with the function that was executed first in them");
+}

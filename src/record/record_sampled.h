@@ -1,0 +1,15 @@
+/* What a profile has of a run that was measured in regions: the series, its replicates, how sure it is. */
+#ifndef AS_RECORD_RECORD_SAMPLED_H
+#define AS_RECORD_RECORD_SAMPLED_H
+
+#include "record/record_series.h"
+
+#define AS_SAMPLED_SERIES AS_STORE_SAMPLED
+
+/* What differs from the golden series. */
+void as_record_sampled_describe(const struct as_record_series *all, struct as_store_series *series);
+/* Behind that series: how wrong it may be, and the replicates. */
+void as_record_sampled_add(struct as_record_series *all);
+void as_record_sampled_quality(const struct as_record_series *all);
+
+#endif

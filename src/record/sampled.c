@@ -1,0 +1,340 @@
+/* See sampled.h. The plan is a list of regions; at the end of each, when the Oracle has seen all of it, what it has
+ * charged since the last one is taken. A stratum ends with its last region. It waits until the next one has enough
+ * regions to stand on its own; if the program ends before that, the two are one. */
+#include "base/random.h"
+#include "record/sampled_internal.h"
+
+#include <inttypes.h>
+
+enum {
+    STRATUM_REGIONS = 64, /* regions of a stratum */
+    STRATA = 40,          /* periods double so often: longer than any program */
+    ENOUGH = 8,           /* regions that a stratum needs to stand on its own */
+};
+
+/* ---- the plan ---- */
+
+static void add_region(struct as_sampled *sampled, uint64_t start, uint64_t length, uint64_t warm)
+{
+    struct as_region *region = as_regions_add(&sampled->regions);
+    region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = start};
+    region->max = length;
+    region->warm = warm;
+    region->text = as_format("%" PRIu64 "..+%" PRIu64, start, length);
+}
+
+/* The warming that others are held against: more than any cache of the bundled machines takes to fill, as far as the
+ * period has room. */
+static uint64_t longest_warm(const struct as_sampled_options *options)
+{
+    enum { LONGEST = 8000000 };
+    uint64_t room = (options->period - options->unit) / 8 * 7;
+    return room < LONGEST ? room : LONGEST;
+}
+
+static void plan(struct as_sampled *sampled)
+{
+    const struct as_sampled_options *options = &sampled->options;
+    uint64_t warm = options->warm == AS_SAMPLED_AUTO ? longest_warm(options) : options->warm;
+    uint64_t at = options->head, period = options->period, random = options->seed;
+    add_region(sampled, 0, options->head, 0);
+    for (int stratum = 0; stratum < STRATA && at < UINT64_MAX / 4; stratum++, period *= 2)
+        for (int i = 0; i < STRATUM_REGIONS; i++, at += period) {
+            uint64_t most = (options->period - options->unit) / 8 * 7; /* the warming lies in the period, too */
+            uint64_t room = period - options->unit - (warm < most ? warm : most);
+            uint64_t start = at + (period - options->unit - room) + as_random_below(&random, room + 1);
+            add_region(sampled, start, options->unit, warm);
+        }
+}
+
+struct as_sampled *as_sampled_new(const struct as_sampled_options *options)
+{
+    struct as_sampled *sampled = as_alloc(sizeof *sampled);
+    sampled->options = *options;
+    sampled->last_region = AS_REGION_NONE;
+    sampled->open.full = true;
+    plan(sampled);
+    return sampled;
+}
+
+const struct as_regions *as_sampled_regions(const struct as_sampled *sampled)
+{
+    return &sampled->regions;
+}
+
+/* ---- exact counts ---- */
+
+void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more)
+{
+    while (numbers->len <= id)
+        *as_vec_push(numbers) = 0;
+    numbers->data[id] += more;
+}
+
+static void count(struct as_sampled *sampled, const struct as_block *block, uint32_t first, uint32_t end,
+                  uint64_t times)
+{
+    sampled->executed += times * (end - first);
+    if (first > 0 || end < block->n) {
+        for (uint32_t i = first; i < end; i++)
+            as_sampled_numbers_add(&sampled->cut, block->insns[i]->id, (double)times);
+        return;
+    }
+    while (sampled->runs.len <= block->index) {
+        *as_vec_push(&sampled->runs) = 0;
+        *as_vec_push(&sampled->blocks) = NULL;
+    }
+    sampled->runs.data[block->index] += times;
+    sampled->blocks.data[block->index] = block;
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    count(context, exec->block, exec->first + exec->continues, exec->end, 1);
+}
+
+static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+                       uint32_t end, uint64_t times)
+{
+    count(context, block, first, end, times);
+}
+
+static const struct as_sink sampled_sink = {.block = on_block, .skipped = on_skipped, .unmeasured = true};
+
+/* The counts since the last stratum, as the open one's. */
+static void take_counts(struct as_sampled *sampled)
+{
+    struct as_stratum *open = &sampled->open;
+    for (size_t at = 0; at < sampled->runs.len; at++) {
+        const struct as_block *block = sampled->blocks.data[at];
+        for (uint32_t i = 0; sampled->runs.data[at] && i < block->n; i++)
+            as_sampled_numbers_add(&open->counts, block->insns[i]->id, (double)sampled->runs.data[at]);
+        sampled->runs.data[at] = 0;
+    }
+    for (size_t id = 0; id < sampled->cut.len; id++)
+        if (sampled->cut.data[id] > 0)
+            as_sampled_numbers_add(&open->counts, id, sampled->cut.data[id]);
+    as_vec_clear(&sampled->cut);
+    open->instructions += sampled->executed;
+    sampled->summary.instructions += sampled->executed;
+    sampled->executed = 0;
+}
+
+/* ---- what the Oracle has charged ---- */
+
+/* An instruction's time so far, in all threads. */
+static struct as_sampled_cost charged(const struct as_sampled *sampled, uint32_t id, uint32_t threads)
+{
+    struct as_sampled_cost sum = {0};
+    for (uint32_t number = 0; number <= threads; number++) {
+        uint32_t thread = number ? number : AS_NO_THREAD;
+        const struct as_oracle_row *row = as_oracle_thread_row(sampled->modelled->oracle, thread, id);
+        for (int state = 0; row && state < AS_STATE_COUNT; state++)
+            sum.units[state] += (double)row->units[state];
+        sum.executions += row ? (double)row->executions : 0;
+    }
+    return sum;
+}
+
+static uint32_t count_threads(const struct as_sampled *sampled)
+{
+    uint32_t n = 0;
+    while (as_model_process(sampled->modelled->model, n + 1))
+        n++;
+    return n;
+}
+
+static void take_costs(struct as_sampled *sampled, uint32_t group)
+{
+    struct as_stratum *open = &sampled->open;
+    size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
+    uint32_t threads = count_threads(sampled);
+    while (sampled->seen.len < n)
+        *as_vec_push(&sampled->seen) = (struct as_sampled_cost){0};
+    while (open->costs.len < n)
+        *as_vec_push(&open->costs) = (struct as_sampled_cost){0};
+    for (uint32_t id = 0; id < n; id++) {
+        struct as_sampled_cost now = charged(sampled, id, threads), *seen = &sampled->seen.data[id];
+        double units = as_sampled_units(&now) - as_sampled_units(seen), executions = now.executions - seen->executions;
+        if (units == 0 && executions == 0)
+            continue;
+        for (int state = 0; state < AS_STATE_COUNT; state++)
+            open->costs.data[id].units[state] += now.units[state] - seen->units[state];
+        open->costs.data[id].executions += executions;
+        if (!open->full) {
+            as_sampled_numbers_add(&open->groups[group].units, id, units);
+            as_sampled_numbers_add(&open->groups[group].executions, id, executions);
+        }
+        *seen = now;
+    }
+}
+
+/* What `now` has more than `before`, added to `to`. Both are sorted; nothing ever gets less. */
+static void take_parts(struct as_pics *to, struct as_pics *before, struct as_pics now)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < now.len; i++) {
+        struct as_pics_entry more = now.data[i];
+        while (at < before->len && as_pics_key(&before->data[at]) < as_pics_key(&more))
+            at++;
+        if (at < before->len && as_pics_key(&before->data[at]) == as_pics_key(&more)) {
+            more.units -= before->data[at].units;
+            more.count -= before->data[at].count;
+        }
+        if (more.units || more.count)
+            as_pics_push(to, &more);
+    }
+    as_pics_free(before);
+    *before = now;
+}
+
+/* ---- strata ---- */
+
+void as_stratum_free(struct as_stratum *stratum)
+{
+    as_vec_free(&stratum->costs);
+    as_vec_free(&stratum->counts);
+    as_pics_free(&stratum->pics);
+    as_pics_free(&stratum->paths);
+    for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
+        as_vec_free(&stratum->groups[i].units);
+        as_vec_free(&stratum->groups[i].executions);
+    }
+    *stratum = (struct as_stratum){0};
+}
+
+static void fold_waiting(struct as_sampled *sampled)
+{
+    if (sampled->waits)
+        as_stratum_fold(sampled, &sampled->waiting);
+    as_stratum_free(&sampled->waiting);
+    sampled->waits = false;
+}
+
+static void add_numbers(as_sampled_numbers *to, const as_sampled_numbers *from)
+{
+    for (size_t id = from->len; id-- > 0;)
+        as_sampled_numbers_add(to, id, from->data[id]);
+}
+
+static void add_pics(struct as_pics *to, const struct as_pics *from)
+{
+    for (size_t i = 0; i < from->len; i++)
+        as_pics_push(to, &from->data[i]);
+}
+
+/* The waiting stratum becomes a part of the open one. */
+static void join_waiting(struct as_sampled *sampled)
+{
+    struct as_stratum *open = &sampled->open, *waiting = &sampled->waiting;
+    while (open->costs.len < waiting->costs.len)
+        *as_vec_push(&open->costs) = (struct as_sampled_cost){0};
+    for (size_t id = 0; id < waiting->costs.len; id++) {
+        for (int state = 0; state < AS_STATE_COUNT; state++)
+            open->costs.data[id].units[state] += waiting->costs.data[id].units[state];
+        open->costs.data[id].executions += waiting->costs.data[id].executions;
+    }
+    add_numbers(&open->counts, &waiting->counts);
+    add_pics(&open->pics, &waiting->pics);
+    add_pics(&open->paths, &waiting->paths);
+    for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
+        add_numbers(&open->groups[i].units, &waiting->groups[i].units);
+        add_numbers(&open->groups[i].executions, &waiting->groups[i].executions);
+    }
+    as_counters_append(&open->counters, &waiting->counters);
+    open->instructions += waiting->instructions;
+    open->regions += waiting->regions;
+    as_stratum_free(waiting);
+    sampled->waits = false;
+}
+
+/* The open stratum is complete. */
+static void close_stratum(struct as_sampled *sampled)
+{
+    struct as_stratum *open = &sampled->open;
+    const struct as_oracle *oracle = sampled->modelled->oracle;
+    take_counts(sampled);
+    take_parts(&open->pics, &sampled->seen_pics, as_oracle_pics(oracle));
+    take_parts(&open->paths, &sampled->seen_paths, as_oracle_path_pics(oracle));
+    if (sampled->waits && !sampled->waiting.full && open->regions < ENOUGH)
+        join_waiting(sampled);
+    fold_waiting(sampled);
+    sampled->waiting = *open;
+    sampled->waits = true;
+    *open = (struct as_stratum){0};
+}
+
+/* ---- the run ---- */
+
+static void take_region(struct as_sampled *sampled, uint32_t region)
+{
+    take_costs(sampled, region % AS_SAMPLED_GROUPS);
+    as_counters_append(&sampled->open.counters, as_model_region(sampled->modelled->model, region));
+    sampled->open.regions++;
+    sampled->last_region = region;
+}
+
+static void on_measured(void *context, uint32_t region)
+{
+    struct as_sampled *sampled = context;
+    take_region(sampled, region);
+    if (region % STRATUM_REGIONS == 0) /* the head is number 0, and each stratum's last region a multiple */
+        close_stratum(sampled);
+}
+
+void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *modelled)
+{
+    sampled->modelled = modelled;
+    as_model_add_also(modelled->model, &sampled_sink, sampled);
+    if (sampled->options.warm == AS_SAMPLED_AUTO)
+        sampled->warming = as_warming_new(sampled, longest_warm(&sampled->options));
+    as_model_set_measured(modelled->model, on_measured, sampled);
+}
+
+bool as_sampled_is_whole(const struct as_sampled *sampled)
+{
+    return sampled->last_region == AS_REGION_NONE;
+}
+
+void as_sampled_finish(struct as_sampled *sampled)
+{
+    const struct as_engine *engine = as_model_engine(sampled->modelled->model);
+    uint32_t next = sampled->last_region + 1;
+    if (as_sampled_is_whole(sampled))
+        return;
+    if (as_engine_region(engine, next).instructions > 0) /* the program ended in a region */
+        take_region(sampled, next);
+    if (sampled->executed > 0 || sampled->open.regions > 0)
+        close_stratum(sampled);
+    fold_waiting(sampled);
+    as_sampled_make_rows(sampled);
+}
+
+void as_sampled_free(struct as_sampled *sampled)
+{
+    if (!sampled)
+        return;
+    as_warming_free(sampled->warming);
+    as_regions_free(&sampled->regions);
+    as_vec_free(&sampled->runs);
+    as_vec_free(&sampled->blocks);
+    as_vec_free(&sampled->cut);
+    as_vec_free(&sampled->seen);
+    as_pics_free(&sampled->seen_pics);
+    as_pics_free(&sampled->seen_paths);
+    as_stratum_free(&sampled->open);
+    as_stratum_free(&sampled->waiting);
+    as_vec_free(&sampled->costs);
+    as_vec_free(&sampled->parts);
+    as_vec_free(&sampled->path_parts);
+    as_vec_free(&sampled->counts);
+    for (int i = 0; i < AS_SAMPLED_GROUPS; i++)
+        as_vec_free(&sampled->replicates[i]);
+    for (size_t i = 0; i < sampled->threads.len; i++) {
+        free(sampled->threads.data[i].rows);
+        as_pics_free(&sampled->threads.data[i].pics);
+    }
+    as_vec_free(&sampled->threads);
+    as_pics_free(&sampled->paths);
+    free(sampled);
+}

@@ -1,0 +1,56 @@
+/* A profile of a whole program from parts of it.
+ *
+ * The first `head` instructions are measured in full. If the program goes on, it is only counted from there, except for
+ * short regions at random places of equal periods; before each of them caches and predictors are warmed. A stratum is a
+ * part of the run with one density of regions: the head, then 64 regions at a time, with periods that double.
+ *
+ * The estimate is a ratio for each instruction: how often it was executed is known exactly for the whole stratum, what an
+ * execution costs is known from the stratum's regions. So the time of code that is executed rarely in the regions, or
+ * often, comes out right without knowing phases. Regions are dealt to AS_SAMPLED_GROUPS groups; the estimate without one
+ * group is a replicate, and how far the replicates differ is the error bar (delete-a-group jackknife).
+ * doc/design/sampled.md.
+ *
+ * Calls: new, then as_sampled_attach before the run, as_sampled_finish behind it, then read the results.
+ */
+#ifndef AS_RECORD_SAMPLED_H
+#define AS_RECORD_SAMPLED_H
+
+#include "observe/pics.h"
+#include "record/modelled.h"
+#include "record/sampling_plan.h"
+
+enum { AS_SAMPLED_GROUPS = 10 };
+
+struct as_sampled;
+struct as_sampled *as_sampled_new(const struct as_sampled_options *options);
+void as_sampled_free(struct as_sampled *sampled); /* NULL is fine */
+const struct as_regions *as_sampled_regions(const struct as_sampled *sampled);
+void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *modelled);
+/* After the run, when the Oracle has finished. */
+void as_sampled_finish(struct as_sampled *sampled);
+
+/* Whether the program ended in the head: then everything was measured, and nothing below is needed. */
+bool as_sampled_is_whole(const struct as_sampled *sampled);
+
+struct as_sampled_summary {
+    uint64_t instructions; /* executed, exactly */
+    uint64_t measured;     /* of these, in detail */
+    uint64_t unseen;       /* executions of instructions that no region had */
+    uint64_t units;        /* the estimate: 1/720720 cycle */
+    double error;          /* of it: half the 95 % interval, as a fraction */
+    uint32_t regions, strata;
+    uint64_t warm, warm_tried; /* instructions of warming that were chosen, and the most that were tried; 0: given */
+    double warm_error; /* the part by which regions with the shorter of these differ from those with the longer */
+};
+const struct as_sampled_summary *as_sampled_summary(const struct as_sampled *sampled);
+/* The counters of all of the program. */
+const struct as_counters *as_sampled_counters(const struct as_sampled *sampled);
+
+/* Like the Oracle's, of all of the program. Rows of a thread add up to its components; all rows to `units`. */
+const struct as_oracle_row *as_sampled_row(const struct as_sampled *sampled, uint32_t thread, uint32_t id);
+struct as_pics as_sampled_thread_pics(const struct as_sampled *sampled, uint32_t thread);
+struct as_pics as_sampled_path_pics(const struct as_sampled *sampled);
+/* The estimate of an instruction's units without a group of regions. */
+uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t id);
+
+#endif

@@ -1,0 +1,95 @@
+/* What the parts of a sampled run share: sampled.c (plan, strata), sampled_result.c (the estimate). */
+#ifndef AS_RECORD_SAMPLED_INTERNAL_H
+#define AS_RECORD_SAMPLED_INTERNAL_H
+
+#include "record/sampled.h"
+
+/* What was measured of an instruction, summed over threads. */
+struct as_sampled_cost {
+    double units[AS_STATE_COUNT], executions;
+};
+typedef AS_VEC(struct as_sampled_cost) as_sampled_costs; /* by id */
+typedef AS_VEC(double) as_sampled_numbers;               /* by id */
+
+/* A stratum that is being measured, or waits to be added to the estimate. */
+struct as_stratum {
+    bool full;                  /* measured in full: the head */
+    as_sampled_costs costs;     /* of its regions */
+    as_sampled_numbers counts;  /* exact executions, in all of it */
+    struct as_pics pics, paths; /* of its regions */
+    struct as_group_sums {
+        as_sampled_numbers units, executions;
+    } groups[AS_SAMPLED_GROUPS];
+    struct as_counters counters;
+    uint64_t instructions; /* in all of it */
+    uint32_t regions;
+};
+
+/* A part of a stack, as a number that can be scaled. */
+struct as_sampled_part {
+    uint32_t id, events;
+    double units, count;
+};
+typedef AS_VEC(struct as_sampled_part) as_sampled_parts;
+
+struct as_warming;
+
+struct as_sampled {
+    struct as_sampled_options options;
+    struct as_warming *warming; /* NULL: its length was given */
+    struct as_regions regions;
+    const struct as_modelled *modelled;
+    /* Exact counts of the stratum that is open: whole blocks, and instructions of blocks that were cut. */
+    AS_VEC(uint64_t) runs;
+    AS_VEC(const struct as_block *) blocks;
+    as_sampled_numbers cut;
+    uint64_t executed;
+    /* What the Oracle had when the last region, and the last stratum, ended. */
+    as_sampled_costs seen;
+    struct as_pics seen_pics, seen_paths;
+    struct as_stratum open, waiting;
+    bool waits; /* there is a waiting one */
+    uint32_t last_region;
+    /* The estimate. */
+    as_sampled_costs costs;
+    as_sampled_parts parts, path_parts;
+    as_sampled_numbers counts;
+    as_sampled_numbers replicates[AS_SAMPLED_GROUPS];
+    struct as_counters counters;
+    struct as_sampled_summary summary;
+    /* The same as rows of threads. */
+    AS_VEC(struct as_sampled_thread {
+        uint32_t number;
+        struct as_oracle_row *rows; /* by id */
+        struct as_pics pics;
+    })
+    threads;
+    size_t n; /* ids */
+    struct as_pics paths;
+};
+
+static inline double as_sampled_at(const as_sampled_numbers *numbers, size_t id)
+{
+    return id < numbers->len ? numbers->data[id] : 0;
+}
+
+static inline double as_sampled_units(const struct as_sampled_cost *cost)
+{
+    double sum = 0;
+    for (int state = 0; state < AS_STATE_COUNT; state++)
+        sum += cost->units[state];
+    return sum;
+}
+
+/* Tries several lengths of warming in the first regions, and sets that of the others. After as_sampled.modelled was set. */
+struct as_warming *as_warming_new(struct as_sampled *sampled, uint64_t longest);
+void as_warming_free(struct as_warming *warming); /* NULL is fine */
+
+void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more);
+/* Adds a stratum to the estimate. */
+void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum);
+void as_stratum_free(struct as_stratum *stratum);
+/* Makes rows of the estimate. */
+void as_sampled_make_rows(struct as_sampled *sampled);
+
+#endif

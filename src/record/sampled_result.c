@@ -1,0 +1,354 @@
+/* The estimate of a sampled run: strata scaled to what was executed in them, replicates, and rows as the Oracle's. */
+#include "record/sampled_internal.h"
+#include "score/confidence.h"
+
+#include <math.h>
+
+/* ---- adding a stratum ---- */
+
+/* What an execution of an instruction costs where the stratum has none in its regions: what it cost before, or what the
+ * mean instruction costs. */
+struct fallback {
+    const struct as_sampled *sampled;
+    double mean;
+};
+
+static double cost_elsewhere(const struct fallback *fallback, size_t id)
+{
+    const struct as_sampled *sampled = fallback->sampled;
+    double before = as_sampled_at(&sampled->counts, id);
+    return before > 0 ? as_sampled_units(&sampled->costs.data[id]) / before : fallback->mean;
+}
+
+static double mean_cost(const struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    double units = 0, executions = 0;
+    for (size_t id = 0; id < stratum->costs.len; id++) {
+        units += as_sampled_units(&stratum->costs.data[id]);
+        executions += stratum->costs.data[id].executions;
+    }
+    for (size_t id = 0; executions == 0 && id < sampled->costs.len; id++) {
+        units += as_sampled_units(&sampled->costs.data[id]);
+        executions += as_sampled_at(&sampled->counts, id);
+    }
+    return executions > 0 ? units / executions : (double)AS_CYCLE_UNITS;
+}
+
+static double ratio(double count, double units, double executions, double elsewhere)
+{
+    return executions > 0 ? count * units / executions : count * elsewhere;
+}
+
+static void fold_replicates(struct as_sampled *sampled, const struct as_stratum *stratum, size_t id, double elsewhere)
+{
+    const struct as_sampled_cost *cost = &stratum->costs.data[id];
+    double count = as_sampled_at(&stratum->counts, id), units = as_sampled_units(cost);
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        double less_units = as_sampled_at(&stratum->groups[group].units, id);
+        double less = as_sampled_at(&stratum->groups[group].executions, id);
+        double left = cost->executions - less;
+        as_sampled_numbers_add(&sampled->replicates[group], id,
+                               stratum->full ? units
+                                             : ratio(count, units - less_units, left > 0.5 ? left : 0, elsewhere));
+    }
+}
+
+/* The factor from an instruction's time in the regions to its time in the stratum; 0: no region has it. */
+static double factor_of(const struct as_stratum *stratum, size_t id)
+{
+    const struct as_sampled_cost *cost = &stratum->costs.data[id];
+    if (stratum->full)
+        return 1;
+    return cost->executions > 0 ? as_sampled_at(&stratum->counts, id) / cost->executions : 0;
+}
+
+static void fold_instruction(struct as_sampled *sampled, const struct as_stratum *stratum, size_t id,
+                             const struct fallback *fallback)
+{
+    struct as_sampled_cost *to = &sampled->costs.data[id];
+    double count = as_sampled_at(&stratum->counts, id), factor = factor_of(stratum, id);
+    double elsewhere = cost_elsewhere(fallback, id);
+    fold_replicates(sampled, stratum, id, elsewhere);
+    if (factor > 0) {
+        for (int state = 0; state < AS_STATE_COUNT; state++)
+            to->units[state] += factor * stratum->costs.data[id].units[state];
+    } else if (count > 0) {
+        to->units[AS_STATE_COMPUTING] += count * elsewhere;
+        sampled->summary.unseen += (uint64_t)count;
+        *as_vec_push(&sampled->parts) =
+            (struct as_sampled_part){.id = (uint32_t)id, .units = count * elsewhere, .count = count};
+    }
+    as_sampled_numbers_add(&sampled->counts, id, count);
+}
+
+static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    for (size_t i = 0; i < stratum->pics.len; i++) {
+        const struct as_pics_entry *entry = &stratum->pics.data[i];
+        double factor = factor_of(stratum, entry->id);
+        *as_vec_push(&sampled->parts) = (struct as_sampled_part){.id = entry->id,
+                                                                 .events = entry->events,
+                                                                 .units = factor * (double)entry->units,
+                                                                 .count = factor * (double)entry->count};
+    }
+}
+
+/* Paths have no instructions: they are scaled as the stratum is, and to the whole at the end. */
+static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    double measured = 0;
+    for (size_t id = 0; id < stratum->costs.len; id++)
+        measured += stratum->costs.data[id].executions;
+    double factor = stratum->full || measured == 0 ? 1 : (double)stratum->instructions / measured;
+    for (size_t i = 0; i < stratum->paths.len; i++) {
+        const struct as_pics_entry *entry = &stratum->paths.data[i];
+        *as_vec_push(&sampled->path_parts) = (struct as_sampled_part){.id = entry->id,
+                                                                      .events = entry->events,
+                                                                      .units = factor * (double)entry->units,
+                                                                      .count = factor * (double)entry->count};
+    }
+    for (size_t i = 0; i < as_counter_count; i++) {
+        uint64_t *to = (uint64_t *)((char *)&sampled->counters + as_counter_table[i].offset);
+        *to += (uint64_t)llround(factor * (double)as_counter_value(&stratum->counters, &as_counter_table[i]));
+    }
+    sampled->summary.measured += (uint64_t)measured;
+}
+
+void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    struct fallback fallback = {.sampled = sampled, .mean = mean_cost(sampled, stratum)};
+    struct as_stratum same = *stratum;
+    size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
+    while (same.costs.len < n)
+        *as_vec_push(&same.costs) = (struct as_sampled_cost){0};
+    ((struct as_stratum *)stratum)->costs = same.costs; /* only grown */
+    while (sampled->costs.len < n)
+        *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
+    for (size_t id = 0; id < n; id++)
+        if (as_sampled_at(&stratum->counts, id) > 0 || stratum->costs.data[id].executions > 0 ||
+            as_sampled_units(&stratum->costs.data[id]) > 0)
+            fold_instruction(sampled, stratum, id, &fallback);
+    fold_parts(sampled, stratum);
+    fold_paths(sampled, stratum);
+    sampled->summary.regions += stratum->full ? 0 : stratum->regions;
+    sampled->summary.strata++;
+}
+
+/* ---- rows ---- */
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct as_sampled_part *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->events > y->events) - (x->events < y->events);
+}
+
+/* Sorts and joins parts of the same kind. */
+static void sort_parts(as_sampled_parts *parts)
+{
+    size_t kept = 0;
+    if (parts->len)
+        qsort(parts->data, parts->len, sizeof *parts->data, compare_parts);
+    for (size_t i = 0; i < parts->len; i++)
+        if (kept && compare_parts(&parts->data[kept - 1], &parts->data[i]) == 0) {
+            parts->data[kept - 1].units += parts->data[i].units;
+            parts->data[kept - 1].count += parts->data[i].count;
+        } else {
+            parts->data[kept++] = parts->data[i];
+        }
+    parts->len = kept;
+}
+
+/* The part of an instruction's time that was a thread's. */
+static double share_of(const struct as_sampled *sampled, uint32_t thread, uint32_t id, double whole)
+{
+    const struct as_oracle_row *row = as_oracle_thread_row(sampled->modelled->oracle, thread, id);
+    return row && whole > 0 ? (double)as_oracle_row_units(row) / whole : 0;
+}
+
+static double whole_of(const struct as_sampled *sampled, uint32_t id, uint32_t threads)
+{
+    double sum = 0;
+    for (uint32_t number = 0; number <= threads; number++) {
+        const struct as_oracle_row *row =
+            as_oracle_thread_row(sampled->modelled->oracle, number ? number : AS_NO_THREAD, id);
+        sum += row ? (double)as_oracle_row_units(row) : 0;
+    }
+    return sum;
+}
+
+/* Rounds an instruction's time in a thread: the row is what its states add up to. */
+static void fill_row(struct as_oracle_row *row, const struct as_sampled_cost *cost, double share, double executions)
+{
+    for (int state = 0; state < AS_STATE_COUNT; state++)
+        row->units[state] = (uint64_t)llround(share * cost->units[state]);
+    row->executions = (uint64_t)llround(executions);
+}
+
+/* The components of a row, rounded so that they add up to it: the largest takes what is left. */
+static void fill_parts(struct as_pics *pics, const struct as_sampled_part *parts, size_t n, double share,
+                       const struct as_oracle_row *row)
+{
+    uint64_t units = as_oracle_row_units(row), sum = 0;
+    size_t first = pics->len, largest = first;
+    for (size_t i = 0; i < n && (units || row->executions); i++) {
+        struct as_pics_entry entry = {.id = parts[i].id,
+                                      .events = parts[i].events,
+                                      .units = (uint64_t)llround(share * parts[i].units),
+                                      .count = (uint64_t)llround(share * parts[i].count)};
+        as_pics_push(pics, &entry);
+        sum += entry.units;
+        largest = pics->data[pics->len - 1].units > pics->data[largest].units ? pics->len - 1 : largest;
+    }
+    if (pics->len > first)
+        pics->data[largest].units += units - sum; /* modulo 2^64 */
+}
+
+static void fill_thread(struct as_sampled *sampled, struct as_sampled_thread *thread, uint32_t threads, bool rest,
+                        double *left)
+{
+    size_t at = 0;
+    thread->rows = as_alloc_array(sampled->n + 1, sizeof *thread->rows);
+    for (uint32_t id = 0; id < sampled->n; id++) {
+        const struct as_sampled_cost *cost = &sampled->costs.data[id];
+        size_t first = at;
+        while (at < sampled->parts.len && sampled->parts.data[at].id == id)
+            at++;
+        double whole = whole_of(sampled, id, threads), count = as_sampled_at(&sampled->counts, id);
+        double share = whole > 0 ? share_of(sampled, thread->number, id, whole) : rest;
+        double executions = rest ? left[id] : round(share * count); /* the last thread has what the others left */
+        executions = executions < left[id] ? executions : left[id];
+        left[id] -= executions;
+        fill_row(&thread->rows[id], cost, share, executions);
+        fill_parts(&thread->pics, sampled->parts.data + first, at - first, share, &thread->rows[id]);
+        sampled->summary.units += as_oracle_row_units(&thread->rows[id]);
+    }
+}
+
+/* Threads with rows; the one that ran most is the last, and has what nobody else has. */
+static void make_threads(struct as_sampled *sampled)
+{
+    uint32_t threads = 0, busiest = 0;
+    uint64_t most = 0;
+    while (as_model_process(sampled->modelled->model, threads + 1))
+        threads++;
+    for (uint32_t number = 0; number <= threads; number++) {
+        uint32_t thread = number ? number : AS_NO_THREAD;
+        struct as_pics pics = as_oracle_thread_pics(sampled->modelled->oracle, thread);
+        uint64_t units = as_pics_total(&pics);
+        as_pics_free(&pics);
+        if (units == 0)
+            continue;
+        *as_vec_push(&sampled->threads) = (struct as_sampled_thread){.number = thread};
+        if (units > most) {
+            most = units;
+            busiest = (uint32_t)sampled->threads.len - 1;
+        }
+    }
+    if (sampled->threads.len == 0)
+        return;
+    struct as_sampled_thread last = sampled->threads.data[busiest];
+    sampled->threads.data[busiest] = sampled->threads.data[sampled->threads.len - 1];
+    sampled->threads.data[sampled->threads.len - 1] = last;
+    double *left = as_alloc_array(sampled->n + 1, sizeof *left);
+    for (size_t id = 0; id < sampled->n; id++)
+        left[id] = as_sampled_at(&sampled->counts, id);
+    for (size_t i = 0; i < sampled->threads.len; i++)
+        fill_thread(sampled, &sampled->threads.data[i], threads, i + 1 == sampled->threads.len, left);
+    free(left);
+}
+
+/* Paths, scaled to the time of all rows; the largest takes what rounding leaves. */
+static void make_paths(struct as_sampled *sampled)
+{
+    double whole = 0;
+    uint64_t sum = 0;
+    size_t largest = 0;
+    for (size_t i = 0; i < sampled->path_parts.len; i++)
+        whole += sampled->path_parts.data[i].units;
+    double factor = whole > 0 ? (double)sampled->summary.units / whole : 0;
+    for (size_t i = 0; i < sampled->path_parts.len; i++) {
+        const struct as_sampled_part *part = &sampled->path_parts.data[i];
+        struct as_pics_entry entry = {.id = part->id,
+                                      .events = part->events,
+                                      .units = (uint64_t)llround(factor * part->units),
+                                      .count = (uint64_t)llround(factor * part->count)};
+        as_pics_push(&sampled->paths, &entry);
+        sum += entry.units;
+        largest = entry.units > sampled->paths.data[largest].units ? i : largest;
+    }
+    if (sampled->paths.len)
+        sampled->paths.data[largest].units += sampled->summary.units - sum; /* modulo 2^64 */
+}
+
+void as_sampled_make_rows(struct as_sampled *sampled)
+{
+    double sums[AS_SAMPLED_GROUPS] = {0};
+    sampled->n = sampled->costs.len;
+    sort_parts(&sampled->parts);
+    sort_parts(&sampled->path_parts);
+    make_threads(sampled);
+    make_paths(sampled);
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        for (size_t id = 0; id < sampled->replicates[group].len; id++)
+            sums[group] += sampled->replicates[group].data[id];
+    if (sampled->summary.units)
+        sampled->summary.error = as_jackknife_interval(sums, AS_SAMPLED_GROUPS) / (double)sampled->summary.units;
+    sampled->counters.instructions = sampled->summary.instructions;
+    sampled->counters.cycles = (sampled->summary.units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
+    as_counters_derive(&sampled->counters);
+}
+
+/* ---- what others ask ---- */
+
+const struct as_sampled_summary *as_sampled_summary(const struct as_sampled *sampled)
+{
+    return &sampled->summary;
+}
+
+const struct as_counters *as_sampled_counters(const struct as_sampled *sampled)
+{
+    return &sampled->counters;
+}
+
+static const struct as_sampled_thread *thread_of(const struct as_sampled *sampled, uint32_t number)
+{
+    for (size_t i = 0; i < sampled->threads.len; i++)
+        if (sampled->threads.data[i].number == number)
+            return &sampled->threads.data[i];
+    return NULL;
+}
+
+const struct as_oracle_row *as_sampled_row(const struct as_sampled *sampled, uint32_t thread, uint32_t id)
+{
+    const struct as_sampled_thread *own = thread_of(sampled, thread);
+    if (!own || id >= sampled->n || !(own->rows[id].executions || as_oracle_row_units(&own->rows[id])))
+        return NULL;
+    return &own->rows[id];
+}
+
+static struct as_pics copy_of(const struct as_pics *pics)
+{
+    struct as_pics copy = {0};
+    for (size_t i = 0; i < pics->len; i++)
+        as_pics_push(&copy, &pics->data[i]);
+    return copy;
+}
+
+struct as_pics as_sampled_thread_pics(const struct as_sampled *sampled, uint32_t thread)
+{
+    const struct as_sampled_thread *own = thread_of(sampled, thread);
+    return own ? copy_of(&own->pics) : (struct as_pics){0};
+}
+
+struct as_pics as_sampled_path_pics(const struct as_sampled *sampled)
+{
+    return copy_of(&sampled->paths);
+}
+
+uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t id)
+{
+    double units = as_sampled_at(&sampled->replicates[group], id);
+    return units > 0 ? (uint64_t)llround(units) : 0;
+}

@@ -1,0 +1,20 @@
+/* How a run is to be measured that may be too long to measure all of it (sampled.h). */
+#ifndef AS_RECORD_SAMPLING_PLAN_H
+#define AS_RECORD_SAMPLING_PLAN_H
+
+#include <stdint.h>
+
+#define AS_SAMPLED_AUTO UINT64_MAX
+struct as_sampled_options {
+    uint64_t head;   /* instructions measured in full */
+    uint64_t unit;   /* instructions of a region */
+    uint64_t period; /* of the first stratum */
+    uint64_t warm;   /* instructions before each region; AS_SAMPLED_AUTO: found out in the first ones */
+    uint64_t seed;
+};
+#define AS_SAMPLED_DEFAULT                                                                                             \
+    {                                                                                                                  \
+        .head = 200000000, .unit = 500000, .period = 10000000, .warm = AS_SAMPLED_AUTO, .seed = 1                      \
+    }
+
+#endif

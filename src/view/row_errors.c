@@ -1,0 +1,67 @@
+/* Error bars of rows: see rows.h. */
+#include "view/rows.h"
+
+#include "base/map.h"
+#include "base/ratio.h"
+#include "base/vec.h"
+#include "score/confidence.h"
+
+#include <string.h>
+
+static bool is_replicate(const struct as_store_series *series)
+{
+    return series->name && strncmp(series->name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0;
+}
+
+/* The shares of the rows in one replicate; those that it does not have are 0. */
+static bool read_shares(const struct as_rows *list, uint32_t series, double *shares, struct as_error *err)
+{
+    struct as_view view = *list->view;
+    struct as_store_rows rows = {0};
+    struct as_map units = {0};
+    view.series = series;
+    view.has_events = false;
+    if (!as_view_rows(&view, list->level, &rows, err))
+        return false;
+    for (size_t i = 0; i < rows.n; i++)
+        *as_map_put(&units, rows.rows[i].id) = rows.rows[i].units;
+    for (size_t i = 0; i < list->rows.n; i++) {
+        const uint64_t *own = as_map_get(&units, list->rows.rows[i].id);
+        shares[i] = own ? as_ratio(*own, rows.total) : 0;
+    }
+    as_map_free(&units);
+    as_store_rows_free(&rows);
+    return true;
+}
+
+bool as_row_errors_make(struct as_rows *list, struct as_error *err)
+{
+    size_t n_series, rows = list->rows.n;
+    const struct as_view *view = list->view;
+    const struct as_store_series *series = as_store_series(view->store, &n_series);
+    AS_VEC(double *) replicates = {0};
+    bool ok = true;
+    if (!view->summary.sampled || view->options.threads.len || view->options.events.len ||
+        list->level == AS_STORE_BY_THREAD)
+        return true;
+    for (uint32_t i = 0; i < n_series && ok; i++)
+        if (is_replicate(&series[i])) {
+            double *shares = as_alloc_array(rows + 1, sizeof *shares);
+            *as_vec_push(&replicates) = shares;
+            ok = read_shares(list, i, shares, err);
+        }
+    if (ok && replicates.len > 1) {
+        list->errors = as_alloc_array(rows + 1, sizeof *list->errors);
+        double *values = as_alloc_array(replicates.len, sizeof *values);
+        for (size_t row = 0; row < rows; row++) {
+            for (size_t i = 0; i < replicates.len; i++)
+                values[i] = replicates.data[i][row];
+            list->errors[row] = as_jackknife_interval(values, replicates.len);
+        }
+        free(values);
+    }
+    for (size_t i = 0; i < replicates.len; i++)
+        free(replicates.data[i]);
+    as_vec_free(&replicates);
+    return ok;
+}

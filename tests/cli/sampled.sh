@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# assay record of a program that is longer than its budget: the estimate against the truth, error bars, reports, merging,
+# and what is refused.
+# time-limit: 240
+. "$(dirname "$0")/lib.sh"
+
+gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie -DROUNDS=16 "$SOURCE/tests/cli/two_phases.c" -o two 2>/dev/null ||
+    { skip "sampled runs" "no C compiler for this machine" && exit 0; }
+how=(--sample-period 4M --sample-unit 200k --sample-warm 200k)
+one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+
+# ---- a program within its budget is measured in full ----
+
+check "a budget that suffices" "$ASSAY" record -q --budget 100M -o short.db -- ./two
+check "no budget" "$ASSAY" record -q --budget 0 -o true.db -- ./two
+cycles="SELECT value FROM meta WHERE key = 'cycles'"
+check_same "… the same cycles" "$(one true.db "$cycles")" "$(one short.db "$cycles")"
+check_same "… exact" golden "$(one short.db "SELECT value FROM meta WHERE key = 'series'")"
+
+# ---- a longer one is estimated ----
+
+check "a program longer than its budget" "$ASSAY" record --budget 8M "${how[@]}" -o long.db -- ./two
+check_same "… says so" 1 "$(grep -c 'SAMPLED: an estimate for all' <<<"$err")"
+"$ASSAY" stat --json -- ./two >stat.json 2>/dev/null
+check_same "… instructions are exact" "$(python3 -c 'import json; print(json.load(open("stat.json"))["instructions"])')" \
+    "$(one long.db "SELECT value FROM meta WHERE key = 'instructions'")"
+check_same "… executions too" "$(one true.db 'SELECT sum(executions) FROM times WHERE series = 0')" \
+    "$(one long.db 'SELECT sum(executions) FROM times WHERE series = 0')"
+check_same "… the parts add up" "$(one long.db 'SELECT sum(units) FROM times WHERE series = 0')" \
+    "$(one long.db 'SELECT sum(units) FROM components WHERE series = 0')"
+check_same "… so do the call paths" "$(one long.db 'SELECT sum(units) FROM times WHERE series = 0')" \
+    "$(one long.db 'SELECT sum(units) FROM path_times WHERE series = 0')"
+check_same "… and the states" "$(one long.db 'SELECT sum(units) FROM times WHERE series = 0')" \
+    "$(one long.db 'SELECT sum(units) FROM state_times WHERE series = 0')"
+"$ASSAY" report --json --limit 0 long.db >long.json
+"$ASSAY" report --json --limit 0 true.db >true.json
+holds "cycles are near the truth" 'abs(d[0]["summary"]["cycles"] / d[1]["summary"]["cycles"] - 1) < 0.05' long.json true.json
+holds "an interval is claimed" '0 <= d["summary"]["error_estimate"] < 0.5 and not d["summary"]["exact"]' long.json
+holds "shares are near the truth" 'max(abs(a["share"] - b["share"]) for a in d[0]["rows"] for b in d[1]["rows"] if a["function"] == b["function"]) < 0.03' long.json true.json
+holds "every row has an error bar" 'all(0 <= r["share_error"] < 1 for r in d["rows"])' long.json
+holds "a part was measured" 'any(q["key"] == "sampled" and 0 < q["value"] < 0.5 for q in d["summary"]["quality"])' long.json
+for by in instruction line block; do
+    check_json "rows by $by" 'abs(sum(r["share"] for r in d["rows"]) - 1) < 1e-9 and all("share_error" in r for r in d["rows"])' \
+        "$ASSAY" report --json --limit 0 --by "$by" long.db
+done
+check "text" "$ASSAY" report long.db
+check_same "… with a column of errors" 1 "$(grep -c '^ *self *+-' <<<"$out")"
+header() { "$ASSAY" report --csv long.db | head -1 | tr -d '\r' | sed 's/.*,//'; }
+check_stdout_equals share_error "CSV" header
+check "sorted by executions" "$ASSAY" report --sort executions long.db
+check_status 2 "there are no samples to sort by" "$ASSAY" report --sort samples long.db
+check "annotate" "$ASSAY" annotate walk long.db
+check "the page" "$ASSAY" report --html page.html long.db
+check "the same seed" "$ASSAY" record -q --budget 8M "${how[@]}" -o again.db -- ./two
+check_same "… the same estimate" "$(one long.db "$cycles")" "$(one again.db "$cycles")"
+check "another seed" "$ASSAY" record -q --budget 8M "${how[@]}" --seed 2 -o other.db -- ./two
+check_same "… another estimate" different "$([ "$(one long.db "$cycles")" = "$(one other.db "$cycles")" ] || echo different)"
+check "estimates are merged" "$ASSAY" merge -q long.db other.db -o both.db
+check_json "… with their error bars" 'all("share_error" in r for r in d["rows"])' "$ASSAY" report --json both.db
+check "sampled from the start" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o start.db -- ./two
+check_same "… in many regions" 1 "$(($(one start.db 'SELECT samples FROM series WHERE id = 0') > 60))"
+check "warming is tried out" "$ASSAY" record -q --budget 8M --sample-period 4M --sample-unit 200k -o warm.db -- ./two
+warming="SELECT value FROM quality WHERE key = 'warming'"
+check_same "… and these loops need little" 1 "$(python3 -c "print(int(0 <= $(one warm.db "$warming") < 0.005))")"
+check "threads" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o threads.db -- "$WORKLOADS/threads"
+check "a program that executes others" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l'
+
+# ---- what is refused ----
+
+check_stderr_line 'about the whole program' "a part of a program" "$ASSAY" record --sampled --max 1M -- true
+check_status 2 "a budget for a part" "$ASSAY" record --budget 1M --skip 10 -- true
+check_status 2 "no number" "$ASSAY" record --budget much -- true
+check_status 2 "no length of warming" "$ASSAY" record --sample-warm long -- true
+check_status 2 "regions longer than half of their period" "$ASSAY" record --sample-unit 6M -- true
+check_status 2 "without a reference" "$ASSAY" record --sampled --golden=off -- true
+check_status 2 "on the machine" "$ASSAY" record --source=timer --sampled -- true
+check_no_strays "nothing left behind"
