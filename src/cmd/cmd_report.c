@@ -6,13 +6,15 @@
 #include "cmd/pager.h"
 #include "cmd/shared_options.h"
 #include "core/machine.h"
+#include "report/gate_text.h"
 #include "report/page_document.h"
 #include "report/report_kinds.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_LIMIT = 30 };
+enum { DEFAULT_LIMIT = 30, EXIT_GATE = 1 };
 
 /* What was given for the option of a kind: the flag, or its value. */
 struct kind_option {
@@ -24,6 +26,7 @@ struct report_options {
     int by;
     bool json, csv;
     const char *series, *sort, *output, *limit, *html, *source_path;
+    const char *fail_over, *fail_row_over, *markdown, *junit;
     struct as_strlist threads, modules, symbols, events;
 #define KIND_MEMBER(name, value, help) struct kind_option name;
     AS_REPORT_KINDS(KIND_MEMBER)
@@ -97,6 +100,27 @@ static const struct as_option options_table[] = {
      .value = "N",
      .help =
          "Show the first N rows; 0: all (default: all as JSON and CSV; as text the first 30, and none below 0.05 %)."},
+    {.name = "fail-over",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, fail_over),
+     .value = "PERCENT",
+     .help = "With --diff: end with status 1 if the program has become slower by more than this (2%, 0.5%)."},
+    {.name = "fail-row-over",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, fail_row_over),
+     .value = "PERCENT",
+     .help = "With --diff: the same if a function has, or another kind of row that --by names. Changes of less than "
+             "0.1 % of the program's time do not count."},
+    {.name = "markdown",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, markdown),
+     .value = "FILE",
+     .help = "Write the result of --fail-over and --fail-row-over to FILE as Markdown too, for a comment on a change."},
+    {.name = "junit",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, junit),
+     .value = "FILE",
+     .help = "Write it to FILE as JUnit XML too, for the test page of a CI server."},
     AS_JSON_OPTION(struct report_options, json, AS_JSON_HELP),
     {.name = "csv",
      .type = AS_OPTION_FLAG,
@@ -183,6 +207,27 @@ static const struct as_report_kind *kind_of(const struct report_options *options
     return kind;
 }
 
+static bool read_percent(const char *name, const char *text, double *fraction, struct as_error *err)
+{
+    *fraction = NAN;
+    return !text || as_gate_parse(text, fraction) ||
+           as_error_set_status(err, AS_EXIT_USAGE, "--%s=%s: not a percentage, such as 2%%", name, text);
+}
+
+static bool read_gate(const struct report_options *options, const struct as_report_kind *kind, struct as_gate *gate,
+                      struct as_error *err)
+{
+    bool limited = options->fail_over || options->fail_row_over;
+    if ((options->markdown || options->junit) && !limited)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--markdown and --junit are for --fail-over and --fail-row-over");
+    if (limited && (kind != &as_report_diff || options->html))
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--fail-over and --fail-row-over are for --diff, without --html");
+    return read_percent("fail-over", options->fail_over, &gate->program, err) &&
+           read_percent("fail-row-over", options->fail_row_over, &gate->row, err);
+}
+
 static bool check_options(const struct report_options *options, const struct as_report_kind *kind, struct as_error *err)
 {
     if (options->json && options->csv)
@@ -199,6 +244,7 @@ struct report {
     const struct as_report_kind *kind;
     struct as_view view, other; /* other: the profile before, if there is one */
     bool has_other;
+    struct as_gate gate;
     void *state; /* of the kind; NULL: a page is written */
 };
 
@@ -209,7 +255,8 @@ static bool open_report(struct report *report, const char *file, struct as_repor
     const char *other;
     report->kind = kind_of(options, &other, err);
     if (!report->kind || !check_html(options, report->kind, err) || !check_options(options, report->kind, err) ||
-        !read_limit(options, &request->limit, err) || !open_view(options, file, &report->view, err))
+        !read_gate(options, report->kind, &report->gate, err) || !read_limit(options, &request->limit, err) ||
+        !open_view(options, file, &report->view, err))
         return false;
     report->has_other = other != NULL;
     return !other || open_view(options, other, &report->other, err);
@@ -226,6 +273,7 @@ static bool make(struct report *report, const char *file, struct as_error *err)
     if (!open_report(report, file, &request, err))
         return false;
     request.other = report->has_other ? &report->other : NULL;
+    request.gate = options->fail_over || options->fail_row_over ? &report->gate : NULL;
     report->state = options->html ? NULL : report->kind->make(&request, err);
     return options->html || report->state;
 }
@@ -303,6 +351,31 @@ static bool write_out(const struct report *report, int *failed, struct as_error 
     return false;
 }
 
+typedef void gate_writer(const struct as_gate_result *result, const struct as_diff *diff, FILE *out);
+
+static bool write_gate_file(const struct report *report, const char *path, gate_writer *write, struct as_error *err)
+{
+    struct as_output output;
+    if (!path)
+        return true;
+    if (!as_output_open(&output, path, err))
+        return false;
+    write(as_report_diff_gate(report->state), as_report_diff_values(report->state), output.file);
+    return as_output_finish(&output, err);
+}
+
+/* The status that a gate gives the command, after its files are written. */
+static bool apply_gate(const struct report *report, int *status, struct as_error *err)
+{
+    const struct as_gate_result *gate =
+        report->kind == &as_report_diff && report->state ? as_report_diff_gate(report->state) : NULL;
+    if (!gate)
+        return true;
+    *status = gate->failed ? EXIT_GATE : AS_EXIT_OK;
+    return write_gate_file(report, report->options->markdown, as_gate_markdown, err) &&
+           write_gate_file(report, report->options->junit, as_gate_junit, err);
+}
+
 static int run_report(int argc, char **argv)
 {
     struct report_options options = {.by = 0};
@@ -316,7 +389,8 @@ static int run_report(int argc, char **argv)
     options.output = as_output_name(options.output);
     if (files.n > 1)
         status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", files.words[1]);
-    else if (!make(&report, files.n ? files.words[0] : "assay.db", &err) || !write_out(&report, &failed, &err))
+    else if (!make(&report, files.n ? files.words[0] : "assay.db", &err) || !write_out(&report, &failed, &err) ||
+             !apply_gate(&report, &status, &err))
         status = as_cli_fail(&as_command_report, &err);
     status = failed ? failed : status;
     free_report(&report);

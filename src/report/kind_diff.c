@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "report/gate_text.h"
 #include "report/report_csv.h"
 #include "report/report_json.h"
 #include "report/report_kinds.h"
@@ -18,13 +19,27 @@ enum { REASONS = 3 }; /* components that a row names */
 struct shown {
     struct as_diff *diff;
     size_t limit; /* rows to show; 0: all */
+    bool gated;
+    struct as_gate_result gate;
 };
 
 static void free_diff(void *state)
 {
     struct shown *shown = state;
+    as_gate_free(&shown->gate);
     as_diff_free(shown->diff);
     free(shown);
+}
+
+const struct as_gate_result *as_report_diff_gate(const void *state)
+{
+    const struct shown *shown = state;
+    return shown->gated ? &shown->gate : NULL;
+}
+
+const struct as_diff *as_report_diff_values(const void *state)
+{
+    return ((const struct shown *)state)->diff;
 }
 
 static void *make_diff(const struct as_report_request *request, struct as_error *err)
@@ -32,6 +47,9 @@ static void *make_diff(const struct as_report_request *request, struct as_error 
     struct shown *shown = as_alloc(sizeof *shown);
     shown->limit = request->limit;
     shown->diff = as_diff_new(request->other, request->view, as_report_level(request->by), err);
+    shown->gated = request->gate != NULL;
+    if (shown->diff && shown->gated)
+        as_gate_judge(&shown->gate, *request->gate, shown->diff);
     if (shown->diff)
         return shown;
     free_diff(shown);
@@ -40,9 +58,11 @@ static void *make_diff(const struct as_report_request *request, struct as_error 
 
 /* ---- text ---- */
 
-/* "1.25x faster", "new", "gone". */
-static const char *verdict_of(const double cycles[AS_DIFF_SIDES], char *text, size_t size)
+/* "1.25x faster", "new", "gone", "within noise". */
+static const char *verdict_of(const double cycles[AS_DIFF_SIDES], bool significant, char *text, size_t size)
 {
+    if (!significant && as_diff_change(cycles) != 0)
+        return "within noise";
     if (cycles[AS_DIFF_BEFORE] <= 0)
         return cycles[AS_DIFF_AFTER] > 0 ? "new" : "same";
     if (cycles[AS_DIFF_AFTER] <= 0)
@@ -105,7 +125,7 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
         fputc('\n', out);
     fprintf(out, "\n%.0f %s before, %.0f after: %s\n\n", diff->cycles[AS_DIFF_BEFORE],
             AS_SHOW(diff->views[AS_DIFF_AFTER]->summary.unit), diff->cycles[AS_DIFF_AFTER],
-            verdict_of(diff->cycles, verdict, sizeof verdict));
+            verdict_of(diff->cycles, diff->significant, verdict, sizeof verdict));
 }
 
 enum { NUMBERS = 47, WHY_WIDE = 40 };
@@ -134,9 +154,9 @@ static void put_row(const struct as_diff *diff, FILE *out, const struct as_term 
     fprintf(out, "%9s %9s %9s  ", amount_of(row->cycles[AS_DIFF_BEFORE], "%.4g", before),
             amount_of(row->cycles[AS_DIFF_AFTER], "%.4g", after),
             amount_of(as_diff_change(row->cycles), "%+.4g", change));
-    if (term->colour && as_diff_change(row->cycles) != 0)
+    if (term->colour && row->significant)
         fputs(as_diff_change(row->cycles) < 0 ? "\033[32m" : "\033[31m", out);
-    fprintf(out, "%-14s  ", verdict_of(row->cycles, verdict, sizeof verdict));
+    fprintf(out, "%-14s  ", verdict_of(row->cycles, row->significant, verdict, sizeof verdict));
     as_term_plain(out, term);
     as_show_in(out, term, row->name, name, term->width >= AS_TERM_WIDE);
     put_reasons(diff, out, term, row, NUMBERS + name + 2);
@@ -160,6 +180,10 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
         put_row(diff, out, term, &diff->rows.data[i], name);
     if (n < diff->rows.len)
         fprintf(out, "%zu more; --limit 0 shows all\n", diff->rows.len - n);
+    if (shown->gated) {
+        fputc('\n', out);
+        as_gate_text(&shown->gate, diff, out);
+    }
 }
 
 /* ---- JSON and CSV ---- */
@@ -189,6 +213,8 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
     as_json_double(json, "share",
                    diff->total[AS_DIFF_AFTER] > 0 ? row->cycles[AS_DIFF_AFTER] / diff->total[AS_DIFF_AFTER] : 0);
     as_json_double(json, "change", as_diff_change(row->cycles));
+    as_json_double(json, "deviation", row->deviation);
+    as_json_bool(json, "significant", row->significant);
     as_json_double(json, "speedup",
                    row->cycles[AS_DIFF_BEFORE] > 0 ? row->cycles[AS_DIFF_BEFORE] / row->cycles[AS_DIFF_AFTER] : NAN);
     if (row->executions[AS_DIFF_BEFORE] > 0 || row->executions[AS_DIFF_AFTER] > 0) {
@@ -211,6 +237,8 @@ void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit
     as_json_string(json, "unit", diff->views[AS_DIFF_AFTER]->summary.unit);
     as_filters_json(diff->views[AS_DIFF_AFTER], json);
     as_json_double(json, "change", as_diff_change(diff->cycles));
+    as_json_double(json, "deviation", diff->deviation);
+    as_json_bool(json, "significant", diff->significant);
     as_json_double(json, "speedup",
                    diff->cycles[AS_DIFF_AFTER] > 0 ? diff->cycles[AS_DIFF_BEFORE] / diff->cycles[AS_DIFF_AFTER] : NAN);
     as_json_array(json, "rows");
@@ -223,6 +251,8 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
 {
     const struct shown *shown = state;
     as_diff_json(shown->diff, json, shown->limit);
+    if (shown->gated)
+        as_gate_json(&shown->gate, shown->diff, json);
     return true;
 }
 
@@ -232,7 +262,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     const struct as_diff *diff = shown->diff;
     if (*diff->differences) /* a table has no place for it */
         as_log_warn("the profiles differ in more than the program: %s", diff->differences);
-    fputs("name,module,function,file,line,before,after,change\r\n", out);
+    fputs("name,module,function,file,line,before,after,change,deviation,significant\r\n", out);
     for (size_t i = 0; i < as_report_shown(diff->rows.len, shown->limit); i++) {
         const struct as_diff_row *row = &diff->rows.data[i];
         const char *texts[] = {row->name, row->module, row->function, row->file};
@@ -242,8 +272,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         }
         if (row->line)
             fprintf(out, "%" PRIu32, row->line);
-        fprintf(out, ",%.17g,%.17g,%.17g\r\n", row->cycles[AS_DIFF_BEFORE], row->cycles[AS_DIFF_AFTER],
-                as_diff_change(row->cycles));
+        fprintf(out, ",%.17g,%.17g,%.17g,%.6g,%d\r\n", row->cycles[AS_DIFF_BEFORE], row->cycles[AS_DIFF_AFTER],
+                as_diff_change(row->cycles), row->deviation, row->significant);
     }
     return true;
 }

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "report/term.h"
-#include "view/view.h"
+#include "view/gate.h"
 
 /* X(name, value, help) for each, in the order of the help: the option --name with its value (NULL: a flag). The kind is
  * as_report_NAME. Rows need no option. */
@@ -47,10 +47,11 @@ struct as_report_request {
     const struct as_view *view;
     const struct as_view *other; /* the profile before, of a kind whose option has a value; else NULL */
     enum as_report_by by;
-    const char *sort; /* NULL: the usual order */
-    size_t limit;     /* rows; 0: all */
-    bool limited;     /* the user gave the limit */
-    bool text;        /* for people: neither JSON nor CSV */
+    const char *sort;           /* NULL: the usual order */
+    size_t limit;               /* rows; 0: all */
+    bool limited;               /* the user gave the limit */
+    bool text;                  /* for people: neither JSON nor CSV */
+    const struct as_gate *gate; /* of differences; NULL: none */
 };
 
 struct as_report_kind {
@@ -72,6 +73,10 @@ extern const struct as_report_kind as_report_rows;
 #define AS_REPORT_DECLARE(name, value, help) extern const struct as_report_kind as_report_##name;
 AS_REPORT_KINDS(AS_REPORT_DECLARE)
 #undef AS_REPORT_DECLARE
+
+/* The state of as_report_diff: what the gate says, NULL where no limit was given; and what it is of. */
+const struct as_gate_result *as_report_diff_gate(const void *state);
+const struct as_diff *as_report_diff_values(const void *state);
 
 /* Whether the level, the order and the filters that were asked for apply to the kind. */
 bool as_report_kind_takes(const struct as_report_kind *kind, enum as_report_by by, bool sorted,

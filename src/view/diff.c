@@ -3,6 +3,8 @@
  * are matched by name too. */
 #include "view/diff.h"
 
+#include "score/change.h"
+
 #include "base/alloc.h"
 #include "base/map.h"
 
@@ -81,6 +83,7 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
             continue;
         struct as_diff_row *row = row_of(diff, view, &rows.rows[i]);
         row->cycles[side] += as_view_cycles(view, rows.rows[i].units);
+        row->samples[side] += (double)rows.rows[i].samples;
         row->executions[side] += (double)rows.rows[i].executions;
         char name[AS_COMPONENT_MAX];
         for (size_t k = 0; k < rows.rows[i].n_parts; k++)
@@ -88,6 +91,7 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
                 as_view_cycles(view, rows.rows[i].parts[k].units);
     }
     diff->cycles[side] = as_view_cycles(view, rows.units);
+    diff->samples[side] = (double)rows.samples;
     diff->total[side] = as_view_cycles(view, rows.total);
     as_store_rows_free(&rows);
     return true;
@@ -97,6 +101,8 @@ static int largest_first(const void *a, const void *b)
 {
     const struct as_diff_row *x = a, *y = b;
     double left = fabs(as_diff_change(x->cycles)), right = fabs(as_diff_change(y->cycles));
+    if (x->significant != y->significant)
+        return y->significant - x->significant;
     if (left == right) { /* no change, say: what takes longest */
         left = x->cycles[AS_DIFF_AFTER];
         right = y->cycles[AS_DIFF_AFTER];
@@ -109,6 +115,39 @@ static int largest_part_first(const void *a, const void *b)
     const struct as_diff_part *x = a, *y = b;
     double left = fabs(as_diff_change(x->cycles)), right = fabs(as_diff_change(y->cycles));
     return left != right ? (left < right ? 1 : -1) : (x->name > y->name) - (x->name < y->name);
+}
+
+/* ---- significance ---- */
+
+static bool is_counted(const struct as_view *view)
+{
+    return view->summary.exact || view->summary.counted;
+}
+
+static struct as_timed timed_of(const struct as_diff *diff, int side, const double *cycles, const double *samples)
+{
+    double all = diff->samples[side];
+    return (struct as_timed){.time = cycles[side],
+                             .samples = is_counted(diff->views[side]) ? INFINITY : samples[side],
+                             .weight = all > 0 ? diff->cycles[side] / all : 0};
+}
+
+static void judge(const struct as_diff *diff, const double *cycles, const double *samples, double *deviation,
+                  bool *significant)
+{
+    struct as_timed before = timed_of(diff, AS_DIFF_BEFORE, cycles, samples),
+                    after = timed_of(diff, AS_DIFF_AFTER, cycles, samples);
+    *deviation = as_change_deviation(before, after);
+    *significant = as_change_is_significant(before, after);
+}
+
+static void judge_all(struct as_diff *diff)
+{
+    judge(diff, diff->cycles, diff->samples, &diff->deviation, &diff->significant);
+    for (size_t i = 0; i < diff->rows.len; i++) {
+        struct as_diff_row *row = &diff->rows.data[i];
+        judge(diff, row->cycles, row->samples, &row->deviation, &row->significant);
+    }
 }
 
 /* ---- what else differs ---- */
@@ -167,6 +206,7 @@ struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *
         return NULL;
     }
     find_differences(diff);
+    judge_all(diff);
     if (diff->rows.len)
         qsort(diff->rows.data, diff->rows.len, sizeof *diff->rows.data, largest_first);
     for (size_t i = 0; i < diff->rows.len; i++)

@@ -15,7 +15,9 @@ struct as_diff_part {
 struct as_diff_row {
     char *name, *module, *function, *file; /* NULL where unknown, apart from the name */
     uint32_t line;
-    double cycles[AS_DIFF_SIDES], executions[AS_DIFF_SIDES];
+    double cycles[AS_DIFF_SIDES], executions[AS_DIFF_SIDES], samples[AS_DIFF_SIDES];
+    double deviation;                  /* of the change, by chance alone; 0 where both sides are exact */
+    bool significant;                  /* the change is more than chance explains */
     AS_VEC(struct as_diff_part) parts; /* the largest change first */
 };
 
@@ -23,10 +25,13 @@ struct as_diff {
     const struct as_view *views[AS_DIFF_SIDES];
     enum as_store_level level;
     struct as_strings *keys, *names;
-    AS_VEC(struct as_diff_row) rows; /* the largest change first */
+    AS_VEC(struct as_diff_row) rows; /* significant changes first, of these the largest */
     double cycles[AS_DIFF_SIDES];    /* of the rows */
-    double total[AS_DIFF_SIDES];     /* of the profile: what shares are of */
-    char differences[64];            /* beside the program, "core, arguments"; "" for nothing */
+    double samples[AS_DIFF_SIDES];
+    double deviation;
+    bool significant;
+    double total[AS_DIFF_SIDES]; /* of the profile: what shares are of */
+    char differences[64];        /* beside the program, "core, arguments"; "" for nothing */
 };
 
 /* Rows of both, matched by module and name (and line or offset). */

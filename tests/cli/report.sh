@@ -239,6 +239,22 @@ check_same "… warns on the side" 1 "$(grep -c 'differ in more than the program
 check_same "… has no line where there is none" "" "$(awk -F, 'NR > 1 && $5 == "0"' diff.csv)"
 holds "--diff in JSON tells its filters" 'd["filters"]["modules"] == ["demo*"] and 0 < sum(r["share"] for r in d["rows"]) < 0.99999' diff_filtered.json
 check_same "… as text too" 1 "$(show slow.db --diff assay.db --module 'demo*' | grep -c '^only module demo\*$')"
+
+# A gate: the status says whether something is slower than allowed.
+check "--fail-over with itself" show --diff assay.db --fail-over=0% --fail-row-over=0 --markdown same.md --junit same.xml
+check "… passes" grep -q '^passed demo: +0.00 %, at most 0 % allowed$' <<<"$out"
+check_status 1 "--fail-over with a slower machine" "$ASSAY" report slow.db --diff assay.db --fail-over=2% --fail-row-over=5% --markdown gate.md --junit gate.xml --json -o gate.json
+holds "… says so as JSON" 'd["gate"]["failed"] and d["gate"]["findings"][0]["program"] and near(d["gate"]["findings"][0]["growth"], d["summary"]["cycles"] / d["before"]["cycles"] - 1)' gate.json
+check "… as Markdown" grep -q '^- \*\*failed\*\* demo: +.* %, at most 2 % allowed$' gate.md
+check_same "… and as JUnit XML" "True True" "$(python3 -c '
+import sys, xml.etree.ElementTree as xml
+failed = xml.parse(sys.argv[1]).getroot()
+passed = xml.parse(sys.argv[2]).getroot()
+print(int(failed.get("failures")) == len(failed.findall("testcase/failure")) > 1, passed.get("failures") == "0" and passed.get("tests") == "2")' gate.xml same.xml)"
+check_status 0 "a limit that holds" "$ASSAY" report slow.db --diff assay.db --fail-over=1000%
+check_fails 2 'not a percentage' "a limit that is none" "$ASSAY" report slow.db --diff assay.db --fail-over=much
+check_fails 2 'are for --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
+check_fails 2 'are for --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
 check_same "a profile is the same as itself" 1 "$(show --diff assay.db | grep -cE '^[0-9]+ cycles before, [0-9]+ after: same$')"
 check_same "… and so are all its rows" "" "$(show --diff assay.db --limit 0 | grep -E '1\.00x|-0')"
 check_same "… the longest first" "same $(python3 -c 'import json; print(json.load(open("function.json"))["rows"][0]["function"])')" \

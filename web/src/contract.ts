@@ -104,6 +104,8 @@ export interface DiffRow {
     before: number;
     cycles: number;
     change: number;
+    /** More than chance explains; absent in older documents. */
+    significant?: boolean;
     /** Instructions executed in it. */
     before_executions?: number | null;
     executions?: number | null;
@@ -125,6 +127,7 @@ export interface DiffData {
     summary: DiffSide;
     differ_in?: string | null;
     change?: number | null;
+    significant?: boolean;
     speedup?: number | null;
     rows: DiffRow[];
 }

@@ -16,8 +16,9 @@ function signed(value: number): string {
     return value === 0 ? "0" : (value < 0 ? "−" : "+") + short(Math.abs(value));
 }
 
-/** "1.25× faster", "0.21 % slower", "same", "new", "gone": as `assay report --diff` says it. */
-function verdict(before: number, after: number): string {
+/** "1.25× faster", "0.21 % slower", "same", "new", "gone", "within noise": as `assay report --diff` says it. */
+function verdict(before: number, after: number, significant = true): string {
+    if (!significant && before !== after) return "within noise";
     if (before <= 0) return after > 0 ? "new" : "same";
     if (after <= 0) return "gone";
     const factor = Math.max(before / after, after / before);
@@ -68,7 +69,7 @@ class DiffView implements View {
             el("td", { class: "num" }, side.cycles && side.instructions ? digits(side.instructions / side.cycles) : "–"), el("td", { class: "num" }, typeof side.seconds === "number" ? seconds(side.seconds) : "–"));
         const sum = (key: "before" | "cycles") => diff!.rows.reduce((all, row) => all + row[key], 0);
         const told = typeof before.cycles === "number" && typeof after.cycles === "number" ? [before.cycles, after.cycles] : [sum("before"), sum("cycles")];
-        return el("div", {}, el("p", { class: "headline" }, el("span", { class: "code" }, clean(summary.program, 60)), ": ", el("strong", {}, verdict(told[0], told[1])), ` (${[`${signed(told[1] - told[0])} ${this.context.model.named.unit}`, moreWork(before.instructions, after.instructions)].filter(Boolean).join(", ")})`),
+        return el("div", {}, el("p", { class: "headline" }, el("span", { class: "code" }, clean(summary.program, 60)), ": ", el("strong", {}, verdict(told[0], told[1], diff!.significant)), ` (${[`${signed(told[1] - told[0])} ${this.context.model.named.unit}`, moreWork(before.instructions, after.instructions)].filter(Boolean).join(", ")})`),
             differ ? el("p", { class: "missing" }, `The profiles differ in more than the program: ${clean(differ, 100)}.`) : null,
             el("table", { class: "plain errors" }, el("caption", { class: "hidden" }, "The two profiles"),
                 el("thead", {}, el("tr", {}, ...["", "Program", "Core, series", "Cycles", "Instructions", "IPC", "Time"].map((title, i) => el("th", { scope: "col", class: i > 2 ? "num" : null }, title)))),
@@ -107,7 +108,7 @@ class DiffView implements View {
                 if (all[row].change !== 0) cell.classList.add(all[row].change > 0 ? "worse" : "better");
                 cell.textContent = signed(all[row].change);
             } },
-            { key: "verdict", title: "", width: "104px", cell: (row, cell) => (cell.textContent = verdict(all[row].before, all[row].cycles)) },
+            { key: "verdict", title: "", width: "104px", cell: (row, cell) => (cell.textContent = verdict(all[row].before, all[row].cycles, all[row].significant)) },
             { key: "stacks", title: "Before, and after below it", width: "minmax(160px, 2fr)", cell: (row, cell) => {
                 cell.classList.add("two-bars");
                 cell.append(bar(all[row].before_components, all[row].before, "Before"), bar(all[row].components, all[row].cycles, "After"));

@@ -325,7 +325,8 @@ static void write_one(const char *path, uint64_t units)
 {
     struct as_store_writer *writer = bed_writer(path);
     uint32_t series = as_store_add_series(
-        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+        writer,
+        &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .exact = true, .precise = -1});
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_function(writer, &(struct as_store_function){"f", NULL, AS_STORE_NONE, AS_STORE_NONE, 0, 16, 4});
     as_store_add_instruction(

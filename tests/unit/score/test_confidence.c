@@ -1,4 +1,5 @@
 /* Intervals of shares and means, and whether two profiles agree: answers by hand, and by drawing many samples. */
+#include "score/change.h"
 #include "score/confidence.h"
 
 #include "base/random.h"
@@ -199,6 +200,23 @@ static void too_few(void **state)
     assert_string_equal(as_agreement_verdict_name(AS_PROFILES_DIFFER), "differ");
 }
 
+/* 27 samples against 3 are 4.4 deviations apart, 40 against 3 are 5.6. */
+static void changes_beyond_chance(void **state)
+{
+    struct as_timed few = {.time = 3, .samples = 3, .weight = 1}, many = {.time = 27, .samples = 27, .weight = 1};
+    assert_true(fabs(as_change_deviation(few, many) - sqrt(30)) < 1e-12);
+    assert_false(as_change_is_significant(many, few));
+    many.time = many.samples = 40;
+    assert_true(as_change_is_significant(many, few) && as_change_is_significant(few, many));
+    struct as_timed none = {.weight = 1}, one = {.time = 1, .samples = 1, .weight = 1};
+    assert_false(as_change_is_significant(none, one));
+    struct as_timed exact = {.time = 1000, .samples = INFINITY, .weight = 1}, more = exact;
+    assert_false(as_change_is_significant(exact, more));
+    more.time++;
+    assert_true(as_change_is_significant(exact, more));
+    assert_true(as_change_deviation(exact, more) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +229,7 @@ int main(void)
         cmocka_unit_test(binomial_deviations),
         cmocka_unit_test(two_groups),
         cmocka_unit_test(too_few),
+        cmocka_unit_test(changes_beyond_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

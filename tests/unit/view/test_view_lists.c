@@ -1,10 +1,12 @@
 /* Data, branches, and two profiles side by side. The numbers are those of view_bed.h. */
 #include "unit.h"
 
+#include <math.h>
+
 #include "base/map.h"
 #include "view/branches.h"
 #include "view/data.h"
-#include "view/diff.h"
+#include "view/gate.h"
 #include "view_bed.h"
 
 #define NONE AS_STORE_NONE
@@ -403,6 +405,70 @@ static void profiles_that_are_the_same(void **state)
     as_view_free(&tea);
 }
 
+/* 1,000 cycles before and after: sell 600 to 500, main the same, count new with 190, give gone. */
+static void gate_of_exact_profiles(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view before = view_bed_open("old.db", NULL), after = view_bed_open("shop.db", NULL);
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    struct as_gate_result result;
+    assert_non_null(diff);
+    as_gate_judge(&result, (struct as_gate){.program = 0, .row = NAN}, diff);
+    assert_int_equal(result.findings.len, 1);
+    assert_null(result.findings.data[0].row);
+    assert_int_equal(result.failed, 0); /* not slower */
+    as_gate_free(&result);
+    as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0.5}, diff);
+    assert_int_equal(result.rows, 5);
+    assert_int_equal(result.failed_rows, 2); /* what is new */
+    assert_string_equal(result.findings.data[0].row->name, "count");
+    assert_true(isinf(result.findings.data[0].growth));
+    as_gate_free(&result);
+    as_diff_free(diff);
+    diff = as_diff_new(&after, &before, AS_STORE_BY_FUNCTION, &err); /* the other way round: sell 500 to 600 */
+    assert_non_null(diff);
+    as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0.1999}, diff);
+    assert_int_equal(result.failed, 2); /* give, which is new then, and sell */
+    as_gate_free(&result);
+    as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0.2}, diff);
+    assert_int_equal(result.failed, 1); /* 20 % are not more than 20 % */
+    as_gate_free(&result);
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
+}
+
+/* Ten samples against eight: chance. */
+static void sampled_differences_are_noise(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view before = view_bed_open("shop.db", NULL), after = view_bed_open("shop.db", "tea");
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    struct as_gate_result result;
+    assert_non_null(diff);
+    for (size_t i = 0; i < diff->rows.len; i++) {
+        assert_false(diff->rows.data[i].significant);
+        assert_true(diff->rows.data[i].deviation > 0 || diff->rows.data[i].cycles[AS_DIFF_AFTER] == 0);
+    }
+    as_gate_judge(&result, (struct as_gate){.program = 0, .row = 0}, diff);
+    assert_int_equal(result.failed, 0);
+    as_gate_free(&result);
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
+}
+
+static void percentages(void **state)
+{
+    static const char *const wrong[] = {"", "x", "2x", "-1%", "2%%", "nan", "%"};
+    double fraction = 0;
+    assert_true(as_gate_parse("2%", &fraction) && fraction == 0.02);
+    assert_true(as_gate_parse("0.5 %", &fraction) && fraction == 0.005);
+    assert_true(as_gate_parse("150", &fraction) && fraction == 1.5);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(as_gate_parse(wrong[i], &fraction));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +487,9 @@ int main(void)
         cmocka_unit_test(differences_that_are_equal),
         cmocka_unit_test(profiles_that_cannot_be_compared),
         cmocka_unit_test(profiles_that_are_the_same),
+        cmocka_unit_test(gate_of_exact_profiles),
+        cmocka_unit_test(sampled_differences_are_noise),
+        cmocka_unit_test(percentages),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }
