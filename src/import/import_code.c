@@ -74,11 +74,35 @@ uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf
 
 /* ---- functions ---- */
 
+static const char *short_name(const struct as_perf_location *recorded)
+{
+    return recorded->module_name ? recorded->module_name : recorded->module;
+}
+
+/* Where a file is not there, nothing tells its functions apart: all of its code is one, which has the module's name, so
+ * that callers in it are not lost. What lies in no module has none. */
+static uint32_t whole_module(struct as_import_code *code, uint32_t module, const struct as_perf_location *recorded)
+{
+    enum { NOWHERE = 1 }; /* no function starts at this offset of a file */
+    if (strcmp(recorded->module, "[unknown]") == 0)
+        return AS_STORE_NONE;
+    uint64_t *number = as_map_put(&code->modules.data[module].functions, NOWHERE);
+    if (*number == 0) {
+        const char *slash = strrchr(short_name(recorded), '/'), *name = slash ? slash + 1 : short_name(recorded);
+        char *made = name[0] == '[' ? as_strdup(name) : as_format("[%s]", name);
+        struct as_store_function function = {
+            .name = made, .module = module, .file = AS_STORE_NONE, .address = code->modules.data[module].base};
+        *number = (uint64_t)as_store_add_function(code->writer, &function) + 1;
+        free(made);
+    }
+    return (uint32_t)(*number - 1);
+}
+
 static uint32_t function_of(struct as_import_code *code, uint32_t module, const struct as_perf_location *recorded)
 {
     bool named = recorded->function != NULL;
     if (!named && recorded->function_start == 0)
-        return AS_STORE_NONE;
+        return whole_module(code, module, recorded);
     /* Text may name a function without telling where it begins. */
     uint64_t key = recorded->function_start != UINT64_MAX
                        ? recorded->function_start
@@ -86,10 +110,7 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
     uint64_t *number = as_map_put(&code->modules.data[module].functions, key);
     if (*number == 0) {
         /* Code without symbols is known by its module and offset, as in the model. */
-        char *made = named
-                         ? NULL
-                         : as_format("%s+0x%" PRIx64, recorded->module_name ? recorded->module_name : recorded->module,
-                                     recorded->function_start);
+        char *made = named ? NULL : as_format("%s+0x%" PRIx64, short_name(recorded), recorded->function_start);
         struct as_store_function function = {
             .name = named ? recorded->function : made,
             .linkage_name = recorded->raw_function,

@@ -1,6 +1,8 @@
 /* See rows.h. */
 #include "view/rows.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -106,6 +108,39 @@ static void drop_empty(struct as_store_rows *rows)
     rows->n = n;
 }
 
+static bool is_wanted(const struct as_view *view, uint32_t function)
+{
+    uint32_t module = view->function[function].module;
+    return (!view->functions || view->functions[function]) &&
+           (!view->modules || (module < view->n_modules && view->modules[module]));
+}
+
+static void add_caller(struct as_rows *list, uint32_t function)
+{
+    const struct as_store_function *known = &list->view->function[function];
+    list->rows.rows = as_realloc_array(list->rows.rows, list->rows.n + 1, sizeof *list->rows.rows);
+    list->rows.rows[list->rows.n++] = (struct as_store_row){.id = function,
+                                                            .module = known->module,
+                                                            .function = function,
+                                                            .file = known->file,
+                                                            .line = known->line,
+                                                            .address = known->address};
+}
+
+/* Functions that only call (main, say) have no time of their own and so no row in the store, but they have a total. */
+static void add_callers(struct as_rows *list)
+{
+    const struct as_view *view = list->view;
+    bool *has_row = as_alloc_array(view->n_functions + 1, sizeof *has_row);
+    for (size_t i = 0; i < list->rows.n; i++)
+        if (list->rows.rows[i].id < view->n_functions)
+            has_row[list->rows.rows[i].id] = true;
+    for (uint32_t i = 0; i < view->n_functions; i++)
+        if (!has_row[i] && view->totals.function_total[i] && is_wanted(view, i))
+            add_caller(list, i);
+    free(has_row);
+}
+
 bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_store_level level, const char *sort,
                   struct as_error *err)
 {
@@ -115,6 +150,8 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
     if (!as_view_rows(view, level, &list->rows, err))
         return false;
     drop_empty(&list->rows);
+    if (as_rows_has_total(list))
+        add_callers(list);
     if (sort && list->rows.n)
         qsort_r(list->rows.rows, list->rows.n, sizeof *list->rows.rows, in_order, list);
     list->legend = as_legend_of(&list->rows);

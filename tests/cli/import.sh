@@ -334,6 +334,12 @@ check_fails 125 'text.txt' "a target that is no profile" "$ASSAY" import -o text
 check "a small text" "$ASSAY" import ok.txt
 check_stdout_equals 'f 5' "assay.db is the default" "$ASSAY" export --to=folded
 
+# Where the binaries are missing, frames keep their modules.
+printf 'p 7 1.1: 5 cycles: \n\t401000 [unknown] (/nowhere/p)\n\t7f0010 [unknown] (/lib/libc-2.19.so)\n\n' >bare.txt
+check "frames without symbols" "$ASSAY" import -o bare.db bare.txt
+check_stdout_equals '[libc-2.19.so];[p] 5' "… are known by their modules" "$ASSAY" export --to=folded bare.db
+check_json "… whose totals have what they call" '{r["function"]: (r["cycles"], r["total"]) for r in d["rows"]} == {"[p]": (5, 5), "[libc-2.19.so]": (0, 5)}' "$ASSAY" report --json bare.db
+
 # The first event of a recording can be one that hardly ever happened.
 printf 'p 7 1.%d: %d %s: \n\t401%d00 f%d (/nowhere/p)\n\n' 1 1 page-faults 0 0 2 100 cycles 1 1 3 100 cycles 1 1 >two.txt
 check "two events" "$ASSAY" import -o two.db two.txt
