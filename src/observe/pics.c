@@ -17,11 +17,72 @@ static int compare_keys(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static bool is_sorted(const struct as_pics *pics)
+{
+    size_t i = 1;
+    while (i < pics->len && as_pics_key(&pics->data[i - 1]) <= as_pics_key(&pics->data[i]))
+        i++;
+    return i >= pics->len;
+}
+
+enum { DIGITS = sizeof(uint64_t), DIGIT_VALUES = 256 };
+
+static uint8_t digit_of(const struct as_pics_entry *entry, int digit)
+{
+    return (uint8_t)(as_pics_key(entry) >> 8 * digit);
+}
+
+/* By one byte of the key, from `from` to `to`; false: all have the same there, and nothing was done. */
+static bool sort_by_digit(const struct as_pics_entry *from, size_t n, int digit, const size_t *counts,
+                          struct as_pics_entry *to)
+{
+    size_t places[DIGIT_VALUES], place = 0;
+    if (counts[digit_of(from, digit)] == n)
+        return false;
+    for (int value = 0; value < DIGIT_VALUES; value++) {
+        places[value] = place;
+        place += counts[value];
+    }
+    for (size_t i = 0; i < n; i++)
+        to[places[digit_of(&from[i], digit)]++] = from[i];
+    return true;
+}
+
+/* Byte by byte, the last one first: there are hundreds of thousands of entries, sorted for each level and sampler. */
+static void sort_many(struct as_pics *pics)
+{
+    static const size_t none[DIGIT_VALUES];
+    size_t(*counts)[DIGIT_VALUES] = as_alloc_array(DIGITS, sizeof none);
+    struct as_pics_entry *other = as_alloc_array(pics->cap, sizeof *other);
+    for (size_t i = 0; i < pics->len; i++)
+        for (int digit = 0; digit < DIGITS; digit++)
+            counts[digit][digit_of(&pics->data[i], digit)]++;
+    for (int digit = 0; digit < DIGITS; digit++)
+        if (sort_by_digit(pics->data, pics->len, digit, counts[digit], other)) {
+            struct as_pics_entry *sorted = other;
+            other = pics->data;
+            pics->data = sorted;
+        }
+    free(other);
+    free(counts);
+}
+
+static void sort_entries(struct as_pics *pics)
+{
+    enum { FEW = 256 };
+    if (is_sorted(pics))
+        return;
+    if (pics->len < FEW)
+        qsort(pics->data, pics->len, sizeof *pics->data, compare_keys);
+    else
+        sort_many(pics);
+}
+
 void as_pics_sort(struct as_pics *pics)
 {
     if (pics->len == 0)
         return;
-    qsort(pics->data, pics->len, sizeof *pics->data, compare_keys);
+    sort_entries(pics);
     size_t last = 0;
     for (size_t i = 1; i < pics->len; i++) {
         if (as_pics_key(&pics->data[i]) != as_pics_key(&pics->data[last])) {

@@ -391,6 +391,33 @@ static void tallies(void **state)
     as_pics_tally_free(&b);
 }
 
+/* Many entries in any order: sorted, each pair once, with the sum of all that had it. */
+static void sorting(void **state)
+{
+    enum { ENTRIES = 20000 };
+    static const uint32_t bits[] = {0, 1, 1u << 9, 1u << 20, 1u << 31};
+    for (uint32_t ids = 10; ids <= 1000000; ids *= 100) {
+        struct as_pics pics = {0};
+        uint64_t x = ids, units = 0;
+        for (uint32_t i = 0; i < ENTRIES; i++) {
+            x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+            uint32_t events = bits[x >> 40 & 3] | bits[x >> 45 & 3] | bits[4 - (x >> 50 & 1)];
+            units += i;
+            as_pics_push(&pics, &(struct as_pics_entry){(uint32_t)(x >> 33) % ids, events, i, 1});
+        }
+        as_pics_sort(&pics);
+        for (size_t i = 1; i < pics.len; i++)
+            assert_true(as_pics_key(&pics.data[i - 1]) < as_pics_key(&pics.data[i]));
+        uint64_t count = 0;
+        for (size_t i = 0; i < pics.len; i++)
+            count += pics.data[i].count;
+        assert_int_equal(count, ENTRIES);
+        assert_int_equal(as_pics_total(&pics), units);
+        assert_in_range(pics.len, ids < ENTRIES ? ids : ENTRIES / 2, ENTRIES);
+        as_pics_free(&pics);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +433,7 @@ int main(void)
         cmocka_unit_test(correlations),
         cmocka_unit_test(combined),
         cmocka_unit_test(tallies),
+        cmocka_unit_test(sorting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
