@@ -46,8 +46,9 @@ enum {
 
 /* The static instruction at an address of the thread's image, NULL where no code is known: for the wrong path. */
 typedef const struct as_insn *as_code_at(void *context, uint64_t address);
-/* A number that is the same as long as as_code_at answers the same. */
-typedef uint64_t as_code_version(void *context);
+/* A number that is the same as long as as_code_at answers the same: where it found an instruction, or (`unknown`) for any
+ * address. */
+typedef uint64_t as_code_version(void *context, bool unknown);
 
 struct as_core;
 struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t number,

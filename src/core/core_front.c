@@ -61,9 +61,9 @@ void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint6
     core->n_packets++;
 }
 
-static struct straight follow_code(const struct as_core *core, uint64_t address, uint64_t version)
+static struct straight follow_code(const struct as_core *core, uint64_t address)
 {
-    struct straight straight = {.address = address, .version = version, .next = address};
+    struct straight straight = {.address = address, .next = address};
     while (straight.n < WRONG_PATH_MOST && !straight.control) {
         const struct as_insn *insn = core->code_at ? core->code_at(core->code_context, straight.next) : NULL;
         straight.next = insn ? insn->address + insn->length : 0;
@@ -75,11 +75,18 @@ static struct straight follow_code(const struct as_core *core, uint64_t address,
     return straight;
 }
 
-static struct straight *find_straight(struct as_core *core, uint64_t address, uint64_t version)
+static uint64_t version_of(const struct as_core *core, const struct straight *straight)
+{
+    return core->code_version(core->code_context, straight->next == 0);
+}
+
+static struct straight *find_straight(struct as_core *core, uint64_t address)
 {
     struct straight *straight = &core->straights[(address >> 1 ^ address >> 11) % STRAIGHTS];
-    if (straight->address != address || straight->version != version)
-        *straight = follow_code(core, address, version);
+    if (straight->address != address || straight->version != version_of(core, straight)) {
+        *straight = follow_code(core, address);
+        straight->version = version_of(core, straight);
+    }
     return straight;
 }
 
@@ -87,14 +94,13 @@ static struct straight *find_straight(struct as_core *core, uint64_t address, ui
 uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_t most)
 {
     uint32_t n = 0;
-    uint64_t version = core->code_version ? core->code_version(core->code_context) : 0;
     while (n < most && address) {
         struct straight once;
         const struct straight *straight = &once;
         if (core->code_version)
-            straight = find_straight(core, address, version);
+            straight = find_straight(core, address);
         else
-            once = follow_code(core, address, 0);
+            once = follow_code(core, address);
         if (straight->n >= most - n)
             return most;
         n += straight->n;

@@ -17,7 +17,9 @@ static void add_insn(struct as_executed *executed, uint32_t image, const struct 
     if (executed->insns.data[insn->id])
         return;
     executed->insns.data[insn->id] = true;
-    *as_map_put(&executed->places, as_target_key(image, insn->address)) = (uint64_t)(uintptr_t)insn;
+    uint64_t *place = as_map_put(&executed->places, as_target_key(image, insn->address));
+    executed->n_changes += *place != 0;
+    *place = (uint64_t)(uintptr_t)insn;
 }
 
 void as_executed_add(struct as_executed *executed, const struct as_block *block)

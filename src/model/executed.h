@@ -10,6 +10,7 @@
 struct as_executed {
     AS_VEC(bool) blocks;  /* by index */
     uint64_t n_blocks;    /* that are */
+    uint64_t n_changes;   /* how often another instruction came to a place that had one */
     AS_VEC(bool) insns;   /* by id */
     struct as_map places; /* instructions by image and address; where the code changed, the one that was executed first
                              last */

@@ -203,9 +203,10 @@ static const struct as_insn *stand_in(void *context, const struct as_insn *insn,
     return nop ? nop : insn;
 }
 
-static uint64_t code_version(void *context)
+static uint64_t code_version(void *context, bool unknown)
 {
-    return ((const struct model_thread *)context)->model->executed.n_blocks;
+    const struct as_executed *executed = &((const struct model_thread *)context)->model->executed;
+    return unknown ? executed->n_blocks : executed->n_changes;
 }
 
 /* Only what is measured. */
