@@ -20,7 +20,27 @@ SMOKE = ("gzip", "memory")  # the cases of a smoke test, from their start
 LOOPS = {"perl": "for (1..$ARGV[0]) { $x += $_ % 7 }", "python3": "import sys\nx = 0\nfor i in range(int(sys.argv[1])): x += i % 7"}
 
 
-def memo_cases(build, folder):
+def code_cases(folder):
+    """Programs with more code than loops."""
+    if shutil.which("sqlite3"):
+        query = "with recursive n(i) as (select 1 union all select i + 1 from n where i < {}) select sum(i % 7) from n;"
+        argv = [shutil.which("sqlite3"), ":memory:"]
+        yield ("sqlite3", "loops", "zen4-like", ["--skip", "20M"], [*argv, query.format(ENDLESS)],
+               ["qemu-x86_64", *argv, query.format(1000000)])
+    source, text = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernels.c"), os.path.join(folder, "memo.i")
+    compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, check=True, text=True).stdout.strip()
+    if os.path.exists(compiler):
+        subprocess.run(["gcc", "-E", source, "-o", text], check=True)
+        argv = [compiler, "-quiet", "-O2", "-fpreprocessed", text, "-o", os.devnull]
+        yield "cc1", "code", "zen4-like", ["--skip", "40M"], argv, ["qemu-x86_64", *argv]
+    lines = os.path.join(folder, "memo.lines")
+    with open(lines, "w", encoding="ascii") as out:
+        out.writelines(f"{i * 2654435761 % 4294967296}\n" for i in range(400000))
+    argv = [shutil.which("sort"), "-S", "64M", "-o", os.devnull, lines]
+    yield "sort", "code", "zen4-like", ["--skip", "20M"], argv, ["qemu-x86_64", *argv]
+
+
+def memo_cases(build, folder, smoke):
     """(name, kind, machine, options, the endless program, plain QEMU's command)."""
     text = os.path.join(folder, "memo.in")
     with open(text, "wb") as out, open(os.path.join(build, "assay"), "rb") as source:
@@ -32,6 +52,8 @@ def memo_cases(build, folder):
         if shutil.which(name):
             argv = [shutil.which(name), "-e" if name == "perl" else "-c", program]
             yield name, "loops", "zen4-like", ["--skip", "40M"], [*argv, ENDLESS], ["qemu-x86_64", *argv, "1000000"]
+    if not smoke:
+        yield from code_cases(folder)
     for name in ("gzip", "bzip2", "xz"):
         if shutil.which(name):
             argv = [shutil.which(name), "-c", text]
@@ -60,7 +82,7 @@ def plain_mips(options, plain, document):
 
 def measure_memo(options, folder):
     count, rows = max(1_000_000, round(50e6 * options.scale / 0.06)) if not options.smoke else 300_000, []
-    for name, kind, core, region, program, plain in memo_cases(os.path.abspath(options.build), folder):
+    for name, kind, core, region, program, plain in memo_cases(os.path.abspath(options.build), folder, options.smoke):
         if options.smoke:
             if name not in SMOKE:
                 continue
