@@ -11,6 +11,7 @@ extern const struct as_command as_command_comm;
 extern const struct as_command as_command_compare;
 extern const struct as_command as_command_record;
 extern const struct as_command as_command_report;
+extern const struct as_command as_command_reuse;
 extern const struct as_command as_command_export;
 extern const struct as_command as_command_import;
 extern const struct as_command as_command_merge;

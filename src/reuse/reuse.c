@@ -17,8 +17,8 @@ struct process {
 struct thread {
     struct as_reuse_thread shown;
     struct process *process;
-    uint32_t index; /* in its process */
-    struct as_reuse_chunk *open;
+    uint32_t index;              /* in its process */
+    struct as_reuse_chunk *open; /* of the epoch under way; NULL: none yet */
 };
 
 struct as_reuse {
@@ -29,6 +29,8 @@ struct as_reuse {
     struct thread *last;           /* whose turn was the last */
     struct as_reuse_view *sockets; /* NULL: one thread so far */
     struct as_reuse_pool *pool;
+    struct as_reuse_epoch *epoch; /* under way */
+    size_t run_first;             /* where the run under way begins in its chunk */
     struct as_reuse_view *all, *all_sockets;
 };
 
@@ -37,6 +39,7 @@ struct as_reuse *as_reuse_new(const struct as_reuse_options *options)
     struct as_reuse *reuse = as_alloc(sizeof *reuse);
     reuse->options = *options;
     reuse->pool = as_reuse_pool_new(options->jobs);
+    reuse->epoch = as_reuse_pool_take(reuse->pool);
     return reuse;
 }
 
@@ -59,10 +62,11 @@ void as_reuse_free(struct as_reuse *reuse)
 {
     if (!reuse)
         return;
+    as_reuse_pool_run(reuse->pool, reuse->epoch); /* where it was not finished: so that the pool has it back */
+    as_reuse_pool_wait(reuse->pool);
     as_reuse_pool_free(reuse->pool);
     for (size_t i = 0; i < reuse->threads.len; i++) {
         free_view(reuse->threads.data[i]->shown.view);
-        free(reuse->threads.data[i]->open);
         free(reuse->threads.data[i]);
     }
     for (size_t i = 0; i < reuse->processes.len; i++) {
@@ -84,17 +88,26 @@ void as_reuse_free(struct as_reuse *reuse)
 
 /* ---- the sockets ---- */
 
-/* Behind the thread's own view, in the order of the stream. */
-static void run_sockets(void *context, struct as_reuse_chunk *chunk)
+static void invalidate_in_sockets(struct as_reuse *reuse, uint32_t writer, const struct as_touch *touches, size_t n)
+{
+    for (uint32_t socket = 0; socket < reuse->options.sockets; socket++)
+        for (size_t i = 0; socket != writer && i < n; i++)
+            if (touches[i].write && !touches[i].invalidate)
+                as_reuse_view_invalidate(&reuse->sockets[socket], touches[i].key);
+}
+
+/* Behind the threads' own views, in the order of the stream. */
+static void run_sockets(void *context, struct as_reuse_epoch *epoch)
 {
     struct as_reuse *reuse = context;
-    as_reuse_view_run(&reuse->sockets[chunk->socket], chunk->thread, chunk->touches, chunk->n);
-    for (uint32_t other = 0; other < reuse->options.sockets; other++)
-        for (size_t i = 0; other != chunk->socket && i < chunk->n; i++) {
-            const struct as_touch *touch = &chunk->touches[i];
-            if (!touch->invalidate && touch->write)
-                as_reuse_view_invalidate(&reuse->sockets[other], touch->key);
-        }
+    for (size_t i = 0; i < epoch->runs.len; i++) {
+        const struct as_reuse_run *run = &epoch->runs.data[i];
+        struct as_touch *touches = run->chunk->touches + run->first;
+        size_t n = run->end - run->first;
+        as_reuse_view_run(&reuse->sockets[run->chunk->socket], run->chunk->thread, touches, n);
+        if (reuse->options.sockets > 1)
+            invalidate_in_sockets(reuse, run->chunk->socket, touches, n);
+    }
 }
 
 /* The second thread has come: what the first did so far is all that its socket's cache has seen. */
@@ -144,35 +157,29 @@ static struct process *process_of(struct as_reuse *reuse, uint32_t number)
     return *as_vec_push(&reuse->processes) = process;
 }
 
-static void publish(struct as_reuse *reuse, struct thread *thread)
-{
-    if (thread->open && thread->open->n) {
-        as_reuse_pool_run(reuse->pool, thread->open, thread->shown.number);
-        thread->open = NULL;
-    }
-}
-
-static void publish_all(struct as_reuse *reuse)
+static void publish(struct as_reuse *reuse)
 {
     for (size_t i = 0; i < reuse->threads.len; i++)
-        publish(reuse, reuse->threads.data[i]);
-    as_reuse_pool_wait(reuse->pool);
+        reuse->threads.data[i]->open = NULL;
+    as_reuse_pool_run(reuse->pool, reuse->epoch);
+    reuse->epoch = as_reuse_pool_take(reuse->pool);
 }
 
-static struct thread *new_thread(struct as_reuse *reuse, const struct as_access_turn *turn)
+static struct thread *new_thread(struct as_reuse *reuse, uint32_t number, uint32_t process)
 {
     struct thread *thread = as_alloc(sizeof *thread);
     bool only = reuse->threads.len == 0;
-    thread->process = process_of(reuse, turn->process);
+    thread->process = process_of(reuse, process);
     thread->index = (uint32_t)thread->process->threads.len;
-    thread->shown = (struct as_reuse_thread){.number = turn->thread,
-                                             .process = turn->process,
+    thread->shown = (struct as_reuse_thread){.number = number,
+                                             .process = process,
                                              .socket = thread->index % reuse->options.sockets,
                                              .view = new_view(reuse, false, AS_REUSE_L1, AS_REUSE_L2)};
     if (only)
         as_lru_cache_init(&thread->shown.view->caches[AS_REUSE_LLC], &reuse->options.shape.levels[AS_REUSE_LLC]);
     else
-        publish_all(reuse);
+        publish(reuse);
+    as_reuse_pool_wait(reuse->pool);
     if (reuse->threads.len == 1)
         make_sockets(reuse);
     if (thread->index == 1)
@@ -181,15 +188,15 @@ static struct thread *new_thread(struct as_reuse *reuse, const struct as_access_
     return *as_vec_push(&reuse->threads) = thread;
 }
 
-static struct thread *thread_of(struct as_reuse *reuse, const struct as_access_turn *turn)
+static struct thread *thread_of(struct as_reuse *reuse, uint32_t number, uint32_t process)
 {
     struct thread *last = reuse->last;
-    if (last && last->shown.number == turn->thread && last->shown.process == turn->process)
+    if (last && last->shown.number == number && last->shown.process == process)
         return last;
-    uint64_t key = (uint64_t)turn->process << 32 | turn->thread, *place = as_map_get(&reuse->by_number, key);
+    uint64_t key = (uint64_t)process << 32 | number, *place = as_map_get(&reuse->by_number, key);
     if (place)
         return reuse->last = reuse->threads.data[*place - 1];
-    reuse->last = new_thread(reuse, turn);
+    reuse->last = new_thread(reuse, number, process);
     *as_map_put(&reuse->by_number, key) = reuse->threads.len;
     return reuse->last;
 }
@@ -198,22 +205,44 @@ static struct thread *thread_of(struct as_reuse *reuse, const struct as_access_t
 
 static inline void add(struct as_reuse *reuse, struct thread *thread, const struct as_touch *touch)
 {
-    if (thread->open && thread->open->n == AS_REUSE_CHUNK)
-        publish(reuse, thread);
     if (!thread->open) {
-        thread->open = as_reuse_pool_take(reuse->pool);
+        thread->open = as_reuse_pool_take_chunk(reuse->pool, reuse->epoch);
         thread->open->view = thread->shown.view;
-        thread->open->thread = thread->shown.number;
+        thread->open->worker = thread->open->thread = thread->shown.number;
         thread->open->socket = thread->shown.socket;
     }
     thread->open->touches[thread->open->n++] = *touch;
 }
 
+static bool has_room(const struct thread *thread)
+{
+    return !thread->open || thread->open->n < AS_REUSE_CHUNK;
+}
+
+/* A run is told where it ends, or where the epoch has to. */
+static void end_run(struct as_reuse *reuse, const struct thread *thread)
+{
+    size_t first = reuse->run_first;
+    if (thread->open && thread->open->n > first)
+        *as_vec_push(&reuse->epoch->runs) =
+            (struct as_reuse_run){.chunk = thread->open, .first = (uint32_t)first, .end = (uint32_t)thread->open->n};
+}
+
+static void end_epoch(struct as_reuse *reuse, struct thread *thread)
+{
+    end_run(reuse, thread);
+    publish(reuse);
+    reuse->run_first = 0;
+}
+
 static void invalidate_in(struct as_reuse *reuse, struct thread *writer, uint32_t index, uint64_t key)
 {
     struct thread *holder = reuse->threads.data[writer->process->threads.data[index]];
-    if (holder != writer)
-        add(reuse, holder, &(struct as_touch){.key = key, .invalidate = 1});
+    if (holder == writer)
+        return;
+    if (!has_room(holder))
+        end_epoch(reuse, writer);
+    add(reuse, holder, &(struct as_touch){.key = key, .invalidate = 1});
 }
 
 /* A store reaches all other threads that hold the granule; every access makes its thread a holder. */
@@ -249,6 +278,8 @@ static inline void take_access(struct as_reuse *reuse, struct thread *thread, co
                                  .first = first};
         if (thread->process->several)
             tell_others(reuse, thread, touch.key, write);
+        if (!has_room(thread))
+            end_epoch(reuse, thread);
         add(reuse, thread, &touch);
         address += bytes;
         left -= bytes;
@@ -256,17 +287,22 @@ static inline void take_access(struct as_reuse *reuse, struct thread *thread, co
     }
 }
 
+void as_reuse_take(struct as_reuse *reuse, uint32_t thread_number, uint32_t process,
+                   const struct as_data_access *accesses, size_t n)
+{
+    struct thread *thread = thread_of(reuse, thread_number, process);
+    reuse->run_first = thread->open ? thread->open->n : 0;
+    for (size_t i = 0; i < n; i++)
+        if (accesses[i].kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE))
+            take_access(reuse, thread, &accesses[i]);
+    end_run(reuse, thread);
+}
+
 static void observe(void *self, const struct as_access_batch *batch)
 {
-    struct as_reuse *reuse = self;
     for (size_t i = 0; i < batch->n_turns; i++) {
         const struct as_access_turn *turn = &batch->turns[i];
-        struct thread *thread = thread_of(reuse, turn);
-        for (uint32_t at = turn->first; at < turn->end; at++)
-            if (batch->accesses[at].kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE))
-                take_access(reuse, thread, &batch->accesses[at]);
-        if (reuse->threads.len > 1)
-            publish(reuse, thread);
+        as_reuse_take(self, turn->thread, turn->process, batch->accesses + turn->first, turn->end - turn->first);
     }
 }
 
@@ -287,10 +323,10 @@ static void merge_sockets(struct as_reuse *reuse)
     }
 }
 
-static void finish(void *self, FILE *out)
+void as_reuse_finish(struct as_reuse *reuse)
 {
-    struct as_reuse *reuse = self;
-    publish_all(reuse);
+    publish(reuse);
+    as_reuse_pool_wait(reuse->pool);
     reuse->all = new_view(reuse, false, AS_REUSE_LLC, AS_REUSE_L2);
     for (size_t i = 0; i < reuse->threads.len; i++) {
         as_reuse_view_end(reuse->threads.data[i]->shown.view);
@@ -298,6 +334,11 @@ static void finish(void *self, FILE *out)
     }
     if (reuse->sockets)
         merge_sockets(reuse);
+}
+
+static void finish(void *self, FILE *out)
+{
+    as_reuse_finish(self);
 }
 
 static void release(void *self)

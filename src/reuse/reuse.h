@@ -10,7 +10,7 @@
  * Thread k of a process, in order of appearance, runs on socket k mod `sockets`. Equal addresses of different processes
  * are different granules. What a process forgets (munmap, madvise, execve) is not forgotten here.
  *
- * Calls: new, the observer's functions, then the results, free. */
+ * Calls: new, take…, finish, then the results, free. */
 #ifndef AS_REUSE_REUSE_H
 #define AS_REUSE_REUSE_H
 
@@ -31,7 +31,12 @@ struct as_reuse_thread {
 struct as_reuse;
 struct as_reuse *as_reuse_new(const struct as_reuse_options *options);
 void as_reuse_free(struct as_reuse *reuse);
-extern const struct as_observer as_reuse_observer; /* its self is the struct as_reuse, and its free frees it */
+/* Accesses that a thread made one after the other. */
+void as_reuse_take(struct as_reuse *reuse, uint32_t thread, uint32_t process, const struct as_data_access *accesses,
+                   size_t n);
+void as_reuse_finish(struct as_reuse *reuse);
+/* The same as an observer: its self is the struct as_reuse, and its free frees it. */
+extern const struct as_observer as_reuse_observer;
 
 /* After the observer's finish. A thread's number can come again in another process: then it is another thread. */
 size_t as_reuse_count_threads(const struct as_reuse *reuse);

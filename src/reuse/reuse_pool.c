@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum { IN_FLIGHT = 32, QUEUE = 64 };
+enum { IN_FLIGHT = 4, QUEUE = 256 };
 
 struct worker {
     struct as_reuse_pool *pool;
@@ -17,39 +17,43 @@ struct worker {
 struct as_reuse_pool {
     uint32_t jobs;
     struct worker *workers, last; /* `last` is the one behind */
-    void (*behind)(void *context, struct as_reuse_chunk *chunk);
+    void (*behind)(void *context, struct as_reuse_epoch *epoch);
     void *behind_context;
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* a chunk is done, or free */
+    pthread_cond_t changed; /* an epoch's chunks are done, or it is through */
+    AS_VEC(struct as_reuse_epoch *) free_epochs;
     AS_VEC(struct as_reuse_chunk *) free_chunks;
-    size_t made, in_flight;
+    size_t in_flight;
 };
 
-static void give_back(struct as_reuse_pool *pool, struct as_reuse_chunk *chunk)
+static void run_behind(struct as_reuse_pool *pool, struct as_reuse_epoch *epoch)
 {
+    if (pool->behind)
+        pool->behind(pool->behind_context, epoch);
     pthread_mutex_lock(&pool->mutex);
-    *as_vec_push(&pool->free_chunks) = chunk;
+    for (size_t i = 0; i < epoch->chunks.len; i++)
+        *as_vec_push(&pool->free_chunks) = epoch->chunks.data[i];
+    *as_vec_push(&pool->free_epochs) = epoch;
     pool->in_flight--;
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static void run_behind(struct as_reuse_pool *pool, struct as_reuse_chunk *chunk)
+static void run_chunk(struct as_reuse_chunk *chunk)
 {
-    if (pool->behind)
-        pool->behind(pool->behind_context, chunk);
-    give_back(pool, chunk);
+    as_reuse_view_run(chunk->view, chunk->thread, chunk->touches, chunk->n);
 }
 
 static void *work(void *argument)
 {
     struct worker *worker = argument;
+    struct as_reuse_pool *pool = worker->pool;
     for (struct as_reuse_chunk *chunk; (chunk = as_queue_pop(worker->queue));) {
-        as_reuse_view_run(chunk->view, chunk->thread, chunk->touches, chunk->n);
-        pthread_mutex_lock(&worker->pool->mutex);
-        chunk->done = true;
-        pthread_cond_broadcast(&worker->pool->changed);
-        pthread_mutex_unlock(&worker->pool->mutex);
+        run_chunk(chunk);
+        pthread_mutex_lock(&pool->mutex);
+        if (--chunk->epoch->left == 0)
+            pthread_cond_broadcast(&pool->changed);
+        pthread_mutex_unlock(&pool->mutex);
     }
     return NULL;
 }
@@ -58,12 +62,12 @@ static void *work_behind(void *argument)
 {
     struct worker *worker = argument;
     struct as_reuse_pool *pool = worker->pool;
-    for (struct as_reuse_chunk *chunk; (chunk = as_queue_pop(worker->queue));) {
+    for (struct as_reuse_epoch *epoch; (epoch = as_queue_pop(worker->queue));) {
         pthread_mutex_lock(&pool->mutex);
-        while (!chunk->done)
+        while (epoch->left)
             pthread_cond_wait(&pool->changed, &pool->mutex);
         pthread_mutex_unlock(&pool->mutex);
-        run_behind(pool, chunk);
+        run_behind(pool, epoch);
     }
     return NULL;
 }
@@ -100,41 +104,61 @@ struct as_reuse_pool *as_reuse_pool_new(uint32_t jobs)
     return pool;
 }
 
-void as_reuse_pool_behind(struct as_reuse_pool *pool, void (*behind)(void *context, struct as_reuse_chunk *chunk),
+void as_reuse_pool_behind(struct as_reuse_pool *pool, void (*behind)(void *context, struct as_reuse_epoch *epoch),
                           void *context)
 {
     pool->behind = behind;
     pool->behind_context = context;
 }
 
-struct as_reuse_chunk *as_reuse_pool_take(struct as_reuse_pool *pool)
+struct as_reuse_epoch *as_reuse_pool_take(struct as_reuse_pool *pool)
 {
-    struct as_reuse_chunk *chunk = NULL;
+    struct as_reuse_epoch *epoch = NULL;
     pthread_mutex_lock(&pool->mutex);
     while (pool->in_flight >= IN_FLIGHT)
         pthread_cond_wait(&pool->changed, &pool->mutex);
+    if (pool->free_epochs.len)
+        epoch = pool->free_epochs.data[--pool->free_epochs.len];
+    pthread_mutex_unlock(&pool->mutex);
+    if (!epoch)
+        epoch = as_alloc(sizeof *epoch);
+    as_vec_clear(&epoch->chunks);
+    as_vec_clear(&epoch->runs);
+    return epoch;
+}
+
+struct as_reuse_chunk *as_reuse_pool_take_chunk(struct as_reuse_pool *pool, struct as_reuse_epoch *epoch)
+{
+    struct as_reuse_chunk *chunk = NULL;
+    pthread_mutex_lock(&pool->mutex);
     if (pool->free_chunks.len)
         chunk = pool->free_chunks.data[--pool->free_chunks.len];
     pthread_mutex_unlock(&pool->mutex);
     if (!chunk)
         chunk = as_alloc(sizeof *chunk);
     chunk->n = 0;
-    chunk->done = false;
-    return chunk;
+    chunk->epoch = epoch;
+    return *as_vec_push(&epoch->chunks) = chunk;
 }
 
-void as_reuse_pool_run(struct as_reuse_pool *pool, struct as_reuse_chunk *chunk, uint32_t worker)
+void as_reuse_pool_run(struct as_reuse_pool *pool, struct as_reuse_epoch *epoch)
 {
     pthread_mutex_lock(&pool->mutex);
     pool->in_flight++;
+    epoch->left = pool->jobs ? epoch->chunks.len : 0;
     pthread_mutex_unlock(&pool->mutex);
     if (!pool->jobs) {
-        as_reuse_view_run(chunk->view, chunk->thread, chunk->touches, chunk->n);
-        run_behind(pool, chunk);
+        for (size_t i = 0; i < epoch->chunks.len; i++)
+            run_chunk(epoch->chunks.data[i]);
+        run_behind(pool, epoch);
         return;
     }
-    /* Nobody closes the queues meanwhile, so a push cannot fail. */
-    if (!as_queue_push(pool->workers[worker % pool->jobs].queue, chunk) || !as_queue_push(pool->last.queue, chunk))
+    /* The chunks first: the epoch is gone as soon as the last worker has it. Nobody closes the queues meanwhile, so a
+     * push cannot fail. */
+    for (size_t i = 0; i < epoch->chunks.len; i++)
+        if (!as_queue_push(pool->workers[epoch->chunks.data[i]->worker % pool->jobs].queue, epoch->chunks.data[i]))
+            abort();
+    if (!as_queue_push(pool->last.queue, epoch))
         abort();
 }
 
@@ -154,7 +178,13 @@ void as_reuse_pool_free(struct as_reuse_pool *pool)
         stop(&pool->last);
     for (size_t i = 0; i < pool->free_chunks.len; i++)
         free(pool->free_chunks.data[i]);
+    for (size_t i = 0; i < pool->free_epochs.len; i++) {
+        as_vec_free(&pool->free_epochs.data[i]->chunks);
+        as_vec_free(&pool->free_epochs.data[i]->runs);
+        free(pool->free_epochs.data[i]);
+    }
     as_vec_free(&pool->free_chunks);
+    as_vec_free(&pool->free_epochs);
     free(pool->workers);
     pthread_mutex_destroy(&pool->mutex);
     pthread_cond_destroy(&pool->changed);

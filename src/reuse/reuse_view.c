@@ -64,11 +64,12 @@ static struct as_reuse_pair *pair_of(struct as_reuse_view *view, uint32_t use, u
 }
 
 static void count_pair(struct as_reuse_view *view, const struct as_touch *touch, const struct as_touched *touched,
-                       bool spatial)
+                       bool spatial, bool false_sharing)
 {
     struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
     pair->count++;
     pair->spatial += spatial;
+    pair->false_sharing += false_sharing;
     pair->octaves[as_distance_octave(touched->distance)]++;
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         pair->beyond[level] += touched->distance >= view->shape->levels[level].lines;
@@ -178,7 +179,7 @@ static inline void count_reuse(struct as_reuse_view *view, uint32_t thread, cons
     view->counts.false_sharing += as_reuse_is_false_sharing(first_writes, spatial, relation);
     as_distances_add(&view->distances, touched->distance, 1);
     as_distances_add(&view->times, touched->time, 1);
-    count_pair(view, touch, touched, spatial);
+    count_pair(view, touch, touched, spatial, as_reuse_is_false_sharing(first_writes, spatial, relation));
 }
 
 static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use)
@@ -276,6 +277,7 @@ static void merge_pairs(struct as_reuse_view *into, const struct as_reuse_view *
         struct as_reuse_pair *sum = pair_of(into, pair->use, pair->reuse);
         sum->count += pair->count;
         sum->spatial += pair->spatial;
+        sum->false_sharing += pair->false_sharing;
         sum->spatial_beyond += pair->spatial_beyond;
         for (int level = 0; level < AS_REUSE_LEVELS; level++)
             sum->beyond[level] += pair->beyond[level];

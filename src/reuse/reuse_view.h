@@ -37,7 +37,7 @@ struct as_reuse_code {
 
 struct as_reuse_pair {
     uint32_t use, reuse; /* codes */
-    uint64_t count, spatial;
+    uint64_t count, spatial, false_sharing;
     uint64_t beyond[AS_REUSE_LEVELS]; /* reuses from further away than the level holds */
     uint64_t spatial_beyond;          /* … the first level, and from other bytes of the line */
     uint64_t octaves[AS_DISTANCE_OCTAVES];

@@ -1,0 +1,165 @@
+/* What the three ways to print reuse distances share: places, orders, ratios, advice in words. See reuse_show.h. */
+#include "cmd/reuse_show.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+const char *const as_reuse_level_names[AS_REUSE_LEVELS] = {"L1", "L2", "LLC"};
+const char *const as_miss_cause_names[AS_MISS_CAUSES] = {"cold", "capacity", "conflict", "coherence"};
+const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding"};
+
+struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code)
+{
+    struct as_reuse_place place = {0};
+    const struct as_insn *insn = as_engine_insn(shown->engine, code);
+    struct as_location location;
+    struct as_line line;
+    if (!insn)
+        return place;
+    const struct as_image *image = as_engine_image(shown->engine, as_engine_insn_image(shown->engine, code));
+    as_space_find(image->space, insn->address, &location);
+    place.address = insn->address;
+    place.module = location.module;
+    place.function = location.function ? location.function : as_space_name(image->space, insn->address);
+    if (as_space_line(image->space, insn->address, &line)) {
+        place.file = line.file;
+        place.line = line.line;
+    }
+    return place;
+}
+
+char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code)
+{
+    struct as_reuse_place place = as_reuse_place_of(shown, code);
+    const char *slash = place.file ? strrchr(place.file, '/') : NULL;
+    if (place.file && place.line)
+        return as_format("%s at %s:%d", place.function, slash ? slash + 1 : place.file, place.line);
+    return as_format("%s (0x%" PRIx64 ")", place.function ? place.function : "?", place.address);
+}
+
+const struct as_reuse_view *as_reuse_shown_shared(const struct as_reuse_shown *shown)
+{
+    const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
+    return sockets ? sockets : as_reuse_all_threads(shown->exact);
+}
+
+double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules)
+{
+    const struct as_reuse_view *view = shared ? as_reuse_shown_shared(shown) : as_reuse_all_threads(shown->exact);
+    const struct as_distances *distances = view->shared ? &view->all : &view->distances;
+    double always = (double)(view->counts.cold + view->counts.after_invalidation);
+    return view->counts.touches ? (always + as_distances_beyond(distances, granules)) / (double)view->counts.touches
+                                : 0;
+}
+
+uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES])
+{
+    uint64_t n = 0;
+    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+        n += causes[cause];
+    return n;
+}
+
+/* ---- orders ---- */
+
+static int by_beyond(const void *a, const void *b)
+{
+    const struct as_reuse_pair *x = *(const struct as_reuse_pair *const *)a,
+                               *y = *(const struct as_reuse_pair *const *)b;
+    if (x->beyond[AS_REUSE_L1] != y->beyond[AS_REUSE_L1])
+        return x->beyond[AS_REUSE_L1] < y->beyond[AS_REUSE_L1] ? 1 : -1;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->use != y->use ? (x->use > y->use) - (x->use < y->use) : (x->reuse > y->reuse) - (x->reuse < y->reuse);
+}
+
+const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *view)
+{
+    const struct as_reuse_pair **sorted = as_alloc_array(view->pairs.len + 1, sizeof *sorted);
+    for (size_t i = 0; i < view->pairs.len; i++)
+        sorted[i] = &view->pairs.data[i];
+    qsort(sorted, view->pairs.len, sizeof *sorted, by_beyond);
+    return sorted;
+}
+
+struct ranked {
+    uint64_t misses;
+    uint32_t code;
+};
+
+static int by_misses(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->misses != y->misses)
+        return x->misses < y->misses ? 1 : -1;
+    return (x->code > y->code) - (x->code < y->code);
+}
+
+uint32_t *as_reuse_sorted_codes(const struct as_reuse_view *view, int level, size_t *n)
+{
+    struct ranked *ranked = as_alloc_array(view->codes.len + 1, sizeof *ranked);
+    uint32_t *codes = as_alloc_array(view->codes.len + 1, sizeof *codes);
+    *n = 0;
+    for (size_t i = 0; i < view->codes.len; i++) {
+        uint64_t misses = as_reuse_sum(view->codes.data[i].misses[level]);
+        if (misses)
+            ranked[(*n)++] = (struct ranked){.misses = misses, .code = (uint32_t)i};
+    }
+    qsort(ranked, *n, sizeof *ranked, by_misses);
+    for (size_t i = 0; i < *n; i++)
+        codes[i] = ranked[i].code;
+    free(ranked);
+    return codes;
+}
+
+/* ---- advice ---- */
+
+static void say(struct as_str *text, const struct as_reuse_shown *shown, const struct as_reuse_advice *advice)
+{
+    uint32_t shift = shown->options->shape.shift;
+    const char *level = as_reuse_level_names[advice->level];
+    double kib = (double)(advice->distance << shift) / 1024;
+    switch (advice->kind) {
+    case AS_ADVICE_LOOP_ORDER:
+        as_str_addf(
+            text,
+            "neighbouring bytes of a line are used only after %.3g KiB or more of other lines, when the line is "
+            "gone; %.0f of %u bytes are used while it is there: let the inner loop walk along the line (swap "
+            "the loops, or transpose the data)",
+            kib, advice->bytes_used, 1u << shift);
+        break;
+    case AS_ADVICE_BLOCKING:
+        as_str_addf(text,
+                    "the same data comes again after %.3g KiB or more of other lines, and the %s has %.0f KiB: work on "
+                    "blocks, 1/%" PRIu64 " of what lies in between or less",
+                    kib, level, (double)(shown->options->shape.levels[advice->level].lines << shift) / 1024,
+                    advice->parts);
+        break;
+    case AS_ADVICE_SPLITTING:
+        as_str_addf(text,
+                    "of each line of %u bytes that it brings only %.0f are used before the line goes: keep these "
+                    "together (split the structure, or an array for each member)",
+                    1u << shift, advice->bytes_used);
+        break;
+    case AS_ADVICE_PADDING:
+        as_str_addf(text,
+                    "threads write different bytes of the same lines: give each thread lines of its own (padding, "
+                    "alignment to %u bytes)",
+                    1u << shift);
+        break;
+    }
+}
+
+char *as_reuse_advice_text(const struct as_reuse_shown *shown, const struct as_reuse_advice *advice)
+{
+    struct as_str text = {0};
+    char *use = as_reuse_place_text(shown, advice->use), *reuse = as_reuse_place_text(shown, advice->reuse);
+    as_str_addf(&text, "%s", use);
+    if (advice->use != advice->reuse && strcmp(use, reuse) != 0)
+        as_str_addf(&text, " and then %s", reuse);
+    as_str_add(&text, ": ");
+    say(&text, shown, advice);
+    free(use);
+    free(reuse);
+    return as_str_take(&text);
+}

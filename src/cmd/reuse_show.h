@@ -1,0 +1,58 @@
+/* What `assay reuse` prints: text with bars, one JSON document, or CSV. */
+#ifndef AS_CMD_REUSE_SHOW_H
+#define AS_CMD_REUSE_SHOW_H
+
+#include "cmd/host_caches.h"
+#include "core/machine.h"
+#include "engine/engine.h"
+#include "reuse/reuse.h"
+#include "reuse/reuse_advice.h"
+
+#include <stdio.h>
+
+enum { AS_REUSE_ADVICE_MOST = 8 };
+
+struct as_reuse_shown {
+    char **argv;
+    const struct as_engine *engine;
+    const struct as_engine_result *result;
+    const struct as_machine *machine;
+    const struct as_reuse_options *options;
+    const struct as_reuse *exact;
+    uint64_t top; /* rows of each list, of text */
+    struct as_host_cache host[AS_HOST_CACHES];
+    size_t n_host;
+    struct as_reuse_advice advice[AS_REUSE_ADVICE_MOST];
+    size_t n_advice;
+};
+
+/* Where a piece of code is, for people and for programs. */
+struct as_reuse_place {
+    const char *function, *file, *module;
+    uint64_t address;
+    int line;
+};
+struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code);
+/* "axpy at axpy.c:12", "main+0x1c" where there are no lines. The caller frees. */
+char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code);
+
+/* What the last level's numbers come from: the sockets' views, or while there is one thread, that one's. */
+const struct as_reuse_view *as_reuse_shown_shared(const struct as_reuse_shown *shown);
+/* Share of the touches that an LRU cache of so many granules misses: private to threads, or shared. */
+double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
+/* Pairs by reuses from beyond the L1, most first. The caller frees. */
+const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *view);
+/* Codes by misses of a level, most first; *n of them have any. The caller frees. */
+uint32_t *as_reuse_sorted_codes(const struct as_reuse_view *view, int level, size_t *n);
+uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES]);
+/* The advice as a sentence or two. The caller frees. */
+char *as_reuse_advice_text(const struct as_reuse_shown *shown, const struct as_reuse_advice *advice);
+
+extern const char *const as_reuse_level_names[AS_REUSE_LEVELS], *const as_miss_cause_names[AS_MISS_CAUSES];
+extern const char *const as_reuse_advice_names[];
+
+void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out);
+bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out);
+void as_reuse_show_csv(const struct as_reuse_shown *shown, FILE *out);
+
+#endif

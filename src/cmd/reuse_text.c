@@ -1,0 +1,286 @@
+/* Reuse distances as text. See reuse_show.h. */
+#include "base/ratio.h"
+#include "base/show.h"
+#include "cmd/reuse_show.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BAR = 40 };
+
+static void print_bar(FILE *out, double share)
+{
+    int n = (int)lround(share * BAR);
+    for (int i = 0; i < n && i < BAR; i++)
+        fputs("█", out);
+}
+
+/* "48 KiB", "1.5 MiB". */
+static const char *size_text(uint64_t bytes, char text[32])
+{
+    const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double n = (double)bytes;
+    size_t unit = 0;
+    for (; n >= 1024 && unit < 4; unit++)
+        n /= 1024;
+    snprintf(text, 32, n < 10 && n != floor(n) ? "%.1f %s" : "%.0f %s", n, units[unit]);
+    return text;
+}
+
+static void print_number(FILE *out, const char *label, uint64_t n, uint64_t whole)
+{
+    fprintf(out, "%20s  %s", AS_COUNT(n), label);
+    if (whole)
+        fprintf(out, " (%.2f %%)", 100 * as_ratio(n, whole));
+    fputc('\n', out);
+}
+
+static void print_counts(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *view = as_reuse_all_threads(shown->exact);
+    const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
+    const struct as_reuse_counts *counts = &view->counts;
+    print_number(out, "accesses", counts->accesses, 0);
+    print_number(out, "reuses in threads", counts->reuses, counts->touches);
+    print_number(out, "  of the same bytes (temporal)", counts->temporal, counts->reuses);
+    print_number(out, "first touches", counts->cold, counts->touches);
+    print_number(out, "invalidations: stores of another thread between use and reuse", counts->invalidations,
+                 counts->touches);
+    if (!sockets)
+        return;
+    print_number(out, "reuses in the shared cache, of another thread's lines", sockets->counts.reuses,
+                 sockets->counts.touches);
+    print_number(out, "  of which false sharing (different bytes, the first written)", sockets->counts.false_sharing,
+                 sockets->counts.reuses);
+}
+
+static void print_histogram(FILE *out, const char *title, const struct as_distances *distances)
+{
+    uint64_t octaves[AS_DISTANCE_OCTAVES], most = 0;
+    uint32_t last = 0;
+    as_distances_octaves(distances, octaves);
+    for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++) {
+        most = octaves[i] > most ? octaves[i] : most;
+        last = octaves[i] ? i : last;
+    }
+    if (!most)
+        return;
+    fprintf(out, "\n%s:\n", title);
+    for (uint32_t i = 0; i <= last; i++) {
+        fprintf(out, "%16s  %18s %6.2f %%  ", AS_COUNT(as_distance_octave_low(i)), AS_COUNT(octaves[i]),
+                100 * as_ratio(octaves[i], distances->total));
+        print_bar(out, as_ratio(octaves[i], most));
+        fputc('\n', out);
+    }
+}
+
+/* ---- the miss-ratio curve ---- */
+
+static void print_marks(const struct as_reuse_shown *shown, FILE *out, uint64_t from, uint64_t to)
+{
+    char text[32];
+    uint32_t shift = shown->options->shape.shift;
+    for (int level = 0; level < AS_REUSE_LEVELS; level++) {
+        uint64_t bytes = shown->options->shape.levels[level].lines << shift;
+        if (bytes >= from && bytes < to)
+            fprintf(out, "  %s of %s: %s, %.2f %%", as_reuse_level_names[level], shown->machine->name,
+                    size_text(bytes, text), 100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, bytes >> shift));
+    }
+    for (size_t i = 0; i < shown->n_host; i++) {
+        uint64_t bytes = shown->host[i].bytes;
+        bool shared = shown->host[i].level > 2;
+        if (bytes >= from && bytes < to)
+            fprintf(out, "  L%u here: %s, %.2f %%", shown->host[i].level, size_text(bytes, text),
+                    100 * as_reuse_miss_ratio(shown, shared, bytes >> shift));
+    }
+}
+
+static void print_curve(const struct as_reuse_shown *shown, FILE *out)
+{
+    char text[32];
+    uint32_t shift = shown->options->shape.shift;
+    const struct as_reuse_view *view = as_reuse_all_threads(shown->exact);
+    double floor_ = as_ratio(view->counts.cold + view->counts.after_invalidation, view->counts.touches);
+    fprintf(out, "\nMisses of a fully associative LRU cache of a thread, by its size:\n");
+    for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
+        double ratio = as_reuse_miss_ratio(shown, false, lines);
+        fprintf(out, "%16s  %6.2f %%  ", size_text(lines << shift, text), 100 * ratio);
+        print_bar(out, ratio);
+        print_marks(shown, out, lines << shift, lines << shift << 1);
+        fputc('\n', out);
+        if (lines << shift >= 32 << 10 && ratio <= floor_)
+            break;
+    }
+}
+
+/* ---- the caches of the machine ---- */
+
+static void print_level(const struct as_reuse_shown *shown, FILE *out, int level)
+{
+    char text[32];
+    const struct as_cache_shape *shape = &shown->options->shape.levels[level];
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *shared = as_reuse_all_sockets(shown->exact);
+    uint64_t missed[AS_MISS_CAUSES], touches = all->counts.touches;
+    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+        missed[cause] = all->missed[level][cause] + (shared ? shared->missed[level][cause] : 0);
+    fprintf(out, "  %-4s %9s %5u  %9.3f %%  %9.3f %% ", as_reuse_level_names[level],
+            size_text(shape->lines << shown->options->shape.shift, text), shape->ways,
+            100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines),
+            100 * as_ratio(as_reuse_sum(missed), touches));
+    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+        fprintf(out, " %14s", AS_COUNT(missed[cause]));
+    fputc('\n', out);
+}
+
+static void print_levels(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
+    if (!shown->options->shape.levels[AS_REUSE_L1].lines)
+        return;
+    fprintf(out,
+            "\nCaches of %s, misses of all accesses: as the distances predict, and as LRU caches with sets have them\n"
+            "  %-4s %9s %5s  %11s  %11s  %14s %14s %14s %14s\n",
+            shown->machine->name, "", "size", "ways", "predicted", "simulated", "cold", "capacity", "conflict",
+            "coherence");
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        if (shown->options->shape.levels[level].lines)
+            print_level(shown, out, level);
+    if (all->fetched)
+        fprintf(out, "  of each line that left the L1, %.1f of %u bytes had been used\n",
+                (double)all->fetched_bytes / (double)all->fetched, 1u << shown->options->shape.shift);
+}
+
+/* ---- code ---- */
+
+static uint64_t median_of(const struct as_reuse_pair *pair)
+{
+    uint64_t half = 0;
+    for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
+        if ((half += pair->octaves[i]) * 2 >= pair->count)
+            return as_distance_octave_low(i);
+    return 0;
+}
+
+static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
+    const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(all);
+    if (all->pairs.len && shown->top)
+        fprintf(out, "\nUse and reuse, those from beyond the L1 first:\n  %16s %16s %10s %9s\n", "reuses", "beyond L1",
+                "median", "spatial");
+    for (size_t i = 0; i < all->pairs.len && i < shown->top; i++) {
+        char *use = as_reuse_place_text(shown, sorted[i]->use), *reuse = as_reuse_place_text(shown, sorted[i]->reuse);
+        fprintf(out, "  %16s %16s %10s %7.1f %%  %s → %s\n", AS_COUNT(sorted[i]->count),
+                AS_COUNT(sorted[i]->beyond[AS_REUSE_L1]), AS_COUNT(median_of(sorted[i])),
+                100 * as_ratio(sorted[i]->spatial, sorted[i]->count), AS_SHOW(use), AS_SHOW(reuse));
+        free(use);
+        free(reuse);
+    }
+    free(sorted);
+}
+
+static void print_codes(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
+    size_t n;
+    uint32_t *codes = as_reuse_sorted_codes(all, AS_REUSE_L1, &n);
+    uint64_t whole = as_reuse_sum(all->missed[AS_REUSE_L1]);
+    if (n && shown->top)
+        fprintf(out, "\nL1 misses by instruction:\n  %14s %8s %12s %12s %12s %12s %6s\n", "misses", "", "cold",
+                "capacity", "conflict", "coherence", "bytes");
+    for (size_t i = 0; i < n && i < shown->top; i++) {
+        const struct as_reuse_code *code = &all->codes.data[codes[i]];
+        uint64_t misses = as_reuse_sum(code->misses[AS_REUSE_L1]);
+        char *place = as_reuse_place_text(shown, codes[i]);
+        fprintf(out, "  %14s %6.2f %%", AS_COUNT(misses), 100 * as_ratio(misses, whole));
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            fprintf(out, " %12s", AS_COUNT(code->misses[AS_REUSE_L1][cause]));
+        fprintf(out, " %6.1f  %s\n", as_ratio(code->fetched_bytes, code->fetched), AS_SHOW(place));
+        free(place);
+    }
+    free(codes);
+}
+
+static void print_threads(const struct as_reuse_shown *shown, FILE *out)
+{
+    enum { MOST = 32 };
+    size_t n = as_reuse_count_threads(shown->exact);
+    if (n < 2)
+        return;
+    fprintf(out, "\nBy thread:\n  %6s %7s %6s %16s %16s %14s %14s %9s\n", "thread", "process", "socket", "accesses",
+            "reuses", "first touches", "invalidations", "L1 misses");
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        const struct as_reuse_thread *thread = as_reuse_get_thread(shown->exact, i);
+        const struct as_reuse_counts *counts = &thread->view->counts;
+        fprintf(out, "  %6u %7u %6u %16s %16s %14s %14s %7.2f %%\n", thread->number, thread->process, thread->socket,
+                AS_COUNT(counts->accesses), AS_COUNT(counts->reuses), AS_COUNT(counts->cold),
+                AS_COUNT(counts->invalidations),
+                100 * as_ratio(as_reuse_sum(thread->view->missed[AS_REUSE_L1]), counts->touches));
+    }
+    if (n > MOST)
+        fprintf(out, "  … and %zu more; --json lists them all\n", n - MOST);
+}
+
+/* ---- the working set ---- */
+
+/* The greatest of each of up to 64 stretches as one character. */
+static void print_working_set(const struct as_reuse_shown *shown, FILE *out)
+{
+    enum { COLUMNS = 64 };
+    const char *const levels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    char text[32];
+    const struct as_reuse_view *view = as_reuse_all_sockets(shown->exact);
+    if (!view && as_reuse_count_threads(shown->exact))
+        view = as_reuse_get_thread(shown->exact, 0)->view;
+    if (!view || view->working_set.len < 2)
+        return;
+    size_t n = view->working_set.len, columns = n < COLUMNS ? n : COLUMNS;
+    uint32_t most = 1;
+    for (size_t i = 0; i < n; i++)
+        most = view->working_set.data[i] > most ? view->working_set.data[i] : most;
+    fprintf(out, "\nWorking set over time, in %s accesses each; at most %s:\n  ",
+            AS_COUNT(shown->options->shape.interval), size_text((uint64_t)most << shown->options->shape.shift, text));
+    for (size_t column = 0; column < columns; column++) {
+        uint32_t top = 0;
+        for (size_t i = column * n / columns; i < (column + 1) * n / columns; i++)
+            top = view->working_set.data[i] > top ? view->working_set.data[i] : top;
+        fputs(levels[(uint64_t)top * 7 / most], out);
+    }
+    fputc('\n', out);
+}
+
+static void print_advice(const struct as_reuse_shown *shown, FILE *out)
+{
+    if (shown->n_advice)
+        fprintf(out, "\nWhat could be done:\n");
+    for (size_t i = 0; i < shown->n_advice; i++) {
+        char *text = as_reuse_advice_text(shown, &shown->advice[i]);
+        fprintf(out, "  %s (%.0f %% of %s): %s\n", as_reuse_advice_names[shown->advice[i].kind],
+                100 * shown->advice[i].share,
+                shown->advice[i].kind == AS_ADVICE_PADDING ? "the reuses between threads" : "the misses",
+                AS_SHOW(text));
+        free(text);
+    }
+}
+
+void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
+    fprintf(out, "\nReuse distances of '%s', exact, in granules of %u bytes:\n\n", shown->argv[0],
+            1u << shown->options->shape.shift);
+    print_counts(shown, out);
+    print_histogram(out, "Reuse distance in threads, distinct granules in between, from",
+                    &as_reuse_all_threads(shown->exact)->distances);
+    if (sockets)
+        print_histogram(out, "Reuse distance in the shared cache between threads, from", &sockets->distances);
+    print_curve(shown, out);
+    print_levels(shown, out);
+    print_threads(shown, out);
+    print_pairs(shown, out);
+    print_codes(shown, out);
+    print_working_set(shown, out);
+    print_advice(shown, out);
+    fprintf(out, "\n%.3f seconds, %.1f million accesses a second\n", shown->result->seconds,
+            (double)as_reuse_all_threads(shown->exact)->counts.accesses / 1e6 / fmax(shown->result->seconds, 1e-9));
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# assay reuse: distances, curves, caches, pairs, threads and advice of programs whose answers follow from their source.
+. "$(dirname "$0")/lib.sh"
+
+# 1000 lines over and over; then 300 lines; a matrix by columns; records of which one member is used.
+cat >walks.c <<'END'
+#include <stdlib.h>
+enum { LINES = 1000, N = 512, RECORDS = 4000 };
+static char lines[LINES * 64] __attribute__((aligned(64)));
+static double matrix[N][N] __attribute__((aligned(64)));
+static struct record { long key, rest[7]; } records[RECORDS] __attribute__((aligned(64)));
+#define LOAD(place) __asm__ volatile("" : : "r"(*(volatile long *)(place)))
+__attribute__((noinline)) void walk(int n, int turns)
+{
+    for (int turn = 0; turn < turns; turn++)
+        for (int i = 0; i < n; i++)
+            LOAD(lines + 64 * i);
+}
+__attribute__((noinline)) void columns(void)
+{
+    for (int column = 0; column < 64; column++)
+        for (int row = 0; row < N; row++)
+            LOAD(&matrix[row][column]);
+}
+__attribute__((noinline)) void keys(void)
+{
+    for (int turn = 0; turn < 10; turn++)
+        for (int i = 0; i < RECORDS; i++)
+            LOAD(&records[i].key);
+}
+__attribute__((noinline)) void done(void) { __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+    switch (argv[1][0]) {
+    case 'w': walk(LINES, 10); break;
+    case 'c': columns(); break;
+    case 'k': keys(); break;
+    }
+    done();
+}
+END
+gcc -O1 -g -o walks walks.c
+walks() { # KIND FUNCTION [OPTIONS…]
+    local kind=$1 function=$2
+    shift 2
+    "$ASSAY" reuse --json --from "$function" --to done "$@" -- ./walks "$kind"
+}
+
+walks w walk >walk.json
+holds "each line is touched once in 1000 others" 'sum(b["count"] for b in d["histogram"] if b["lo"] == 512) == 9000' walk.json
+holds "time is as far" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 512) == 9000' walk.json
+holds "nothing else but the stack" '1000 <= d["cold"] <= 1004 and d["reuses"] - 9000 <= 30 and d["invalidations"] == 0' walk.json
+holds "the fields of the contract" \
+    'all(k in d for k in ("samples", "miss_ratio", "invalidations", "histogram")) and set(d["histogram"][0]) == {"lo", "hi", "count"}' walk.json
+holds "temporal: the same bytes" 'd["temporal"] >= 9000' walk.json
+holds "a cache of 1024 lines has them, one of 512 has none" \
+    '{p["bytes"]: round(p["ratio"], 1) for p in d["miss_ratio"]}[65536] == 0.1 and {p["bytes"]: round(p["ratio"], 1) for p in d["miss_ratio"]}[32768] == 1' walk.json
+holds "the L1 of 512 lines misses all, simulated too" \
+    '[(c["name"], round(c["predicted"], 2), round(c["simulated"], 2)) for c in d["caches"] if c["name"] == "L1"] == [("L1", 1.0, 1.0)]' walk.json
+holds "causes add up" \
+    'all(c["misses"] == c["cold"] + c["capacity"] + c["conflict"] + c["coherence"] for c in d["caches"])' walk.json
+holds "the pair is the load and itself" \
+    'd["pairs"][0]["use"] == d["pairs"][0]["reuse"] and d["pairs"][0]["reuse"]["function"] == "walk" and d["pairs"][0]["count"] == 9000' walk.json
+holds "its line" 'd["pairs"][0]["reuse"]["line"] == 11 and d["pairs"][0]["reuse"]["file"].endswith("walks.c")' walk.json
+holds "the code with its misses" 'd["code"][0]["at"]["function"] == "walk" and d["code"][0]["L1"]["capacity"] == 9000' walk.json
+walks w walk --set memory.l1d.size=64K,memory.l1d.ways=16 >large.json
+holds "a larger L1 has them" '[round(c["simulated"], 2) for c in d["caches"] if c["name"] == "L1"] == [0.1]' large.json
+walks w walk --granularity 4096 >pages.json
+holds "by page there are 16" 'd["granularity"] == 4096 and 16 <= d["cold"] <= 20 and not d["caches"]' pages.json
+walks w walk --granularity 1 >bytes.json
+holds "by byte eight times as many" '8000 <= d["cold"] <= 8040' bytes.json
+walks w walk --interval 1000 >intervals.json
+holds "the working set" 'all(63000 <= b <= 64300 for b in d["working_set"]["bytes"][1:-2])' intervals.json
+
+walks c columns >columns.json
+holds "columns: the loops are in the wrong order" \
+    'd["advice"][0]["kind"] == "loop order" and d["advice"][0]["reuse"]["function"] == "columns"' columns.json
+walks k keys >keys.json
+holds "keys: 8 bytes of each line" 'd["code"][0]["line_bytes_used"] == 8' keys.json
+holds "keys: split the structure" '"structure splitting" in [a["kind"] for a in d["advice"]]' keys.json
+check "text" "$ASSAY" reuse --from walk --to done -o text -- ./walks w
+check_same "text names the machine's caches" 1 "$(grep -c 'L1 of boom-tea: 32 KiB, 99' text)"
+check "csv" "$ASSAY" reuse --csv --from walk --to done -o csv -- ./walks w
+check_same "csv has the bin" 1 "$(grep -c '^distance,0,512,1023,9000$' csv)"
+
+# Two threads that write neighbouring words, in turns.
+cat >sharing.c <<'END'
+#include <pthread.h>
+static volatile long words[64] __attribute__((aligned(64)));
+static pthread_barrier_t both;
+static void *work(void *own)
+{
+    pthread_barrier_wait(&both);
+    for (int i = 0; i < 60000; i++)
+        words[(long)own]++;
+    return 0;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&thread, 0, work, (void *)1);
+    work((void *)0);
+    pthread_join(thread, 0);
+}
+END
+gcc -O1 -g -pthread -o sharing sharing.c
+"$ASSAY" reuse --json --window 1000 -- ./sharing >sharing.json
+holds "two threads" 'd["threads"] == 2 and [t["thread"] for t in d["by_thread"]] == [1, 2]' sharing.json
+holds "they invalidate each other" 'd["invalidations"] > 100' sharing.json
+holds "reuses in the shared cache are false sharing" 'd["shared"]["reuses"] > 100 and d["shared"]["false_sharing"] > d["shared"]["reuses"] / 3' sharing.json
+holds "coherence misses" '[c["coherence"] > 100 for c in d["caches"] if c["name"] == "L1"] == [True]' sharing.json
+holds "padding would help" 'd["advice"][0]["kind"] == "padding" and d["advice"][0]["use"]["function"] == "work"' sharing.json
+holds "threads add up" 'sum(t["reuses"] for t in d["by_thread"]) == d["reuses"]' sharing.json
+holds "each touch is one thing" 'd["touches"] == d["reuses"] + d["cold"] + d["after_invalidation"]' sharing.json
+"$ASSAY" reuse --json --window 1000 --granularity 8 -- ./sharing >words.json
+holds "by word nothing of it is shared" 'd["invalidations"] < 100' words.json
+"$ASSAY" reuse --json --window 1000 --sockets 2 -- ./sharing >sockets.json
+holds "on two sockets there is no shared reuse of it" 'd["shared"]["reuses"] < 100 and d["shared"]["invalidations"] > 100' sockets.json
+
+# Several processes, nothing at all, and wrong words.
+check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'
+check_json "a part that is never reached" 'd["samples"] == 0 and d["histogram"] == []' "$ASSAY" reuse --json --from walk -- ./walks x
+check_stderr_line 'granularity must be a power of two' "granularity" "$ASSAY" reuse --granularity 48 -- true
+check_same "… is wrong usage" 2 "$status"
+check_stderr_line 'no program' "no program" "$ASSAY" reuse
+check_status 2 "both formats" "$ASSAY" reuse --json --csv -- true
+check_status 127 "no such program" "$ASSAY" reuse -- ./absent
+check_stderr_line 'memory.l1d' "a machine that cannot be" "$ASSAY" reuse --set memory.l1d.size=1 -- true
