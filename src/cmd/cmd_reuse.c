@@ -15,17 +15,66 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { BATCH = 4096, IN_FLIGHT = 8, INTERVAL = 1000000, MOST_JOBS = 64 };
+enum { BATCH = 4096, IN_FLIGHT = 8, INTERVAL = 1000000, MOST_JOBS = 64, WATCHED = 8 };
 
 struct reuse_options {
     struct as_run_options run;
-    bool json, csv;
+    bool json, csv, exact, shared, disturb;
+    int method; /* enum method */
     const char *output, *core;
     struct as_strlist set;
-    uint64_t granularity, sockets, interval, jobs, top;
+    uint64_t granularity, sockets, interval, jobs, top, period, registers, lag, seed;
 };
 
+enum method { METHOD_EXACT, METHOD_WATCH };
+static const char *const method_choices[] = {"exact", "watch", NULL};
+
 static const struct as_option options_table[] = {
+    {.name = "method",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct reuse_options, method),
+     .value = "exact|watch",
+     .choices = method_choices,
+     .help = "exact: from every access (the default). watch: as on a real machine, from sampled accesses whose "
+             "addresses are watched until they are used again, with the modelled machine's counters and debug "
+             "registers."},
+    {.name = "exact",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct reuse_options, exact),
+     .help = "With --method=watch: also work the distances out from every access, and say how accurate the estimate "
+             "is."},
+    {.name = "shared",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct reuse_options, shared),
+     .help = "With --method=watch: watch for reuse in the cache that threads share, not in threads."},
+    {.name = "period",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct reuse_options, period),
+     .value = "N",
+     .min = 1,
+     .help = "With --method=watch: sample one of N loads and one of N stores of each thread (default 50k)."},
+    {.name = "registers",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct reuse_options, registers),
+     .value = "N",
+     .min = 1,
+     .max = 4,
+     .help = "With --method=watch: debug registers of a thread (default 4)."},
+    {.name = "arm-lag",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct reuse_options, lag),
+     .value = "N",
+     .help = "With --method=watch: the other threads are armed only after N accesses of all threads (default 0). "
+             "Stores that go unnoticed meanwhile are counted as 'relaxed'."},
+    {.name = "disturb",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct reuse_options, disturb),
+     .help = "With --method=watch: threads stand still while samples and traps are handled, and the others run on."},
+    {.name = "seed",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct reuse_options, seed),
+     .value = "N",
+     .help = "With --method=watch: of the random numbers (default 1)."},
     {.name = "granularity",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct reuse_options, granularity),
@@ -80,7 +129,9 @@ struct session {
     struct as_machine machine;
     struct as_reuse_options analysis;
     struct as_reuse *exact;
-    struct as_fanout *fanout; /* owns the feed */
+    struct as_reuse_feed *feed;
+    struct as_reuse_estimate *estimate;
+    struct as_fanout *fanout;
     struct as_access_stream *stream;
     struct as_engine *engine;
     struct as_engine_result result;
@@ -111,7 +162,8 @@ static void plan(struct session *session)
 {
     const struct reuse_options *options = session->options;
     const struct as_machine *machine = &session->machine;
-    uint64_t granularity = options->granularity ? options->granularity : machine->memory.line;
+    uint64_t usual = options->method == METHOD_WATCH ? WATCHED : machine->memory.line;
+    uint64_t granularity = options->granularity ? options->granularity : usual;
     session->analysis = (struct as_reuse_options){
         .shape = {.shift = (uint32_t)__builtin_ctzll(granularity), .interval = options->interval},
         .sockets = (uint32_t)options->sockets,
@@ -123,6 +175,25 @@ static void plan(struct session *session)
     session->analysis.shape.levels[AS_REUSE_LLC] = shape_of(machine, &machine->memory.llc);
 }
 
+static struct as_reuse_feed *make_feed(struct session *session)
+{
+    const struct reuse_options *options = session->options;
+    struct as_reuse_feed_options feed = {.watch = options->method == METHOD_WATCH,
+                                         .watch_options = AS_WATCH_OPTIONS_DEFAULT,
+                                         .period = options->period,
+                                         .registers = (uint32_t)options->registers,
+                                         .disturb = options->disturb};
+    if (options->method == METHOD_EXACT || options->exact)
+        session->exact = as_reuse_new(&session->analysis);
+    feed.exact = session->exact;
+    feed.watch_options.mode = options->shared ? AS_WATCH_CACHE : AS_WATCH_THREADS;
+    feed.watch_options.sockets = (uint32_t)options->sockets;
+    feed.watch_options.length = UINT32_C(1) << session->analysis.shape.shift;
+    feed.watch_options.lag = options->lag;
+    feed.watch_options.seed = options->seed;
+    return as_reuse_feed_new(&feed);
+}
+
 static bool open_session(struct session *session, struct as_error *err)
 {
     struct as_fanout_options fanout = {.kind = &as_access_buffers, .batch = BATCH, .in_flight = IN_FLIGHT};
@@ -130,10 +201,10 @@ static bool open_session(struct session *session, struct as_error *err)
         !as_output_open(&session->output, session->options->output, err))
         return false;
     plan(session);
-    session->exact = as_reuse_new(&session->analysis);
+    session->feed = make_feed(session);
     session->fanout = as_fanout_new(&fanout);
     session->stream = as_access_stream_new(session->fanout, NULL, NULL);
-    as_fanout_add(session->fanout, &as_reuse_feed_observer, as_reuse_feed_new(session->exact, NULL), false);
+    as_fanout_add(session->fanout, &as_reuse_feed_observer, session->feed, false);
     return true;
 }
 
@@ -173,10 +244,17 @@ static int write_result(struct session *session)
                                    .machine = &session->machine,
                                    .options = &session->analysis,
                                    .exact = session->exact,
+
+                                   .shared = options->shared,
+                                   .watched_bytes = 1u << session->analysis.shape.shift,
                                    .top = options->top};
     shown.n_host = as_host_caches_read("/sys", shown.host);
-    shown.n_advice = as_reuse_advise(as_reuse_all_threads(session->exact), as_reuse_all_sockets(session->exact),
-                                     shown.advice, AS_REUSE_ADVICE_MOST);
+    if (as_reuse_feed_watch(session->feed))
+        shown.estimate = session->estimate =
+            as_reuse_estimate_new(as_reuse_feed_watch(session->feed), as_reuse_feed_accesses(session->feed));
+    if (session->exact)
+        shown.n_advice = as_reuse_advise(as_reuse_all_threads(session->exact), as_reuse_all_sockets(session->exact),
+                                         shown.advice, AS_REUSE_ADVICE_MOST);
     if (options->json && !as_reuse_show_json(&shown, session->output.file) && !session->output.path)
         return as_cli_stdout_failed();
     if (options->csv)
@@ -198,6 +276,8 @@ static void close_session(struct session *session)
     as_access_stream_free(session->stream);
     if (session->fanout)
         as_fanout_free(session->fanout);
+    as_reuse_feed_free(session->feed);
+    as_reuse_estimate_free(session->estimate);
     as_reuse_free(session->exact);
     as_engine_free(session->engine);
 }
@@ -221,6 +301,9 @@ static int run_reuse(int argc, char **argv)
                                     .sockets = 1,
                                     .interval = INTERVAL,
                                     .jobs = UINT64_MAX,
+                                    .period = 50000,
+                                    .registers = 4,
+                                    .seed = 1,
                                     .top = 10};
     struct as_error err = AS_ERROR_INIT;
     int rest;
@@ -233,6 +316,10 @@ static int run_reuse(int argc, char **argv)
         status = as_cli_usage(&as_command_reuse, "--json and --csv exclude each other");
     else if (options.granularity & (options.granularity - 1))
         status = as_cli_usage(&as_command_reuse, "--granularity must be a power of two, 1 to 4096");
+    else if (options.method == METHOD_WATCH && options.granularity > WATCHED)
+        status =
+            as_cli_usage(&as_command_reuse, "--method=watch takes a --granularity of 1, 2, 4 or 8: a debug register "
+                                            "watches no more");
     else if (rest >= argc)
         status = as_cli_usage(&as_command_reuse, "no program given");
     else
@@ -255,6 +342,7 @@ const struct as_command as_command_reuse = {
     .options = options_table,
     .examples = "  assay reuse -- ./prog\n"
                 "  assay reuse --core golden-cove-like --json -- ./prog > reuse.json\n"
-                "  assay reuse --granularity 8 --csv -- ./prog\n",
+                "  assay reuse --granularity 8 --csv -- ./prog\n"
+                "  assay reuse --method=watch --exact -- ./prog\n",
     .run = run_reuse,
 };

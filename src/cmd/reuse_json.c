@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void json_histogram(struct as_json *json, const char *name, const struct as_distances *distances)
+void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances)
 {
     uint64_t octaves[AS_DISTANCE_OCTAVES];
     as_distances_octaves(distances, octaves);
@@ -22,7 +22,7 @@ static void json_histogram(struct as_json *json, const char *name, const struct 
     as_json_end(json);
 }
 
-static void json_counts(struct as_json *json, const struct as_reuse_counts *counts, bool shared)
+void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *counts, bool shared)
 {
     as_json_u64(json, "accesses", counts->accesses);
     as_json_u64(json, "touches", counts->touches);
@@ -38,7 +38,7 @@ static void json_counts(struct as_json *json, const struct as_reuse_counts *coun
     as_json_u64(json, "false_sharing", counts->false_sharing);
 }
 
-static void json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code)
+void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code)
 {
     struct as_reuse_place place = as_reuse_place_of(shown, code);
     as_json_object(json, name);
@@ -135,8 +135,8 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown,
     for (size_t i = 0; i < view->pairs.len && i < MOST; i++) {
         const struct as_reuse_pair *pair = sorted[i];
         as_json_object(json, NULL);
-        json_place(json, shown, "use", pair->use);
-        json_place(json, shown, "reuse", pair->reuse);
+        as_reuse_json_place(json, shown, "use", pair->use);
+        as_reuse_json_place(json, shown, "reuse", pair->reuse);
         as_json_u64(json, "count", pair->count);
         as_json_u64(json, "spatial", pair->spatial);
         if (view->shared)
@@ -166,7 +166,7 @@ static void json_codes(struct as_json *json, const struct as_reuse_shown *shown)
     for (size_t i = 0; i < n && i < MOST; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
         as_json_object(json, NULL);
-        json_place(json, shown, "at", codes[i]);
+        as_reuse_json_place(json, shown, "at", codes[i]);
         as_json_u64(json, "touches", code->touches);
         as_json_double(json, "line_bytes_used", as_ratio(code->fetched_bytes, code->fetched));
         /* Each miss brings a line from the level below. */
@@ -191,9 +191,9 @@ static void json_threads(struct as_json *json, const struct as_reuse_shown *show
         as_json_u64(json, "thread", thread->number);
         as_json_u64(json, "process", thread->process);
         as_json_u64(json, "socket", thread->socket);
-        json_counts(json, &thread->view->counts, false);
-        json_histogram(json, "histogram", &thread->view->distances);
-        json_histogram(json, "time_histogram", &thread->view->times);
+        as_reuse_json_counts(json, &thread->view->counts, false);
+        as_reuse_json_histogram(json, "histogram", &thread->view->distances);
+        as_reuse_json_histogram(json, "time_histogram", &thread->view->times);
         as_json_end(json);
     }
     as_json_end(json);
@@ -221,8 +221,8 @@ static void json_advice(struct as_json *json, const struct as_reuse_shown *shown
         as_json_object(json, NULL);
         as_json_string(json, "kind", as_reuse_advice_names[shown->advice[i].kind]);
         as_json_double(json, "share", shown->advice[i].share);
-        json_place(json, shown, "use", shown->advice[i].use);
-        json_place(json, shown, "reuse", shown->advice[i].reuse);
+        as_reuse_json_place(json, shown, "use", shown->advice[i].use);
+        as_reuse_json_place(json, shown, "reuse", shown->advice[i].reuse);
         as_json_string(json, "text", text);
         as_json_end(json);
         free(text);
@@ -239,9 +239,9 @@ static void json_shared(struct as_json *json, const struct as_reuse_shown *shown
         return;
     as_json_object(json, "shared");
     as_json_u64(json, "sockets", shown->options->sockets);
-    json_counts(json, &sockets->counts, true);
-    json_histogram(json, "histogram", &sockets->distances);
-    json_histogram(json, "time_histogram", &sockets->times);
+    as_reuse_json_counts(json, &sockets->counts, true);
+    as_reuse_json_histogram(json, "histogram", &sockets->distances);
+    as_reuse_json_histogram(json, "time_histogram", &sockets->times);
     json_pairs(json, shown, sockets);
     as_json_end(json);
 }
@@ -249,9 +249,10 @@ static void json_shared(struct as_json *json, const struct as_reuse_shown *shown
 static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
 {
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
-    json_counts(json, &all->counts, false);
-    json_histogram(json, "histogram", &all->distances);
-    json_histogram(json, "time_histogram", &all->times);
+    as_json_u64(json, "samples", all->counts.touches);
+    as_reuse_json_counts(json, &all->counts, false);
+    as_reuse_json_histogram(json, "histogram", &all->distances);
+    as_reuse_json_histogram(json, "time_histogram", &all->times);
     json_curve(json, shown);
     json_shared(json, shown);
     json_caches(json, shown);
@@ -260,11 +261,14 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
     json_threads(json, shown);
     json_working_set(json, shown);
     as_json_u64(json, "table_bytes", as_reuse_bytes(shown->exact));
+    json_advice(json, shown);
+    as_json_object(json, "exact");
+    as_json_double(json, "accuracy", 1); /* it is its own reference */
+    as_json_end(json);
 }
 
 bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
 {
-    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
     as_json_array(json, "program");
@@ -272,15 +276,16 @@ bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
         as_json_string(json, NULL, *word);
     as_json_end(json);
     as_json_string(json, "source", "model");
-    as_json_string(json, "method", "exact");
+    as_json_string(json, "method", shown->estimate ? "watchpoints" : "exact");
     as_json_string(json, "core", shown->machine->name);
     as_json_u64(json, "granularity", UINT64_C(1) << shown->options->shape.shift);
     as_json_u64(json, "threads", shown->result->threads);
     as_json_double(json, "seconds", shown->result->seconds);
     as_json_i64(json, "exit_status", shown->result->end.exit_status);
-    as_json_u64(json, "samples", all->counts.touches);
-    json_exact(json, shown);
-    json_advice(json, shown);
+    if (shown->estimate)
+        as_reuse_json_watch(json, shown);
+    else
+        json_exact(json, shown);
     as_json_end(json);
     return as_json_finish(json);
 }
@@ -299,9 +304,15 @@ static void csv_histogram(FILE *out, const char *what, uint32_t thread, const st
 
 void as_reuse_show_csv(const struct as_reuse_shown *shown, FILE *out)
 {
+    fprintf(out, "what,thread,lo,hi,value\n");
+    if (shown->estimate) {
+        csv_histogram(out, "estimated distance", 0, &shown->estimate->distances);
+        csv_histogram(out, "estimated time", 0, &shown->estimate->times);
+    }
+    if (!shown->exact)
+        return;
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *sockets = as_reuse_all_sockets(shown->exact);
     uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
-    fprintf(out, "what,thread,lo,hi,value\n");
     csv_histogram(out, "distance", 0, &all->distances);
     csv_histogram(out, "time", 0, &all->times);
     for (size_t i = 0; i < as_reuse_count_threads(shown->exact); i++) {

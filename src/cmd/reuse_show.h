@@ -2,11 +2,13 @@
 #ifndef AS_CMD_REUSE_SHOW_H
 #define AS_CMD_REUSE_SHOW_H
 
+#include "base/json.h"
 #include "cmd/host_caches.h"
 #include "core/machine.h"
 #include "engine/engine.h"
 #include "reuse/reuse.h"
 #include "reuse/reuse_advice.h"
+#include "reuse/reuse_estimate.h"
 
 #include <stdio.h>
 
@@ -18,7 +20,10 @@ struct as_reuse_shown {
     const struct as_engine_result *result;
     const struct as_machine *machine;
     const struct as_reuse_options *options;
-    const struct as_reuse *exact;
+    const struct as_reuse *exact;             /* NULL: not asked for */
+    const struct as_reuse_estimate *estimate; /* from watchpoints; NULL: exact alone */
+    bool shared;                              /* … of the shared cache */
+    uint32_t watched_bytes;
     uint64_t top; /* rows of each list, of text */
     struct as_host_cache host[AS_HOST_CACHES];
     size_t n_host;
@@ -50,6 +55,16 @@ char *as_reuse_advice_text(const struct as_reuse_shown *shown, const struct as_r
 
 extern const char *const as_reuse_level_names[AS_REUSE_LEVELS], *const as_miss_cause_names[AS_MISS_CAUSES];
 extern const char *const as_reuse_advice_names[];
+
+/* Pieces that several of them need. */
+void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances);
+void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances);
+void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *counts, bool shared);
+void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code);
+/* Share of the accesses that an LRU cache of so many granules misses, estimated. */
+double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules);
+void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out);
+void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *shown);
 
 void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out);
 bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out);

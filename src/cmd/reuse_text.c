@@ -55,7 +55,7 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
                  sockets->counts.reuses);
 }
 
-static void print_histogram(FILE *out, const char *title, const struct as_distances *distances)
+void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances)
 {
     uint64_t octaves[AS_DISTANCE_OCTAVES], most = 0;
     uint32_t last = 0;
@@ -266,14 +266,18 @@ static void print_advice(const struct as_reuse_shown *shown, FILE *out)
 
 void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
 {
+    if (shown->estimate) {
+        as_reuse_show_watch_text(shown, out);
+        return;
+    }
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
     fprintf(out, "\nReuse distances of '%s', exact, in granules of %u bytes:\n\n", shown->argv[0],
             1u << shown->options->shape.shift);
     print_counts(shown, out);
-    print_histogram(out, "Reuse distance in threads, distinct granules in between, from",
-                    &as_reuse_all_threads(shown->exact)->distances);
+    as_reuse_print_histogram(out, "Reuse distance in threads, distinct granules in between, from",
+                             &as_reuse_all_threads(shown->exact)->distances);
     if (sockets)
-        print_histogram(out, "Reuse distance in the shared cache between threads, from", &sockets->distances);
+        as_reuse_print_histogram(out, "Reuse distance in the shared cache between threads, from", &sockets->distances);
     print_curve(shown, out);
     print_levels(shown, out);
     print_threads(shown, out);

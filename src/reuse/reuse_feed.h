@@ -1,14 +1,26 @@
 /* Where the accesses of a run go: an observer that interleaves threads finely (lens/weave.h) and gives what comes out to
- * the exact analysis and to the modelled machine with its watchpoints, whichever there are. */
+ * the exact analysis and to a modelled machine with watchpoints, whichever there are. */
 #ifndef AS_REUSE_REUSE_FEED_H
 #define AS_REUSE_REUSE_FEED_H
 
 #include "reuse/reuse.h"
+#include "reuse/reuse_watch.h"
 
-struct as_modelled_lens;
+struct as_reuse_feed_options {
+    struct as_reuse *exact; /* NULL: no exact analysis. It stays the caller's */
+    bool watch;             /* samples and watchpoints on a modelled machine: */
+    struct as_watch_options watch_options;
+    uint64_t period;    /* accesses; loads and stores have a counter each */
+    uint32_t registers; /* of a thread, 0 to 4 */
+    bool disturb;       /* threads stand still while samples and traps are handled */
+};
+
 struct as_reuse_feed;
-/* NULL: not asked for. Both stay the caller's. */
-struct as_reuse_feed *as_reuse_feed_new(struct as_reuse *exact, struct as_modelled_lens *lens);
-extern const struct as_observer as_reuse_feed_observer; /* its self is the feed, and its free frees it */
+struct as_reuse_feed *as_reuse_feed_new(const struct as_reuse_feed_options *options);
+extern const struct as_observer as_reuse_feed_observer; /* its self is the feed */
+void as_reuse_feed_free(struct as_reuse_feed *feed);    /* not the observer's: results are read after it is gone */
+/* After the observer's finish. NULL: nothing is watched. */
+const struct as_reuse_watch *as_reuse_feed_watch(const struct as_reuse_feed *feed);
+uint64_t as_reuse_feed_accesses(const struct as_reuse_feed *feed); /* that the machine has seen */
 
 #endif

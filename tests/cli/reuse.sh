@@ -28,7 +28,7 @@ __attribute__((noinline)) void keys(void)
         for (int i = 0; i < RECORDS; i++)
             LOAD(&records[i].key);
 }
-__attribute__((noinline)) void done(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void finished(void) { __asm__ volatile(""); }
 int main(int argc, char **argv)
 {
     switch (argv[1][0]) {
@@ -36,14 +36,14 @@ int main(int argc, char **argv)
     case 'c': columns(); break;
     case 'k': keys(); break;
     }
-    done();
+    finished();
 }
 END
 gcc -O1 -g -o walks walks.c
 walks() { # KIND FUNCTION [OPTIONS…]
     local kind=$1 function=$2
     shift 2
-    "$ASSAY" reuse --json --from "$function" --to done "$@" -- ./walks "$kind"
+    "$ASSAY" reuse --json --from "$function" --to finished "$@" -- ./walks "$kind"
 }
 
 walks w walk >walk.json
@@ -78,9 +78,9 @@ holds "columns: the loops are in the wrong order" \
 walks k keys >keys.json
 holds "keys: 8 bytes of each line" 'd["code"][0]["line_bytes_used"] == 8' keys.json
 holds "keys: split the structure" '"structure splitting" in [a["kind"] for a in d["advice"]]' keys.json
-check "text" "$ASSAY" reuse --from walk --to done -o text -- ./walks w
+check "text" "$ASSAY" reuse --from walk --to finished -o text -- ./walks w
 check_same "text names the machine's caches" 1 "$(grep -c 'L1 of boom-tea: 32 KiB, 99' text)"
-check "csv" "$ASSAY" reuse --csv --from walk --to done -o csv -- ./walks w
+check "csv" "$ASSAY" reuse --csv --from walk --to finished -o csv -- ./walks w
 check_same "csv has the bin" 1 "$(grep -c '^distance,0,512,1023,9000$' csv)"
 
 # Two threads that write neighbouring words, in turns.
@@ -117,6 +117,27 @@ holds "each touch is one thing" 'd["touches"] == d["reuses"] + d["cold"] + d["af
 holds "by word nothing of it is shared" 'd["invalidations"] < 100' words.json
 "$ASSAY" reuse --json --window 1000 --sockets 2 -- ./sharing >sockets.json
 holds "on two sockets there is no shared reuse of it" 'd["shared"]["reuses"] < 100 and d["shared"]["invalidations"] > 100' sockets.json
+
+# Watchpoints on the modelled machine, on a program whose distances are its arguments: 1500, 3000 and 6000 (and two short
+# arrays). Its exact histogram, and the estimate. (Accuracy 0.85: five standard deviations of what 500 outcomes at
+# three distances, with their weights, can be off.)
+ribench() { "$ASSAY" reuse --json "$@" -- "$WORKLOADS/ribench" 1 4 0 20 1500 20 3000 20 6000 1 10 1 10; }
+ribench --granularity 8 --from work >ri.json
+holds "ribench: 1500 of it" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 1024) >= 4 * 19 * 1500' ri.json
+holds "ribench: 6000 of it" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 4096) >= 4 * 19 * 6000' ri.json
+ribench --method watch --exact --period 600 >watch.json
+holds "watch: the estimate is right" 'd["exact"]["accuracy"] > 0.85 and d["method"] == "watchpoints"' watch.json
+holds "watch: every sample has one outcome" \
+    'sum(d["watched"][k] for k in ("reused", "invalidated", "given_up", "never")) == d["watched"]["armed"] <= d["samples"]' watch.json
+holds "watch: the reservoir is at work" 'd["watched"]["given_up"] > 20 and d["watched"]["dropped"] > 20' watch.json
+holds "watch: the pair" 'd["pairs"][0]["reuse"]["function"] in ("work", "walk_own")' watch.json
+check_json "watch: one register" 'd["watched"]["reused"] > 20 and d["watched"]["dropped"] > d["watched"]["armed"]' ribench --method watch --period 600 --registers 1
+check_json "watch: threads that share" 'd["watched"]["invalidated"] > 10 and d["invalidations"] > 1000' \
+    "$ASSAY" reuse --json --method watch --granularity 8 --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 4 200 20 100 1 10 1 10 1 10 1 10
+check_json "watch: in the shared cache" 'd["watched"]["reused"] > 10 and d["watched"]["invalidated"] == 0' \
+    "$ASSAY" reuse --json --method watch --shared --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 4 200 20 100 1 10 1 10 1 10 1 10
+check "watch as text" "$ASSAY" reuse --method watch --exact --period 1000 -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+check_stderr_line 'watches no more' "a line cannot be watched" "$ASSAY" reuse --method watch --granularity 64 -- true
 
 # Several processes, nothing at all, and wrong words.
 check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'

@@ -1,0 +1,163 @@
+/* Reuse distances from samples and watchpoints, as text and as JSON. See reuse_show.h. */
+#include "base/ratio.h"
+#include "base/show.h"
+#include "cmd/reuse_show.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double accuracy(const struct as_distances *estimate, const struct as_distances *truth)
+{
+    uint64_t left[AS_DISTANCE_OCTAVES], right[AS_DISTANCE_OCTAVES];
+    as_distances_octaves(estimate, left);
+    as_distances_octaves(truth, right);
+    return as_distances_accuracy(left, right, AS_DISTANCE_OCTAVES);
+}
+
+/* What the estimate is an estimate of: the threads' reuses, or those in the shared cache. */
+static const struct as_reuse_view *truth_of(const struct as_reuse_shown *shown)
+{
+    if (!shown->exact)
+        return NULL;
+    const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
+    return shown->shared && sockets ? sockets : as_reuse_all_threads(shown->exact);
+}
+
+double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules)
+{
+    double always = 1 - estimate->survival.reused;
+    return estimate->accesses
+               ? always + as_distances_beyond(&estimate->distances, granules) / (double)estimate->accesses
+               : 0;
+}
+
+/* ---- text ---- */
+
+static void print_counts(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_estimate *estimate = shown->estimate;
+    const struct as_watch_result *result = &estimate->result;
+    fprintf(out, "%20s  accesses\n%20s  sampled, %s of them watched\n", AS_COUNT(estimate->accesses),
+            AS_COUNT(result->samples), AS_COUNT(result->armed));
+    fprintf(out, "%20s  were reused (%.2f %% of all uses, estimated)\n", AS_COUNT(result->reuses),
+            100 * estimate->survival.reused);
+    fprintf(out, "%20s  were invalidated (%.2f %%)\n", AS_COUNT(result->invalidations),
+            100 * estimate->survival.invalidated);
+    fprintf(out, "%20s  never came again (%.2f %%)\n", AS_COUNT(result->never), 100 * estimate->survival.never);
+    fprintf(out, "%20s  were given up for others; as good as %.0f uses of equal weight\n", AS_COUNT(result->given_up),
+            estimate->survival.effective);
+    if (result->relaxed)
+        fprintf(out, "%20s  reuses in the relaxed sense: another thread had stored before it was watched\n",
+                AS_COUNT(result->relaxed));
+}
+
+static void print_accuracy(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *truth = truth_of(shown);
+    if (truth)
+        fprintf(out, "\nAgainst every access: accuracy %.1f %% in accesses, %.1f %% in distinct granules\n",
+                100 * accuracy(&shown->estimate->times, &truth->times),
+                100 * accuracy(&shown->estimate->distances, &truth->distances));
+}
+
+static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_estimate *estimate = shown->estimate;
+    if (estimate->pairs.len && shown->top)
+        fprintf(out, "\nUse and reuse:\n  %8s %16s\n", "samples", "mean distance");
+    for (size_t i = 0; i < estimate->pairs.len && i < shown->top; i++) {
+        const struct as_estimated_pair *pair = &estimate->pairs.data[i];
+        char *use = as_reuse_place_text(shown, (uint32_t)pair->use);
+        char *reuse = as_reuse_place_text(shown, (uint32_t)pair->reuse);
+        fprintf(out, "  %8s %16s  %s → %s\n", AS_COUNT(pair->samples), AS_COUNT((uint64_t)llround(pair->distance)),
+                AS_SHOW(use), AS_SHOW(reuse));
+        free(use);
+        free(reuse);
+    }
+}
+
+void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_estimate *estimate = shown->estimate;
+    fprintf(out, "\nReuse distances of '%s' %s, from samples and watchpoints of %u bytes on the modelled machine:\n\n",
+            shown->argv[0], shown->shared ? "in the shared cache" : "in threads", shown->watched_bytes);
+    print_counts(shown, out);
+    as_reuse_print_histogram(out, "Time distance, accesses in between, from", &estimate->times);
+    as_reuse_print_histogram(out, "Reuse distance, distinct granules in between (from the times), from",
+                             &estimate->distances);
+    print_accuracy(shown, out);
+    print_pairs(shown, out);
+    fprintf(out, "\n%.3f seconds\n", shown->result->seconds);
+}
+
+/* ---- JSON ---- */
+
+static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
+{
+    const struct as_reuse_view *truth = truth_of(shown);
+    if (!truth)
+        return;
+    as_json_object(json, "exact");
+    as_json_double(json, "accuracy", accuracy(&shown->estimate->times, &truth->times));
+    as_json_double(json, "accuracy_distinct", accuracy(&shown->estimate->distances, &truth->distances));
+    as_reuse_json_counts(json, &truth->counts, truth->shared);
+    as_reuse_json_histogram(json, "histogram", &truth->distances);
+    as_reuse_json_histogram(json, "time_histogram", &truth->times);
+    as_json_end(json);
+}
+
+static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown)
+{
+    enum { MOST = 200 };
+    as_json_array(json, "pairs");
+    for (size_t i = 0; i < shown->estimate->pairs.len && i < MOST; i++) {
+        const struct as_estimated_pair *pair = &shown->estimate->pairs.data[i];
+        as_json_object(json, NULL);
+        as_reuse_json_place(json, shown, "use", (uint32_t)pair->use);
+        as_reuse_json_place(json, shown, "reuse", (uint32_t)pair->reuse);
+        as_json_u64(json, "samples", pair->samples);
+        as_json_double(json, "share", pair->weight);
+        as_json_double(json, "time", pair->distance);
+        as_json_end(json);
+    }
+    as_json_end(json);
+}
+
+void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *shown)
+{
+    const struct as_reuse_estimate *estimate = shown->estimate;
+    const struct as_watch_result *result = &estimate->result;
+    as_json_u64(json, "samples", result->samples);
+    as_json_u64(json, "accesses", estimate->accesses);
+    as_json_u64(json, "invalidations", (uint64_t)llround(estimate->survival.invalidated * (double)estimate->accesses));
+    as_reuse_json_histogram(json, "histogram", &estimate->distances);
+    as_reuse_json_histogram(json, "time_histogram", &estimate->times);
+    as_json_array(json, "miss_ratio");
+    for (uint64_t granules = 1; granules < UINT64_C(1) << 32; granules *= 4) {
+        as_json_object(json, NULL);
+        as_json_u64(json, "bytes", granules * shown->watched_bytes);
+        as_json_double(json, "ratio", as_reuse_estimate_ratio(estimate, granules));
+        as_json_end(json);
+    }
+    as_json_end(json);
+    as_json_object(json, "watched");
+    as_json_string(json, "where", shown->shared ? "shared cache" : "threads");
+    as_json_u64(json, "bytes", shown->watched_bytes);
+    as_json_u64(json, "armed", result->armed);
+    as_json_u64(json, "dropped", result->dropped);
+    as_json_u64(json, "busy", result->busy);
+    as_json_u64(json, "traps", result->traps);
+    as_json_u64(json, "stale", result->stale);
+    as_json_u64(json, "reused", result->reuses);
+    as_json_u64(json, "invalidated", result->invalidations);
+    as_json_u64(json, "given_up", result->given_up);
+    as_json_u64(json, "never", result->never);
+    as_json_u64(json, "relaxed", result->relaxed);
+    as_json_u64(json, "lost", result->lost);
+    as_json_double(json, "share_reused", estimate->survival.reused);
+    as_json_double(json, "share_invalidated", estimate->survival.invalidated);
+    as_json_double(json, "effective", estimate->survival.effective);
+    as_json_end(json);
+    json_exact(json, shown);
+    json_pairs(json, shown);
+}

@@ -1,0 +1,60 @@
+/* See reuse_estimate.h. */
+#include "reuse/reuse_estimate.h"
+
+#include "base/map.h"
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct as_estimated_pair *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? 1 : -1;
+    return x->use != y->use ? (x->use > y->use) - (x->use < y->use) : (x->reuse > y->reuse) - (x->reuse < y->reuse);
+}
+
+/* Instructions' ids have 32 bits in the model; elsewhere addresses that differ in them only share a pair. */
+static void count_pair(struct as_reuse_estimate *estimate, struct as_map *places,
+                       const struct as_watch_outcome *outcome)
+{
+    uint64_t *place = as_map_put(places, outcome->use_insn << 32 ^ outcome->end_insn);
+    if (!*place) {
+        *as_vec_push(&estimate->pairs) =
+            (struct as_estimated_pair){.use = outcome->use_insn, .reuse = outcome->end_insn};
+        *place = estimate->pairs.len;
+    }
+    struct as_estimated_pair *pair = &estimate->pairs.data[*place - 1];
+    pair->distance += outcome->use.weight * (double)outcome->use.distance;
+    pair->weight += outcome->use.weight;
+    pair->samples++;
+}
+
+struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses)
+{
+    struct as_reuse_estimate *estimate = as_alloc(sizeof *estimate);
+    struct as_map places = {0};
+    size_t n;
+    const struct as_watch_outcome *outcomes = as_reuse_watch_outcomes(watch, &n);
+    struct as_watched_use *uses = as_alloc_array(n + 1, sizeof *uses);
+    for (size_t i = 0; i < n; i++) {
+        uses[i] = outcomes[i].use;
+        if (outcomes[i].use.end == AS_USE_REUSED)
+            count_pair(estimate, &places, &outcomes[i]);
+    }
+    estimate->result = as_reuse_watch_result(watch);
+    estimate->accesses = accesses;
+    estimate->survival = as_survival_estimate(uses, n, accesses, &estimate->times);
+    as_distances_from_times(&estimate->times, accesses, &estimate->distances);
+    for (size_t i = 0; i < estimate->pairs.len; i++)
+        estimate->pairs.data[i].distance /= estimate->pairs.data[i].weight;
+    if (estimate->pairs.len)
+        qsort(estimate->pairs.data, estimate->pairs.len, sizeof *estimate->pairs.data, by_weight);
+    as_map_free(&places);
+    free(uses);
+    return estimate;
+}
+
+void as_reuse_estimate_free(struct as_reuse_estimate *estimate)
+{
+    if (estimate)
+        as_vec_free(&estimate->pairs);
+    free(estimate);
+}

@@ -1,0 +1,331 @@
+/* Watchpoints on a modelled machine against exact distances of the same accesses: loops over private arrays with stores to
+ * shared ones in between, distances shorter and much longer than the sampling period, one to eight threads. */
+#include "unit.h"
+
+#include "base/random.h"
+#include "lens/modelled_lens.h"
+#include "reuse/reuse.h"
+#include "reuse/reuse_watch.h"
+
+enum { SPAN = 8, MOST_THREADS = 8, LOOPS = 5 };
+
+/* ---- a program: `turns[i]` times `shared` stores to one array and `sizes[i]` accesses to an own one, for each i ---- */
+
+struct loops {
+    int outer, threads, shared;
+    int turns[LOOPS], sizes[LOOPS];
+};
+
+struct place {
+    int outer, loop, turn, at;
+    bool done;
+};
+
+static bool next_access(const struct loops *loops, int thread, struct place *place, struct as_data_access *access)
+{
+    while (place->outer < loops->outer) {
+        int size = loops->sizes[place->loop], all = loops->shared + size;
+        if (place->turn < loops->turns[place->loop] && place->at < all) {
+            bool shared = place->at < loops->shared;
+            int own = place->at - loops->shared;
+            *access =
+                (struct as_data_access){.address = shared ? 0x1000000u + 8u * (unsigned)place->at
+                                                          : 0x10000000u * (unsigned)(thread + 1) +
+                                                                0x1000000u * (unsigned)place->loop + 8u * (unsigned)own,
+                                        .size = 8,
+                                        .insn = (uint32_t)place->loop,
+                                        .kind = shared || own % 2 ? AS_ACCESS_STORE : AS_ACCESS_LOAD};
+            place->at++;
+            return true;
+        }
+        place->at = 0;
+        if (++place->turn < loops->turns[place->loop])
+            continue;
+        place->turn = 0;
+        place->loop++;
+        if (place->loop == LOOPS) {
+            place->loop = 0;
+            place->outer++;
+        }
+    }
+    return false;
+}
+
+struct run {
+    struct as_watch_result result;
+    double accuracy, invalidated, stack_accuracy, expected_invalidated;
+};
+
+/* Shares of uses that were reused by distance, estimated and exact. */
+static void judge(struct run *run, const struct as_reuse_watch *watch, const struct as_reuse *exact)
+{
+    static struct as_distances times, stack;
+    const struct as_reuse_view *all = as_reuse_all_threads(exact);
+    uint64_t estimate[AS_DISTANCE_OCTAVES], truth[AS_DISTANCE_OCTAVES];
+    size_t n;
+    const struct as_watch_outcome *outcomes = as_reuse_watch_outcomes(watch, &n);
+    struct as_watched_use *uses = calloc(n + 1, sizeof *uses);
+    for (size_t i = 0; i < n; i++)
+        uses[i] = outcomes[i].use;
+    memset(&times, 0, sizeof times);
+    memset(&stack, 0, sizeof stack);
+    struct as_survival survival = as_survival_estimate(uses, n, all->counts.touches, &times);
+    as_distances_octaves(&times, estimate);
+    as_distances_octaves(&all->times, truth);
+    run->accuracy = as_distances_accuracy(estimate, truth, AS_DISTANCE_OCTAVES);
+    as_distances_from_times(&all->times, all->counts.touches, &stack);
+    as_distances_octaves(&stack, estimate);
+    as_distances_octaves(&all->distances, truth);
+    run->stack_accuracy = as_distances_accuracy(estimate, truth, AS_DISTANCE_OCTAVES);
+    run->invalidated = survival.invalidated;
+    run->expected_invalidated = (double)all->counts.invalidations / (double)all->counts.touches;
+    run->result = as_reuse_watch_result(watch);
+    free(uses);
+}
+
+static struct run run_loops(const struct loops *loops, uint64_t period, enum as_watch_mode mode, uint64_t lag)
+{
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct as_watch_options watch_options = AS_WATCH_OPTIONS_DEFAULT;
+    struct as_reuse_options exact_options = {.shape = {.shift = 3, .interval = 1000000}, .sockets = 1};
+    struct place places[MOST_THREADS] = {0};
+    struct run run = {0};
+    uint64_t clock = 1;
+    options.load_period = options.store_period = period;
+    watch_options.mode = mode;
+    watch_options.lag = lag;
+    struct as_modelled_lens *machine = as_modelled_lens_new(&options);
+    struct as_lens lens = as_modelled_lens_open(machine);
+    struct as_reuse_watch *watch = as_reuse_watch_new(&watch_options, &lens);
+    struct as_reuse *exact = as_reuse_new(&exact_options);
+    as_modelled_lens_set_client(machine, &as_reuse_watch_client, watch);
+    for (int left = loops->threads; left; clock += SPAN)
+        for (int thread = 0; thread < loops->threads; thread++) {
+            struct as_data_access accesses[SPAN];
+            size_t n = 0;
+            while (n < SPAN && next_access(loops, thread, &places[thread], &accesses[n]))
+                n++;
+            struct as_weave_span span = {.thread = (uint32_t)thread + 1,
+                                         .process = 1,
+                                         .n = n,
+                                         .accesses = accesses,
+                                         .clock = clock,
+                                         .step = 65536};
+            if (n) {
+                as_reuse_take(exact, span.thread, 1, accesses, n);
+                as_reuse_watch_before(watch, span.thread, accesses, n, as_lens_time(&lens));
+                as_modelled_lens_span(machine, NULL, &span);
+            } else if (!places[thread].done) {
+                places[thread].done = true;
+                left--;
+                as_modelled_lens_end_thread(machine, span.thread);
+            }
+        }
+    as_reuse_watch_finish(watch);
+    as_reuse_finish(exact);
+    judge(&run, watch, exact);
+    as_reuse_watch_free(watch);
+    as_modelled_lens_free(machine);
+    as_reuse_free(exact);
+    return run;
+}
+
+static void adds_up(const struct as_watch_result *result)
+{
+    assert_int_equal(result->armed + result->dropped + result->busy, result->samples);
+    assert_int_equal(result->reuses + result->invalidations + result->given_up + result->never, result->armed);
+    assert_int_equal(result->lost, 0);
+}
+
+/* Distances below the period: nearly every use gets its slot and its outcome. The spread of a share is the root of
+ * p(1-p)/n: with 400 outcomes and five bins 0.06 off in all is five standard deviations. */
+static void shorter_than_the_period(void **state)
+{
+    const struct loops loops = {
+        .outer = 5, .threads = 1, .turns = {50, 40, 40, 10, 3}, .sizes = {1000, 2000, 4000, 8000, 16000}};
+    struct run run = run_loops(&loops, 5000, AS_WATCH_THREADS, 0);
+    adds_up(&run.result);
+    assert_true(run.result.armed > 300);
+    assert_true(run.accuracy > 0.9);
+    assert_int_equal(run.result.invalidations, 0);
+}
+
+/* Up to a hundred samples come while one use is watched, from eight threads for four slots. */
+static void longer_than_the_period(void **state)
+{
+    const struct loops loops = {
+        .outer = 4, .threads = 8, .turns = {50, 40, 40, 10, 3}, .sizes = {1000, 2000, 4000, 8000, 16000}};
+    struct run run = run_loops(&loops, 300, AS_WATCH_THREADS, 0);
+    adds_up(&run.result);
+    assert_true(run.result.given_up > run.result.reuses / 2); /* the reservoir is at work */
+    assert_true(run.accuracy > 0.9);
+}
+
+static void invalidations(void **state)
+{
+    const struct loops loops = {.outer = 5,
+                                .threads = 4,
+                                .shared = 1000,
+                                .turns = {50, 40, 40, 10, 3},
+                                .sizes = {500, 1500, 3500, 7500, 15500}};
+    struct run run = run_loops(&loops, 5000, AS_WATCH_THREADS, 0);
+    adds_up(&run.result);
+    assert_true(run.result.invalidations > 50);
+    assert_true(run.accuracy > 0.9);
+    assert_true(run.invalidated > run.expected_invalidated - 0.1 && run.invalidated < run.expected_invalidated + 0.1);
+    assert_int_equal(run.result.relaxed, 0);
+}
+
+/* While others are not armed yet, their stores go unnoticed: what is then called a reuse is one in the relaxed sense. */
+static void relaxed_reuse(void **state)
+{
+    const struct loops loops = {
+        .outer = 5, .threads = 4, .shared = 100, .turns = {400, 1, 1, 1, 1}, .sizes = {20, 20, 20, 20, 20}};
+    struct run prompt = run_loops(&loops, 200, AS_WATCH_THREADS, 0),
+               late = run_loops(&loops, 200, AS_WATCH_THREADS, 300);
+    assert_int_equal(prompt.result.relaxed, 0);
+    assert_true(late.result.relaxed > 20);
+    assert_true(late.result.invalidations < prompt.result.invalidations);
+}
+
+/* Only what another thread does counts, and only the shared array is touched by several. */
+static void in_a_cache(void **state)
+{
+    const struct loops loops = {
+        .outer = 5, .threads = 4, .shared = 500, .turns = {50, 1, 1, 1, 1}, .sizes = {500, 2, 2, 2, 2}};
+    struct run run = run_loops(&loops, 500, AS_WATCH_CACHE, 0);
+    assert_true(run.result.reuses > 50);
+    assert_int_equal(run.result.invalidations, 0);
+}
+
+/* The conversion alone: exact times against exact stack distances, of loops and of random accesses. */
+static void times_to_stack(void **state)
+{
+    const struct loops loops = {
+        .outer = 3, .threads = 1, .turns = {50, 40, 40, 10, 3}, .sizes = {1000, 2000, 4000, 8000, 16000}};
+    assert_true(run_loops(&loops, 100000, AS_WATCH_THREADS, 0).stack_accuracy > 0.8);
+    struct as_reuse_options options = {.shape = {.shift = 3, .interval = 1000000}, .sockets = 1};
+    static struct as_distances stack;
+    struct as_reuse *exact = as_reuse_new(&options);
+    uint64_t seed = 4, estimate[AS_DISTANCE_OCTAVES], truth[AS_DISTANCE_OCTAVES];
+    for (int i = 0; i < 400000; i++) {
+        uint64_t range = as_random_below(&seed, 4) ? 500 : 20000;
+        struct as_data_access access = {
+            .address = as_random_below(&seed, range) * 8, .size = 8, .kind = AS_ACCESS_LOAD};
+        as_reuse_take(exact, 1, 1, &access, 1);
+    }
+    as_reuse_finish(exact);
+    const struct as_reuse_view *all = as_reuse_all_threads(exact);
+    as_distances_from_times(&all->times, all->counts.touches, &stack);
+    as_distances_octaves(&stack, estimate);
+    as_distances_octaves(&all->distances, truth);
+    double accuracy = as_distances_accuracy(estimate, truth, AS_DISTANCE_OCTAVES);
+    for (uint64_t lines = 64; lines < 20000; lines *= 2) {
+        double off = as_distances_beyond(&stack, lines) - as_distances_beyond(&all->distances, lines);
+        assert_true(off < 0.03 * (double)stack.total && off > -0.03 * (double)stack.total);
+    }
+    as_reuse_free(exact);
+    assert_true(accuracy > 0.93);
+}
+
+/* Uses that are given up early do not make long distances rare. */
+static void survival(void **state)
+{
+    static struct as_distances times;
+    enum { N = 40000 };
+    static struct as_watched_use uses[N];
+    uint64_t seed = 8;
+    for (int i = 0; i < N;
+         i++) { /* half at 100, a quarter at 10000, a quarter never; given up at random before 20000 */
+        uint64_t kind = as_random_below(&seed, 4), until = as_random_below(&seed, 20000);
+        uint64_t distance = kind < 2 ? 100 : kind == 2 ? 10000 : UINT64_MAX;
+        uses[i] = distance <= until ? (struct as_watched_use){distance, 1, AS_USE_REUSED}
+                                    : (struct as_watched_use){until, 1, AS_USE_GIVEN_UP};
+    }
+    struct as_survival survival_ = as_survival_estimate(uses, N, 1000000, &times);
+    assert_true(survival_.reused > 0.73 && survival_.reused < 0.77); /* 0.0025 is a standard deviation at most */
+    assert_true(times.bins[as_distance_bin(100)] > 480000 && times.bins[as_distance_bin(100)] < 520000);
+    assert_true(times.bins[as_distance_bin(10000)] > 230000 && times.bins[as_distance_bin(10000)] < 270000);
+    assert_true(survival_.effective == N);
+    memset(&times, 0, sizeof times);
+    survival_ = as_survival_estimate(uses, 0, 10, &times);
+    assert_true(survival_.reused == 0 && survival_.never == 0 && times.total == 0);
+}
+
+/* ---- a machine that answers as the test says: no register, and a trap that comes twice ---- */
+
+static enum as_lens_result refuse(void *context, uint32_t thread, const struct as_lens_watch *watch,
+                                  struct as_lens_ref *ref)
+{
+    return AS_LENS_REFUSED;
+}
+static struct as_lens_watch last_watch;
+static enum as_lens_result accept_(void *context, uint32_t thread, const struct as_lens_watch *watch,
+                                   struct as_lens_ref *ref)
+{
+    *ref = (struct as_lens_ref){.thread = thread};
+    last_watch = *watch;
+    return AS_LENS_OK;
+}
+static enum as_lens_result gone(void *context, const struct as_lens_ref *ref)
+{
+    return AS_LENS_GONE;
+}
+static bool counts(void *context, uint32_t thread, struct as_lens_counts *made)
+{
+    *made = (struct as_lens_counts){.accesses = ++*(uint64_t *)context};
+    return true;
+}
+static uint32_t one(void *context)
+{
+    return 1;
+}
+
+static void strange_machines(void **state)
+{
+    uint64_t clock = 0;
+    const struct as_lens_ops refusing = {.arm = refuse, .disarm = gone, .counts = counts, .registers = one},
+                             plain = {.arm = accept_, .disarm = gone, .counts = counts, .registers = one};
+    struct as_watch_options options = AS_WATCH_OPTIONS_DEFAULT;
+    const struct as_lens_sample sample = {
+        .access = {.thread = 1, .address = 0x1004, .size = 4, .kind = AS_ACCESS_LOAD, .time = 1}, .period = 10};
+    struct as_lens lens = {.ops = &refusing, .context = &clock};
+    struct as_reuse_watch *watch = as_reuse_watch_new(&options, &lens);
+    as_reuse_watch_client.sample(watch, &sample); /* of a thread that nobody announced */
+    as_reuse_watch_client.thread_start(watch, 1, 1);
+    as_reuse_watch_client.sample(watch, &sample);
+    as_reuse_watch_finish(watch);
+    assert_int_equal(as_reuse_watch_result(watch).busy, 1);
+    assert_int_equal(as_reuse_watch_result(watch).armed, 0);
+    as_reuse_watch_free(watch);
+
+    lens.ops = &plain;
+    watch = as_reuse_watch_new(&options, &lens);
+    as_reuse_watch_client.thread_start(watch, 1, 1);
+    as_reuse_watch_client.sample(watch, &sample);
+    assert_int_equal(last_watch.address, 0x1000);
+    assert_int_equal(last_watch.kind, AS_ACCESS_LOAD | AS_ACCESS_STORE);
+    struct as_lens_trap trap = {.access = sample.access, .watch = last_watch};
+    as_reuse_watch_client.trap(watch, &trap);
+    as_reuse_watch_client.trap(watch, &trap); /* one outcome a use */
+    as_reuse_watch_client.sample(watch, &sample);
+    as_reuse_watch_client.trap(watch, &trap); /* of the use before */
+    assert_int_equal(as_reuse_watch_result(watch).reuses, 1);
+    assert_int_equal(as_reuse_watch_result(watch).stale, 2);
+    as_reuse_watch_client.thread_end(watch, 1);
+    assert_int_equal(as_reuse_watch_result(watch).never, 1);
+    as_reuse_watch_free(watch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shorter_than_the_period),
+                                       cmocka_unit_test(longer_than_the_period),
+                                       cmocka_unit_test(invalidations),
+                                       cmocka_unit_test(relaxed_reuse),
+                                       cmocka_unit_test(in_a_cache),
+                                       cmocka_unit_test(times_to_stack),
+                                       cmocka_unit_test(survival),
+                                       cmocka_unit_test(strange_machines)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
