@@ -168,6 +168,7 @@ static void plan(struct session *session)
         .shape = {.shift = (uint32_t)__builtin_ctzll(granularity), .interval = options->interval},
         .sockets = (uint32_t)options->sockets,
         .jobs = options->jobs == UINT64_MAX ? default_jobs() : (uint32_t)options->jobs};
+    session->analysis.shape.distinct = options->method == METHOD_WATCH; /* what it is to be held against */
     if (granularity != machine->memory.line)
         return;
     session->analysis.shape.levels[AS_REUSE_L1] = shape_of(machine, &machine->memory.l1d);

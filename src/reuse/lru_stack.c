@@ -1,8 +1,6 @@
 /* See lru_stack.h. */
 #include "reuse/lru_stack.h"
 
-static const uint32_t invalid = (uint32_t)AS_USE_INVALID;
-
 void as_lru_stack_init(struct as_lru_stack *stack)
 {
     memset(stack, 0, sizeof *stack);
@@ -55,7 +53,7 @@ static void renumber(void *context, uint64_t first, void *records)
 {
     struct as_use *uses = records;
     for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
-        if (uses[i].slot && uses[i].slot != invalid)
+        if (uses[i].slot)
             uses[i].slot = as_slot_order_renumber(context, uses[i].slot);
 }
 
@@ -86,9 +84,8 @@ struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *
 {
     struct as_touched touched = {.kind = AS_TOUCH_COLD, .last = *use};
     uint32_t slot = use->slot;
-    if (slot == invalid) {
+    if (use->invalid) {
         touched.kind = AS_TOUCH_INVALIDATED;
-        slot = 0;
     } else if (slot) {
         touched.kind = AS_TOUCH_REUSE;
         touched.distance = as_slot_order_behind(&stack->order, slot);
@@ -115,10 +112,13 @@ struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *
 bool as_lru_stack_invalidate(struct as_lru_stack *stack, uint64_t key)
 {
     struct as_use *use = as_granules_get(&stack->uses, key);
-    if (!use || !use->slot || use->slot == invalid)
+    if (!use || !use->slot || use->invalid)
         return false;
+    use->invalid = 1;
+    if (stack->distinct)
+        return true;
     add_hole(stack, use->slot);
-    use->slot = invalid;
+    use->slot = 0;
     return true;
 }
 
@@ -137,6 +137,7 @@ void as_lru_stack_copy(struct as_lru_stack *to, struct as_lru_stack *from)
     for (size_t i = 0; i < from->holes.len; i++)
         *as_vec_push(&to->holes) = from->holes.data[i];
     to->granules = from->granules;
+    to->distinct = from->distinct;
 }
 
 void as_lru_stack_forget(struct as_lru_stack *stack, struct as_use *use)

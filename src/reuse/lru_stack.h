@@ -4,7 +4,8 @@
  * An invalidated granule leaves a hole in the stack, as it leaves an empty way in a cache. A touch that finds its
  * granule deeper than the topmost hole, or not at all, fills that hole: what lies below it does not sink. With that, a
  * fully associative LRU cache of n granules misses exactly where the distance is n or more, invalidations included,
- * for every n at once. Without invalidations the distance is the number of distinct granules in between.
+ * for every n at once. Without invalidations the distance is the number of distinct granules in between; with `distinct`
+ * it is that in any case, and invalidated granules keep their place.
  *
  * One thread owns a stack. */
 #ifndef AS_REUSE_LRU_STACK_H
@@ -15,11 +16,11 @@
 
 /* The last use of a granule. */
 struct as_use {
-    uint32_t slot; /* 0: none; AS_USE_INVALID: it was invalidated since */
+    uint32_t slot; /* 0: none */
     uint32_t code; /* who: whatever the caller passed */
-    uint64_t time : 39, offset : 12, thread : 12, write : 1;
+    uint64_t time : 38, offset : 12, thread : 12, write : 1;
+    uint64_t invalid : 1; /* it was invalidated since */
 };
-enum { AS_USE_INVALID = -1 };
 
 struct as_touch {
     uint64_t key; /* the granule */
@@ -46,6 +47,7 @@ struct as_lru_stack {
     struct as_slot_order order;
     AS_VEC(uint32_t) holes; /* a heap, the greatest slot first */
     uint64_t granules;      /* distinct ones so far */
+    bool distinct;          /* no holes */
 };
 
 void as_lru_stack_init(struct as_lru_stack *stack);

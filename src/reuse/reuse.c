@@ -135,7 +135,7 @@ static void fill_leaf(void *context, uint64_t first, void *records)
     const struct as_use *uses = records;
     uint64_t *holders = as_granules_put(&filling->process->holders, first);
     for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
-        if (uses[i].slot && uses[i].slot != (uint32_t)AS_USE_INVALID)
+        if (uses[i].slot && !uses[i].invalid)
             holders[i] |= filling->bit;
 }
 

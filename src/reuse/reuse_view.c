@@ -13,6 +13,7 @@ void as_reuse_view_init(struct as_reuse_view *view, const struct as_reuse_shape 
     view->shape = shape;
     view->shared = shared;
     as_lru_stack_init(&view->stack);
+    view->stack.distinct = shape->distinct;
     as_granules_init(&view->misses, sizeof(struct as_reuse_misses));
     for (int level = first; level <= (int)last; level++)
         as_lru_cache_init(&view->caches[level], &shape->levels[level]);

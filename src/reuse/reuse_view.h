@@ -17,6 +17,7 @@ struct as_reuse_shape {
     uint32_t shift;                                /* a granule has 1 << shift bytes */
     struct as_cache_shape levels[AS_REUSE_LEVELS]; /* in granules; L1 without lines: no caches at all */
     uint64_t interval;                             /* accesses of an interval of the working set */
+    bool distinct; /* distances are granules in between, whatever invalidations do to caches: see lru_stack.h */
 };
 
 /* Touches are granules that accesses touched: one, or more where an access crosses their borders. */

@@ -124,6 +124,35 @@ static void distinct_granules(void **state)
     as_lru_stack_free(&copy);
 }
 
+/* The same with invalidations, which change nothing but the kind of the next touch. */
+static void distinct_whatever(void **state)
+{
+    struct as_lru_stack stack;
+    struct list list = {.most = GRANULES};
+    bool valid[GRANULES] = {0};
+    uint64_t seed = 21;
+    as_lru_stack_init(&stack);
+    stack.distinct = true;
+    for (uint64_t now = 0; now < 100000; now++) {
+        uint64_t i = as_random_below(&seed, 1 + as_random_below(&seed, GRANULES));
+        if (now % 5 == 0) {
+            assert_int_equal(as_lru_stack_invalidate(&stack, key_of(i)), valid[i]);
+            valid[i] = false;
+            continue;
+        }
+        size_t depth = 0;
+        while (depth < list.n && list.keys[depth] != i)
+            depth++;
+        bool ever = list_touch(&list, i);
+        struct as_touched touched = touch(&stack, key_of(i), now);
+        assert_int_equal(touched.kind, valid[i] ? AS_TOUCH_REUSE : ever ? AS_TOUCH_INVALIDATED : AS_TOUCH_COLD);
+        if (valid[i])
+            assert_int_equal(touched.distance, depth);
+        valid[i] = true;
+    }
+    as_lru_stack_free(&stack);
+}
+
 /* More granules than the first table of slots holds: it grows, and memory with the footprint only. */
 static void grows(void **state)
 {
@@ -205,7 +234,8 @@ static void cache_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example), cmocka_unit_test(against_lists), cmocka_unit_test(distinct_granules),
-        cmocka_unit_test(grows),   cmocka_unit_test(order),         cmocka_unit_test(cache_sets)};
+        cmocka_unit_test(example),           cmocka_unit_test(against_lists), cmocka_unit_test(distinct_granules),
+        cmocka_unit_test(distinct_whatever), cmocka_unit_test(grows),         cmocka_unit_test(order),
+        cmocka_unit_test(cache_sets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,8 @@ static struct run run_loops(const struct loops *loops, uint64_t period, enum as_
 {
     struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
     struct as_watch_options watch_options = AS_WATCH_OPTIONS_DEFAULT;
-    struct as_reuse_options exact_options = {.shape = {.shift = 3, .interval = 1000000}, .sockets = 1};
+    struct as_reuse_options exact_options = {.shape = {.shift = 3, .interval = 1000000, .distinct = true},
+                                             .sockets = 1};
     struct place places[MOST_THREADS] = {0};
     struct run run = {0};
     uint64_t clock = 1;
