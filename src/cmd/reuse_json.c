@@ -95,9 +95,11 @@ static void json_level(struct as_json *json, const struct as_reuse_shown *shown,
     as_json_u64(json, "bytes", shape->lines << shown->options->shape.shift);
     as_json_u64(json, "ways", shape->ways);
     as_json_double(json, "predicted", as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines));
-    as_json_double(json, "simulated", as_ratio(as_reuse_sum(missed), all->counts.touches));
-    as_json_u64(json, "misses", as_reuse_sum(missed));
-    json_causes(json, missed);
+    if (!shown->options->shape.sampled) {
+        as_json_double(json, "simulated", as_ratio(as_reuse_sum(missed), all->counts.touches));
+        as_json_u64(json, "misses", as_reuse_sum(missed));
+        json_causes(json, missed);
+    }
     as_json_end(json);
 }
 
@@ -262,6 +264,8 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
     json_working_set(json, shown);
     as_json_u64(json, "table_bytes", as_reuse_bytes(shown->exact));
     json_advice(json, shown);
+    if (shown->options->shape.sampled)
+        return;
     as_json_object(json, "exact");
     as_json_double(json, "accuracy", 1); /* it is its own reference */
     as_json_end(json);
@@ -276,7 +280,9 @@ bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
         as_json_string(json, NULL, *word);
     as_json_end(json);
     as_json_string(json, "source", "model");
-    as_json_string(json, "method", shown->estimate ? "watchpoints" : "exact");
+    as_json_string(json, "method", shown->estimate ? "watchpoints" : shown->options->shape.sampled ? "lines" : "exact");
+    if (shown->options->shape.sampled)
+        as_json_double(json, "rate", 1.0 / (double)(UINT64_C(1) << as_reuse_scale(shown->exact)));
     as_json_string(json, "core", shown->machine->name);
     as_json_u64(json, "granularity", UINT64_C(1) << shown->options->shape.shift);
     as_json_u64(json, "threads", shown->result->threads);

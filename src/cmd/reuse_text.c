@@ -136,7 +136,7 @@ static void print_level(const struct as_reuse_shown *shown, FILE *out, int level
 static void print_levels(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
-    if (!shown->options->shape.levels[AS_REUSE_L1].lines)
+    if (!shown->options->shape.levels[AS_REUSE_L1].lines || shown->options->shape.sampled)
         return;
     fprintf(out,
             "\nCaches of %s, misses of all accesses: as the distances predict, and as LRU caches with sets have them\n"
@@ -233,7 +233,7 @@ static void print_working_set(const struct as_reuse_shown *shown, FILE *out)
     const struct as_reuse_view *view = as_reuse_all_sockets(shown->exact);
     if (!view && as_reuse_count_threads(shown->exact))
         view = as_reuse_get_thread(shown->exact, 0)->view;
-    if (!view || view->working_set.len < 2)
+    if (!view || view->working_set.len < 2 || shown->options->shape.sampled)
         return;
     size_t n = view->working_set.len, columns = n < COLUMNS ? n : COLUMNS;
     uint32_t most = 1;
@@ -271,7 +271,10 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
         return;
     }
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
-    fprintf(out, "\nReuse distances of '%s', exact, in granules of %u bytes:\n\n", shown->argv[0],
+    char how[64] = "exact";
+    if (shown->options->shape.sampled)
+        snprintf(how, sizeof how, "from one of %u lines", 1u << as_reuse_scale(shown->exact));
+    fprintf(out, "\nReuse distances of '%s', %s, in granules of %u bytes:\n\n", shown->argv[0], how,
             1u << shown->options->shape.shift);
     print_counts(shown, out);
     as_reuse_print_histogram(out, "Reuse distance in threads, distinct granules in between, from",

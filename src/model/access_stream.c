@@ -3,6 +3,8 @@
 
 #include "model/access_buffer.h"
 
+#include <stdatomic.h>
+
 struct access_thread {
     uint64_t executed;
     uint64_t offset; /* added to `executed`, it is the thread's clock */
@@ -23,6 +25,10 @@ struct as_access_stream {
     uint64_t executed;             /* by threads that have ended */
     AS_VEC(uint32_t) ended;        /* threads, since the last batch */
     uint64_t stopped;              /* the latest clock at which a thread stopped: to wait, or for good */
+
+    const _Atomic uint64_t *threshold; /* of the granules that are sampled; NULL: everything goes on */
+    uint32_t shift;
+    uint64_t seen;
 
     struct as_access_buffer *buffer;
     size_t batch;                    /* words that fit into it */
@@ -151,6 +157,32 @@ static __attribute__((noinline)) void add_slowly(struct as_access_stream *stream
     }
 }
 
+void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift, const _Atomic uint64_t *threshold)
+{
+    stream->shift = shift;
+    stream->threshold = threshold;
+}
+
+uint64_t as_access_stream_seen(const struct as_access_stream *stream)
+{
+    return stream->seen;
+}
+
+/* Whether any access of the execution may touch a sampled granule. An access has at most 64 bytes, so it reaches into the
+ * granule of its 64th byte or not; which, is looked at where it matters. */
+static inline bool may_be_sampled(struct as_access_stream *stream, const struct as_block_exec *exec)
+{
+    uint64_t threshold = atomic_load_explicit(stream->threshold, memory_order_relaxed), reach = 63;
+    stream->seen += exec->n_words;
+    for (size_t i = 0; i < exec->n_words; i++) {
+        uint64_t address = exec->words[i] & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
+        uint64_t first = address >> stream->shift, last = (address + reach) >> stream->shift;
+        if (first * AS_RANDOM_STEP <= threshold || (first != last && last * AS_RANDOM_STEP <= threshold))
+            return true;
+    }
+    return false;
+}
+
 static __attribute__((noinline)) void tell_path(struct as_access_stream *stream, const struct as_thread *thread,
                                                 uint64_t node)
 {
@@ -165,6 +197,10 @@ static void add_block(struct as_access_stream *stream, struct as_thread *thread,
 {
     const struct as_block *block = exec->block;
     struct access_thread *own = thread->user;
+    if (stream->threshold && !may_be_sampled(stream, exec)) {
+        own->executed += as_block_exec_count(exec);
+        return;
+    }
     bool whole = exec->end - exec->first == block->n && !block->n_hints && exec->n_words <= stream->batch;
     if (__builtin_expect(!whole, 0)) {
         add_slowly(stream, thread, exec);

@@ -10,6 +10,7 @@
 #ifndef AS_MODEL_ACCESS_STREAM_H
 #define AS_MODEL_ACCESS_STREAM_H
 
+#include "base/random.h"
 #include "count/tracker.h"
 #include "engine/engine.h"
 #include "observe/fanout.h"
@@ -28,7 +29,12 @@ enum { AS_ACCESS_PATH = 16 };
 void as_access_stream_follow_calls(struct as_access_stream *stream);
 const struct as_call_tracker *as_access_stream_calls(const struct as_access_stream *stream); /* NULL: not followed */
 uint64_t as_access_stream_executed(const struct as_access_stream *stream); /* instructions, after the run */
-extern const struct as_sink as_access_stream_sink;                         /* its context is the stream */
+/* Before the run: only accesses that touch sampled granules go to the observers (and few others: they look again).
+ * Sampled are granules of 1 << shift bytes, 64 or more, whose number (of the address's 48 bits) times AS_RANDOM_STEP is at
+ * most the threshold, which may fall while the program runs. */
+void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift, const _Atomic uint64_t *threshold);
+uint64_t as_access_stream_seen(const struct as_access_stream *stream); /* accesses, whether passed on or not */
+extern const struct as_sink as_access_stream_sink;                     /* its context is the stream */
 /* After the run: publishes what is left and waits until every observer has seen everything. */
 void as_access_stream_finish(struct as_access_stream *stream);
 void as_access_stream_free(struct as_access_stream *stream);

@@ -4,6 +4,8 @@
 #include "reuse/reuse_pool.h"
 #include "reuse/reuse_rules.h"
 
+#include <stdatomic.h>
+
 enum { HOLDERS = 64 }; /* bits of the directory: threads beyond the last share it */
 
 /* Who holds a granule: a bit for each thread of the process. Made when the second thread appears. */
@@ -30,7 +32,8 @@ struct as_reuse {
     struct as_reuse_view *sockets; /* NULL: one thread so far */
     struct as_reuse_pool *pool;
     struct as_reuse_epoch *epoch; /* under way */
-    size_t run_first;             /* where the run under way begins in its chunk */
+    uint32_t scale;
+    size_t run_first; /* where the run under way begins in its chunk */
     struct as_reuse_view *all, *all_sockets;
 };
 
@@ -48,6 +51,7 @@ static struct as_reuse_view *new_view(const struct as_reuse *reuse, bool shared,
 {
     struct as_reuse_view *view = as_alloc(sizeof *view);
     as_reuse_view_init(view, &reuse->options.shape, shared, first, last);
+    view->scale = reuse->scale;
     return view;
 }
 
@@ -118,6 +122,8 @@ static void make_sockets(struct as_reuse *reuse)
     for (uint32_t i = 0; i < reuse->options.sockets; i++)
         as_reuse_view_init(&reuse->sockets[i], &reuse->options.shape, true, AS_REUSE_LLC,
                            i == first->shown.socket ? AS_REUSE_L2 : AS_REUSE_LLC);
+    for (uint32_t i = 0; i < reuse->options.sockets; i++)
+        reuse->sockets[i].scale = reuse->scale;
     as_reuse_view_branch(&reuse->sockets[first->shown.socket], first->shown.view);
     as_reuse_pool_behind(reuse->pool, run_sockets, reuse);
 }
@@ -201,6 +207,36 @@ static struct thread *thread_of(struct as_reuse *reuse, uint32_t number, uint32_
     return reuse->last;
 }
 
+/* ---- a sample that becomes thinner ---- */
+
+static uint64_t tracked(const struct as_reuse *reuse)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < reuse->threads.len; i++)
+        n += reuse->threads.data[i]->shown.view->stack.granules;
+    return n;
+}
+
+/* Views are behind by what is not published yet; that is little, and more granules than asked for do no harm. */
+static void thin(struct as_reuse *reuse)
+{
+    if (reuse->scale >= reuse->options.thinnest || tracked(reuse) <= reuse->options.most)
+        return;
+    publish(reuse);
+    as_reuse_pool_wait(reuse->pool);
+    uint64_t threshold = UINT64_MAX >> ++reuse->scale;
+    atomic_store_explicit(reuse->options.threshold, threshold, memory_order_relaxed);
+    for (size_t i = 0; i < reuse->threads.len; i++)
+        as_reuse_view_thin(reuse->threads.data[i]->shown.view, threshold, reuse->scale);
+    for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
+        as_reuse_view_thin(&reuse->sockets[i], threshold, reuse->scale);
+}
+
+uint32_t as_reuse_scale(const struct as_reuse *reuse)
+{
+    return reuse->scale;
+}
+
 /* ---- touches ---- */
 
 static inline void add(struct as_reuse *reuse, struct thread *thread, const struct as_touch *touch)
@@ -262,12 +298,24 @@ static void tell_others(struct as_reuse *reuse, struct thread *thread, uint64_t 
     *holders = write ? own : *holders | own;
 }
 
+static inline void take_touch(struct as_reuse *reuse, struct thread *thread, const struct as_touch *touch)
+{
+    if (thread->process->several)
+        tell_others(reuse, thread, touch->key, touch->write);
+    if (!has_room(thread))
+        end_epoch(reuse, thread);
+    add(reuse, thread, touch);
+}
+
 static inline void take_access(struct as_reuse *reuse, struct thread *thread, const struct as_data_access *access)
 {
     uint32_t shift = reuse->options.shape.shift;
     uint64_t mask = (UINT64_C(1) << shift) - 1, address = access->address;
     uint64_t left = access->size ? access->size : 1;
     bool write = access->kind & AS_ACCESS_STORE, first = true;
+    uint64_t threshold = UINT64_MAX;
+    if (reuse->options.shape.sampled)
+        threshold = atomic_load_explicit(reuse->options.threshold, memory_order_relaxed);
     while (left) {
         uint64_t offset = address & mask, room = mask + 1 - offset, bytes = left < room ? left : room;
         struct as_touch touch = {.key = as_reuse_key(thread->shown.process, address, shift),
@@ -276,11 +324,8 @@ static inline void take_access(struct as_reuse *reuse, struct thread *thread, co
                                  .offset = (uint16_t)(offset & 0xfff),
                                  .write = write,
                                  .first = first};
-        if (thread->process->several)
-            tell_others(reuse, thread, touch.key, write);
-        if (!has_room(thread))
-            end_epoch(reuse, thread);
-        add(reuse, thread, &touch);
+        if (as_reuse_hash(touch.key) <= threshold)
+            take_touch(reuse, thread, &touch);
         address += bytes;
         left -= bytes;
         first = false;
@@ -291,6 +336,8 @@ void as_reuse_take(struct as_reuse *reuse, uint32_t thread_number, uint32_t proc
                    const struct as_data_access *accesses, size_t n)
 {
     struct thread *thread = thread_of(reuse, thread_number, process);
+    if (reuse->options.shape.sampled)
+        thin(reuse);
     reuse->run_first = thread->open ? thread->open->n : 0;
     for (size_t i = 0; i < n; i++)
         if (accesses[i].kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE))
@@ -334,6 +381,26 @@ void as_reuse_finish(struct as_reuse *reuse)
     }
     if (reuse->sockets)
         merge_sockets(reuse);
+}
+
+static void adjust(struct as_reuse_view *view, uint64_t touches)
+{
+    struct as_distances *distances = view->shared ? &view->all : &view->distances;
+    int64_t more = (int64_t)(touches - view->counts.touches);
+    int64_t least = -(int64_t)distances->bins[0]; /* no bin is less than empty */
+    more = more < least ? least : more;
+    distances->bins[0] += (uint64_t)more;
+    distances->total += (uint64_t)more;
+    view->counts.touches += (uint64_t)more;
+    *(view->shared ? &view->counts.other : &view->counts.reuses) += (uint64_t)more;
+}
+
+void as_reuse_adjust(struct as_reuse *reuse, uint64_t touches)
+{
+    adjust(reuse->all, touches);
+    reuse->all->counts.accesses = touches;
+    if (reuse->all_sockets)
+        adjust(reuse->all_sockets, touches);
 }
 
 static void finish(void *self, FILE *out)

@@ -21,6 +21,11 @@ struct as_reuse_options {
     struct as_reuse_shape shape;
     uint32_t sockets; /* 1 or more */
     uint32_t jobs;    /* host threads beside the observer's own; 0: none */
+    /* Where the granules are a sample (shape.sampled): those whose hash is below *threshold. It begins at UINT64_MAX, all of
+     * them, and is halved whenever more than `most` granules are tracked, down to 1 of 1 << thinnest. */
+    _Atomic uint64_t *threshold;
+    uint64_t most;
+    uint32_t thinnest;
 };
 
 struct as_reuse_thread {
@@ -35,6 +40,10 @@ void as_reuse_free(struct as_reuse *reuse);
 void as_reuse_take(struct as_reuse *reuse, uint32_t thread, uint32_t process, const struct as_data_access *accesses,
                    size_t n);
 void as_reuse_finish(struct as_reuse *reuse);
+/* Of a sample, after finish: the run made so many touches in all. What the sample has more or less of them than its granules
+ * should, is that of hot granules, which are few: it is put to or taken from the shortest distance (as SHARDS does). */
+void as_reuse_adjust(struct as_reuse *reuse, uint64_t touches);
+uint32_t as_reuse_scale(const struct as_reuse *reuse); /* one of 1 << scale granules is sampled */
 /* The same as an observer: its self is the struct as_reuse, and its free frees it. */
 extern const struct as_observer as_reuse_observer;
 

@@ -68,13 +68,14 @@ static void count_pair(struct as_reuse_view *view, const struct as_touch *touch,
                        bool spatial, bool false_sharing)
 {
     struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
-    pair->count++;
-    pair->spatial += spatial;
-    pair->false_sharing += false_sharing;
-    pair->octaves[as_distance_octave(touched->distance)]++;
+    uint64_t weight = UINT64_C(1) << view->scale;
+    pair->count += weight;
+    pair->spatial += spatial * weight;
+    pair->false_sharing += false_sharing * weight;
+    pair->octaves[as_distance_octave(touched->distance)] += weight;
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
-        pair->beyond[level] += touched->distance >= view->shape->levels[level].lines;
-    pair->spatial_beyond += spatial && touched->distance >= view->shape->levels[AS_REUSE_L1].lines;
+        pair->beyond[level] += (touched->distance >= view->shape->levels[level].lines) * weight;
+    pair->spatial_beyond += (spatial && touched->distance >= view->shape->levels[AS_REUSE_L1].lines) * weight;
 }
 
 /* ---- the caches of the machine ---- */
@@ -142,7 +143,7 @@ void as_reuse_view_invalidate(struct as_reuse_view *view, uint64_t key)
 {
     if (!as_lru_stack_invalidate(&view->stack, key))
         return;
-    view->counts.invalidations++;
+    view->counts.invalidations += UINT64_C(1) << view->scale;
     for (int level = 0; level < AS_REUSE_LEVELS; level++) {
         struct as_cached_line out;
         if (!view->caches[level].lines)
@@ -169,17 +170,19 @@ static inline void count_reuse(struct as_reuse_view *view, uint32_t thread, cons
     enum as_reuse_relation relation = touched->last.thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
     enum as_reuse_outcome outcome = view->shared ? as_reuse_in_cache(first_writes, touch->write, relation)
                                                  : as_reuse_in_thread(first_writes, touch->write, relation);
+    uint64_t weight = UINT64_C(1) << view->scale;
     if (view->shared)
-        as_distances_add(&view->all, touched->distance, 1);
+        as_distances_add(&view->all, touched->distance, weight);
     if (outcome != AS_REUSE_REUSE) {
-        view->counts.other++;
+        view->counts.other += weight;
         return;
     }
-    view->counts.reuses++;
-    view->counts.temporal += !spatial;
-    view->counts.false_sharing += as_reuse_is_false_sharing(first_writes, spatial, relation);
-    as_distances_add(&view->distances, touched->distance, 1);
-    as_distances_add(&view->times, touched->time, 1);
+    view->counts.reuses += weight;
+    view->counts.temporal += !spatial * weight;
+    view->counts.false_sharing += as_reuse_is_false_sharing(first_writes, spatial, relation) * weight;
+    as_distances_add(&view->distances, touched->distance, weight);
+    if (!view->shape->sampled)
+        as_distances_add(&view->times, touched->time, 1);
     count_pair(view, touch, touched, spatial, as_reuse_is_false_sharing(first_writes, spatial, relation));
 }
 
@@ -191,20 +194,23 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
         view->now++;
     }
     struct as_touched touched = as_lru_stack_touch(&view->stack, use, touch, thread & 0xfff, view->now - 1);
-    view->counts.touches++;
+    uint64_t weight = UINT64_C(1) << view->scale;
+    touched.distance <<= view->scale;
+    view->counts.touches += weight;
     view->interval_granules += touched.kind == AS_TOUCH_COLD || touched.last.time < view->interval_start;
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
-        view->beyond[level] += touched.kind != AS_TOUCH_REUSE || touched.distance >= view->shape->levels[level].lines;
+        view->beyond[level] +=
+            (touched.kind != AS_TOUCH_REUSE || touched.distance >= view->shape->levels[level].lines) * weight;
     if (touched.kind == AS_TOUCH_REUSE)
         count_reuse(view, thread & 0xfff, touch, &touched);
     else if (touched.kind == AS_TOUCH_COLD)
-        view->counts.cold++;
+        view->counts.cold += weight;
     else
-        view->counts.after_invalidation++;
-    if (view->shape->levels[AS_REUSE_L1].lines && (!view->shared || touch->missed))
+        view->counts.after_invalidation += weight;
+    if (view->shape->levels[AS_REUSE_L1].lines && !view->shape->sampled && (!view->shared || touch->missed))
         look_up(view, touch, &touched);
     if (!view->shared)
-        code_of(view, touch->code)->touches++;
+        code_of(view, touch->code)->touches += weight;
 }
 
 /* A touch needs its record and, with that, its place in the order of slots: both are asked for ahead of time. */
@@ -228,6 +234,27 @@ void as_reuse_view_run(struct as_reuse_view *view, uint32_t thread, struct as_to
 {
     for (size_t i = 0; i < n; i += GROUP)
         run_group(view, thread, touches + i, n - i < GROUP ? n - i : GROUP);
+}
+
+struct thinning {
+    struct as_reuse_view *view;
+    uint64_t threshold;
+};
+
+static void thin_leaf(void *context, uint64_t first, void *records)
+{
+    const struct thinning *thinning = context;
+    struct as_use *uses = records;
+    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+        if (uses[i].slot && as_reuse_hash(first + i) > thinning->threshold)
+            as_lru_stack_forget(&thinning->view->stack, &uses[i]);
+}
+
+void as_reuse_view_thin(struct as_reuse_view *view, uint64_t threshold, uint32_t scale)
+{
+    struct thinning thinning = {.view = view, .threshold = threshold};
+    view->scale = scale;
+    as_granules_each(&view->stack.uses, thin_leaf, &thinning);
 }
 
 void as_reuse_view_end(struct as_reuse_view *view)

@@ -17,6 +17,7 @@ struct as_reuse_shape {
     uint32_t shift;                                /* a granule has 1 << shift bytes */
     struct as_cache_shape levels[AS_REUSE_LEVELS]; /* in granules; L1 without lines: no caches at all */
     uint64_t interval;                             /* accesses of an interval of the working set */
+    bool sampled;  /* granules are a sample: no caches are simulated, times are not known */
     bool distinct; /* distances are granules in between, whatever invalidations do to caches: see lru_stack.h */
 };
 
@@ -55,7 +56,8 @@ struct as_reuse_view {
     const struct as_reuse_shape *shape;
     bool shared;
     struct as_lru_stack stack;
-    uint64_t now; /* accesses so far */
+    uint64_t now;   /* accesses so far */
+    uint32_t scale; /* each granule stands for 1 << scale */
     struct as_reuse_counts counts;
     struct as_distances distances, times; /* of reuses as the rules have them */
     struct as_distances all; /* of every touch that is neither cold nor invalidated: the miss-ratio curve */
@@ -83,6 +85,13 @@ void as_reuse_view_end(struct as_reuse_view *view); /* after the last touch, bef
 /* `to` is a new view of a shared cache: it takes over what `from` knows of the last level, as if it had seen all that
  * `from` has. Pairs, codes and misses stay. */
 void as_reuse_view_branch(struct as_reuse_view *to, struct as_reuse_view *from);
+/* Granules that are sampled no longer are forgotten: those whose as_reuse_hash is greater than `threshold`. */
+void as_reuse_view_thin(struct as_reuse_view *view, uint64_t threshold, uint32_t scale);
+/* The hash that decides which granules are sampled; processes alike. */
+static inline uint64_t as_reuse_hash(uint64_t key)
+{
+    return (key & ((UINT64_C(1) << 48) - 1)) * AS_RANDOM_STEP;
+}
 /* Adds counts, histograms, codes, pairs and misses. Stacks, caches and intervals stay. */
 void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from);
 uint64_t as_reuse_view_bytes(const struct as_reuse_view *view);

@@ -133,11 +133,18 @@ holds "watch: the reservoir is at work" 'd["watched"]["given_up"] > 20 and d["wa
 holds "watch: the pair" 'd["pairs"][0]["reuse"]["function"] in ("work", "walk_own")' watch.json
 check_json "watch: one register" 'd["watched"]["reused"] > 20 and d["watched"]["dropped"] > d["watched"]["armed"]' ribench --method watch --period 600 --registers 1
 check_json "watch: threads that share" 'd["watched"]["invalidated"] > 10 and d["invalidations"] > 1000' \
-    "$ASSAY" reuse --json --method watch --granularity 8 --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 4 200 20 100 1 10 1 10 1 10 1 10
+    "$ASSAY" reuse --json --method watch --granularity 8 --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 60 200 20 100 1 10 1 10 1 10 1 10
 check_json "watch: in the shared cache" 'd["watched"]["reused"] > 10 and d["watched"]["invalidated"] == 0' \
-    "$ASSAY" reuse --json --method watch --shared --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 4 200 20 100 1 10 1 10 1 10 1 10
+    "$ASSAY" reuse --json --method watch --shared --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 60 200 20 100 1 10 1 10 1 10 1 10
 check "watch as text" "$ASSAY" reuse --method watch --exact --period 1000 -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
 check_stderr_line 'watches no more' "a line cannot be watched" "$ASSAY" reuse --method watch --granularity 64 -- true
+
+# A sample of the lines: of few lines all are taken, and the answers are those of every access.
+walks w walk --method lines >lines.json
+holds "lines: few lines are all there" 'd["method"] == "lines" and d["rate"] == 1 and sum(b["count"] for b in d["histogram"] if b["lo"] == 512) == 9000' lines.json
+walks w walk --method lines --lines 64 >thin.json
+holds "lines: fewer are a sample" 'd["rate"] < 0.2 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
+check_stderr_line 'granularity of 64 or more' "lines have 64 bytes" "$ASSAY" reuse --method lines --granularity 8 -- true
 
 # Several processes, nothing at all, and wrong words.
 check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'
