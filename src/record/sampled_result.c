@@ -34,58 +34,90 @@ static double mean_cost(const struct as_sampled *sampled, const struct as_stratu
     return executions > 0 ? units / executions : (double)AS_CYCLE_UNITS;
 }
 
-static double ratio(double count, double units, double executions, double elsewhere)
+/* How the time in a stratum's regions becomes the time in all of it. An instruction that enough regions have has a factor
+ * of its own: what it was executed over what it was executed in regions. All others, with those that no region has, share
+ * one: a few executions, the first of a loop perhaps, say nothing about millions of them. */
+struct scale {
+    double *own;                       /* by id; 0: the shared one */
+    double shared;                     /* 0: no region has any of them */
+    double without[AS_SAMPLED_GROUPS]; /* the shared one without a group's regions */
+    struct fallback fallback;
+};
+
+/* Whether enough of the groups have it. */
+static bool is_common(const struct as_stratum *stratum, size_t id)
 {
-    return executions > 0 ? count * units / executions : count * elsewhere;
+    uint32_t has = 0, all = stratum->regions < AS_SAMPLED_GROUPS ? stratum->regions : AS_SAMPLED_GROUPS;
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        has += as_sampled_at(&stratum->groups[group].executions, id) > 0;
+    return 2 * has >= all && has > 1;
 }
 
-static void fold_replicates(struct as_sampled *sampled, const struct as_stratum *stratum, size_t id, double elsewhere)
+static void make_scale(const struct as_sampled *sampled, const struct as_stratum *stratum, struct scale *scale)
+{
+    double count = 0, executions = 0, less[AS_SAMPLED_GROUPS] = {0};
+    *scale = (struct scale){.own = as_alloc_array(stratum->costs.len + 1, sizeof *scale->own),
+                            .fallback = {.sampled = sampled, .mean = mean_cost(sampled, stratum)}};
+    for (size_t id = 0; id < stratum->costs.len; id++) {
+        double own = stratum->costs.data[id].executions;
+        if (stratum->full || (own > 0 && is_common(stratum, id))) {
+            scale->own[id] = stratum->full ? 1 : as_sampled_at(&stratum->counts, id) / own;
+            continue;
+        }
+        count += as_sampled_at(&stratum->counts, id);
+        executions += own;
+        for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+            less[group] += as_sampled_at(&stratum->groups[group].executions, id);
+    }
+    scale->shared = executions > 0 ? count / executions : 0;
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        scale->without[group] = executions - less[group] > 0.5 ? count / (executions - less[group]) : 0;
+}
+
+static double factor_of(const struct scale *scale, size_t id)
+{
+    return scale->own[id] > 0 ? scale->own[id] : scale->shared;
+}
+
+/* The estimate without a group of regions. */
+static double replicate_of(const struct as_stratum *stratum, const struct scale *scale, size_t id, int group)
 {
     const struct as_sampled_cost *cost = &stratum->costs.data[id];
     double count = as_sampled_at(&stratum->counts, id), units = as_sampled_units(cost);
-    for (int group = 0; group < AS_SAMPLED_GROUPS; group++) {
-        double less_units = as_sampled_at(&stratum->groups[group].units, id);
-        double less = as_sampled_at(&stratum->groups[group].executions, id);
-        double left = cost->executions - less;
-        as_sampled_numbers_add(&sampled->replicates[group], id,
-                               stratum->full ? units
-                                             : ratio(count, units - less_units, left > 0.5 ? left : 0, elsewhere));
-    }
-}
-
-/* The factor from an instruction's time in the regions to its time in the stratum; 0: no region has it. */
-static double factor_of(const struct as_stratum *stratum, size_t id)
-{
-    const struct as_sampled_cost *cost = &stratum->costs.data[id];
+    double left = cost->executions - as_sampled_at(&stratum->groups[group].executions, id);
     if (stratum->full)
-        return 1;
-    return cost->executions > 0 ? as_sampled_at(&stratum->counts, id) / cost->executions : 0;
+        return units;
+    units -= as_sampled_at(&stratum->groups[group].units, id);
+    if (scale->own[id] > 0)
+        return left > 0.5 ? count * units / left : count * cost_elsewhere(&scale->fallback, id);
+    return scale->without[group] > 0 ? units * scale->without[group] : count * cost_elsewhere(&scale->fallback, id);
 }
 
 static void fold_instruction(struct as_sampled *sampled, const struct as_stratum *stratum, size_t id,
-                             const struct fallback *fallback)
+                             const struct scale *scale)
 {
     struct as_sampled_cost *to = &sampled->costs.data[id];
-    double count = as_sampled_at(&stratum->counts, id), factor = factor_of(stratum, id);
-    double elsewhere = cost_elsewhere(fallback, id);
-    fold_replicates(sampled, stratum, id, elsewhere);
-    if (factor > 0) {
-        for (int state = 0; state < AS_STATE_COUNT; state++)
-            to->units[state] += factor * stratum->costs.data[id].units[state];
-    } else if (count > 0) {
-        to->units[AS_STATE_COMPUTING] += count * elsewhere;
+    double count = as_sampled_at(&stratum->counts, id), factor = factor_of(scale, id);
+    double elsewhere = cost_elsewhere(&scale->fallback, id);
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        as_sampled_numbers_add(&sampled->replicates[group], id, replicate_of(stratum, scale, id, group));
+    for (int state = 0; state < AS_STATE_COUNT; state++)
+        to->units[state] += factor * stratum->costs.data[id].units[state];
+    if (stratum->costs.data[id].executions == 0)
         sampled->summary.unseen += (uint64_t)count;
+    if (factor == 0 && count > 0) {
+        to->units[AS_STATE_COMPUTING] += count * elsewhere;
         *as_vec_push(&sampled->parts) =
             (struct as_sampled_part){.id = (uint32_t)id, .units = count * elsewhere, .count = count};
     }
     as_sampled_numbers_add(&sampled->counts, id, count);
 }
 
-static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stratum)
+static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stratum, const struct scale *scale)
 {
     for (size_t i = 0; i < stratum->pics.len; i++) {
         const struct as_pics_entry *entry = &stratum->pics.data[i];
-        double factor = factor_of(stratum, entry->id);
+        double factor = factor_of(scale, entry->id);
         *as_vec_push(&sampled->parts) = (struct as_sampled_part){.id = entry->id,
                                                                  .events = entry->events,
                                                                  .units = factor * (double)entry->units,
@@ -116,7 +148,7 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
 
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum)
 {
-    struct fallback fallback = {.sampled = sampled, .mean = mean_cost(sampled, stratum)};
+    struct scale scale;
     struct as_stratum same = *stratum;
     size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
     while (same.costs.len < n)
@@ -124,11 +156,13 @@ void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratu
     ((struct as_stratum *)stratum)->costs = same.costs; /* only grown */
     while (sampled->costs.len < n)
         *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
+    make_scale(sampled, stratum, &scale);
     for (size_t id = 0; id < n; id++)
         if (as_sampled_at(&stratum->counts, id) > 0 || stratum->costs.data[id].executions > 0 ||
             as_sampled_units(&stratum->costs.data[id]) > 0)
-            fold_instruction(sampled, stratum, id, &fallback);
-    fold_parts(sampled, stratum);
+            fold_instruction(sampled, stratum, id, &scale);
+    fold_parts(sampled, stratum, &scale);
+    free(scale.own);
     fold_paths(sampled, stratum);
     sampled->summary.regions += stratum->full ? 0 : stratum->regions;
     sampled->summary.strata++;
