@@ -20,6 +20,7 @@ enum { AS_CFG_NONE = UINT32_MAX };
 enum as_cfg_flag {
     AS_CFG_FALLS = 1 << 0,   /* control can go on behind it: falls through, or comes back from a call */
     AS_CFG_ENTRY = 1 << 1,   /* the first of its function */
+    AS_CFG_TARGET = 1 << 3,  /* a branch leads to it, or was seen to */
     AS_CFG_PADDING = 1 << 2, /* nothing but no-operations that nothing leads to: fills space between code */
 };
 

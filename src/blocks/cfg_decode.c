@@ -137,6 +137,7 @@ static void settle_padding(struct as_cfg_module *module, const struct as_cfg_fun
                         before->last_class != AS_CLASS_CALL && before->last_class != AS_CLASS_CALL_INDIRECT);
         if (entered)
             block->flags &= ~AS_CFG_PADDING;
+        block->flags |= as_map_get(targets, block->start) ? AS_CFG_TARGET : 0;
     }
 }
 

@@ -1,6 +1,7 @@
 /* assay blocks: how often each basic block ran. */
 #include "base/log.h"
 #include "blocks/exact.h"
+#include "cmd/blocks_for.h"
 #include "cmd/blocks_show.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
@@ -17,6 +18,7 @@ struct blocks_options {
     bool json, csv, never;
     const char *output, *module, *function;
     uint64_t blocks, functions, loops, traces;
+    int for_;
 };
 
 static const struct as_option options_table[] = {
@@ -27,6 +29,14 @@ static const struct as_option options_table[] = {
      .help = "Print one line a block, as comma-separated values; the program's own standard output then goes to "
              "standard error."},
     AS_OUTPUT_OPTION(struct blocks_options, output, AS_OUTPUT_HELP_RUN),
+    {.name = "for",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct blocks_options, for_),
+     .value = "people|autofdo|autofdo-binary|bolt|pre-aggregated|profgen",
+     .choices = as_blocks_for_choices,
+     .help = "Write a profile for a compiler instead: LLVM's sample profile as text or binary (clang "
+             "-fprofile-sample-use), fdata for llvm-bolt, pre-aggregated for perf2bolt -pa, or what llvm-profgen "
+             "--unsymbolized-profile reads. Of the program's own file, or of --module."},
     {.name = "function",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct blocks_options, function),
@@ -99,10 +109,24 @@ static void close_counters(struct counters *counters)
     as_sink_tee_free(counters->tee);
 }
 
+static int write_profile(const struct blocks_options *options, const struct as_blocks_shown *shown,
+                         struct as_output *output)
+{
+    struct as_error err = AS_ERROR_INIT;
+    uint32_t module = as_blocks_module(shown->flow->cfg, options->module, shown->what, &err);
+    if (module != AS_CFG_NONE &&
+        as_blocks_write_for((enum as_blocks_for)options->for_, shown->flow, module, output->file, &err))
+        return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);
+    as_output_drop(output);
+    return as_cli_fail(&as_command_blocks, &err);
+}
+
 static int write_result(const struct blocks_options *options, const struct as_blocks_shown *shown,
                         struct as_output *output)
 {
     struct as_error err = AS_ERROR_INIT;
+    if (options->for_)
+        return write_profile(options, shown, output);
     if (options->function && !as_blocks_has_function(shown)) {
         as_output_drop(output);
         as_error_set(&err, "no function '%s' was executed; 'assay blocks --functions 1000' lists those that were",
@@ -153,7 +177,7 @@ static int run_program(const struct blocks_options *options, char **argv)
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     bool ok = as_output_open(&output, options->output, &err);
     open_counters(&counters);
-    engine_options.stdout_to_stderr = (options->json || options->csv) && !options->output;
+    engine_options.stdout_to_stderr = (options->json || options->csv || options->for_) && !options->output;
     engine_options.blocks_only = true;
     engine_options.tick = tick;
     engine_options.tick_context = &watch;
@@ -184,6 +208,8 @@ static int run_blocks(int argc, char **argv)
     options.output = as_output_name(options.output);
     if (options.json && options.csv)
         return as_cli_usage(&as_command_blocks, "--json and --csv exclude each other");
+    if (options.for_ && (options.json || options.csv))
+        return as_cli_usage(&as_command_blocks, "--for has a format of its own: leave --json and --csv out");
     if (rest >= argc)
         return as_cli_usage(&as_command_blocks, "no program given");
     int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
@@ -204,6 +230,8 @@ const struct as_command as_command_blocks = {
     .examples = "  assay blocks -- ./prog arg\n"
                 "  assay blocks --function main -- ./prog\n"
                 "  assay blocks --never --module prog -- ./prog\n"
+                "  assay blocks --for autofdo -o prog.prof -- ./prog   (then clang -fprofile-sample-use=prog.prof)\n"
+                "  assay blocks --for bolt -o prog.fdata -- ./prog     (then llvm-bolt prog -data=prog.fdata ...)\n"
                 "  assay blocks --csv -o blocks.csv -- ./prog\n",
     .run = run_blocks,
 };

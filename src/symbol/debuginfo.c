@@ -17,6 +17,7 @@ enum {
     INDEX_SECONDS = 30, /* processor time for the index of all units … */
     UNIT_SECONDS = 5,   /* … and for the scopes of one; large real programs take a hundredth of it */
     MAX_RANGES = 1 << 24,
+    AT_DISCRIMINATOR = 0x2136, /* DW_AT_GNU_discriminator, which elfutils has no name for */
 };
 
 struct unit {
@@ -158,15 +159,21 @@ static struct as_scopes *scopes_of(struct as_debug *debug, struct unit *unit)
     return &unit->scopes;
 }
 
+/* As in the symbol table; NULL where it has no name. */
+static const char *linkage_name(const struct as_scope *scope)
+{
+    Dwarf_Attribute attr;
+    if (as_scope_attr(&scope->die, DW_AT_linkage_name, &attr) ||
+        as_scope_attr(&scope->die, DW_AT_MIPS_linkage_name, &attr) || as_scope_attr(&scope->die, DW_AT_name, &attr))
+        return dwarf_formstring(&attr);
+    return NULL;
+}
+
 static const char *scope_name(struct as_debug *debug, struct as_scope *scope)
 {
     if (scope->name != NULL)
         return scope->name;
-    Dwarf_Attribute attr;
-    const char *raw = NULL;
-    if (as_scope_attr(&scope->die, DW_AT_linkage_name, &attr) ||
-        as_scope_attr(&scope->die, DW_AT_MIPS_linkage_name, &attr) || as_scope_attr(&scope->die, DW_AT_name, &attr))
-        raw = dwarf_formstring(&attr);
+    const char *raw = linkage_name(scope);
     char text[AS_NAME_MAX];
     as_demangle(raw != NULL && raw[0] != '\0' ? raw : "??", text, sizeof text);
     scope->name = as_strings_get(debug->strings, as_strings_intern(debug->strings, text));
@@ -210,4 +217,35 @@ char *as_debug_member(struct as_debug *debug, uint64_t variable, uint64_t offset
 uint64_t as_debug_element(struct as_debug *debug, uint64_t variable)
 {
     return as_members_element(members_of(debug), variable);
+}
+
+static uint32_t number_of(const struct as_scope *scope, unsigned attribute)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word value;
+    bool known = as_scope_attr(&scope->die, attribute, &attr) && dwarf_formudata(&attr, &value) == 0;
+    return known && value <= INT32_MAX ? (uint32_t)value : 0;
+}
+
+size_t as_debug_frames(struct as_debug *debug, uint64_t address, struct as_source_frame *frames, size_t max)
+{
+    struct unit *unit = find_unit(debug, address);
+    if (unit == NULL)
+        return 0;
+    struct as_scopes *scopes = scopes_of(debug, unit);
+    const struct as_line_run *run = as_line_table_find(lines_of(debug, unit), address);
+    uint32_t line = run != NULL ? run->line : 0, discriminator = run != NULL ? run->discriminator : 0;
+    size_t count = 0;
+    for (uint32_t at = as_interval_find(&scopes->index, address); at != AS_SCOPE_NONE && count < max;) {
+        const struct as_scope *scope = &scopes->scopes.data[at];
+        frames[count++] = (struct as_source_frame){.linkage = linkage_name(scope),
+                                                   .declared = number_of(scope, DW_AT_decl_line),
+                                                   .line = line,
+                                                   .discriminator = discriminator,
+                                                   .inlined = scope->inlined};
+        line = scope->call_line;
+        discriminator = number_of(scope, AT_DISCRIMINATOR);
+        at = scope->inlined ? scope->parent : AS_SCOPE_NONE;
+    }
+    return count;
 }

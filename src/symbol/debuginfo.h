@@ -26,6 +26,17 @@ size_t as_debug_inline(struct as_debug *debug, uint64_t address, struct as_inlin
 char *as_debug_member(struct as_debug *debug, uint64_t variable, uint64_t offset);
 uint64_t as_debug_element(struct as_debug *debug, uint64_t variable);
 
+/* The same as compilers' sample profiles want it, innermost first: where in its function the instruction is, or the call
+ * of the frame before it. Strings live as long as the debug information. Returns how many were written; 0: unknown. */
+struct as_source_frame {
+    const char *linkage; /* as in the symbol table; NULL: it has no name */
+    uint32_t declared;   /* the line of the function's declaration */
+    uint32_t line;       /* 0: unknown */
+    uint32_t discriminator;
+    bool inlined; /* into the frame behind it */
+};
+size_t as_debug_frames(struct as_debug *debug, uint64_t address, struct as_source_frame *frames, size_t max);
+
 /* One line about what had to be left out, or NULL. */
 const char *as_debug_problem(const struct as_debug *debug);
 

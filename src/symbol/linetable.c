@@ -164,7 +164,7 @@ struct program {
 };
 
 struct row {
-    uint64_t address, op_index, file, line, column;
+    uint64_t address, op_index, file, line, column, discriminator;
 };
 
 struct machine {
@@ -194,13 +194,15 @@ static void close_row(struct machine *m)
                              .length = (uint32_t)length,
                              .file = (uint32_t)m->last.file,
                              .line = (uint32_t)m->last.line,
-                             .column = m->last.column <= UINT16_MAX ? (uint16_t)m->last.column : 0};
+                             .column = m->last.column <= UINT16_MAX ? (uint16_t)m->last.column : 0,
+                             .discriminator = (uint32_t)m->last.discriminator};
 }
 
 static void emit(struct machine *m)
 {
     close_row(m);
     m->last = m->now;
+    m->now.discriminator = 0;
     m->open = true;
 }
 
@@ -235,7 +237,10 @@ static void extended(struct machine *m, struct reader *r)
             *as_vec_push(&m->table->files) = take_file_4(&op, name);
         }
         break;
-    default: /* discriminators and what vendors add */
+    case DW_LNE_set_discriminator:
+        m->now.discriminator = take_uleb(&op);
+        break;
+    default: /* what vendors add */
         break;
     }
 }

@@ -13,7 +13,8 @@ struct as_line_run {
     uint32_t length;
     uint32_t file; /* as in the table; see as_line_table_file */
     uint32_t line;
-    uint16_t column; /* 0 where unknown or too large */
+    uint16_t column;        /* 0 where unknown or too large */
+    uint32_t discriminator; /* which of several blocks of the line; 0 where there is none */
 };
 
 struct as_line_file {

@@ -1,0 +1,26 @@
+/* `assay blocks --for`: counts of a module's blocks as a profile for a compiler or a rewriter of programs. */
+#ifndef AS_CMD_BLOCKS_FOR_H
+#define AS_CMD_BLOCKS_FOR_H
+
+#include "blocks/flow.h"
+
+#include <stdio.h>
+
+/* As in as_blocks_for_choices. */
+enum as_blocks_for {
+    AS_BLOCKS_FOR_NOTHING,
+    AS_BLOCKS_FOR_AUTOFDO,
+    AS_BLOCKS_FOR_AUTOFDO_BINARY,
+    AS_BLOCKS_FOR_BOLT,
+    AS_BLOCKS_FOR_AGGREGATED,
+    AS_BLOCKS_FOR_PROFGEN,
+};
+extern const char *const as_blocks_for_choices[];
+
+/* The module of this name or path, or the one that the program's file is; AS_CFG_NONE with the reason in err. */
+uint32_t as_blocks_module(const struct as_cfg *cfg, const char *name, const char *program, struct as_error *err);
+
+bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, uint32_t module, FILE *out,
+                         struct as_error *err) AS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# assay blocks --for: profiles for compilers, held against what the exact counts say and, where they are installed,
+# against LLVM's own tools.
+. "$(dirname "$0")/lib.sh"
+
+cat >known.c <<'END'
+#include <stdlib.h>
+static inline __attribute__((always_inline)) int twice(int x)
+{
+    return x % 3 ? x * 2 : x - 1;
+}
+__attribute__((noinline)) int add(int x)
+{
+    return twice(x) + 7;
+}
+__attribute__((noinline)) static int sub(int x)
+{
+    return x - 7;
+}
+int (*volatile table[])(int) = {add, sub, sub, sub};
+__attribute__((noinline)) int sum(const unsigned char *p, int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += p[i] * 3;
+    return s;
+}
+int main(int argc, char **argv)
+{
+    static unsigned char bytes[1003];
+    int s = 0;
+    for (int i = 0; i < 4000; i++)
+        s += table[i & 3](i);
+    for (int i = 0; i < 50; i++) {
+        s += sum(bytes, 1003 - argc);
+        __asm__ volatile("" : : : "memory"); /* so that it is called each time */
+    }
+    if (argc > 100)
+        abort();
+    return s == 42;
+}
+END
+compiler=cc
+command -v clang >/dev/null && compiler="clang -fdebug-info-for-profiling"
+check "the program" $compiler -O2 -g -o known known.c
+profile() { "$ASSAY" blocks "$@" -- ./known; }
+profile --for autofdo -o auto.prof
+profile --json -o all.json
+
+# line FUNCTION OFFSET: the count of a line, as the text has it.
+cat >line.py <<'END'
+import re, sys
+wanted, offset, inside = sys.argv[1], sys.argv[2], False
+for line in open("auto.prof"):
+    if not line.startswith(" "):
+        inside = line.rsplit(":", 2)[0] == wanted
+        if inside and offset == "head":
+            print(line.rsplit(":", 2)[2].strip())
+    elif inside and re.match(rf" {offset}(\.\d+)?: \d+", line) and offset != "head":
+        print(line.split(":", 1)[1].strip())
+END
+line() { python3 line.py "$@"; }
+check_stdout_equals 1000 "head: how often a function was called" line add head
+check_stdout_equals 3000 "… a local one" line sub head
+check_stdout_equals 3000 "lines count from the function's own" line sub 2
+check_same "the indirect call's targets" 1 "$(line main 5 | grep -c 'sub:3000 add:1000')"
+check_same "what was inlined is below its call" 1 "$(grep -c '^ 2: twice:' auto.prof)"
+check_same "no line of what never ran has a count" "" "$(line main 11 | grep -v '^0')"
+if [ "$compiler" = cc ]; then
+    skip "copies of an unrolled loop" "no clang"
+else
+    check_stdout_equals 50100 "copies of an unrolled or vectorised loop count together" line sum 4
+fi
+if command -v llvm-profdata >/dev/null; then
+    check "llvm-profdata reads the text" llvm-profdata show --sample auto.prof
+    profile --for autofdo-binary -o auto.bin
+    check "… and the binary" llvm-profdata show --sample auto.bin
+    llvm-profdata merge --sample --text auto.prof -o from-text
+    llvm-profdata merge --sample --text auto.bin -o from-binary
+    check "both say the same" cmp from-text from-binary
+    llvm-profdata merge --sample --binary auto.prof -o theirs.bin
+    check "… and LLVM's own binary of the text does" cmp from-text <(llvm-profdata merge --sample --text theirs.bin -o -)
+else
+    skip "LLVM reads the profiles" "no llvm-profdata"
+fi
+if command -v clang >/dev/null; then
+    check "clang takes the profile" clang -O2 -Werror -fprofile-sample-use=auto.prof -o better known.c
+    check_same "… and computes the same" "$(./known; echo $?)" "$(./better; echo $?)"
+else
+    skip "clang takes the profile" "no clang"
+fi
+
+# By address: the runs together execute every block as often as it was.
+profile --for pre-aggregated -o known.pa
+profile --for profgen -o known.ranges
+cat >runs.py <<'END'
+import json, sys
+runs, taken = [], {}
+for line in open("known.pa"):
+    w = line.split()
+    if w[0] == "F":
+        runs.append((int(w[1], 16), int(w[2], 16), int(w[3])))
+    else:
+        assert w[0] == "B" and len(w) == 5, line
+        taken[int(w[1], 16)] = taken.get(int(w[1], 16), 0) + int(w[3])
+blocks = [b for b in json.load(open("all.json"))["blocks"] if b["module"].endswith("/known") and "plt" not in b["function"]]
+assert len(blocks) > 20
+for b in blocks:
+    at = int(b["address"], 16)
+    seen = sum(n for start, end, n in runs if start <= at <= end)
+    assert seen == b["executions"], (b["function"], b["offset"], seen, b["executions"])
+ranges = open("known.ranges").read().split()
+n = int(ranges[0])
+assert len(ranges) == 2 + n + int(ranges[n + 1]) and all("-" in r for r in ranges[1:n + 1])
+assert all("->" in r for r in ranges[n + 2:])
+print(sum(int(r.split(":")[1]) for r in ranges[1:n + 1]) >= sum(r[2] for r in runs))
+END
+check_stdout_equals True "pre-aggregated runs give the exact counts again" python3 runs.py
+
+profile --for bolt -o known.fdata
+check_same "fdata: every line has eight words" "" "$(awk 'NF != 8' known.fdata)"
+check_same "… local functions are numbered" 1 "$(grep -c '^1 main [0-9a-f]* 1 sub/1 0 0 3000$' known.fdata)"
+check_same "… others are not" 1 "$(grep -c '^1 main [0-9a-f]* 1 add 0 0 1000$' known.fdata)"
+check_same "… what another file called" 1 "$(grep -c '^0 \[unknown\] 0 1 main 0 0 1$' known.fdata)"
+if command -v llvm-bolt-16 >/dev/null && $compiler -O2 -Wl,-q -o relocs known.c 2>cc.log; then
+    "$ASSAY" blocks --for bolt -o relocs.fdata -- ./relocs
+    check "llvm-bolt takes the profile" llvm-bolt-16 relocs -o bolted -data=relocs.fdata -reorder-blocks=ext-tsp
+    check_same "… without a complaint" 0 "$(grep -c 'BOLT-WARNING\|BOLT-ERROR\|mismatch\|stale' <<<"$out$err")"
+else
+    skip "llvm-bolt takes the profile" "no llvm-bolt-16: bench/compilers --install"
+fi
+
+cc -O2 -o bare known.c && strip bare
+check_status 125 "no debug information" "$ASSAY" blocks --for autofdo -- ./bare
+check_stderr_line "bare has no debug information.*-fdebug-info-for-profiling" "… what to do" "$ASSAY" blocks --for autofdo -- ./bare
+check_stderr_line "nothing of libnothing.so ran" "a module that is not there" "$ASSAY" blocks --for bolt --module libnothing.so -- ./known
+check_status 2 "one format at a time" "$ASSAY" blocks --for bolt --json -- ./known
