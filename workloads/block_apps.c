@@ -282,12 +282,18 @@ static double field[64];
 #define METHODS(a)                                                                                                     \
     METHOD(a, 0) METHOD(a, 1) METHOD(a, 2) METHOD(a, 3) METHOD(a, 4) METHOD(a, 5) METHOD(a, 6) METHOD(a, 7)
 METHODS(0)
-METHODS(1) METHODS(2) METHODS(3) METHODS(4) METHODS(5) METHODS(6) METHODS(7)
+METHODS(1)
+METHODS(2)
+METHODS(3)
+METHODS(4)
+METHODS(5)
+METHODS(6)
+METHODS(7)
 #define NAMES(a)                                                                                                       \
     method_##a##0, method_##a##1, method_##a##2, method_##a##3, method_##a##4, method_##a##5, method_##a##6,           \
         method_##a##7
-    static double (*const methods[])(double) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3),
-                                                NAMES(4), NAMES(5), NAMES(6), NAMES(7)};
+static double (*const methods[])(double) = {NAMES(0), NAMES(1), NAMES(2), NAMES(3),
+                                            NAMES(4), NAMES(5), NAMES(6), NAMES(7)};
 
 static long cms(long rounds)
 {

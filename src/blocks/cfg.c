@@ -96,6 +96,15 @@ void as_cfg_see(struct as_cfg *cfg, uint32_t module, uint64_t address)
     *known = 1;
 }
 
+void as_cfg_touch(struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    struct as_cfg_seen *seen = cfg->modules.data[module]->seen;
+    if (*as_map_put(&seen->known, address))
+        return;
+    seen->loose = true;
+    as_cfg_see(cfg, module, address);
+}
+
 void as_cfg_see_insn(struct as_cfg *cfg, uint32_t module, const struct as_insn *insn)
 {
     struct as_cfg_seen *seen = cfg->modules.data[module]->seen;

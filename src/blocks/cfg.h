@@ -67,7 +67,9 @@ uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arc
 
 /* An instruction begins at this address of the module. */
 void as_cfg_see(struct as_cfg *cfg, uint32_t module, uint64_t address);
-/* The same, for code that is in no file: the address and target in `insn` are those of the module. */
+/* Something was seen there, but nobody knows whether an instruction begins: only its function is wanted. */
+void as_cfg_touch(struct as_cfg *cfg, uint32_t module, uint64_t address);
+/* As as_cfg_see, for code that is in no file: the address and target in `insn` are those of the module. */
 void as_cfg_see_insn(struct as_cfg *cfg, uint32_t module, const struct as_insn *insn);
 /* A branch was seen to go there: a block begins. */
 void as_cfg_lead(struct as_cfg *cfg, uint32_t module, uint64_t address);

@@ -47,7 +47,7 @@ static void decode_bytes(const struct as_cfg_module *module, const struct as_cfg
         as_insn_decode(module->arch, at, bytes + (at - function->start), left, &insn);
         uint64_t length = insn.length ? insn.length : 1;
         size_t next = from + (from < to && seen[from] == at);
-        if (next < to && seen[next] < at + length) { /* the bytes here are no code */
+        if (!module->seen->loose && next < to && seen[next] < at + length) { /* the bytes here are no code */
             at = seen[next];
             continue;
         }

@@ -9,6 +9,7 @@ struct as_cfg_seen {
     AS_VEC(uint64_t) addresses, leaders; /* sorted once building begins */
     AS_VEC(struct as_insn) insns;        /* of code in no file, likewise */
     struct as_map known;
+    bool loose; /* addresses may lie inside instructions */
 };
 
 /* Decodes a function and adds its blocks; addresses[from..to) of those seen are its. `elf`: NULL where there is no file. */

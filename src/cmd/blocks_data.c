@@ -1,6 +1,7 @@
 /* The JSON and CSV of `assay blocks`. */
 #include "base/csv.h"
 #include "base/json.h"
+#include "blocks/accuracy.h"
 #include "blocks/loops.h"
 #include "cmd/blocks_rows.h"
 
@@ -73,8 +74,10 @@ static void json_blocks(struct as_json *json, const struct as_blocks_shown *show
         as_json_u64(json, "instructions", block->n_insns);
         json_number(json, "executions", shown->flow->counts[row->module][row->index]);
         as_json_double(json, "share", share_of(row->instructions, total));
-        if (shown->flow->samples)
+        if (shown->flow->samples) {
             json_number(json, "samples", shown->flow->samples[row->module][row->index]);
+            as_json_double(json, "interval", as_accuracy_interval(shown->flow, row->module, row->index));
+        }
         json_edges(json, shown, row->module, row->index);
         as_json_end(json);
     }
@@ -199,6 +202,22 @@ static void json_modules(struct as_json *json, const struct as_blocks_shown *sho
     as_json_end(json);
 }
 
+static void json_trouble(struct as_json *json, const struct as_blocks_shown *shown)
+{
+    if (!shown->trouble)
+        return;
+    as_json_object(json, "trouble");
+    as_json_double(json, "used", shown->trouble->used);
+    as_json_double(json, "unknown", shown->trouble->unknown);
+    as_json_double(json, "between", shown->trouble->between);
+    as_json_double(json, "no_branch", shown->trouble->no_branch);
+    as_json_double(json, "elsewhere", shown->trouble->elsewhere);
+    as_json_double(json, "impossible", shown->trouble->impossible);
+    as_json_end(json);
+    as_json_double(json, "unplaced", shown->unplaced);
+    as_json_string(json, "advice", shown->advice);
+}
+
 bool as_blocks_show_json(const struct as_blocks_shown *shown, FILE *out)
 {
     struct as_json *json = as_json_new(out);
@@ -207,6 +226,7 @@ bool as_blocks_show_json(const struct as_blocks_shown *shown, FILE *out)
     as_json_string(json, "of", shown->what);
     as_json_string(json, "method", shown->method);
     json_number(json, "instructions", total);
+    json_trouble(json, shown);
     json_modules(json, shown);
     json_functions(json, shown, total);
     json_blocks(json, shown, total);

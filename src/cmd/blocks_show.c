@@ -2,6 +2,7 @@
 #include "cmd/blocks_show.h"
 
 #include "base/show.h"
+#include "blocks/accuracy.h"
 #include "blocks/loops.h"
 #include "cmd/blocks_rows.h"
 
@@ -88,17 +89,29 @@ static void print_ways(const struct as_blocks_shown *shown, uint32_t module, uin
     }
 }
 
+static void print_interval(const struct as_blocks_shown *shown, const struct as_block_row *row, FILE *out)
+{
+    double width = as_accuracy_interval(shown->flow, row->module, row->index);
+    if (!shown->flow->samples)
+        return;
+    if (isfinite(width))
+        fprintf(out, " %7.1f %%", 100 * width);
+    else
+        fprintf(out, " %9s", "-");
+}
+
 static void print_blocks(const struct as_blocks_shown *shown, double total, FILE *out)
 {
     as_block_rows rows = as_block_rows_blocks(shown);
     uint64_t most = shown->function ? UINT64_MAX : shown->blocks;
     if (rows.len && most)
-        fprintf(out, "\nBlocks%s:\n%18s %7s %8s  %s\n", shown->function ? " by address" : " by instructions",
-                "executions", "insns", "share", "where");
+        fprintf(out, "\nBlocks%s:\n%18s%s %7s %8s  %s\n", shown->function ? " by address" : " by instructions",
+                "executions", shown->flow->samples ? "     ±95 %" : "", "insns", "share", "where");
     for (size_t i = 0; i < rows.len && i < most; i++) {
         const struct as_block_row *row = &rows.data[i];
-        fprintf(out, "%18s %7u %6.2f %%  ", COUNT(shown->flow->counts[row->module][row->index]),
-                as_cfg_get(shown->flow->cfg, row->module)->blocks.data[row->index].n_insns,
+        fprintf(out, "%18s", COUNT(shown->flow->counts[row->module][row->index]));
+        print_interval(shown, row, out);
+        fprintf(out, " %7u %6.2f %%  ", as_cfg_get(shown->flow->cfg, row->module)->blocks.data[row->index].n_insns,
                 percent(row->instructions, total));
         print_place(shown, row->module, row->index, out);
         if (shown->function)
@@ -214,6 +227,31 @@ static double executions(const struct as_blocks_shown *shown, size_t *blocks)
     return sum;
 }
 
+/* Of samples: what could not be used, and how far to believe the rest. */
+static void print_trouble(const struct as_blocks_shown *shown, FILE *out)
+{
+    const struct as_estimate_trouble *trouble = shown->trouble;
+    if (!trouble)
+        return;
+    double all = trouble->used + trouble->unknown + trouble->between + trouble->no_branch + trouble->elsewhere +
+                 trouble->impossible;
+    const struct {
+        double part;
+        const char *what;
+    } rows[] = {{trouble->unknown, "in no known code"},
+                {trouble->between, "inside an instruction"},
+                {trouble->no_branch, "from where there is no branch"},
+                {trouble->elsewhere, "to where their branch does not go"},
+                {trouble->impossible, "past a jump, call or return"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].part > 0)
+            fprintf(out, "%17.2f %%  %s\n", percent(rows[i].part, all), rows[i].what);
+    if (shown->unplaced > 0)
+        fprintf(out, "%17.2f %%  of the samples in no known file\n", 100 * shown->unplaced);
+    if (shown->advice && shown->advice[0])
+        fprintf(out, "\n%s\n", shown->advice);
+}
+
 void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out)
 {
     double total = as_flow_total(shown->flow);
@@ -222,6 +260,7 @@ void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out)
     fprintf(out, "\nBlocks executed by '%s' (%s):\n\n", AS_SHOW(shown->what), shown->how);
     fprintf(out, "%18s  instructions\n%18s  block executions\n%18s  blocks that ran\n", COUNT(total), COUNT(runs),
             COUNT((double)blocks));
+    print_trouble(shown, out);
     if (!shown->function)
         print_cover(shown, out);
     print_functions(shown, total, out);

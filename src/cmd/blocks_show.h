@@ -2,6 +2,7 @@
 #ifndef AS_CMD_BLOCKS_SHOW_H
 #define AS_CMD_BLOCKS_SHOW_H
 
+#include "blocks/estimate.h"
 #include "blocks/flow.h"
 
 #include <stdio.h>
@@ -16,6 +17,9 @@ struct as_blocks_shown {
     uint64_t blocks, functions, loops, traces; /* how many rows; text only */
     bool never;                                /* list the code that never ran */
     double seconds;                            /* how long it ran; negative: not known */
+    const char *advice;                        /* of samples: how far to believe them; NULL or "": nothing to say */
+    const struct as_estimate_trouble *trouble; /* of samples; NULL: exact counts */
+    double unplaced;                           /* part of the samples that are in no known code */
 };
 
 void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out);

@@ -2,76 +2,137 @@
 #include "base/log.h"
 #include "blocks/exact.h"
 #include "cmd/blocks_for.h"
-#include "cmd/blocks_show.h"
+#include "cmd/blocks_options.h"
 #include "cmd/commands.h"
-#include "cmd/output.h"
+#include "cmd/model_options.h"
 #include "cmd/progress.h"
-#include "cmd/run_options.h"
 #include "cmd/shared_options.h"
 #include "engine/sink_tee.h"
+#include "pmu/pmu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct blocks_options {
-    struct as_run_options run;
-    bool json, csv, never;
-    const char *output, *module, *function;
-    uint64_t blocks, functions, loops, traces;
-    int for_;
-};
+/* Index 0 is as good as it gets; the others are enum as_method + 1. */
+static const char *const method_choices[] = {"auto", "ip", "fixed", "uops", "lbr", NULL};
 
 static const struct as_option options_table[] = {
-    AS_JSON_OPTION(struct blocks_options, json, AS_JSON_HELP_RUN),
+    AS_JSON_OPTION(struct as_blocks_options, json, AS_JSON_HELP_RUN),
     {.name = "csv",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct blocks_options, csv),
+     .offset = offsetof(struct as_blocks_options, csv),
      .help = "Print one line a block, as comma-separated values; the program's own standard output then goes to "
              "standard error."},
-    AS_OUTPUT_OPTION(struct blocks_options, output, AS_OUTPUT_HELP_RUN),
+    AS_OUTPUT_OPTION(struct as_blocks_options, output, AS_OUTPUT_HELP_RUN),
     {.name = "for",
      .type = AS_OPTION_CHOICE,
-     .offset = offsetof(struct blocks_options, for_),
+     .offset = offsetof(struct as_blocks_options, for_),
      .value = "people|autofdo|autofdo-binary|bolt|pre-aggregated|profgen",
      .choices = as_blocks_for_choices,
      .help = "Write a profile for a compiler instead: LLVM's sample profile as text or binary (clang "
-             "-fprofile-sample-use), fdata for llvm-bolt, pre-aggregated for perf2bolt -pa, or what llvm-profgen "
-             "--unsymbolized-profile reads. Of the program's own file, or of --module."},
+             "-fprofile-sample-use), fdata for llvm-bolt, pre-aggregated for perf2bolt -pa, or an "
+             "unsymbolized profile for llvm-profgen. Of the program's own file, or of --module."},
     {.name = "function",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct blocks_options, function),
+     .offset = offsetof(struct as_blocks_options, function),
      .value = "NAME",
      .help = "Show only this function: all its blocks by address, with where control went from each."},
     {.name = "module",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct blocks_options, module),
+     .offset = offsetof(struct as_blocks_options, module),
      .value = "NAME",
      .help = "Show only the code of this file, by its name or path."},
     {.name = "functions",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct blocks_options, functions),
+     .offset = offsetof(struct as_blocks_options, functions),
      .value = "N",
      .help = "Show the N functions that executed most instructions (default 10; 0: none)."},
     {.name = "blocks",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct blocks_options, blocks),
+     .offset = offsetof(struct as_blocks_options, blocks),
      .value = "N",
      .help = "Show the N blocks that executed most instructions (default 20; 0: none). --json and --csv list all."},
     {.name = "loops",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct blocks_options, loops),
+     .offset = offsetof(struct as_blocks_options, loops),
      .value = "N",
      .help = "Show the N loops with most instructions, and their trip counts (default 10; 0: none)."},
     {.name = "traces",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct blocks_options, traces),
+     .offset = offsetof(struct as_blocks_options, traces),
      .value = "N",
      .help = "Show the N hottest traces: paths that control takes most of the time (default 5; 0: none)."},
     {.name = "never",
      .type = AS_OPTION_FLAG,
-     .offset = offsetof(struct blocks_options, never),
+     .offset = offsetof(struct as_blocks_options, never),
      .help = "Also list the code that never ran: blocks of functions that did, and whole functions."},
-    AS_RUN_OPTIONS(struct blocks_options, run),
+    {.name = "method",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct as_blocks_options, method),
+     .value = "auto|ip|fixed|uops|lbr",
+     .choices = method_choices,
+     .help =
+         "How counts are made of a recording's samples: the samples of a block over its instructions (ip), the same "
+         "with addresses put right by the branch stack (fixed), over its micro-operations (uops), or all runs of "
+         "each branch stack (lbr). auto takes lbr where there are branch stacks."},
+    {.name = "balance",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_blocks_options, balance),
+     .help = "Change a recording's counts as little as possible so that what comes into a block leaves it."},
+    {.name = "event",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_blocks_options, event),
+     .value = "NAME",
+     .help = "The recording's event to use, by its name or a part of it (default: the first with samples)."},
+    {.name = "drop-oldest",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_blocks_options, drop_oldest),
+     .help = "Leave out the oldest entry of each branch stack."},
+    {.name = "trust-paths",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_blocks_options, trust_paths),
+     .help = "Take code from the files at the recorded paths where the recording does not say which ones they were."},
+    {.name = "symfs",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_blocks_options, symfs),
+     .value = "DIR",
+     .help = "Look for the recorded files below DIR."},
+    {.name = "debug-path",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_blocks_options, debug_path),
+     .value = "DIRS",
+     .help = "Look for separate debug files in these directories too, with ':' between them."},
+    {.name = "methods",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct as_blocks_options, methods),
+     .help = "Run the program on a modelled core, sample it in every way that the PMU can, and show how wrong each is "
+             "about blocks and functions, and which one to believe."},
+    {.name = "pmu",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_blocks_options, pmu),
+     .value = "NAME|FILE",
+     .help = "The PMU of --methods: a name (%s; default ivy-bridge) or the path of a file.",
+     .names = as_pmu_names},
+    AS_CORE_OPTION(struct as_blocks_options, core, "boom-tip", ", for --methods."),
+    AS_SET_OPTION(struct as_blocks_options, set, AS_SET_HELP),
+    {.name = "period",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct as_blocks_options, period),
+     .value = "N",
+     .min = 100,
+     .help = "Of --methods: a sample every N instructions (default 2000), or as many taken branches as they have."},
+    {.name = "skid",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct as_blocks_options, skid),
+     .value = "CYCLES",
+     .max = 100000,
+     .help = "Of --methods: how late the interrupt of an imprecise event comes (default 30)."},
+    {.name = "seed",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct as_blocks_options, seed),
+     .value = "N",
+     .help = "Of --methods: what random periods start from (default 1)."},
+    AS_RUN_OPTIONS(struct as_blocks_options, run),
     {.name = NULL},
 };
 
@@ -86,30 +147,23 @@ static void tick(void *context)
     as_progress_update(&watch->progress, as_engine_progress(watch->engine));
 }
 
-/* What counts while the program runs. */
-struct counters {
-    struct as_sink_tee *tee;
-    struct as_counter *counter;
-    struct as_jump_counter *jumps;
-};
-
-static void open_counters(struct counters *counters)
+void as_blocks_counters_open(struct as_blocks_counters *counters, bool recorded)
 {
     counters->tee = as_sink_tee_new();
-    counters->counter = as_counter_new(false);
+    counters->counter = as_counter_new(recorded);
     counters->jumps = as_jump_counter_new();
     as_sink_tee_add(counters->tee, &as_counter_sink, counters->counter);
     as_sink_tee_add(counters->tee, &as_jump_counter_sink, counters->jumps);
 }
 
-static void close_counters(struct counters *counters)
+void as_blocks_counters_close(struct as_blocks_counters *counters)
 {
     as_jump_counter_free(counters->jumps);
     as_counter_free(counters->counter);
     as_sink_tee_free(counters->tee);
 }
 
-static int write_profile(const struct blocks_options *options, const struct as_blocks_shown *shown,
+static int write_profile(const struct as_blocks_options *options, const struct as_blocks_shown *shown,
                          struct as_output *output)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -121,10 +175,16 @@ static int write_profile(const struct blocks_options *options, const struct as_b
     return as_cli_fail(&as_command_blocks, &err);
 }
 
-static int write_result(const struct blocks_options *options, const struct as_blocks_shown *shown,
-                        struct as_output *output)
+int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_shown *shown, struct as_output *output)
 {
     struct as_error err = AS_ERROR_INIT;
+    shown->module = options->module;
+    shown->function = options->function;
+    shown->blocks = options->blocks;
+    shown->functions = options->functions;
+    shown->loops = options->loops;
+    shown->traces = options->traces;
+    shown->never = options->never;
     if (options->for_)
         return write_profile(options, shown, output);
     if (options->function && !as_blocks_has_function(shown)) {
@@ -142,7 +202,7 @@ static int write_result(const struct blocks_options *options, const struct as_bl
     return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);
 }
 
-static int show(const struct blocks_options *options, char **argv, const struct counters *counters,
+static int show(const struct as_blocks_options *options, char **argv, const struct as_blocks_counters *counters,
                 const struct as_engine *engine, const struct as_engine_result *result, struct as_output *output)
 {
     struct as_flow *flow = as_exact_flow(engine, counters->counter, counters->jumps, NULL);
@@ -151,32 +211,25 @@ static int show(const struct blocks_options *options, char **argv, const struct 
                                     .what = argv[0],
                                     .how = "exact counts, from QEMU's user mode",
                                     .method = "exact",
-                                    .module = options->module,
-                                    .function = options->function,
-                                    .blocks = options->blocks,
-                                    .functions = options->functions,
-                                    .loops = options->loops,
-                                    .traces = options->traces,
-                                    .never = options->never,
                                     .seconds = result->seconds};
-    int failed = write_result(options, &shown, output);
+    int failed = as_blocks_write(options, &shown, output);
     as_flow_free(flow);
     as_cfg_free(cfg);
     int status = as_run_report(result, &options->run);
     return failed ? failed : status;
 }
 
-static int run_program(const struct blocks_options *options, char **argv)
+static int run_program(const struct as_blocks_options *options, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_engine_result result;
     struct as_output output = {0};
-    struct counters counters = {0};
+    struct as_blocks_counters counters = {0};
     struct watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     bool ok = as_output_open(&output, options->output, &err);
-    open_counters(&counters);
+    as_blocks_counters_open(&counters, false);
     engine_options.stdout_to_stderr = (options->json || options->csv || options->for_) && !options->output;
     engine_options.blocks_only = true;
     engine_options.tick = tick;
@@ -191,15 +244,34 @@ static int run_program(const struct blocks_options *options, char **argv)
     int status = ok ? show(options, argv, &counters, engine, &result, &output) : as_cli_fail(&as_command_blocks, &err);
     if (!ok)
         as_output_drop(&output);
-    close_counters(&counters);
+    as_blocks_counters_close(&counters);
     as_engine_free(engine);
     return status;
 }
 
+/* Whether a word is a recording of perf, and not a program. */
+static bool is_recording(const char *path)
+{
+    char magic[8] = "";
+    FILE *file = fopen(path, "rb");
+    bool whole = file && fread(magic, 1, sizeof magic, file) == sizeof magic;
+    if (file)
+        fclose(file);
+    return whole && (memcmp(magic, "PERFILE2", sizeof magic) == 0 || memcmp(magic, "2ELIFREP", sizeof magic) == 0);
+}
+
 static int run_blocks(int argc, char **argv)
 {
-    struct blocks_options options = {
-        .run = AS_RUN_OPTIONS_DEFAULT, .functions = 10, .blocks = 20, .loops = 10, .traces = 5};
+    struct as_blocks_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
+                                        .functions = 10,
+                                        .blocks = 20,
+                                        .loops = 10,
+                                        .traces = 5,
+                                        .core = "boom-tip",
+                                        .pmu = "ivy-bridge",
+                                        .period = 2000,
+                                        .skid = 30,
+                                        .seed = 1};
     struct as_error err = AS_ERROR_INIT;
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_blocks, argc, argv, &options, &rest);
@@ -211,27 +283,42 @@ static int run_blocks(int argc, char **argv)
     if (options.for_ && (options.json || options.csv))
         return as_cli_usage(&as_command_blocks, "--for has a format of its own: leave --json and --csv out");
     if (rest >= argc)
-        return as_cli_usage(&as_command_blocks, "no program given");
-    int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
-                                                                   : as_cli_fail(&as_command_blocks, &err);
+        return as_cli_usage(&as_command_blocks, "no program and no recording given");
+    bool program = options.methods || strcmp(argv[rest - 1], "--") == 0 || !is_recording(argv[rest]);
+    int status;
+    if (!program && rest + 1 < argc)
+        status = as_cli_usage(&as_command_blocks, "one recording at a time");
+    else if (!program)
+        status = as_blocks_recording(&options, argv[rest]);
+    else if (!(options.methods ? as_run_options_settle(&options.run, &err)
+                               : as_run_options_settle_untimed(&options.run, &err)))
+        status = as_cli_fail(&as_command_blocks, &err);
+    else
+        status = options.methods ? as_blocks_methods(&options, argv + rest) : run_program(&options, argv + rest);
     as_run_options_free(&options.run);
+    as_strlist_free(&options.set);
     return status;
 }
 
 const struct as_command as_command_blocks = {
     .name = "blocks",
-    .summary = "How often each basic block ran, exactly",
-    .usage = "[options] [--] PROGRAM [ARGS…]",
-    .description = "Runs the program in QEMU's user mode and counts every execution of every basic block and of every "
-                   "branch between them: by function and block with source lines, with the trip counts of loops, the "
-                   "hottest paths, and the code that never ran. Nothing is sampled, the program needs no special "
-                   "build, and no hardware counter is needed.",
+    .summary = "How often each basic block ran, exactly or by samples",
+    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay blocks [options] PERF.DATA",
+    .description =
+        "Runs the program in QEMU's user mode and counts every execution of every basic block and of every "
+        "branch between them: by function and block with source lines, with the trip counts of loops, the "
+        "hottest paths, and the code that never ran. Nothing is sampled, the program needs no special "
+        "build, and no hardware counter is needed.\n\nOf a recording of Linux perf it estimates the same counts, from "
+        "branch stacks or from sampled addresses, and says how far to believe them. --methods shows for a "
+        "program which way of sampling would be right.",
     .options = options_table,
     .examples = "  assay blocks -- ./prog arg\n"
                 "  assay blocks --function main -- ./prog\n"
                 "  assay blocks --never --module prog -- ./prog\n"
                 "  assay blocks --for autofdo -o prog.prof -- ./prog   (then clang -fprofile-sample-use=prog.prof)\n"
                 "  assay blocks --for bolt -o prog.fdata -- ./prog     (then llvm-bolt prog -data=prog.fdata ...)\n"
+                "  assay blocks perf.data\n"
+                "  assay blocks --methods -- ./prog\n"
                 "  assay blocks --csv -o blocks.csv -- ./prog\n",
     .run = run_blocks,
 };

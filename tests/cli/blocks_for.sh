@@ -40,9 +40,9 @@ int main(int argc, char **argv)
     return s == 42;
 }
 END
-compiler=cc
-command -v clang >/dev/null && compiler="clang -fdebug-info-for-profiling"
-check "the program" $compiler -O2 -g -o known known.c
+compiler=(cc)
+command -v clang >/dev/null && compiler=(clang -fdebug-info-for-profiling)
+check "the program" "${compiler[@]}" -O2 -g -o known known.c
 profile() { "$ASSAY" blocks "$@" -- ./known; }
 profile --for autofdo -o auto.prof
 profile --json -o all.json
@@ -66,7 +66,7 @@ check_stdout_equals 3000 "lines count from the function's own" line sub 2
 check_same "the indirect call's targets" 1 "$(line main 5 | grep -c 'sub:3000 add:1000')"
 check_same "what was inlined is below its call" 1 "$(grep -c '^ 2: twice:' auto.prof)"
 check_same "no line of what never ran has a count" "" "$(line main 11 | grep -v '^0')"
-if [ "$compiler" = cc ]; then
+if [ "${compiler[0]}" = cc ]; then
     skip "copies of an unrolled loop" "no clang"
 else
     check_stdout_equals 50100 "copies of an unrolled or vectorised loop count together" line sum 4
@@ -122,7 +122,7 @@ check_same "fdata: every line has eight words" "" "$(awk 'NF != 8' known.fdata)"
 check_same "… local functions are numbered" 1 "$(grep -c '^1 main [0-9a-f]* 1 sub/1 0 0 3000$' known.fdata)"
 check_same "… others are not" 1 "$(grep -c '^1 main [0-9a-f]* 1 add 0 0 1000$' known.fdata)"
 check_same "… what another file called" 1 "$(grep -c '^0 \[unknown\] 0 1 main 0 0 1$' known.fdata)"
-if command -v llvm-bolt-16 >/dev/null && $compiler -O2 -Wl,-q -o relocs known.c 2>cc.log; then
+if command -v llvm-bolt-16 >/dev/null && "${compiler[@]}" -O2 -Wl,-q -o relocs known.c 2>cc.log; then
     "$ASSAY" blocks --for bolt -o relocs.fdata -- ./relocs
     check "llvm-bolt takes the profile" llvm-bolt-16 relocs -o bolted -data=relocs.fdata -reorder-blocks=ext-tsp
     check_same "… without a complaint" 0 "$(grep -c 'BOLT-WARNING\|BOLT-ERROR\|mismatch\|stale' <<<"$out$err")"

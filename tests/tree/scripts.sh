@@ -18,7 +18,7 @@ unusable=$(cd "$SOURCE" && for file in tests/cli/*.sh tests/tree/*.sh scripts/qu
 done)
 check_same "scripts are executable" "" "$unusable"
 
-check_same "each package has a reason" "" "$(grep -vE '^(#.*|\[(build|test)\]|[a-z0-9.+-]+ +# .+|)$' "$SOURCE/scripts/packages")"
+check_same "each package has a reason" "" "$(grep -vE '^(#.*|\[(build|test|bench)\]|[a-z0-9.+-]+ +# .+|)$' "$SOURCE/scripts/packages")"
 
 # A user who may not install: one apt command, nothing done. The stand-ins make a package missing and us nobody.
 cp -r "$SOURCE/scripts" .

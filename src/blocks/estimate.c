@@ -1,0 +1,185 @@
+/* See estimate.h. */
+#include "blocks/estimate.h"
+
+const char *const as_method_names[] = {"ip", "fixed", "uops", "lbr", NULL};
+
+void as_estimate_see(const struct as_samples *samples, struct as_cfg *cfg)
+{
+    const as_samples_pairs *ips = as_samples_ips(samples), *branches = as_samples_branches(samples);
+    for (size_t i = 0; i < ips->len; i++)
+        as_cfg_touch(cfg, ips->data[i].module, ips->data[i].from);
+    for (size_t i = 0; i < branches->len; i++) {
+        as_cfg_touch(cfg, branches->data[i].module, branches->data[i].from);
+        if (branches->data[i].to_module == AS_CFG_NONE)
+            continue;
+        as_cfg_touch(cfg, branches->data[i].to_module, branches->data[i].to);
+        as_cfg_lead(cfg, branches->data[i].to_module, branches->data[i].to);
+    }
+}
+
+struct work {
+    const struct as_samples *samples;
+    struct as_cfg *cfg;
+    struct as_flow *flow;
+    struct as_estimate_trouble trouble;
+};
+
+static void add_to(struct work *work, uint32_t module, uint32_t block, double executions, double samples)
+{
+    work->flow->counts[module][block] += executions;
+    work->flow->samples[module][block] += samples;
+}
+
+static void from_addresses(struct work *work, const as_samples_pairs *ips, enum as_method method)
+{
+    bool uops = method == AS_METHOD_UOPS, whole = method != AS_METHOD_FIXED;
+    for (size_t i = 0; i < ips->len; i++) {
+        const struct as_samples_pair *ip = &ips->data[i];
+        uint32_t block = as_cfg_find(work->cfg, ip->module, ip->from);
+        if (block == AS_CFG_NONE) {
+            work->trouble.unknown += ip->weight;
+            continue;
+        }
+        const struct as_cfg_block *b = &as_cfg_get(work->cfg, ip->module)->blocks.data[block];
+        if (!whole || as_cfg_is_insn(work->cfg, ip->module, ip->from))
+            work->trouble.used += ip->weight;
+        else
+            work->trouble.between += ip->weight;
+        add_to(work, ip->module, block, ip->weight / (uops ? b->n_uops : b->n_insns), (double)ip->count);
+    }
+}
+
+/* ---- runs ---- */
+
+static bool can_pass(const struct as_cfg_block *block, const struct as_cfg_block *next)
+{
+    bool call = block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
+    return block->flags & AS_CFG_FALLS && !call && next->start == block->end;
+}
+
+/* The last block of a run; AS_CFG_NONE: it cannot have been. */
+static uint32_t follow_run(struct work *work, const struct as_samples_pair *run, uint32_t first)
+{
+    const struct as_cfg_module *m = as_cfg_get(work->cfg, run->module);
+    for (uint32_t block = first; block < m->blocks.len; block++) {
+        const struct as_cfg_block *b = &m->blocks.data[block];
+        if (run->to < b->end)
+            return b->last == run->to ? block : AS_CFG_NONE;
+        if (block + 1 == m->blocks.len || !can_pass(b, b + 1))
+            return AS_CFG_NONE;
+    }
+    return AS_CFG_NONE;
+}
+
+static void from_runs(struct work *work)
+{
+    const as_samples_pairs *runs = as_samples_runs(work->samples);
+    for (size_t i = 0; i < runs->len; i++) {
+        const struct as_samples_pair *run = &runs->data[i];
+        uint32_t first = as_cfg_find(work->cfg, run->module, run->from);
+        if (first == AS_CFG_NONE || run->to_module != run->module) {
+            work->trouble.unknown += run->weight;
+            continue;
+        }
+        if (!as_cfg_is_insn(work->cfg, run->module, run->from)) {
+            work->trouble.between += run->weight;
+            continue;
+        }
+        uint32_t last = follow_run(work, run, first);
+        if (last == AS_CFG_NONE) {
+            work->trouble.impossible += run->weight;
+            continue;
+        }
+        work->trouble.used += run->weight;
+        for (uint32_t block = first; block <= last; block++)
+            add_to(work, run->module, block, run->weight, (double)run->count);
+    }
+}
+
+/* ---- branches ---- */
+
+/* What is wrong with a branch: where to count it; NULL: nothing. */
+static double *check_branch(struct work *work, const struct as_samples_pair *branch, uint32_t block)
+{
+    if (block == AS_CFG_NONE)
+        return &work->trouble.unknown;
+    const struct as_cfg_block *b = &as_cfg_get(work->cfg, branch->module)->blocks.data[block];
+    if (!as_cfg_is_insn(work->cfg, branch->module, branch->from))
+        return &work->trouble.between;
+    bool control = AS_INSN_CONTROL_CLASSES >> b->last_class & 1;
+    if (b->last != branch->from || !control)
+        return &work->trouble.no_branch;
+    if (b->target && (branch->to_module != branch->module || branch->to != b->target))
+        return &work->trouble.elsewhere;
+    return NULL;
+}
+
+static void add_branches(struct work *work, bool counted)
+{
+    const as_samples_pairs *branches = as_samples_branches(work->samples);
+    for (size_t i = 0; i < branches->len; i++) {
+        const struct as_samples_pair *branch = &branches->data[i];
+        uint32_t block = as_cfg_find(work->cfg, branch->module, branch->from);
+        double *wrong = check_branch(work, branch, block);
+        if (wrong && counted)
+            *wrong += branch->weight;
+        if (wrong)
+            continue;
+        uint8_t class_ = as_cfg_get(work->cfg, branch->module)->blocks.data[block].last_class;
+        bool call = class_ == AS_CLASS_CALL || class_ == AS_CLASS_CALL_INDIRECT;
+        if (class_ == AS_CLASS_RETURN)
+            continue;
+        double wrongly = branch->count ? branch->weight * (double)branch->mispredicted / (double)branch->count : 0;
+        as_flow_add(work->flow, &(struct as_flow_branch){.module = branch->module,
+                                                         .to_module = branch->to_module,
+                                                         .from = branch->from,
+                                                         .to = branch->to,
+                                                         .kind = call                               ? AS_EDGE_CALL
+                                                                 : class_ == AS_CLASS_JUMP_INDIRECT ? AS_EDGE_INDIRECT
+                                                                                                    : AS_EDGE_TAKEN,
+                                                         .count = branch->weight,
+                                                         .mispredicted = wrongly});
+    }
+}
+
+/* Branches that the code has, whether anybody saw them taken or not. */
+static void add_known_branches(struct work *work)
+{
+    for (uint32_t m = 0; m < as_cfg_count_modules(work->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(work->cfg, m);
+        for (size_t i = 0; i < module->blocks.len; i++) {
+            const struct as_cfg_block *block = &module->blocks.data[i];
+            if (block->target && (block->last_class == AS_CLASS_BRANCH || block->last_class == AS_CLASS_JUMP))
+                as_flow_add(
+                    work->flow,
+                    &(struct as_flow_branch){
+                        .module = m, .to_module = m, .from = block->last, .to = block->target, .kind = AS_EDGE_TAKEN});
+        }
+    }
+}
+
+static void make_samples(struct as_flow *flow)
+{
+    size_t n = as_cfg_count_modules(flow->cfg);
+    flow->samples = as_alloc_array(n + 1, sizeof *flow->samples);
+    for (uint32_t i = 0; i < n; i++)
+        flow->samples[i] = as_alloc_array(as_cfg_get(flow->cfg, i)->blocks.len + 1, sizeof **flow->samples);
+}
+
+struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg, enum as_method method,
+                            struct as_estimate_trouble *trouble)
+{
+    struct work work = {.samples = samples, .cfg = cfg, .flow = as_flow_new(cfg)};
+    make_samples(work.flow);
+    if (method == AS_METHOD_LBR)
+        from_runs(&work);
+    else
+        from_addresses(&work, method == AS_METHOD_FIXED ? as_samples_fixed_ips(samples) : as_samples_ips(samples),
+                       method);
+    add_branches(&work, method == AS_METHOD_LBR);
+    add_known_branches(&work);
+    as_flow_finish(work.flow);
+    if (trouble)
+        *trouble = work.trouble;
+    return work.flow;
+}

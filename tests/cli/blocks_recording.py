@@ -1,0 +1,127 @@
+"""A perf.data file with branch stacks: `blocks_recording.py COUNTS.json VICTIM FILE KIND [SAMPLES]`.
+
+COUNTS is what `assay blocks --json` says of VICTIM, a position-independent program. Control is walked from block to block
+along its edges, each taken as often as it was (calls are followed and returned from), and every so often a sample is
+taken, so the recording is of a run that has the exact counts. KIND:
+
+  taken    each period of taken branches a stack of 16
+  bogus    the same, a tenth of the stacks with entries that cannot be: inside an instruction, past a jump, from nowhere
+  addresses  each period of instructions an address, without stacks
+  other    as taken, and the mapping has another inode than the file
+"""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+
+counts, victim, output, kind = sys.argv[1:5]
+samples_wanted = int(sys.argv[5]) if len(sys.argv) > 5 else 2000
+BASE, PID, PAGE, PERIOD, DEPTH = 0x555555554000, 77, 4096, 29, 16
+IP, TID, TIME, PERIOD_BIT, STACK = (1 << n for n in (0, 1, 2, 8, 11))
+stacks = kind != "addresses"
+sample_type = IP | TID | TIME | PERIOD_BIT | (STACK if stacks else 0)
+random.seed(7)
+
+victim = os.path.realpath(victim)
+known = {}
+for block in json.load(open(counts, encoding="utf-8"))["blocks"]:
+    if block["module"] == victim and block["executions"]:
+        block["start"] = int(block["address"], 16)
+        known[block["start"]] = block
+lines = subprocess.run(["objdump", "-d", victim], check=True, capture_output=True, text=True).stdout.splitlines()
+addresses = sorted(int(line.split(":")[0], 16) for line in lines if line.startswith(" ") and ":\t" in line)
+
+
+def insns(block):
+    """The addresses of a block's instructions."""
+    if "insns" not in block:
+        block["insns"] = [a for a in addresses if block["start"] <= a < block["start"] + block["bytes"]]
+    return block["insns"]
+
+
+def record(number, misc, body):
+    body += b"\0" * (-len(body) % 8)
+    return struct.pack("<IHH", number, misc, 8 + len(body)) + body
+
+
+def mappings():
+    info = os.stat(victim)
+    text = subprocess.run(["readelf", "-lW", victim], check=True, capture_output=True, text=True).stdout
+    for words in (line.split() for line in text.splitlines() if line.strip().startswith("LOAD")):
+        offset, address, size = (int(words[i], 16) for i in (1, 2, 4))
+        if "E" not in words[6:-1]:
+            continue
+        start = BASE + address & -PAGE
+        length = (BASE + address + size + PAGE - 1 & -PAGE) - start
+        inode = info.st_ino + (kind == "other")
+        body = struct.pack("<IIQQQIIQQII", PID, PID, start, length, offset & -PAGE, os.major(info.st_dev),
+                           os.minor(info.st_dev), inode, 0, 5, 2)
+        yield record(10, 2, body + victim.encode() + b"\0")
+
+
+def sample(time, address, stack):
+    body = struct.pack("<QIIQQ", BASE + address, PID, PID, time, PERIOD)
+    if stacks:
+        body += struct.pack("<Q", len(stack))
+        for source, target in stack:
+            body += struct.pack("<QQQ", BASE + source, BASE + target, 0)
+    return record(9, 2, body)
+
+
+def spoil(stack):
+    """Entries that no processor would write if it were right."""
+    middle = len(stack) // 2
+    source, target = stack[middle]
+    choice = random.randrange(3)
+    wrong = [(source, target + 1), (source + 1, target), (source - 0x800, target)][choice]
+    return stack[:middle] + [wrong] + stack[middle + 1:]
+
+
+def walk():
+    """Samples of a walk that starts in main, again and again."""
+    main = min(b["start"] for b in known.values() if b["function"] == "main")
+    taken, time, executed, next_at = 0, 1, 0, 1
+    stack, calls, at = [], [], main
+    while samples_wanted > time - 1:
+        block = known[at]
+        executed += block["instructions"]
+        if not stacks and executed >= PERIOD * next_at:
+            # The instruction that overflowed the counter.
+            index = block["instructions"] - 1 - (executed - PERIOD * next_at)
+            yield sample(time, insns(block)[max(0, index)], [])
+            time, next_at = time + 1, next_at + 1
+        inside = [e for e in block["edges"] if e["kind"] == "call" and int(e["to"], 16) in known and "module" not in e]
+        others = [e for e in block["edges"] if e["kind"] != "call"]
+        if inside:
+            edge = random.choices(inside, [e["count"] for e in inside])[0]
+            calls.append(block["start"] + block["bytes"])
+        elif others:
+            edge = random.choices(others, [e["count"] for e in others])[0]
+        else:
+            edge = {"kind": "return", "to": hex(calls.pop() if calls else main)}
+        to = int(edge["to"], 16)
+        if to not in known:
+            to, calls = main, []
+        if edge["kind"] != "fall":
+            stack = ([(insns(block)[-1], to)] + stack)[:DEPTH]
+            taken += 1
+            if stacks and taken % PERIOD == 0 and len(stack) == DEPTH:
+                spoilt = kind == "bogus" and random.random() < 0.1
+                yield sample(time, to, spoil(stack) if spoilt else stack)
+                time += 1
+        at = to
+
+
+records = b"".join(mappings()) + b"".join(walk())
+raw, event = (4, 0x20c4) if stacks else (0, 1)
+attr = struct.pack("<IIQQQQQ", raw, 136, event, PERIOD, sample_type, 0, 2 << 15)
+attr += struct.pack("<IIQQ", 0, 0, 0, 0) + struct.pack("<Q", 1 << 3 if stacks else 0)
+attr += b"\0" * (136 - len(attr)) + struct.pack("<QQ", 0, 0)
+header = 104
+body = struct.pack("<8sQQ", b"PERFILE2", header, len(attr)) + struct.pack("<QQ", header, len(attr))
+body += struct.pack("<QQ", header + len(attr), len(records)) + struct.pack("<QQ", 0, 0)
+body += b"\0" * (header - len(body))
+open(output, "wb").write(body + attr + records)

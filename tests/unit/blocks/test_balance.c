@@ -1,0 +1,120 @@
+/* Counts that agree with each other: known answers on small graphs, and the law itself on noisy counts of larger ones. */
+#include "blocks/accuracy.h"
+#include "blocks/balance.h"
+#include "graph.h"
+
+#include "unit.h"
+
+#include <math.h>
+
+static void end(struct as_flow *flow)
+{
+    struct as_cfg *cfg = flow->cfg;
+    as_flow_free(flow);
+    as_cfg_free(cfg);
+}
+
+static void expect_near(double is, double expected, double part)
+{
+    if (fabs(is - expected) > part * fabs(expected) + 1e-9)
+        fail_msg("%.9g instead of %.9g", is, expected);
+}
+
+static void test_consistent(void **state)
+{
+    const double counts[] = {10, 40, 400, 40, 10};
+    struct as_flow *flow = graph_flow(graph_make("2i 3i 5b2 2b1 r"), counts, "2>2:360 3>1:30");
+    assert_true(as_flow_imbalance(flow) < 1e-12);
+    as_flow_balance(flow, true);
+    for (int i = 0; i < 5; i++)
+        expect_near(flow->counts[0][i], counts[i], 0.01);
+    expect_near(graph_edge(flow, 2, 2), 360, 0.01);
+    end(flow);
+}
+
+/* A diamond with 100, 40 | 50, 100: where counts spread like themselves, a way through it runs as often as the mean of
+ * what its stages were counted, (100 + (40 + 50) + 100) / 3, and the two sides share that as they were counted. */
+static void test_diamond(void **state)
+{
+    const double counts[] = {100, 40, 50, 100};
+    struct as_flow *flow = graph_flow(graph_make("3b2 2j3 4i r"), counts, "0>2:0 1>3:0");
+    as_flow_balance(flow, false);
+    expect_near(flow->counts[0][0], 290.0 / 3, 0.005);
+    expect_near(flow->counts[0][3], 290.0 / 3, 0.005);
+    expect_near(flow->counts[0][1], 290.0 / 3 * 40 / 90, 0.01);
+    expect_near(flow->counts[0][2], 290.0 / 3 * 50 / 90, 0.01);
+    expect_near(graph_edge(flow, 0, 1) + graph_edge(flow, 0, 2), flow->counts[0][0], 1e-6);
+    assert_true(as_flow_imbalance(flow) < 1e-6);
+    end(flow);
+}
+
+/* A block that nobody sampled between two that ran got its executions; one behind a return did not. */
+static void test_missing(void **state)
+{
+    const double counts[] = {100, 0, 100, 0};
+    struct as_flow *flow = graph_flow(graph_make("3i 1b3 4r r"), counts, "1>3:0");
+    as_flow_balance(flow, false);
+    assert_true(flow->counts[0][1] > 50);
+    expect_near(flow->counts[0][1], flow->counts[0][0], 1e-6);
+    assert_true(flow->counts[0][3] < 40);
+    end(flow);
+}
+
+static uint64_t seed = 42;
+static double draw(void)
+{
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+/* Noise on true counts: afterwards nothing is negative, the law holds, and the error is smaller than before. Over 40
+ * trials with the spread of 400 samples a block; the mean gain is far above its spread. */
+static void test_noise(void **state)
+{
+    const double truth_counts[] = {400, 1600, 1200, 400, 1600, 6400, 1600, 400};
+    const char *code = "2i 3b3 4j4 5i 3i 5b5 2b1 r", *branches = "1>3:400 2>4:1200 5>5:4800 6>1:1200";
+    double before = 0, after = 0;
+    for (int trial = 0; trial < 40; trial++) {
+        struct as_flow *truth = graph_flow(graph_make(code), truth_counts, branches);
+        double noisy[8];
+        for (int i = 0; i < 8; i++) {
+            double normal = -6;
+            for (int k = 0; k < 12; k++)
+                normal += draw();
+            noisy[i] = fmax(0, truth_counts[i] + normal * sqrt(truth_counts[i]) * 2);
+        }
+        struct as_flow *flow = graph_flow(truth->cfg, noisy, "1>3:0 2>4:0 5>5:0 6>1:0");
+        before += as_accuracy_of(flow, truth).block;
+        as_flow_balance(flow, false);
+        after += as_accuracy_of(flow, truth).block;
+        assert_true(as_flow_imbalance(flow) < 1e-6);
+        for (int i = 0; i < 8; i++)
+            assert_true(flow->counts[0][i] >= 0);
+        as_flow_free(flow);
+        end(truth);
+    }
+    if (after > 0.85 * before)
+        fail_msg("error %.4f before, %.4f after", before / 40, after / 40);
+}
+
+static void test_accuracy(void **state)
+{
+    const double counts[] = {100, 30, 70, 100}, guess[] = {110, 30, 60, 100};
+    struct as_cfg *cfg = graph_make("3b2 2j3 4i r");
+    struct as_flow *truth = graph_flow(cfg, counts, "0>2:70 1>3:30"), *flow = graph_flow(cfg, guess, "");
+    struct as_accuracy accuracy = as_accuracy_of(flow, truth);
+    expect_near(accuracy.block, (3 * 10 + 4 * 10) / 740.0, 1e-12);
+    expect_near(accuracy.function, 10 / 740.0, 1e-12);
+    assert_true(accuracy.top == 1 && accuracy.top_found == 1 && accuracy.top_ordered == 1);
+    as_flow_free(flow);
+    end(truth);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_consistent), cmocka_unit_test(test_diamond),  cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_noise),      cmocka_unit_test(test_accuracy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* Samples added up: addresses, branches, runs, and what is wrong with branch stacks; then what each method makes of them. */
+#include "blocks/estimate.h"
+#include "graph.h"
+
+#include "unit.h"
+
+/* Addresses are those of the graph's module; from 0x9000 on nothing is known. */
+static bool place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t *module, uint64_t *offset)
+{
+    *module = 0;
+    *offset = address;
+    return address < 0x9000;
+}
+
+static void add(struct as_samples *samples, uint64_t ip, double weight, const struct as_samples_branch *branches,
+                size_t n)
+{
+    as_samples_add(samples,
+                   &(struct as_samples_one){.ip = ip, .weight = weight, .branches = branches, .n_branches = n});
+}
+
+static double weight_of(const as_samples_pairs *pairs, uint64_t from, uint64_t to)
+{
+    double sum = 0;
+    for (size_t i = 0; i < pairs->len; i++)
+        sum += pairs->data[i].from == from && (!to || pairs->data[i].to == to) ? pairs->data[i].weight : 0;
+    return sum;
+}
+
+static void test_stacks(void **state)
+{
+    struct as_cfg *cfg = graph_make("4i r");
+    struct as_samples *samples = as_samples_new(NULL);
+    const struct as_samples_branch stack[] = {{0x1100, 0x1200, true}, {0x1010, 0x1080, false}, {0x1300, 0x1000, false}};
+    add(samples, 0x1200, 60, stack, 3);
+    add(samples, 0x1204, 60, stack, 3);
+    add(samples, 0x9000, 30, NULL, 0);
+    as_samples_settle(samples, cfg, place, NULL);
+    assert_true(weight_of(as_samples_ips(samples), 0x1200, 0) == 60);
+    assert_true(as_samples_unplaced(samples) == 0.2);
+    /* IP+1: the first sample is the branch itself, the second one the instruction that ends at 0x1204. */
+    assert_true(weight_of(as_samples_fixed_ips(samples), 0x1100, 0) == 60);
+    assert_true(weight_of(as_samples_fixed_ips(samples), 0x1203, 0) == 60);
+    /* Two runs of each stack share its weight, three branches do. */
+    assert_true(weight_of(as_samples_runs(samples), 0x1080, 0x1100) == 60);
+    assert_true(weight_of(as_samples_runs(samples), 0x1000, 0x1010) == 60);
+    assert_true(weight_of(as_samples_branches(samples), 0x1100, 0x1200) == 40);
+    assert_int_equal(as_samples_counted(samples)->entries, 6);
+    assert_int_equal(as_samples_counted(samples)->with_branches, 2);
+    as_samples_free(samples);
+    as_cfg_free(cfg);
+}
+
+static void test_bogus(void **state)
+{
+    struct as_cfg *cfg = graph_make("4i r");
+    struct as_samples *samples = as_samples_new(&(struct as_samples_options){.drop_oldest = true});
+    const struct as_samples_branch twice[] = {{0x1100, 0x1200}, {0x1100, 0x1200}, {0x1010, 0x1080}, {0x1300, 0x1000}};
+    const struct as_samples_branch round[] = {{0x1100, 0x1080}, {0x1100, 0x1080}, {0x1100, 0x1080}};
+    const struct as_samples_branch torn[] = {{0x1100, 0x1200}, {0, 0}, {0x1010, 0x1180}, {0x1300, 0x1000}};
+    add(samples, 0, 12, twice, 4);
+    assert_int_equal(as_samples_counted(samples)->repeated, 1);
+    add(samples, 0, 12, round, 3); /* a loop of one block is none of these */
+    assert_int_equal(as_samples_counted(samples)->repeated, 1);
+    add(samples, 0, 12, torn, 4);
+    assert_int_equal(as_samples_counted(samples)->empty, 1);
+    assert_int_equal(as_samples_counted(samples)->oldest, 3);
+    const struct as_samples_branch back[] = {{0x1100, 0x1200}, {0x1010, 0x1180}, {0x1300, 0x1000}};
+    add(samples, 0, 12, back, 3);
+    assert_int_equal(as_samples_counted(samples)->backward, 1);
+    as_samples_settle(samples, cfg, place, NULL);
+    assert_true(weight_of(as_samples_runs(samples), 0x1180, 0x1100) == 0);
+    as_samples_free(samples);
+    as_cfg_free(cfg);
+}
+
+static void test_sticky(void **state)
+{
+    struct as_samples *samples = as_samples_new(NULL);
+    struct as_cfg *cfg = graph_make("4i r");
+    for (int i = 0; i < 1000; i++) {
+        struct as_samples_branch stack[8];
+        for (int k = 0; k < 8; k++)
+            stack[k] = (struct as_samples_branch){0x1100 + 16 * (uint64_t)((i + k) % 10), 0x1100};
+        if (i % 4 == 0)
+            stack[7] = (struct as_samples_branch){0x2000, 0x2100};
+        add(samples, 0, 1, stack, 8);
+    }
+    as_samples_settle(samples, cfg, place, NULL);
+    struct as_samples_sticky sticky[4];
+    assert_int_equal(as_samples_sticky(samples, sticky, 4), 1);
+    assert_int_equal(sticky[0].from, 0x2000);
+    assert_true(sticky[0].share > 0.24 && sticky[0].share < 0.26);
+    as_samples_free(samples);
+    as_cfg_free(cfg);
+}
+
+/* 0: four instructions, then either way; 1: a jump; 2: work; 3: return. */
+static struct as_flow *estimate(const struct as_samples_branch *stack, size_t n, uint64_t ip, enum as_method method,
+                                struct as_estimate_trouble *trouble)
+{
+    struct as_cfg *cfg = graph_make("4b2 2j3 5i r");
+    struct as_samples *samples = as_samples_new(NULL);
+    add(samples, ip, 20, stack, n);
+    as_samples_settle(samples, cfg, place, NULL);
+    struct as_flow *flow = as_estimate(samples, cfg, method, trouble);
+    as_samples_free(samples);
+    return flow;
+}
+
+static void end(struct as_flow *flow)
+{
+    struct as_cfg *cfg = flow->cfg;
+    as_flow_free(flow);
+    as_cfg_free(cfg);
+}
+
+static void test_methods(void **state)
+{
+    const uint64_t s = GRAPH_START; /* blocks at 0, 16, 24, 44 */
+    struct as_estimate_trouble trouble;
+    struct as_flow *flow = estimate(NULL, 0, s + 4, AS_METHOD_IP, &trouble);
+    assert_true(flow->counts[0][0] == 5 && flow->samples[0][0] == 1 && trouble.used == 20);
+    end(flow);
+    /* Returned to 0, fell through 0, took the jump of 1 to 3, returned from 3. */
+    const struct as_samples_branch stack[] = {{s + 44, 0x8000}, {s + 20, s + 44}, {0x8100, s}};
+    flow = estimate(stack, 3, 0x8000, AS_METHOD_LBR, &trouble);
+    assert_true(flow->counts[0][0] == 10 && flow->counts[0][1] == 10 && flow->counts[0][2] == 0 &&
+                flow->counts[0][3] == 10);
+    assert_true(graph_edge(flow, 0, 1) == 10 && graph_edge(flow, 0, 2) == 0);
+    end(flow);
+    assert_true(trouble.used == 20 && trouble.impossible == 0 && trouble.unknown > 0);
+}
+
+static void test_trouble(void **state)
+{
+    const uint64_t s = GRAPH_START;
+    struct as_estimate_trouble trouble;
+    const struct as_samples_branch past[] = {{s + 44, 0x8000}, {0x8100, s + 16}}; /* past the jump of 1 */
+    end(estimate(past, 2, 0, AS_METHOD_LBR, &trouble));
+    assert_true(trouble.impossible == 20 && trouble.used == 0);
+    const struct as_samples_branch inside[] = {{s + 12, s + 24}, {0x8100, s + 2}};
+    end(estimate(inside, 2, 0, AS_METHOD_LBR, &trouble));
+    assert_true(trouble.between == 20);
+    const struct as_samples_branch wrong[] = {{s + 12, s + 44}, {0x8100, s}}; /* the branch goes to 24 */
+    end(estimate(wrong, 2, 0, AS_METHOD_LBR, &trouble));
+    assert_true(trouble.elsewhere == 10);
+    const struct as_samples_branch none[] = {{s + 28, s + 44}, {0x8100, s + 24}}; /* there is no branch */
+    end(estimate(none, 2, 0, AS_METHOD_LBR, &trouble));
+    assert_true(trouble.no_branch == 10 && trouble.impossible == 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stacks),  cmocka_unit_test(test_bogus),   cmocka_unit_test(test_sticky),
+        cmocka_unit_test(test_methods), cmocka_unit_test(test_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
