@@ -228,7 +228,9 @@ bool as_recording_read(struct as_recording *recording, const char *path, const s
     *recording = (struct as_recording){.samples = as_samples_new(NULL),
                                        .cfg = as_cfg_new(&(struct as_cfg_options){options->spaces.debug_path}),
                                        .strings = as_strings_new()};
-    struct as_perf_reader *reader = as_perf_reader_open(path, NULL, err);
+    /* perf marks where records are complete; a file without such marks waits in this much memory. */
+    struct as_perf_options bounded = {.queue_limit = (uint64_t)128 << 20};
+    struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, err);
     bool ok = reader && read_all(&reading, reader, &inner);
     if (reader && !ok)
         as_error_set(err, "%s: %.900s", path, inner.message);

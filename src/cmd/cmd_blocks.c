@@ -249,15 +249,20 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     return status;
 }
 
-/* Whether a word is a recording of perf, and not a program. */
-static bool is_recording(const char *path)
+enum kind { KIND_PROGRAM, KIND_RECORDING, KIND_PROFILE };
+
+/* What a word on the command line is. */
+static enum kind kind_of(const char *path)
 {
     char magic[8] = "";
     FILE *file = fopen(path, "rb");
     bool whole = file && fread(magic, 1, sizeof magic, file) == sizeof magic;
     if (file)
         fclose(file);
-    return whole && (memcmp(magic, "PERFILE2", sizeof magic) == 0 || memcmp(magic, "2ELIFREP", sizeof magic) == 0);
+    if (whole && memcmp(magic, "SQLite f", sizeof magic) == 0)
+        return KIND_PROFILE;
+    bool perf = whole && (memcmp(magic, "PERFILE2", sizeof magic) == 0 || memcmp(magic, "2ELIFREP", sizeof magic) == 0);
+    return perf ? KIND_RECORDING : KIND_PROGRAM;
 }
 
 static int run_blocks(int argc, char **argv)
@@ -284,11 +289,17 @@ static int run_blocks(int argc, char **argv)
         return as_cli_usage(&as_command_blocks, "--for has a format of its own: leave --json and --csv out");
     if (rest >= argc)
         return as_cli_usage(&as_command_blocks, "no program and no recording given");
-    bool program = options.methods || strcmp(argv[rest - 1], "--") == 0 || !is_recording(argv[rest]);
+    bool told = options.methods || strcmp(argv[rest - 1], "--") == 0;
+    enum kind kind = told ? KIND_PROGRAM : kind_of(argv[rest]);
     int status;
-    if (!program && rest + 1 < argc)
+    if (kind == KIND_PROFILE)
+        status = as_cli_usage(&as_command_blocks,
+                              "%s is a profile, in which branch stacks are added up already; give the "
+                              "recording that it was made from",
+                              argv[rest]);
+    else if (kind == KIND_RECORDING && rest + 1 < argc)
         status = as_cli_usage(&as_command_blocks, "one recording at a time");
-    else if (!program)
+    else if (kind == KIND_RECORDING)
         status = as_blocks_recording(&options, argv[rest]);
     else if (!(options.methods ? as_run_options_settle(&options.run, &err)
                                : as_run_options_settle_untimed(&options.run, &err)))

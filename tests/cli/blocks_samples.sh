@@ -77,6 +77,9 @@ check_status 125 "an event that is not there" "$ASSAY" blocks --event nothing ta
 printf 'PERFILE2junk' >junk.data
 check_status 125 "not a recording" "$ASSAY" blocks junk.data
 
+"$ASSAY" import -q --trust-paths -o profile.db taken.data
+check_stderr_line "is a profile.*give the recording" "a profile instead of its recording" "$ASSAY" blocks profile.db
+
 # In the model: ten functions that do the same, called one by the other.
 ways() { "$ASSAY" blocks --methods "$@" -- "$WORKLOADS/block_kernels" chain 5000; }
 ways --json --period 200 -o ways.json
