@@ -239,6 +239,8 @@ static const char *model_option(const struct record_command *command)
                                   {"budget", command->budget != NULL},
                                   {"memo", run->memo != usual_run.memo},
                                   {"memo-size", run->memo_size != usual_run.memo_size},
+                                  {"quantum", run->quantum != usual_run.quantum},
+                                  {"deterministic", run->deterministic},
                                   {"no-follow", run->no_follow},
                                   {"qemu", run->qemu != NULL}};
     return first_given(owned, sizeof owned / sizeof *owned);

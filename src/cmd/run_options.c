@@ -185,6 +185,8 @@ struct as_engine_options as_run_engine_options(const struct as_run_options *opti
         .argv = argv,
         .qemu = options->qemu,
         .window = options->window,
+        .quantum = options->quantum,
+        .deterministic = options->deterministic,
         .regions = &options->regions,
         .switches = &switches,
         .no_follow = options->no_follow,

@@ -14,13 +14,15 @@ struct as_run_options {
     double delay; /* seconds; NAN: not given */
     struct as_strlist region;
     bool no_follow;
-    int memo;                  /* enum as_run_memo; verbs that run programs in the model alone */
-    uint64_t memo_size;        /* MiB */
+    int memo;           /* enum as_run_memo; verbs that run programs in the model alone */
+    uint64_t memo_size; /* MiB */
+    uint64_t quantum;   /* cycles; the same verbs */
+    bool deterministic;
     struct as_regions regions; /* what the options above ask for: as_run_options_settle */
 };
 #define AS_RUN_OPTIONS_DEFAULT                                                                                         \
     {                                                                                                                  \
-        .window = 100000, .delay = NAN, .memo_size = AS_MEMO_BYTES >> 20                                               \
+        .window = 100000, .delay = NAN, .memo_size = AS_MEMO_BYTES >> 20, .quantum = 10000                             \
     }
 
 enum as_run_memo { AS_RUN_MEMO_ON, AS_RUN_MEMO_OFF, AS_RUN_MEMO_CHECK };
@@ -102,6 +104,18 @@ extern const char *const as_run_memo_choices[];
      .choices = as_run_memo_choices,                                                                                   \
      .help = "Remember what the modelled pipeline did with each block (default on): faster, and the same results to "  \
              "the cycle. check: run it all the same, and stop with an error if anything differs."},                    \
+        {.name = "quantum",                                                                                            \
+         .type = AS_OPTION_U64,                                                                                        \
+         .offset = offsetof(struct_type, run_member.quantum),                                                          \
+         .value = "CYCLES",                                                                                            \
+         .max = 100000000,                                                                                             \
+         .help = "Let the simulated times of threads differ by no more than this (default 10k; 0: no limit but "       \
+                 "--window)."},                                                                                        \
+        {.name = "deterministic",                                                                                      \
+         .type = AS_OPTION_FLAG,                                                                                       \
+         .offset = offsetof(struct_type, run_member.deterministic),                                                    \
+         .help = "Let threads execute one at a time, in a fixed order: a threaded program then gives the same "        \
+                 "result in every run, to the cycle."},                                                                \
     {                                                                                                                  \
         .name = "memo-size", .type = AS_OPTION_U64, .offset = offsetof(struct_type, run_member.memo_size),             \
         .value = "MIB", .min = 4, .max = 1 << 20, .help = "Use at most this much memory for that (default 512)."       \

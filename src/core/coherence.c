@@ -206,8 +206,8 @@ static void set_turn(struct as_directory_entry *entry, uint64_t cycle, uint64_t 
 
 static uint32_t way_from(const struct as_memory *memory, const struct as_memory *other)
 {
-    const struct as_machine *machine = memory->uncore->machine;
-    return other->socket == memory->socket ? machine->coherence.local : machine->coherence.remote;
+    const struct as_coherence_machine *machine = &memory->uncore->coherence;
+    return other->socket == memory->socket ? machine->local : machine->remote;
 }
 
 static struct as_fill come_from(struct as_memory *memory, struct as_memory *other,
@@ -222,7 +222,7 @@ static struct as_fill come_from(struct as_memory *memory, struct as_memory *othe
 static struct as_cache *other_llc(const struct as_memory *memory)
 {
     struct as_uncore *uncore = memory->uncore;
-    if (uncore->machine->coherence.sockets < 2)
+    if (uncore->coherence.sockets < 2)
         return NULL;
     return &uncore->llc[memory->socket ? 0 : 1];
 }
@@ -235,7 +235,7 @@ static struct as_fill ask_llc(struct as_memory *memory, uint64_t cycle, uint64_t
         as_tags_search(&far->tags, line) == AS_TAGS_NONE)
         return as_cache_request(memory->llc, cycle, line, kind);
     memory->llc->accesses++;
-    struct as_fill fill = {.done = cycle + memory->uncore->machine->coherence.remote, .source = AS_SOURCE_LLC};
+    struct as_fill fill = {.done = cycle + memory->uncore->coherence.remote, .source = AS_SOURCE_LLC};
     as_cache_put(memory->llc, line, fill.done, false);
     return fill;
 }
@@ -254,7 +254,7 @@ static struct as_fill share(struct as_memory *memory, struct as_directory_entry 
                             enum as_request kind)
 {
     struct as_uncore *uncore = memory->uncore;
-    enum as_protocol protocol = (enum as_protocol)uncore->machine->coherence.protocol;
+    enum as_protocol protocol = (enum as_protocol)uncore->coherence.protocol;
     struct as_memory *owner = owner_of(memory, entry), *supplier = supplier_of(memory, entry);
     bool others = owner || next_holder(uncore, entry, 0, memory->core) < uncore->n_cores;
     bool absent = protocol == AS_PROTOCOL_MESIF && as_tags_search(&memory->llc->tags, line) == AS_TAGS_NONE;
@@ -312,15 +312,15 @@ static struct gone drop_others(struct as_memory *memory, struct as_directory_ent
 
 static uint64_t upgraded_at(const struct as_memory *memory, const struct gone *gone, uint64_t turn)
 {
-    const struct as_machine *machine = memory->uncore->machine;
-    return turn + machine->coherence.upgrade + (gone->far ? machine->coherence.remote - machine->coherence.local : 0);
+    const struct as_coherence_machine *machine = &memory->uncore->coherence;
+    return turn + machine->upgrade + (gone->far ? machine->remote - machine->local : 0);
 }
 
 /* For a store: all others' copies go. */
 static struct as_fill take(struct as_memory *memory, struct as_directory_entry *entry, uint64_t cycle, uint64_t line,
                            enum as_request kind)
 {
-    bool moesi = memory->uncore->machine->coherence.protocol == AS_PROTOCOL_MOESI;
+    bool moesi = memory->uncore->coherence.protocol == AS_PROTOCOL_MOESI;
     struct as_memory *source = owner_of(memory, entry);
     if (!source && moesi)
         source = supplier_of(memory, entry);
@@ -451,7 +451,7 @@ void as_coherence_join(struct as_uncore *uncore, struct as_memory *memory)
     }
     uncore->cores[memory->core] = memory;
     uncore->n_live++;
-    if (uncore->machine->coherence.protocol == AS_PROTOCOL_OFF)
+    if (uncore->coherence.protocol == AS_PROTOCOL_OFF)
         return;
     if (uncore->coherent)
         open_port(memory);

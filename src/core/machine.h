@@ -56,6 +56,14 @@ enum { AS_TAGE_TABLES_MAX = 16, AS_CORES_MAX = 1024 };
 /* What private caches do about each other: nothing; M, E, S; … and F; … and O. */
 enum as_protocol { AS_PROTOCOL_OFF, AS_PROTOCOL_MESI, AS_PROTOCOL_MESIF, AS_PROTOCOL_MOESI };
 
+struct as_coherence_machine {
+    uint32_t protocol;       /* enum as_protocol */
+    uint32_t local, remote;  /* cycles from the shared level's request to another core's line, by socket */
+    uint32_t upgrade;        /* cycles until other cores' copies of a line are gone */
+    uint32_t cores, sockets; /* cores 0: one for each thread */
+    char pinning[256];       /* compact (or ""), scatter, or the cores of threads 1, 2 … */
+};
+
 struct as_machine {
     char name[64];
     char description[256];
@@ -122,13 +130,7 @@ struct as_machine {
         uint32_t page;           /* bytes */
     } memory;
 
-    struct {
-        uint32_t protocol;       /* enum as_protocol */
-        uint32_t local, remote;  /* cycles from the shared level's request to another core's line, by socket */
-        uint32_t upgrade;        /* cycles until other cores' copies of a line are gone */
-        uint32_t cores, sockets; /* cores 0: one for each thread */
-        char pinning[256];       /* compact (or ""), scatter, or the cores of threads 1, 2 … */
-    } coherence;
+    struct as_coherence_machine coherence;
 
     struct {
         uint32_t banks, row_bytes;    /* over all ranks */

@@ -19,7 +19,7 @@ enum { PROCESS_BITS = 12, LONGEST_ACCESS = 1 << 16, BANK_BYTES_SHIFT = 3, MASK_B
 struct as_uncore *as_uncore_new(const struct as_machine *machine)
 {
     struct as_uncore *uncore = as_alloc(sizeof *uncore);
-    uncore->machine = machine;
+    uncore->coherence = machine->coherence;
     as_dram_init(&uncore->dram, machine);
     for (uint32_t i = 0; i == 0 || i < machine->coherence.sockets; i++) {
         as_cache_init(&uncore->llc[i], AS_SOURCE_LLC, &machine->memory.llc, machine);
@@ -309,7 +309,7 @@ static struct as_memory_answer prefetch_line(struct as_memory *memory, uint64_t 
 static bool drop_everywhere(struct as_uncore *uncore, uint64_t line)
 {
     bool dirty = as_coherence_drop_all(uncore, line);
-    for (uint32_t i = 0; i == 0 || i < uncore->machine->coherence.sockets; i++)
+    for (uint32_t i = 0; i == 0 || i < uncore->coherence.sockets; i++)
         dirty |= as_cache_drop(&uncore->llc[i], line);
     return dirty;
 }

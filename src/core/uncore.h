@@ -12,7 +12,7 @@
 enum { AS_SOCKETS = 2 };
 
 struct as_uncore {
-    const struct as_machine *machine;
+    struct as_coherence_machine coherence;
     struct as_cache llc[AS_SOCKETS]; /* one for each socket */
     struct as_dram dram;
     struct as_map touched;    /* data pages of all processes that have been touched */

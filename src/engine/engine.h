@@ -172,6 +172,8 @@ struct as_sink {
     bool unmeasured; /* it is also given what only warms or settles: see `stretch` */
     /* Simulated time of a thread: where this is given, the thread that is behind goes first. */
     uint64_t (*clock)(void *context, const struct as_thread *thread);
+    /* Whether threads use the same lines these days: then they are read in small pieces, close to each other in time. */
+    bool (*shares)(void *context);
 };
 
 struct as_engine_options {
@@ -179,6 +181,8 @@ struct as_engine_options {
     const char *qemu;   /* NULL: found on PATH by architecture */
     const char *plugin; /* NULL: found beside the program */
     uint64_t window;    /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
+    uint64_t quantum;   /* cycles of simulated time that threads may be apart, where the sink has clocks; 0: no limit */
+    bool deterministic; /* … and one thread executes at a time, in a fixed order: see pace.h */
     const struct as_regions *regions; /* the parts of the run that the sink sees; NULL: all of it */
     const _Atomic uint32_t *switches; /* how often the user asked to start or stop; NULL: he cannot */
     bool stdout_to_stderr;            /* the program's standard output goes to standard error */

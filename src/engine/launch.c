@@ -7,6 +7,7 @@
 #include "engine/launch.h"
 
 #include "engine/gear.h"
+#include "engine/pace.h"
 
 #include "base/alloc.h"
 #include "base/signals.h"
@@ -84,6 +85,7 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
     wire->follow_exec = !options->no_follow;
     wire->window = options->window;
     as_gear_prepare(wire, options->regions, options->blocks_only);
+    as_pace_prepare(wire, options);
     wire->header_size = sizeof *wire;
     wire->version = AS_WIRE_VERSION;
     wire->magic = AS_WIRE_MAGIC;

@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, READ_BY_CLOCK = 512, IDLE_MILLISECONDS = 20 };
+enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, READ_BY_CLOCK = 512, READ_CLOSELY = 40, IDLE_MILLISECONDS = 20 };
 
 void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options)
 {
@@ -350,7 +350,8 @@ static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t
     return true;
 }
 
-/* A thread that runs but has published nothing yet has a clock that counts; one in a system call has not. */
+/* A thread that runs but has published nothing yet has a clock that counts; one in a system call has not. Where
+ * threads take turns, nobody runs while words are read. */
 static bool has_clock(const struct as_reader *reader, uint32_t number)
 {
     const struct as_wire_lane *lane = &reader->wire->lanes[number];
@@ -358,16 +359,16 @@ static bool has_clock(const struct as_reader *reader, uint32_t number)
         return false;
     bool has_words = atomic_load(&lane->published) != atomic_load(&lane->consumed);
     /* activity: as_lane_enter_syscall, as_lane_leave_syscall and throttle (lane.c); a hint that may be old. */
-    bool runs = atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
+    bool runs = !reader->pace.in_turn && atomic_load(&lane->state) == AS_WIRE_LIVE &&
+                atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
     return has_words || runs;
 }
 
-/* The simulated time up to which threads may be read: that of the one that is behind, and a little more. Sinks are not
+/* The simulated time up to which threads may be read: that of the one that is behind, and `slack` more. Sinks are not
  * asked for the time of one that is alone, which can be far away. */
-static uint64_t clock_limit(const struct as_reader *reader)
+static uint64_t clock_limit(const struct as_reader *reader, uint64_t slack)
 {
-    enum { SLACK = 2000 };
-    uint64_t behind = UINT64_MAX - SLACK;
+    uint64_t behind = UINT64_MAX - slack;
     uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0, first = 0;
     for (uint32_t i = 0; i < used; i++) {
         if (!has_clock(reader, i))
@@ -382,7 +383,7 @@ static uint64_t clock_limit(const struct as_reader *reader)
     if (threads < 2)
         return UINT64_MAX;
     uint64_t clock = reader->sink->clock(reader->context, &reader->streams[first]->thread);
-    return (clock < behind ? clock : behind) + SLACK;
+    return (clock < behind ? clock : behind) + slack;
 }
 
 /* A thread that is ahead waits its turn, unless it is blocked because its ring is full: whoever is behind may be
@@ -399,13 +400,15 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
     if (!read_code_lanes(reader, progress))
         return false;
     bool timed = reader->sink->clock && reader->regions.stretch.mode >= AS_MODE_SETTLE; /* otherwise clocks stand */
-    uint64_t limit = timed ? clock_limit(reader) : UINT64_MAX;
-    reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : READ_BY_CLOCK;
+    enum { SLACK = 2000, CLOSE_SLACK = 50 };
+    bool closely = timed && reader->sink->shares && reader->sink->shares(reader->context);
+    uint64_t limit = timed ? clock_limit(reader, closely ? CLOSE_SLACK : SLACK) : UINT64_MAX;
+    reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : closely ? READ_CLOSELY : READ_BY_CLOCK;
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used && !reader->regions.over; i++) {
         uint32_t state = atomic_load(&reader->wire->lanes[i].state);
         if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && !reader->wire->lanes[i].is_code &&
-            !is_ahead(reader, i, limit) && !read_thread_lane(reader, i, state, progress))
+            as_pace_reads(reader, i) && !is_ahead(reader, i, limit) && !read_thread_lane(reader, i, state, progress))
             return false;
     }
     return true;
@@ -545,6 +548,7 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
     unsigned rounds = 0;
     reader->regions.on_change = on_stretch;
     reader->regions.context = reader;
+    as_pace_init(reader);
     if (reader->sink->stretch)
         reader->sink->stretch(reader->context, &reader->regions.stretch);
     while (!reader->regions.over && as_signals_interrupts() < 2) {
@@ -555,6 +559,7 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
             return as_error_set(err, "the trace is corrupt: assay and assay-engine.so do not fit together, or the "
                                      "program wrote over QEMU's memory");
         progress |= as_gear_turn(reader);
+        progress |= as_pace_turn(reader, !progress);
         if (reader->options->tick && ++rounds % 64 == 0)
             reader->options->tick(reader->options->tick_context);
         if (progress) {
@@ -610,4 +615,5 @@ void as_reader_free(struct as_reader *reader)
     as_vec_free(&reader->processes);
     as_region_run_free(&reader->regions);
     as_code_table_free(&reader->code);
+    as_pace_free(reader);
 }

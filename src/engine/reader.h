@@ -6,6 +6,7 @@
 #include "engine/code_table.h"
 #include "engine/gear.h"
 #include "engine/launch.h"
+#include "engine/pace.h"
 #include "engine/stream.h"
 
 struct as_reader {
@@ -17,6 +18,7 @@ struct as_reader {
     struct as_code_table code;
     struct as_region_run regions;
     struct as_gear gear;
+    struct as_pace pace;
     uint64_t blind;             /* see as_stream */
     uint32_t switches;          /* of options->switches, those that were heeded */
     double started;             /* when the program was, on the wall clock */

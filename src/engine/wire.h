@@ -31,7 +31,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 3,
+    AS_WIRE_VERSION = 4,
     AS_WIRE_LANES = 4096,     /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,     /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 16 * 4096, /* words: 512 KiB a lane, touched only where the lane is used */
@@ -111,6 +111,7 @@ struct as_wire_lane {
 
     _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
     _Atomic uint32_t state, activity;
+    _Atomic uint32_t brief; /* it is in a system call that does not block: it comes back, or ends */
     uint32_t is_code, process, image, thread;
     int32_t pid, tid;
 
@@ -126,13 +127,16 @@ struct as_wire_header {
     uint32_t version, header_size;
     uint32_t gated;                   /* recording is switched while the program runs: threads look at their gates */
     _Atomic uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
-    uint64_t window; /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
+    uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
+    uint64_t quantum; /* cycles that threads may be apart, kept by their budgets (stop_at); 0: no limit */
+    uint64_t window;  /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
 
     pthread_mutex_t reader_alive; /* robust; held by the reader as long as it lives: waiting for it tells its death */
 
     _Alignas(64) _Atomic uint32_t doorbell; /* futex: bumped by writers after publishing when the reader waits */
     _Atomic uint32_t reader_waits;
     _Atomic uint32_t gates_closed; /* 0: whatever stop_at says, threads may go on */
+    _Atomic uint32_t leaks;        /* bumped: threads at their gates go on for one block */
     _Atomic uint32_t gate;         /* futex: bumped by the reader when it has changed a lane's stop_at or answers */
     /* Landmarks before which threads ask, and their number; markers are recognised by themselves. */
     _Atomic uint32_t n_watches, asks;

@@ -60,6 +60,7 @@ struct as_model {
     uint32_t n_cores;
     as_on_transfer *on_transfer; /* NULL: nobody asks */
     void *transfer_context;
+    uint32_t shares; /* blocks for which threads are read close to each other still */
     as_ideal_of *ideal_of;
     void *ideal_context;
     AS_VEC(struct also {
@@ -209,11 +210,15 @@ static uint64_t code_version(void *context, bool unknown)
     return unknown ? executed->n_blocks : executed->n_changes;
 }
 
+enum { SHARED_BLOCKS = 4000 };
+
 /* Only what is measured. */
 static void tell_transfer(void *context, const struct as_transfer *transfer)
 {
-    const struct as_model *model = context;
-    if (model->measure.on)
+    struct as_model *model = context;
+    if (model->n_cores > 1) /* else the core may run apart, and nobody is to be read closely */
+        model->shares = SHARED_BLOCKS;
+    if (model->measure.on && model->on_transfer)
         model->on_transfer(model->transfer_context, transfer);
 }
 
@@ -229,7 +234,6 @@ void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer,
 {
     model->on_transfer = on_transfer;
     model->transfer_context = context;
-    as_uncore_set_transfers(model->uncore, on_transfer ? tell_transfer : NULL, model);
 }
 
 void as_model_set_memo(struct as_model *model, const struct as_memo_options *options)
@@ -737,6 +741,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
+    model->shares -= model->shares > 0;
     if (__builtin_expect(!own->runs, 0)) /* it came back from a system call while nobody looked */
         catch_up(model, own);
     if (__builtin_expect(model->stretch.mode == AS_MODE_WARM, 0))
@@ -775,6 +780,13 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return as_core_time(((const struct model_thread *)thread->user)->core);
 }
 
+/* Lines changed hands a short while ago. */
+static bool shares(void *context)
+{
+    const struct as_model *model = context;
+    return model->shares > 0;
+}
+
 const struct as_sink as_model_sink = {
     .thread_start = on_thread_start,
     .thread_end = on_thread_end,
@@ -786,6 +798,7 @@ const struct as_sink as_model_sink = {
     .stretch = on_stretch,
     .unmeasured = true,
     .clock = clock_of,
+    .shares = shares,
 };
 
 static void sum_up(struct as_model_result *total)
@@ -819,6 +832,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
 {
     memset(result, 0, sizeof *result);
     model->fanout = fanout;
+    as_uncore_set_transfers(model->uncore, tell_transfer, model);
     model->wants = as_fanout_wants(fanout);
     model->engine = as_engine_start(options, err);
     if (!model->engine || !as_fanout_start(fanout, err))

@@ -23,11 +23,12 @@ int qemu_plugin_version = 1;
 
 /* Which system calls matter to us, by architecture. */
 struct syscall_numbers {
-    int64_t mmap, munmap, mremap, sigaction, execve;
+    int64_t mmap, munmap, mremap, sigaction, execve, clone, exit;
 };
 static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
-    [AS_ARCH_X86_64] = {.mmap = 9, .munmap = 11, .mremap = 25, .sigaction = 13, .execve = 59},
-    [AS_ARCH_RISCV64] = {.mmap = 222, .munmap = 215, .mremap = 216, .sigaction = 134, .execve = 221},
+    [AS_ARCH_X86_64] = {.mmap = 9, .munmap = 11, .mremap = 25, .sigaction = 13, .execve = 59, .clone = 56, .exit = 60},
+    [AS_ARCH_RISCV64] =
+        {.mmap = 222, .munmap = 215, .mremap = 216, .sigaction = 134, .execve = 221, .clone = 220, .exit = 93},
 };
 
 /* A block's userdata is its id and its number of instructions, so that the callback need not load anything. */
@@ -206,6 +207,18 @@ static struct as_wire_lane *lane_for(unsigned vcpu)
     return vcpu >= AS_PLUGIN_VCPUS || as_lane_of[vcpu] == &as_lane_unclaimed ? as_lane_check(vcpu) : as_lane_of[vcpu];
 }
 
+/* Threads take turns: a new one must be known before the turn of the thread that made it ends. */
+static __thread uint32_t started_before;
+
+static void wait_for_clone(uint64_t flags)
+{
+    enum { CLONES_MEMORY = 0x100, STEP_MICROSECONDS = 50, LONGEST = 20000 };
+    for (int i = 0; i < LONGEST && flags & CLONES_MEMORY && as_lane_count_started() == started_before; i++)
+        usleep(STEP_MICROSECONDS);
+}
+
+static __thread uint64_t clone_flags;
+
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
@@ -217,6 +230,11 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         as_lane_push(lane, args[i]);
     if (number == numbers->sigaction)
         note_handler(a2);
+    if (number == numbers->clone) {
+        started_before = as_lane_count_started();
+        clone_flags = a1;
+    }
+    atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone);
     as_follow_note_syscall(vcpu);
     as_lane_enter_syscall(lane);
     if (number == numbers->execve)
@@ -227,6 +245,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 {
     const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
     struct as_wire_lane *lane = lane_for(vcpu);
+    if (number == numbers->clone && result > 0 && as_plugin.wire->in_turn)
+        wait_for_clone(clone_flags);
     as_lane_leave_syscall(lane);
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
     as_lane_push(lane, (uint64_t)result);

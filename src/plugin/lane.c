@@ -32,7 +32,7 @@ struct as_wire_lane as_lane_unclaimed; /* write == chunk_end and check_at == 0: 
 
 /* Threads of this process that wait for a slower one, and the futex that they wait on. */
 static _Atomic uint32_t throttle_waiters, throttle_epoch;
-static _Atomic uint32_t live_threads;
+static _Atomic uint32_t live_threads, threads_started;
 static __thread struct as_wire_lane *mine;
 
 struct as_wire_lane *as_lane_mine(void)
@@ -155,8 +155,9 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     lane->chunk_end = ring + AS_WIRE_CHUNK;
     lane->chunk_position = lane->instructions = lane->clock_offset = 0;
     lane->check_at = UINT64_MAX;
-    atomic_store(&lane->stop_at, 0);
+    atomic_store(&lane->stop_at, as_plugin.wire->in_turn ? 0 : as_plugin.wire->quantum);
     atomic_store(&lane->questions, 0);
+    atomic_store(&lane->brief, 0);
     atomic_store(&lane->answers, 0);
     lane->cpu = NULL;
     lane->is_code = is_code;
@@ -216,6 +217,9 @@ static void join_clock(struct as_wire_lane *lane)
 static uint64_t step_of(void)
 {
     enum { GATED_STEP = 25000 };
+    uint64_t quantum = as_plugin.wire->quantum;
+    if (quantum)
+        return quantum / 4 + 1;
     uint64_t window = as_plugin.wire->window, step = window / 4 + 1;
     if (as_plugin.wire->gated)
         return window && step < GATED_STEP ? step : GATED_STEP;
@@ -225,11 +229,12 @@ static uint64_t step_of(void)
 static void throttle(struct as_wire_lane *lane)
 {
     uint64_t window = as_plugin.wire->window, step = step_of();
-    if (!window || atomic_load(&live_threads) < 2) {
-        lane->check_at = lane->instructions + step;
+    lane->check_at = lane->instructions + step;
+    if (atomic_load(&live_threads) < 2 || (!window && !as_plugin.wire->quantum))
         return;
-    }
     as_lane_publish(lane); /* the reader may be waiting for this thread's part of the order */
+    if (!window)
+        return;
     wake_waiters();
     const struct as_wire_lane *slowest = slowest_fellow(lane);
     lane->check_at = lane->instructions + step;
@@ -254,14 +259,17 @@ static void throttle(struct as_wire_lane *lane)
 static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct as_wire_lane *lane, uint32_t question),
                          uint32_t question)
 {
-    enum { PATIENCE = 50 }; /* milliseconds */
+    /* milliseconds; in turn the reader decides */
+    const struct as_wire_header *wire = as_plugin.wire;
+    const int patience = wire->quantum ? 2 : 50;
+    uint32_t leaks = atomic_load(&wire->leaks);
     as_lane_publish(lane);
     atomic_store(&lane->questions, question);
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_GATED); /* the reader looks at the others after this */
     as_lane_publish(lane);
     wake_waiters();
     for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached); waited++) {
-        if (waited == PATIENCE && atomic_load(&live_threads) > 1)
+        if (wire->in_turn ? atomic_load(&wire->leaks) != leaks : waited == patience && atomic_load(&live_threads) > 1)
             break;
         uint32_t gate = atomic_load(&as_plugin.wire->gate);
         if (!may_go(lane, question))
@@ -321,6 +329,12 @@ void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
     atomic_fetch_add(&live_threads, 1);
     lane->check_at = 0; /* the first block looks at everything */
     as_lane_of[vcpu] = mine = lane;
+    atomic_fetch_add(&threads_started, 1);
+}
+
+uint32_t as_lane_count_started(void)
+{
+    return atomic_load(&threads_started);
 }
 
 struct as_wire_lane *as_lane_check(unsigned vcpu)
@@ -331,7 +345,7 @@ struct as_wire_lane *as_lane_check(unsigned vcpu)
         as_lane_start_thread(vcpu, NULL);
     else
         throttle(as_lane_of[vcpu]);
-    if (as_plugin.wire->gated)
+    if (as_plugin.wire->gated || as_plugin.wire->quantum)
         pass_gate(as_lane_of[vcpu]);
     return as_lane_of[vcpu];
 }
@@ -357,5 +371,7 @@ void as_lane_leave_syscall(struct as_wire_lane *lane)
 {
     if (atomic_load(&live_threads) > 1)
         join_clock(lane);
+    if (as_plugin.wire->in_turn)
+        lane->check_at = 0; /* it may not be its turn any more */
     atomic_store(&lane->activity, AS_WIRE_RUNNING);
 }

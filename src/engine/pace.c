@@ -1,0 +1,341 @@
+/* See pace.h. */
+#include "engine/pace.h"
+
+#include "base/clock.h"
+#include "engine/reader.h"
+
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05;
+enum { ALONE = 1 << 20, LEAST = 600, MOST_IN_TURN = 20000 }; /* instructions */
+
+void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options)
+{
+    if (!options->quantum || wire->gated)
+        return;
+    wire->quantum = options->quantum;
+    wire->in_turn = options->deterministic;
+    wire->window = 0; /* instructions and time would wait for each other */
+    atomic_store(&wire->gates_closed, 1);
+}
+
+void as_pace_init(struct as_reader *reader)
+{
+    struct as_wire_header *wire = reader->wire;
+    if (!wire->quantum)
+        return;
+    if (!reader->sink->clock) { /* nobody has simulated time: nobody waits */
+        wire->window = reader->options->window;
+        atomic_store(&wire->gates_closed, 0);
+        return;
+    }
+    reader->pace.lanes = as_alloc_array(AS_WIRE_LANES, sizeof *reader->pace.lanes);
+    reader->pace.in_turn = reader->pace.reads = wire->in_turn;
+}
+
+void as_pace_free(struct as_reader *reader)
+{
+    free(reader->pace.lanes);
+    reader->pace.lanes = NULL;
+}
+
+static void ring(struct as_wire_header *wire)
+{
+    atomic_fetch_add(&wire->gate, 1);
+    syscall(SYS_futex, &wire->gate, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static bool is_drained(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->consumed) == atomic_load(&lane->published);
+}
+
+/* A thread that executes, or has executed what has not been read. */
+static bool is_running(const struct as_wire_lane *lane)
+{
+    return !is_drained(lane) ||
+           (atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL);
+}
+
+static uint64_t read_from(const struct as_stream *stream)
+{
+    return stream->executed + (stream->block ? stream->block->n : 0);
+}
+
+static uint64_t clock_of(const struct as_reader *reader, uint32_t lane)
+{
+    return reader->sink->clock(reader->context, &reader->streams[lane]->thread);
+}
+
+static uint32_t count_running(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), running = 0;
+    for (uint32_t i = 0; i < used; i++)
+        running += reader->streams[i] && is_running(&reader->wire->lanes[i]);
+    return running;
+}
+
+/* The time of the thread that is behind. */
+static uint64_t find_behind(const struct as_reader *reader)
+{
+    uint64_t behind = UINT64_MAX;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        if (!reader->streams[i] || !is_running(&reader->wire->lanes[i]))
+            continue;
+        uint64_t clock = clock_of(reader, i);
+        behind = clock < behind ? clock : behind;
+    }
+    return behind;
+}
+
+/* A thread that is alone waits for nobody, and its time may be far away: nobody asks for it. */
+static bool let_go(struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    bool rings = false;
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *lane = &reader->wire->lanes[i];
+        uint64_t at = reader->streams[i] ? read_from(reader->streams[i]) : 0, stop = atomic_load(&lane->stop_at);
+        if (!at || stop > at + ALONE / 2)
+            continue;
+        atomic_store(&lane->stop_at, at + ALONE);
+        rings |= atomic_load(&lane->activity) == AS_WIRE_GATED;
+    }
+    if (rings)
+        ring(reader->wire);
+    return rings;
+}
+
+/* Instructions that take the thread to a time. */
+static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
+{
+    struct as_pace_lane *own = &reader->pace.lanes[lane];
+    uint64_t at = read_from(reader->streams[lane]), clock = clock_of(reader, lane);
+    if (at < own->at || clock < own->clock)
+        *own = (struct as_pace_lane){.pace = 0};
+    if (clock > own->clock + reader->wire->quantum / 8) {
+        double now = (double)(at - own->at) / (double)(clock - own->clock), before = own->pace / 4;
+        now = now < before ? before : now; /* time in which it waited is no pace */
+        own->pace = now < slowest_pace ? slowest_pace : now > fastest_pace ? fastest_pace : now;
+        own->at = at;
+        own->clock = clock;
+    }
+    if (time <= clock)
+        return 0;
+    uint64_t way = (uint64_t)((double)(time - clock) * (own->pace > 0 ? own->pace : 1));
+    return way < LEAST ? LEAST : way; /* a block at least, or nobody would get on */
+}
+
+static bool pace_all(struct as_reader *reader, bool idle)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    if (count_running(reader) < 2)
+        return let_go(reader);
+    uint64_t quantum = reader->wire->quantum, behind = find_behind(reader);
+    bool rings = false;
+    if (behind == UINT64_MAX ||
+        (!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted))
+        return false;
+    reader->pace.granted = behind;
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (!reader->streams[i])
+            continue;
+        uint64_t stop = read_from(reader->streams[i]) + way_to(reader, i, behind + quantum);
+        uint64_t was = atomic_exchange(&lane->stop_at, stop);
+        rings |= stop > was && atomic_load(&lane->activity) == AS_WIRE_GATED;
+    }
+    if (rings)
+        ring(reader->wire);
+    return rings;
+}
+
+/* ---- in turn ---- */
+
+/* The kernel's letter for what a thread does; 0: there is no such thread. */
+static char state_of(const struct as_wire_lane *lane)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", lane->pid, lane->tid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    const char *behind = strrchr(text, ')');
+    return behind && behind[1] == ' ' ? behind[2] : 0;
+}
+
+/* Whether a thread does nothing, and will not without the others' doing. Its activity is looked at again behind the
+ * kernel's word: it may have come back in between, and sleep at its gate. */
+static bool is_at_rest(const struct as_wire_lane *lane)
+{
+    uint32_t state = atomic_load(&lane->state), activity = atomic_load(&lane->activity);
+    if (state == AS_WIRE_ENDED) {
+        char letter = state_of(lane);
+        return letter == 0 || letter == 'Z' || letter == 'X';
+    }
+    if (state != AS_WIRE_LIVE)
+        return false;
+    if (activity == AS_WIRE_GATED) /* and not just about to leave */
+        return *(const volatile uint64_t *)&lane->instructions > atomic_load(&lane->stop_at);
+    if (activity != AS_WIRE_IN_SYSCALL || atomic_load(&lane->brief))
+        return false;
+    char letter = state_of(lane);
+    return (letter == 'S' || letter == 'T' || letter == 't' || letter == 0) &&
+           atomic_load(&lane->activity) == AS_WIRE_IN_SYSCALL && atomic_load(&lane->state) == state;
+}
+
+static bool all_at_rest(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        uint32_t state = atomic_load(&lane->state);
+        if (state != AS_WIRE_FREE && !(state == AS_WIRE_LIVE && lane->is_code) && !lane->is_code && !is_at_rest(lane))
+            return false;
+    }
+    return true;
+}
+
+static bool all_drained(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        uint32_t state = atomic_load(&lane->state);
+        if (state == AS_WIRE_ENDED || (state == AS_WIRE_LIVE && !is_drained(lane)))
+            return false;
+    }
+    return true;
+}
+
+/* A new round: what each thread that waits gets. */
+static void plan_round(struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    uint64_t behind = UINT64_MAX;
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < used; i++) {
+        reader->pace.lanes[i].budget = 0;
+        threads += reader->streams[i] != NULL;
+    }
+    for (uint32_t i = 0; i < used && threads > 1; i++) {
+        if (reader->streams[i] && atomic_load(&reader->wire->lanes[i].activity) == AS_WIRE_GATED) {
+            uint64_t clock = clock_of(reader, i);
+            behind = clock < behind ? clock : behind;
+        }
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        if (!reader->streams[i] || atomic_load(&reader->wire->lanes[i].activity) != AS_WIRE_GATED)
+            continue;
+        uint64_t budget = threads == 1 ? ALONE : way_to(reader, i, behind + reader->wire->quantum);
+        if (budget && threads > 1)
+            budget = budget > MOST_IN_TURN ? MOST_IN_TURN : budget;
+        reader->pace.lanes[i].budget = budget;
+    }
+    reader->pace.thread = 0;
+    reader->pace.alone = threads == 1;
+}
+
+/* The next of the round, by the numbers of the threads; AS_WIRE_LANES: it is over. */
+static uint32_t find_next(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), next = AS_WIRE_LANES, least = UINT32_MAX;
+    for (uint32_t i = 0; i < used; i++) {
+        uint32_t thread = reader->streams[i] ? reader->streams[i]->thread.number : 0;
+        if (reader->pace.lanes[i].budget && thread > reader->pace.thread && thread < least) {
+            least = thread;
+            next = i;
+        }
+    }
+    return next;
+}
+
+/* Whether a thread that should execute sleeps. */
+static bool is_stuck(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->state) == AS_WIRE_LIVE && !lane->is_code &&
+           atomic_load(&lane->activity) == AS_WIRE_RUNNING && state_of(lane) == 'S' &&
+           atomic_load(&lane->activity) == AS_WIRE_RUNNING;
+}
+
+/* Inside QEMU somebody waits for threads that wait at their gates: all go on for one block. */
+static bool let_all_by(struct as_reader *reader)
+{
+    double now = as_clock_seconds();
+    bool stuck = false;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used && !stuck; i++)
+        stuck = is_stuck(&reader->wire->lanes[i]);
+    if (!stuck)
+        reader->pace.since = now;
+    if (now < reader->pace.since + stuck_seconds)
+        return false;
+    reader->pace.since = now;
+    atomic_fetch_add(&reader->wire->leaks, 1);
+    ring(reader->wire);
+    return false;
+}
+
+static bool take_turns(struct as_reader *reader, bool idle)
+{
+    struct as_pace *pace = &reader->pace;
+    if (!idle)
+        return false;
+    if (!all_at_rest(reader))
+        return let_all_by(reader);
+    if (pace->reads) {
+        if (!all_drained(reader))
+            return false;
+        plan_round(reader);
+        pace->reads = false;
+    }
+    uint32_t used = atomic_load(&reader->wire->lanes_used), next = find_next(reader);
+    for (uint32_t i = 0; i < used; i++)
+        atomic_store(&reader->wire->lanes[i].stop_at, 0);
+    pace->since = as_clock_seconds();
+    if (next == AS_WIRE_LANES) {
+        bool anything = !all_drained(reader);
+        pace->reads = true;
+        return anything;
+    }
+    struct as_wire_lane *lane = &reader->wire->lanes[next];
+    pace->thread = reader->streams[next]->thread.number;
+    atomic_store(&lane->stop_at, *(volatile uint64_t *)&lane->instructions + pace->lanes[next].budget);
+    pace->lanes[next].budget = 0;
+    ring(reader->wire);
+    return true;
+}
+
+bool as_pace_turn(struct as_reader *reader, bool idle)
+{
+    if (!reader->pace.lanes)
+        return false;
+    return reader->pace.in_turn ? take_turns(reader, idle) : pace_all(reader, idle);
+}
+
+/* Whether all that the threads that are known have written is read. */
+static bool known_are_drained(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (reader->streams[i] && !is_drained(&reader->wire->lanes[i]))
+            return false;
+    return true;
+}
+
+bool as_pace_reads(const struct as_reader *reader, uint32_t lane)
+{
+    const struct as_pace *pace = &reader->pace;
+    if (!pace->in_turn)
+        return true;
+    if (!reader->streams[lane])
+        return pace->reads && known_are_drained(reader);
+    return pace->reads || pace->alone || atomic_load(&reader->wire->lanes[lane].activity) == AS_WIRE_FULL;
+}

@@ -1,0 +1,50 @@
+/* Threads follow simulated time: QEMU executes no thread further than a quantum ahead of the others.
+ *
+ * Where the sink has clocks, each thread gets a budget of instructions that take it, at its own pace, to the time of the
+ * thread that is behind, and a quantum more; at its end the thread waits at its gate (plugin/lane.c) until the reader
+ * has seen the others come that far. Who gets a lock, and how often the others look at it meanwhile, is then the modelled
+ * machine's doing, but for a quantum. A thread in a system call holds nobody up. A thread that others wait for inside
+ * QEMU goes on for one block after a while.
+ *
+ * In turn (`deterministic`): one thread at a time executes its budget, in the order of their numbers, and nothing is read
+ * until all that can have had their turn. What the sink is told is then the same in every run. A turn ends at the gate,
+ * in a system call that blocks (the kernel has it sleeping), or with the thread. What comes from outside (time, input,
+ * signals) and several processes remain as they are.
+ *
+ * Threads are then not kept together by instructions (`window`): two who each wait for the other in their own way would
+ * not get on.
+ *
+ * Where parts of a run are only counted (gear.h), gates are taken: threads keep together by instructions alone.
+ */
+#ifndef AS_ENGINE_PACE_H
+#define AS_ENGINE_PACE_H
+
+#include "engine/engine.h"
+#include "engine/wire.h"
+
+struct as_reader;
+
+struct as_pace_lane {
+    uint64_t at, clock; /* instructions and time when its pace was last looked at */
+    double pace;        /* instructions a cycle; 0: not known yet */
+    uint64_t budget;    /* in turn: what it gets in this round; 0: nothing */
+};
+
+struct as_pace {
+    struct as_pace_lane *lanes; /* by lane; NULL: threads are not paced */
+    bool in_turn, reads;        /* reads: a round is over, its words are being read */
+    bool alone;                 /* in turn: there is one thread, whose words can be read at any time */
+    uint32_t thread;            /* in turn: the thread that runs; 0: none */
+    uint64_t granted;           /* the time behind when budgets were last given */
+    double since;               /* when the thread that runs was last seen to do so */
+};
+
+void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options); /* behind as_gear_prepare */
+void as_pace_init(struct as_reader *reader);                                                /* the sink is known */
+void as_pace_free(struct as_reader *reader);
+/* Gives budgets. `idle`: nothing else is to be done. Returns whether something changed. */
+bool as_pace_turn(struct as_reader *reader, bool idle);
+/* Whether a lane may be read now. A thread begins when all that was executed before it has been read. */
+bool as_pace_reads(const struct as_reader *reader, uint32_t lane);
+
+#endif

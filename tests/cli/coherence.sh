@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Threads that share lines: what coherence costs in programs whose sharing is known, threads that follow simulated time,
+# and runs that repeat to the cycle.
+. "$(dirname "$0")/lib.sh"
+
+lines=$WORKLOADS/lines
+modelled() { # modelled FILE OPTION… -- KIND THREADS ROUNDS
+    local file=$1
+    shift
+    "$ASSAY" compare -q --json --samplers none --events all -o "$file" "${@:1:$#-3}" "$lines" "${@: -3}"
+}
+
+# ---- known answers ----------------------------------------------------------------------------------------------------
+for kind in counters padded readonly; do
+    check "$kind" modelled "$kind.json" -- "$kind" 4 8000
+    check "$kind without coherence" modelled "$kind-off.json" --set coherence.protocol=off -- "$kind" 4 8000
+done
+check "a ball to and fro" modelled pingpong.json -- pingpong 2 300
+holds "counters in one line wait for each other: stores, after their commit" '
+    d[0]["cycles"] > 1.2 * d[1]["cycles"]
+    and d[0]["events"]["components"].get("DR-SQ", 0) > 5 * d[1]["events"]["components"].get("DR-SQ", 0)' counters.json counters-off.json
+holds "padded ones do not, and neither do readers" '
+    d[0]["cycles"] < 1.1 * d[1]["cycles"] and d[2]["cycles"] < 1.1 * d[3]["cycles"]' padded.json padded-off.json readonly.json readonly-off.json
+holds "a ball is waited for: ST-CO" '
+    sum(v for k, v in d["events"]["components"].items() if "ST-CO" in k.split("+")) > 300 * 40' pingpong.json
+holds "without coherence nobody waits" '
+    not any("ST-CO" in k for x in d for k in x["events"]["components"])' counters-off.json padded-off.json readonly-off.json
+
+# ---- runs that repeat -------------------------------------------------------------------------------------------------
+facts() { python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+print(d["cycles"], d["instructions"], d["counters"]["l1d_misses"], sorted(d["events"]["components"].items()))' "$1"; }
+for core in boom-tip zen4-like; do
+    check "in turn, $core" modelled first.json --deterministic --core "$core" -- sync 4 128
+    check "… again" modelled second.json --deterministic --core "$core" -- sync 4 128
+    check_same "mutex, condition variable, spin lock, atomics: the same to the cycle, $core" "$(facts first.json)" "$(facts second.json)"
+done
+check_stdout_equals 1024 "the program's result" "$ASSAY" compare -q --deterministic --samplers none -o /dev/null -- "$lines" sync 4 128
+check "what is remembered is the same" modelled checked.json --deterministic --memo check -- sync 3 64
+for quantum in 0 1000 100k; do
+    check "a quantum of $quantum" modelled quantum.json --quantum "$quantum" -- sync 3 64
+done
+
+# ---- machines ---------------------------------------------------------------------------------------------------------
+for protocol in mesi mesif moesi; do
+    check "$protocol, checked" modelled "$protocol.json" --memo check --set "coherence.protocol=$protocol" -- counters 3 500
+done
+bad() { check_fails 2 "$1" "$2" "$ASSAY" compare --set "$3" -- "$lines" padded; }
+bad "sockets = 2 needs coherence.cores" "sockets without cores" coherence.sockets=2
+bad "pinning names core 7" "a core that is not there" "coherence.cores=4,coherence.pinning=0 7"
+bad "one of off mesi mesif moesi" "no such protocol" coherence.protocol=dragon
+bad "give compact, scatter, or cores" "no such pinning" "coherence.cores=4,coherence.pinning=0 x"
+check_no_strays "nothing left behind"
