@@ -302,6 +302,7 @@ static struct gone drop_others(struct as_memory *memory, struct as_directory_ent
         gone.far |= other->socket != memory->socket;
         gone.dirty |= drop(other, line);
     }
+    memory->wish.dirty |= gone.dirty;
     set_reader(&gone.side, entry, memory);
     entry->owner = memory->core + 1;
     entry->supplier = 0;
@@ -362,16 +363,12 @@ static void enter(struct as_port *port, uint64_t line)
         as_directory_put(&memory->uncore->directory, line)->sharers |= UINT64_C(1) << memory->core % 64;
 }
 
-uint64_t as_coherence_own(struct as_memory *memory, uint64_t cycle, uint64_t line)
+static uint64_t upgrade(struct as_memory *memory, uint64_t cycle, uint64_t line)
 {
-    uint64_t done = cycle;
-    memory->l1d.tags.entries[as_memory_slot(memory, line)].owned = true;
-    if (!memory->uncore->coherent)
-        return done;
     struct as_directory_entry *entry = as_directory_put(&memory->uncore->directory, line);
+    uint64_t turn = turn_of(entry, cycle), done = cycle;
     if (entry->owner == memory->core + 1)
         return done;
-    uint64_t turn = turn_of(entry, cycle);
     struct gone gone = drop_others(memory, entry, line);
     if (gone.side.core) {
         done = upgraded_at(memory, &gone, turn);
@@ -380,6 +377,15 @@ uint64_t as_coherence_own(struct as_memory *memory, uint64_t cycle, uint64_t lin
     }
     forget_written(&memory->l1d, line);
     forget_written(&memory->l2, line);
+    return done;
+}
+
+uint64_t as_coherence_own(struct as_memory *memory, uint64_t cycle, uint64_t line)
+{
+    uint64_t done = memory->uncore->coherent ? upgrade(memory, cycle, line) : cycle;
+    struct as_entry *entry = &memory->l1d.tags.entries[as_memory_slot(memory, line)];
+    entry->owned = true;
+    entry->dirty |= memory->wish.dirty;
     return done;
 }
 

@@ -27,6 +27,7 @@ struct as_uncore {
 /* What an access that leaves the L1 wants: the caches below ask for lines alone. */
 struct as_wish {
     bool writes, quiet; /* quiet: code and page tables, which nobody writes */
+    bool dirty;         /* the line came, or comes, with data that memory does not have */
     uint32_t offset, size;
     uint64_t bytes; /* bit i: byte i of the line, or that part of it (as_memory.grain) */
 };
