@@ -47,7 +47,9 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     struct as_core *core = as_alloc(sizeof *core);
     core->machine = machine;
     core->predictor = as_predictor_new(machine);
-    core->memory = as_memory_new(machine, uncore, number);
+    core->memory = as_memory_take(machine, uncore, number);
+    as_memory_count(core->memory, &core->found);
+    core->away = as_memory_users(core->memory) > 1;
     core->code_at = code_at;
     core->code_context = code_context;
     core->fetch_next = 1;
@@ -100,12 +102,46 @@ void as_core_set_code_version(struct as_core *core, as_code_version *version)
 
 void as_core_set_process(struct as_core *core, uint32_t process)
 {
-    as_memory_set_process(core->memory, process);
+    core->process = process;
+    if (!core->away)
+        as_memory_set_process(core->memory, process);
 }
 
 void as_core_set_thread(struct as_core *core, uint32_t thread)
 {
-    as_memory_set_thread(core->memory, thread);
+    core->thread = thread;
+    if (!core->away)
+        as_memory_set_thread(core->memory, thread);
+}
+
+/* What the memory counted for this core alone. */
+static struct as_counters count_memory(const struct as_core *core)
+{
+    struct as_counters now = {0};
+    if (!core->away) {
+        as_memory_count(core->memory, &now);
+        as_counters_subtract(&now, &core->found, AS_COUNTER_SUM);
+    }
+    as_counters_add(&now, &core->left);
+    return now;
+}
+
+void as_core_go(struct as_core *core)
+{
+    as_core_leave_memo(core);
+    drain_first(core, core->n_stores);
+    core->left = count_memory(core);
+    core->away = true;
+}
+
+void as_core_come(struct as_core *core)
+{
+    as_memory_set_process(core->memory, core->process);
+    as_memory_set_thread(core->memory, core->thread);
+    as_memory_set_ideal(core->memory, core->ideal);
+    as_memory_log_stays(core->memory, core->stays);
+    as_memory_count(core->memory, &core->found);
+    core->away = false;
 }
 
 void as_core_log_stays(struct as_core *core, struct as_stay_log *log)
@@ -113,7 +149,8 @@ void as_core_log_stays(struct as_core *core, struct as_stay_log *log)
     core->stays = log;
     log->offset = core->offset;
     core->store_dispatched = as_alloc_array(core->pending_mask + 1, sizeof *core->store_dispatched);
-    as_memory_log_stays(core->memory, log);
+    if (!core->away)
+        as_memory_log_stays(core->memory, log);
 }
 
 void as_core_free(struct as_core *core)
@@ -138,7 +175,7 @@ void as_core_free(struct as_core *core)
     free(core->pending);
     free(core->store_dispatched);
     as_predictor_free(core->predictor);
-    as_memory_free(core->memory);
+    as_memory_leave(core->memory);
     free(core);
 }
 
@@ -363,5 +400,7 @@ void as_core_count(const struct as_core *core, struct as_counters *counters)
     counters->cycles = as_core_cycles(core);
     counters->elapsed_cycles = as_core_time(core);
     counters->kernel_cycles = as_core_kernel_cycles(core);
-    as_memory_count(core->memory, counters);
+    struct as_counters memory = count_memory(core);
+    as_counters_add(counters, &memory);
+    as_counters_derive(counters);
 }

@@ -60,6 +60,10 @@ void as_core_set_process(struct as_core *core, uint32_t process);
 /* The thread that it executes: what transfers call it (core/transfer.h). */
 void as_core_set_thread(struct as_core *core, uint32_t thread);
 void as_core_free(struct as_core *core);
+/* Several cores with one number share caches and TLBs: a core with threads that take turns. The one that goes lets its
+ * stores drain; the one that comes goes on with what it finds. A new one has come. */
+void as_core_go(struct as_core *core);
+void as_core_come(struct as_core *core);
 
 /* From now on the core says into `log` how long entries of its parts are in use. Before the first instruction. Those of
  * the wrong path are not among them: as_pipe.wrong_path has their number. */

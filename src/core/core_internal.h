@@ -147,8 +147,11 @@ struct as_core {
     uint64_t previous_dispatch, previous_issue, previous_done, previous_commit;
     uint64_t n_continued, n_again; /* further iterations of rep; micro-operations that came a second time */
     struct as_counters counters;
-    uint64_t warm_line;       /* the instruction line that was last fetched without time */
-    union as_recipe_room own; /* of an instruction that came without one */
+    uint32_t process, thread;
+    bool away;                      /* others use its memory */
+    struct as_counters found, left; /* what the memory had counted when it came; … did while it was there before */
+    uint64_t warm_line;             /* the instruction line that was last fetched without time */
+    union as_recipe_room own;       /* of an instruction that came without one */
 };
 
 /* The first cycle in which the one `limit` before number n has gone; 0 where there is none. */

@@ -165,6 +165,8 @@ const struct as_field as_fields[] = {
         "cycles until other cores' copies of a line are gone"),
     MAY("coherence.cores", COUNT, coherence.cores, 0, AS_CORES_MAX, 0, "cores (0: one for each thread)"),
     MAY("coherence.sockets", COUNT, coherence.sockets, 1, 2, 1, "sockets, each with a last-level cache"),
+    MAY("coherence.slice", COUNT, coherence.slice, 1000, 1e9, 1000000,
+        "cycles that a thread keeps a core that other threads wait for"),
     TEXT("coherence.pinning", coherence.pinning,
          "compact, scatter, or the cores of threads 1, 2 …; compact where absent"),
 

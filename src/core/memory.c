@@ -28,10 +28,18 @@ struct as_uncore *as_uncore_new(const struct as_machine *machine)
     return uncore;
 }
 
+void as_uncore_drop(struct as_uncore *uncore, uint32_t core)
+{
+    if (core < uncore->n_cores && uncore->cores[core] && uncore->cores[core]->users == 0)
+        as_memory_free(uncore->cores[core]);
+}
+
 void as_uncore_free(struct as_uncore *uncore)
 {
     if (!uncore)
         return;
+    for (uint32_t i = 0; i < uncore->n_cores; i++)
+        as_memory_free(uncore->cores[i]);
     for (size_t i = 0; i < AS_SOCKETS; i++)
         as_cache_free(&uncore->llc[i]);
     as_dram_free(&uncore->dram);
@@ -81,6 +89,24 @@ struct as_memory *as_memory_new(const struct as_machine *machine, struct as_unco
         as_cache_keep_written(&memory->l2);
     as_coherence_join(uncore, memory);
     return memory;
+}
+
+struct as_memory *as_memory_take(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core)
+{
+    struct as_memory *memory = core < uncore->n_cores ? uncore->cores[core] : NULL;
+    memory = memory ? memory : as_memory_new(machine, uncore, core);
+    memory->users++;
+    return memory;
+}
+
+void as_memory_leave(struct as_memory *memory)
+{
+    memory->users--;
+}
+
+uint32_t as_memory_users(const struct as_memory *memory)
+{
+    return memory->users;
 }
 
 void as_memory_log_stays(struct as_memory *memory, struct as_stay_log *log)

@@ -27,6 +27,12 @@ void as_uncore_set_transfers(struct as_uncore *uncore, as_on_transfer *on_transf
 struct as_memory;
 struct as_memory *as_memory_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core);
 void as_memory_free(struct as_memory *memory); /* before its uncore */
+/* The memory of a core that several threads use, at a time or one after the other: made where there is none yet, and there
+ * until its uncore is freed or it is dropped. */
+struct as_memory *as_memory_take(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core);
+void as_memory_leave(struct as_memory *memory);
+uint32_t as_memory_users(const struct as_memory *memory);
+void as_uncore_drop(struct as_uncore *uncore, uint32_t core); /* nobody uses it any more: its caches are gone */
 /* Addresses are those of this process (0 at first): equal addresses of different processes are different lines. Threads
  * of one process share theirs. */
 void as_memory_set_process(struct as_memory *memory, uint32_t process);

@@ -35,7 +35,7 @@ struct as_wish {
 struct as_memory {
     struct as_port port; /* of its caches to what is shared; the first member */
     uint32_t line_shift, page_shift;
-    uint32_t core, socket;
+    uint32_t core, socket, users;
     uint32_t thread, process;
     uint32_t grain;              /* log2 of the bytes that a bit of as_wish.bytes stands for */
     uint64_t line_mask;          /* bytes of a line - 1 */

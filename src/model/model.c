@@ -13,9 +13,10 @@
 #include "model/bodies.h"
 #include "model/executed.h"
 #include "model/measure.h"
+#include "model/model_cores.h"
 
 struct model_thread {
-    struct as_core *core;
+    struct as_seat seat; /* its core; none where the thread has ended */
     uint32_t number, image, process;
     bool runs;
     struct as_pipe_buffer *buffer; /* NULL: none in hand */
@@ -44,6 +45,7 @@ struct as_model {
     as_open_file *open; /* NULL: observers cannot write files */
     void *open_context;
     AS_VEC(struct model_thread *) threads; /* by number - 1 */
+    struct as_model_cores cores;
     uint64_t instructions;
     struct as_stretch stretch;
     struct as_measure measure;
@@ -135,6 +137,7 @@ struct as_model *as_model_new(const struct as_machine *machine)
     struct as_model *model = as_alloc(sizeof *model);
     model->machine = machine;
     model->bodies.machine = machine;
+    model->cores.machine = machine;
     model->uncore = as_uncore_new(machine);
     model->calls = as_call_tracker_new();
     model->info = (struct as_run_info){
@@ -161,12 +164,13 @@ void as_model_free(struct as_model *model)
         return;
     for (size_t i = 0; i < model->threads.len; i++) {
         if (model->threads.data[i]) {
-            as_core_free(model->threads.data[i]->core);
+            as_core_free(model->threads.data[i]->seat.core);
             as_vec_free(&model->threads.data[i]->stays.stays);
         }
         free(model->threads.data[i]);
     }
     as_vec_free(&model->threads);
+    as_vec_free(&model->cores.list);
     as_targets_free(&model->leaders);
     as_memo_free(model->memo);
     as_bodies_free(&model->bodies);
@@ -301,8 +305,8 @@ static uint64_t slowest(const struct as_model *model, const struct model_thread 
     uint64_t time = UINT64_MAX;
     for (size_t i = 0; i < model->threads.len; i++) {
         const struct model_thread *thread = model->threads.data[i];
-        if (thread && thread != besides && thread->runs && as_core_time(thread->core) < time)
-            time = as_core_time(thread->core);
+        if (thread && thread != besides && thread->runs && as_core_time(thread->seat.core) < time)
+            time = as_core_time(thread->seat.core);
     }
     return time;
 }
@@ -338,7 +342,7 @@ static inline void settle(struct as_model *model)
 static __attribute__((noinline)) void go_apart(struct as_model *model, struct model_thread *own)
 {
     model->calm = model->apart_for = 0;
-    if (!model->ahead || model->n_cores != 1 || model->on_transfer || model->stopped > as_core_time(own->core))
+    if (!model->ahead || model->n_cores != 1 || model->on_transfer || model->stopped > as_core_time(own->seat.core))
         return;
     model->apart = own;
 }
@@ -350,33 +354,45 @@ static __attribute__((noinline)) void go_apart(struct as_model *model, struct mo
 static void catch_up(struct as_model *model, struct model_thread *thread)
 {
     thread->runs = true;
+    thread->seat.waits = false;
     if (model->apart) /* alone: it is in the present */
         return;
     uint64_t time = slowest(model, thread);
     if (time == UINT64_MAX)
         time = model->stopped;
-    if (time > as_core_time(thread->core))
-        as_core_wait_until(thread->core, time);
+    if (time > as_core_time(thread->seat.core))
+        as_core_wait_until(thread->seat.core, time);
 }
 
 static void stop(struct as_model *model, struct model_thread *thread)
 {
     thread->runs = false;
+    thread->seat.waits = true;
     if (model->apart) /* its time is of interest only when it is settled */
         return;
-    uint64_t time = as_core_time(thread->core);
+    uint64_t time = as_core_time(thread->seat.core);
     model->stopped = time > model->stopped ? time : model->stopped;
+}
+
+/* Whether other threads of its process are alive. */
+static bool has_fellows(const struct as_model *model, const struct model_thread *besides)
+{
+    for (size_t i = 0; i < model->threads.len; i++) {
+        const struct model_thread *thread = model->threads.data[i];
+        if (thread && thread != besides && thread->seat.core && thread->process == besides->process)
+            return true;
+    }
+    return false;
 }
 
 /* The thread is over: adds up what its core did. */
 static void retire(struct as_model *model, struct model_thread *thread)
 {
-    as_measure_leave(&model->measure, thread->core, &thread->before);
+    as_measure_leave(&model->measure, thread->seat.core, &thread->before);
     stop(model, thread);
     thread->cycles_before += thread->told;
     thread->told = 0;
-    as_core_free(thread->core);
-    thread->core = NULL;
+    as_model_cores_leave(&model->cores, &thread->seat, model->uncore, !has_fellows(model, thread));
     model->n_cores--;
 }
 
@@ -393,14 +409,15 @@ static void on_thread_start(void *context, struct as_thread *thread)
     }
     own->before = (struct as_counters){0};
     own->left_at = own->border = own->shift = 0;
-    own->core = as_core_new(model->machine, model->uncore, thread->number, code_at, own);
-    as_core_set_process(own->core, thread->process);
-    as_core_set_thread(own->core, thread->number);
-    as_core_set_code_version(own->core, code_version);
+    own->seat.number = as_model_cores_pick(&model->cores, thread->process);
+    own->seat.core = as_core_new(model->machine, model->uncore, own->seat.number, code_at, own);
+    as_core_set_process(own->seat.core, thread->process);
+    as_core_set_thread(own->seat.core, thread->number);
+    as_core_set_code_version(own->seat.core, code_version);
     if (model->wants & AS_WANT_OCCUPANCY)
-        as_core_log_stays(own->core, &own->stays);
+        as_core_log_stays(own->seat.core, &own->stays);
     if (model->memo)
-        as_core_set_memo(own->core, model->memo);
+        as_core_set_memo(own->seat.core, model->memo);
     model->n_cores++;
     own->number = thread->number;
     own->image = thread->image->number;
@@ -429,7 +446,7 @@ static void publish(struct as_model *model, struct model_thread *own, uint32_t n
         rebase_stays(own);
     if (own->buffer) {
         own->buffer->cycles_before = own->cycles_before;
-        own->told = own->n ? as_core_cycles(own->core) - own->shift : own->told;
+        own->told = own->n ? as_core_cycles(own->seat.core) - own->shift : own->told;
         as_pipe_buffer_add_stays(own->buffer, own->stays.stays.data, own->stays.stays.len);
         as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n, last);
     }
@@ -496,10 +513,10 @@ static void end_measuring(struct as_model *model)
 {
     for (size_t i = 0; i < model->threads.len; i++) {
         struct model_thread *own = model->threads.data[i];
-        if (!own || !own->core)
+        if (!own || !own->seat.core)
             continue;
-        as_measure_leave(&model->measure, own->core, &own->before);
-        own->left_at = as_core_cycles(own->core);
+        as_measure_leave(&model->measure, own->seat.core, &own->before);
+        own->left_at = as_core_cycles(own->seat.core);
         if (model->measured)
             publish(model, own, (uint32_t)i + 1, false);
     }
@@ -516,11 +533,11 @@ static void begin_measuring(struct as_model *model, uint32_t region, bool settle
 {
     for (size_t i = 0; i < model->threads.len; i++) {
         struct model_thread *own = model->threads.data[i];
-        if (!own || !own->core)
+        if (!own || !own->seat.core)
             continue;
-        uint64_t cycles = as_core_cycles(own->core);
+        uint64_t cycles = as_core_cycles(own->seat.core);
         publish(model, own, (uint32_t)i + 1, false); /* records of two regions are never in one batch */
-        own->before = as_measure_core(&model->measure, own->core);
+        own->before = as_measure_core(&model->measure, own->seat.core);
         as_vec_clear(&own->stays.stays);
         own->border = settled && cycles > own->left_at ? cycles - 1 : cycles;
         own->before.cycles = own->border;
@@ -533,8 +550,8 @@ static void begin_measuring(struct as_model *model, uint32_t region, bool settle
 static void empty_cores(struct as_model *model)
 {
     for (size_t i = 0; i < model->threads.len; i++)
-        if (model->threads.data[i] && model->threads.data[i]->core)
-            as_core_empty(model->threads.data[i]->core);
+        if (model->threads.data[i] && model->threads.data[i]->seat.core)
+            as_core_empty(model->threads.data[i]->seat.core);
 }
 
 static void forget_calls(struct as_model *model)
@@ -597,12 +614,12 @@ static void warm_block(struct as_model *model, struct as_thread *thread, const s
     if (model->also.len && counts_all(model))
         on_skipped(model, thread, exec->block, exec->first, exec->end, 1);
     if (!exec->continues)
-        as_core_warm_fetch(own->core, exec->block->insns[exec->first]->address, last->address + last->length);
+        as_core_warm_fetch(own->seat.core, exec->block->insns[exec->first]->address, last->address + last->length);
     while (as_accesses_next(&all, &access))
-        as_core_warm_access(
-            own->core, &(struct as_core_access){.address = access.address, .size = access.size, .kind = access.kind});
+        as_core_warm_access(own->seat.core, &(struct as_core_access){
+                                                .address = access.address, .size = access.size, .kind = access.kind});
     if (as_insn_is_control(last))
-        as_core_warm_control(own->core, last, exec->taken, exec->next);
+        as_core_warm_control(own->seat.core, last, exec->taken, exec->next);
     as_call_tracker_end(model->calls, thread, exec);
 }
 
@@ -656,7 +673,7 @@ static inline void run_body(struct as_model *model, struct model_thread *own, co
     known.path = path;
     known.first = (uint32_t)own->n;
     known.n = run->body->n;
-    known.edge = as_core_run(own->core, run, pipes, &known.base);
+    known.edge = as_core_run(own->seat.core, run, pipes, &known.base);
     bool is_new = !known.edge;
     if (__builtin_expect(model->measure.on, 1)) {
         add_run(own, own->number, &known);
@@ -742,6 +759,10 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     struct as_model *model = context;
     struct model_thread *own = thread->user;
     model->shares -= model->shares > 0;
+    if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0)) {
+        settle(model);
+        as_model_cores_enter(&model->cores, &own->seat);
+    }
     if (__builtin_expect(!own->runs, 0)) /* it came back from a system call while nobody looked */
         catch_up(model, own);
     if (__builtin_expect(model->stretch.mode == AS_MODE_WARM, 0))
@@ -776,8 +797,9 @@ static void on_signal_return(void *context, struct as_thread *thread)
 
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
-    settle(context);
-    return as_core_time(((const struct model_thread *)thread->user)->core);
+    struct as_model *model = context;
+    settle(model);
+    return as_model_cores_clock(&model->cores, &((const struct model_thread *)thread->user)->seat);
 }
 
 /* Lines changed hands a short while ago. */

@@ -47,6 +47,18 @@ done
 for protocol in mesi mesif moesi; do
     check "$protocol, checked" modelled "$protocol.json" --memo check --set "coherence.protocol=$protocol" -- counters 3 500
 done
+for cores in 1 2; do
+    check "three threads on $cores cores" modelled "cores-$cores.json" --deterministic --memo check --set coherence.cores=$cores,coherence.slice=5000 -- counters 3 6000
+done
+check "… on one for each" modelled cores.json --deterministic -- counters 3 6000
+holds "one core: one thread after the other, and no line moves" '
+    d[0]["counters"]["elapsed_cycles"] == d[0]["cycles"]
+    and not any("ST-CO" in k for k in d[0]["events"]["components"])
+    and d[0]["counters"]["elapsed_cycles"] > d[1]["counters"]["elapsed_cycles"] > 0.9 * d[2]["counters"]["elapsed_cycles"]' cores-1.json cores-2.json cores.json
+far=coherence.sockets=2,coherence.cores=8
+check "two sockets" modelled near.json --deterministic --set $far,"coherence.pinning=0 1 2" -- counters 2 8000
+check "… apart" modelled far.json --deterministic --set $far,"coherence.pinning=0 1 5" -- counters 2 8000
+holds "the other socket is further" 'd[1]["cycles"] > 1.1 * d[0]["cycles"]' near.json far.json
 bad() { check_fails 2 "$1" "$2" "$ASSAY" compare --set "$3" -- "$lines" padded; }
 bad "sockets = 2 needs coherence.cores" "sockets without cores" coherence.sockets=2
 bad "pinning names core 7" "a core that is not there" "coherence.cores=4,coherence.pinning=0 7"
