@@ -89,8 +89,7 @@ void as_record_sampled_quality(const struct as_record_series *all)
             "part of the executions is of code that no measured region has: its cost is that of other code");
     if (summary->warm_tried) {
         text = as_format("part by which regions differ that were warmed with %s and with %s instructions; %s were used",
-                         AS_COUNT(summary->warm < summary->warm_tried ? summary->warm : summary->warm_tried / 4),
-                         AS_COUNT(summary->warm_tried), AS_COUNT(summary->warm));
+                         AS_COUNT(summary->warm_short), AS_COUNT(summary->warm_tried), AS_COUNT(summary->warm));
         as_store_add_quality(all->code->writer, "warming", summary->warm_error, text);
         free(text);
     }

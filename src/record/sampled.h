@@ -40,7 +40,8 @@ struct as_sampled_summary {
     double error;          /* of it: half the 95 % interval, as a fraction */
     uint32_t regions, strata;
     uint64_t warm, warm_tried; /* instructions of warming that were chosen, and the most that were tried; 0: given */
-    double warm_error; /* the part by which regions with the shorter of these differ from those with the longer */
+    uint64_t warm_short;       /* the shortest whose regions take the same time, or the longest but one … */
+    double warm_error;         /* … and the part by which they differ from those with the longest */
 };
 const struct as_sampled_summary *as_sampled_summary(const struct as_sampled *sampled);
 /* The counters of all of the program. */

@@ -53,25 +53,39 @@ static bool is_common(const struct as_stratum *stratum, size_t id)
     return 2 * has >= all && has > 1;
 }
 
-static void make_scale(const struct as_sampled *sampled, const struct as_stratum *stratum, struct scale *scale)
+/* The factor of all that have none of their own, and `without` each group's regions. */
+static double shared_factor(const struct as_stratum *stratum, const struct scale *scale, double *without)
 {
     double count = 0, executions = 0, less[AS_SAMPLED_GROUPS] = {0};
-    *scale = (struct scale){.own = as_alloc_array(stratum->costs.len + 1, sizeof *scale->own),
-                            .fallback = {.sampled = sampled, .mean = mean_cost(sampled, stratum)}};
     for (size_t id = 0; id < stratum->costs.len; id++) {
-        double own = stratum->costs.data[id].executions;
-        if (stratum->full || (own > 0 && is_common(stratum, id))) {
-            scale->own[id] = stratum->full ? 1 : as_sampled_at(&stratum->counts, id) / own;
+        if (scale->own[id] > 0)
             continue;
-        }
         count += as_sampled_at(&stratum->counts, id);
-        executions += own;
+        executions += stratum->costs.data[id].executions;
         for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
             less[group] += as_sampled_at(&stratum->groups[group].executions, id);
     }
-    scale->shared = executions > 0 ? count / executions : 0;
     for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        scale->without[group] = executions - less[group] > 0.5 ? count / (executions - less[group]) : 0;
+        without[group] = executions - less[group] > 0.5 ? count / (executions - less[group]) : 0;
+    return executions > 0 ? count / executions : 0;
+}
+
+/* An instruction is never scaled to more executions than it had: where the shared factor would, it gets its own. */
+static void make_scale(const struct as_sampled *sampled, const struct as_stratum *stratum, struct scale *scale)
+{
+    *scale = (struct scale){.own = as_alloc_array(stratum->costs.len + 1, sizeof *scale->own),
+                            .fallback = {.sampled = sampled, .mean = mean_cost(sampled, stratum)}};
+    for (int round = 0; round < 2; round++) {
+        for (size_t id = 0; id < stratum->costs.len; id++) {
+            double executions = stratum->costs.data[id].executions, count = as_sampled_at(&stratum->counts, id);
+            if (stratum->full)
+                scale->own[id] = 1;
+            else if (executions > 0 && (round ? count < scale->shared * executions : is_common(stratum, id)))
+                scale->own[id] = count / executions;
+        }
+        if (round == 0)
+            scale->shared = shared_factor(stratum, scale, scale->without);
+    }
 }
 
 static double factor_of(const struct scale *scale, size_t id)

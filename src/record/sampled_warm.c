@@ -1,8 +1,9 @@
 /* How long to warm before a region: tried out, in the run itself.
  *
  * In the first regions behind the head, models without observers run beside the real one. All see the same instructions;
- * they differ only in how many of those before the region they take for warming. The shortest warming whose regions take
- * the same time as with the longest, but for TOLERABLE, is used for all further regions.
+ * they differ only in how many of those before the region they take for warming. Four times the shortest warming whose
+ * regions take the same time as with the longest, but for TOLERABLE, is used for all further regions: other parts of the
+ * program may need more than the first ones.
  *
  * They have seen the end of the head, as warming, so that their caches are as full as the real one's. None of them charges
  * the first touch of pages: pages that the program touched before that would be new to them.
@@ -120,9 +121,11 @@ static void decide(struct as_warming *warming)
     int chosen = 0;
     while (chosen < TRIALS - 1 && deviation(warming, &warming->trials[chosen]) > tolerable)
         chosen++;
-    sampled->summary.warm = warming->trials[chosen].warm;
+    int shorter = chosen < TRIALS - 1 ? chosen : TRIALS - 2;
+    sampled->summary.warm = warming->trials[shorter + 1].warm; /* later parts of the program may need more */
     sampled->summary.warm_tried = warming->longest;
-    sampled->summary.warm_error = deviation(warming, &warming->trials[chosen < TRIALS - 1 ? chosen : TRIALS - 2]);
+    sampled->summary.warm_short = warming->trials[shorter].warm;
+    sampled->summary.warm_error = deviation(warming, &warming->trials[shorter]);
     for (size_t i = PILOTS + 1; i < sampled->regions.list.len; i++)
         sampled->regions.list.data[i].warm = sampled->summary.warm;
     warming->decided = true;
