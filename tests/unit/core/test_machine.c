@@ -62,7 +62,7 @@ static void test_all_that_ship(void **state)
     struct listing listing = {0};
     as_machine_list(check_one, &listing);
     assert_true(listing.count >= 4);
-    static const char *const names[] = {"boom-tea", "boom-tip", "golden-cove-like", "zen4-like"};
+    static const char *const names[] = {"boom-tea", "boom-tip", "golden-cove-like", "skylake-like", "zen4-like"};
     for (int i = 0; i < 4; i++)
         free(load(names[i]));
 }
@@ -123,7 +123,7 @@ static void test_paper_b(void **state)
 static void test_round_trip(void **state)
 {
     (void)state;
-    static const char *const names[] = {"boom-tea", "boom-tip", "golden-cove-like", "zen4-like"};
+    static const char *const names[] = {"boom-tea", "boom-tip", "golden-cove-like", "skylake-like", "zen4-like"};
     for (int i = 0; i < 4; i++) {
         struct as_machine *machine = load(names[i]), *again = malloc(sizeof *again);
         struct as_error err = AS_ERROR_INIT;
