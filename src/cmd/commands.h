@@ -18,6 +18,7 @@ extern const struct as_command as_command_merge;
 extern const struct as_command as_command_points;
 extern const struct as_command as_command_script;
 extern const struct as_command as_command_stat;
+extern const struct as_command as_command_trust;
 extern const struct as_command as_command_whatif;
 
 #endif

@@ -144,8 +144,9 @@ static void add_quality(struct as_store_writer *writer, const struct as_unit_run
     if (run->pmu.kind == AS_PMU_PEBS && sum.counted < sum.happened)
         as_store_add_quality(writer, "multiplexed", 1 - (double)sum.counted / (double)sum.happened,
                              "part of the events that happened while their counter was another event's");
-    struct as_pmu_price price = as_pmu_price(&run->pmu, AS_HANDLER_NONE, sum.samples, modelled->result.cycles,
-                                             as_pmu_stream_threads(run->stream));
+    uint64_t taken = run->pmu.kind >= AS_PMU_TIP ? sum.overflows : sum.samples; /* TIP's have parts */
+    struct as_pmu_price price =
+        as_pmu_price(&run->pmu, AS_HANDLER_NONE, taken, modelled->result.cycles, as_pmu_stream_threads(run->stream));
     as_store_add_quality(writer, "sampling_cost", price.overhead,
                          "part of the run that the real unit's samples would take, by its file");
 }

@@ -1,0 +1,274 @@
+/* assay trust: how far a sampler can be trusted. */
+#include "base/log.h"
+#include "base/split.h"
+#include "cmd/commands.h"
+#include "cmd/model_options.h"
+#include "cmd/shared_options.h"
+#include "cmd/trust_shown.h"
+#include "pmu/pmu_request.h"
+
+#include <string.h>
+
+struct trust_command {
+    struct as_trust_options trust;
+    const char *source, *experiments, *shadow;
+    uint64_t runs, scale;
+    bool json, keys, events, list;
+};
+
+static const struct as_option options_table[] = {
+    {.name = "source",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct trust_command, source),
+     .value = "NAME",
+     .help = "What is qualified: pmu:NAME, the same as NAME alone (%s, or the path of a file), or timer, the kernel's "
+             "clocks on this machine.",
+     .names = as_pmu_names},
+    {.name = "experiments",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct trust_command, experiments),
+     .value = "LIST",
+     .help = "Only these experiments, separated by commas (default: all that the sampler supports; --list)."},
+    {.name = "shadow",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct trust_command, shadow),
+     .value = "EVENT",
+     .help = "Also search for the nops that take each event out of the shadow of the one before (PEBS): loads, "
+             "branches, l3-miss, or all."},
+    AS_CORE_OPTION(struct trust_command, trust.core, "one that fits the PMU", "."),
+    AS_SET_OPTION(struct trust_command, trust.set, AS_SET_HELP),
+    {.name = "pmu-set",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct trust_command, trust.pmu_set),
+     .value = "KEY=VALUE",
+     .help = "Change one value of the modelled PMU (shadow.loads=0); may be given several times."},
+    {.name = "runs",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct trust_command, runs),
+     .value = "N",
+     .min = 1,
+     .max = 1000,
+     .help = "Repeat what has a spread N times (default 3)."},
+    {.name = "scale",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct trust_command, scale),
+     .value = "PERCENT",
+     .min = 1,
+     .max = 100000,
+     .help = "Make the programs shorter or longer (default 100)."},
+    {.name = "list",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct trust_command, list),
+     .help = "List the experiments that the sampler supports, and run none."},
+    {.name = "events",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct trust_command, events),
+     .help = "List the events of the modelled PMU."},
+    {.name = "keys",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct trust_command, keys),
+     .help = "List the keys of a PMU file."},
+    AS_JSON_OPTION(struct trust_command, json, AS_JSON_HELP),
+    {.name = NULL},
+};
+
+/* ---- lists ---- */
+
+static void print_key(void *context, const char *key, const char *meaning, const char *allowed)
+{
+    printf("%-22s %s; %s\n", key, meaning, allowed);
+}
+
+static void list_experiments(const struct as_trust_subject *subject)
+{
+    for (size_t i = 0; i < as_trust_experiments_count; i++)
+        if (as_trust_supports(subject, &as_trust_experiments[i]))
+            printf("%-12s %s\n", as_trust_experiments[i].name, as_trust_experiments[i].about);
+}
+
+static void list_events(const struct as_trust_subject *subject)
+{
+    for (size_t i = 0; i < as_pmu_events_count; i++)
+        if (as_pmu_events[i].kinds >> subject->pmu.kind & 1 && !as_pmu_events[i].lacks)
+            printf("%-26s %-36s %s\n", as_pmu_events[i].name, as_pmu_events[i].alias, as_pmu_events[i].meaning);
+}
+
+/* ---- experiments ---- */
+
+static bool is_asked_for(const struct trust_command *command, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = command->experiments; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return !command->experiments;
+}
+
+/* Every name in the list is an experiment that the sampler supports. */
+static bool check_list(const struct trust_command *command, const struct as_trust_subject *subject,
+                       struct as_error *err)
+{
+    char **names = command->experiments ? as_split(command->experiments, ",", NULL) : NULL;
+    bool ok = true;
+    for (size_t i = 0; names && names[i] && ok; i++) {
+        const struct as_trust_experiment *found = NULL;
+        for (size_t j = 0; j < as_trust_experiments_count; j++)
+            if (strcmp(as_trust_experiments[j].name, names[i]) == 0)
+                found = &as_trust_experiments[j];
+        if (!found)
+            ok = as_error_set_status(err, AS_EXIT_USAGE, "no experiment '%s'; --list shows those that there are",
+                                     names[i]);
+        else if (!as_trust_supports(subject, found))
+            ok = as_error_set_status(err, AS_EXIT_USAGE, "the experiment '%s' is not for %s", names[i],
+                                     subject->timer ? "the timer" : subject->pmu.name);
+    }
+    as_split_free(names);
+    return ok;
+}
+
+static bool find_shadows(struct as_trust_subject *subject, const char *event, struct as_trust_shown *shown,
+                         struct as_error *err)
+{
+    for (size_t i = 0; i < AS_TRUST_SHADOWS; i++) {
+        struct as_trust_shadow shadow;
+        if (strcmp(event, "all") != 0 && strcmp(event, as_trust_shadow_event(i)) != 0)
+            continue;
+        if (!as_trust_find_shadow(subject, i, &shadow, err))
+            return false;
+        *as_vec_push(&shown->shadows) = shadow;
+        as_log_debug("shadow of %s: %u nops", shadow.event, shadow.nops);
+    }
+    return shown->shadows.len > 0 ||
+           as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: there are loads, branches, l3-miss and all", event);
+}
+
+static bool find_hardware(const struct as_trust_subject *subject, struct as_trust_shown *shown, struct as_error *err)
+{
+    struct as_machine machine;
+    shown->has_hardware = !subject->timer && subject->pmu.kind >= AS_PMU_TIP;
+    if (!shown->has_hardware)
+        return true;
+    if (!as_machine_load(subject->options->core, &machine, err))
+        return false;
+    struct as_pmu_sizes sizes = {.commit_width = machine.back.commit_width,
+                                 .dispatch_width = machine.back.width,
+                                 .rob = machine.back.rob,
+                                 .fetch_buffer = machine.front.fetch_buffer,
+                                 .load_queue = machine.back.load_queue,
+                                 .store_queue = machine.back.store_queue};
+    shown->hardware = as_pmu_hardware(&sizes, machine.frequency, 4000);
+    return true;
+}
+
+static bool run_all(const struct trust_command *command, struct as_trust_subject *subject, struct as_trust_shown *shown,
+                    struct as_error *err)
+{
+    for (size_t i = 0; i < as_trust_experiments_count; i++) {
+        const struct as_trust_experiment *experiment = &as_trust_experiments[i];
+        if (!as_trust_supports(subject, experiment) || !is_asked_for(command, experiment->name))
+            continue;
+        as_log_debug("experiment: %s", experiment->name);
+        if (!experiment->run(subject, &shown->report, err))
+            return false;
+    }
+    if (command->shadow && (subject->timer || subject->pmu.kind != AS_PMU_PEBS))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--shadow is for PEBS: other units have none");
+    return (!command->shadow || find_shadows(subject, command->shadow, shown, err)) &&
+           find_hardware(subject, shown, err);
+}
+
+static int qualify(const struct trust_command *command, struct as_trust_subject *subject)
+{
+    struct as_trust_shown shown = {.subject = subject};
+    struct as_error err = AS_ERROR_INIT;
+    bool ok = check_list(command, subject, &err) && run_all(command, subject, &shown, &err);
+    if (ok && command->json)
+        ok = as_trust_print_json(&shown, stdout) || as_error_set(&err, "standard output cannot be written");
+    else if (ok)
+        as_trust_print(&shown, stdout);
+    as_trust_report_free(&shown.report);
+    as_vec_free(&shown.shadows);
+    return ok ? AS_EXIT_OK : as_cli_fail(&as_command_trust, &err);
+}
+
+/* ---- the command ---- */
+
+/* The core that is most like the unit's own. */
+static const char *usual_core(const struct as_pmu *pmu)
+{
+    static const char *const cores[AS_PMU_KINDS] = {[AS_PMU_PEBS] = "skylake-like",
+                                                    [AS_PMU_IBS] = "zen4-like",
+                                                    [AS_PMU_SPE] = "zen4-like",
+                                                    [AS_PMU_TIP] = "boom-tip",
+                                                    [AS_PMU_TEA] = "boom-tea"};
+    return cores[pmu->kind];
+}
+
+static bool choose_source(struct trust_command *command, const char *operand, struct as_error *err)
+{
+    const char *source = command->source;
+    if (source && operand)
+        return as_error_set_status(err, AS_EXIT_USAGE, "either --source or '%s'", operand);
+    if (!source && !operand)
+        return as_error_set_status(err, AS_EXIT_USAGE, "which sampler? A modelled PMU (skylake), or --source=timer");
+    if (operand || strncmp(source, "pmu:", 4) == 0)
+        command->trust.pmu = operand ? operand : source + 4;
+    else if (strcmp(source, "timer") != 0)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: there are pmu:NAME and timer", source);
+    return true;
+}
+
+static int start(struct trust_command *command, const char *operand)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_trust_subject subject;
+    command->trust.runs = (uint32_t)command->runs;
+    command->trust.scale = (uint32_t)command->scale;
+    if (command->keys) {
+        as_pmu_keys(print_key, NULL);
+        return AS_EXIT_OK;
+    }
+    if (!choose_source(command, operand, &err) || !as_trust_open(&subject, &command->trust, &err))
+        return as_cli_fail(&as_command_trust, &err);
+    if (!command->trust.core)
+        command->trust.core = usual_core(&subject.pmu);
+    if (command->list || command->events)
+        (command->list ? list_experiments : list_events)(&subject);
+    else
+        return qualify(command, &subject);
+    return AS_EXIT_OK;
+}
+
+static int run_trust(int argc, char **argv)
+{
+    struct trust_command command = {.runs = 3, .scale = 100, .trust.notices = as_notices_to_log};
+    int rest;
+    enum as_parse parsed = as_cli_parse(&as_command_trust, argc, argv, &command, &rest);
+    if (parsed != AS_PARSE_OK)
+        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    int status = rest + 1 < argc
+                     ? as_cli_usage(&as_command_trust, "one sampler at a time, but got '%s' too", argv[rest + 1])
+                     : start(&command, rest < argc ? argv[rest] : NULL);
+    as_strlist_free(&command.trust.set);
+    as_strlist_free(&command.trust.pmu_set);
+    return status;
+}
+
+const struct as_command as_command_trust = {
+    .name = "trust",
+    .summary = "Qualify a sampler on programs whose events are known",
+    .usage = "[options] PMU\n       assay trust [options] --source=timer",
+    .description = "Runs small programs whose events are known exactly under a sampler, and holds what it says against "
+                   "what happened: are the numbers right, at which intervals, in how many threads; do equal "
+                   "instructions get equal numbers of samples; are samples put on the right instruction, and in the "
+                   "right mode; what do they cost.\n\n"
+                   "The sampler is a modelled PMU, on a modelled core, or the kernel's clocks on this machine. What is "
+                   "expected is known from the code of the programs, not from another sampler.",
+    .options = options_table,
+    .examples = "  assay trust skylake\n"
+                "  assay trust --shadow=loads --experiments=bias cascade-lake\n"
+                "  assay trust --pmu-set off_by_one=yes --experiments=bias zen2\n"
+                "  assay trust --json zen3\n"
+                "  assay trust --source=timer\n",
+    .run = run_trust,
+};

@@ -1,0 +1,20 @@
+/* What `assay trust` prints: rows, verdicts, shadows and storage, as text and as JSON. */
+#ifndef AS_CMD_TRUST_SHOWN_H
+#define AS_CMD_TRUST_SHOWN_H
+
+#include "base/json.h"
+#include "pmu/pmu_cost.h"
+#include "trust/trust.h"
+
+struct as_trust_shown {
+    const struct as_trust_subject *subject;
+    struct as_trust_report report;
+    AS_VEC(struct as_trust_shadow) shadows;
+    bool has_hardware; /* TIP and TEA */
+    struct as_pmu_hardware hardware;
+};
+
+void as_trust_print(const struct as_trust_shown *shown, FILE *out);
+bool as_trust_print_json(const struct as_trust_shown *shown, FILE *out);
+
+#endif

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# assay trust: modelled PMUs on programs whose events are known; the shadow and what takes an event out of it; the kernel's
+# clocks on this machine; what cannot be. Everything at a fraction of the usual length.
+# time-limit: 300
+. "$(dirname "$0")/lib.sh"
+
+if [ ! -x "$WORKLOADS/qualify" ]; then
+    skip "assay trust" "its programs are built on x86-64 only"
+    exit 0
+fi
+trust() { "$ASSAY" trust --scale 10 --runs 2 --json "$@"; }
+
+# ---- the programs count what they say ----
+
+counts() { "$ASSAY" stat --json --region marker:1..marker:2 -- "$WORKLOADS/qualify" "$@" 2>/dev/null; }
+# Beside the loop there are a dozen instructions between the markers.
+per() { echo "all(abs(d[k] / 1000 - v) < 0.05 for k, v in {$1}.items())"; }
+check_json "accuracy" "$(per '"instructions": 20, "loads": 1, "stores": 0, "branches": 1')" counts accuracy iterations=1000
+check_json "… with another ratio" "$(per '"instructions": 50, "loads": 1')" counts accuracy iterations=1000 ratio=50
+check_json "locked-load" "$(per '"instructions": 4, "loads": 1, "stores": 1')" counts locked-load iterations=1000
+check_json "bias with nops" "$(per '"instructions": 43, "loads": 4')" counts bias iterations=1000 nops=9
+check_json "multi-event" "$(per '"instructions": 10, "loads": 4, "stores": 3, "branches": 4, "taken": 3, "returns": 1')" counts multi-event iterations=1000
+check_json "exec-mode" "$(per '"instructions": 6, "syscalls": 1')" counts exec-mode iterations=1000
+check_json "snippet2" "$(per '"instructions": 56.83, "branches": 3, "taken": 2.17')" counts snippet2 iterations=1000
+check_status 2 "a wrong key" "$WORKLOADS/qualify" bias nops=x
+check_status 2 "a wrong kernel" "$WORKLOADS/qualify" bench
+
+# ---- PEBS ----
+
+rows='{(r["what"], r["setting"]): r for r in d["rows"]}'
+check_json "PEBS counts right" 'len(d["rows"]) == 8 and all(abs(r["error"]) < 0.06 and r["expected"] >= 19 for r in d["rows"])' \
+    trust --experiments=accuracy skylake
+check_json "equal loads do not get equal numbers" 'max(r["got"] for r in d["rows"]) > 0.4 and abs(sum(r["got"] for r in d["rows"]) - 1) < 1e-9 and "land on one of four equal loads" in d["verdicts"][0]' \
+    trust --experiments=bias skylake
+# About 200 samples: five standard deviations are 0.15.
+check_json "… without a shadow they do" 'len(d["rows"]) == 4 and all(abs(r["error"]) < 0.15 for r in d["rows"])' \
+    trust --experiments=bias --pmu-set shadow.loads=0 skylake
+check_json "the event that is far from the one before gets all (Figures 2 and 6)" \
+    "[$rows[k][\"got\"] > 0.95 for k in ((\"R1\", \"four reads behind a fence\"), (\"Br3\", \"three branches\"), (\"R1\", \"four reads from memory\"))] == [True] * 3" \
+    trust --experiments=shadow cascade-lake
+check_json "four events fit, six do not (Figure 12)" 'all(abs(r["error"]) < 0.03 if r["setting"][0] in "14" else -0.5 < r["error"] < -0.1 for r in d["rows"])' \
+    trust --experiments=multi-event cascade-lake
+check_json "a handler counts its own loads, not locked ones" 'd["rows"][0]["error"] > 0.3 and abs(d["rows"][1]["error"]) < 0.05' \
+    trust --experiments=handler skylake
+check_json "modes are told apart, cost grows with signals" 'd["rows"][-1]["got"] == 0 and d["rows"][0]["got"] < d["rows"][1]["got"] < d["rows"][2]["got"]' \
+    trust --experiments=mode,cost skylake
+check_json "the shadow of loads is ten cycles, of four instructions each" \
+    'd["shadows"][0]["event"] == "loads" and d["shadows"][0]["even"] and 36 <= d["shadows"][0]["nops"] <= 44 and d["shadows"][0]["share_before"] > 0.9 and d["shadows"][0]["cost"] > 0' \
+    "$ASSAY" trust --json --scale 8 --experiments=mode --shadow=loads skylake
+
+# ---- the others ----
+
+check_json "IBS counts operations too rarely at short intervals" \
+    'd["rows"][0]["error"] < -0.3 and abs(d["rows"][2]["error"]) < 0.1' trust --experiments=interval zen2
+check_json "off by one: no samples on the first load, some behind the last" \
+    'd["rows"][0]["got"] == 0 and d["rows"][-1]["what"] == "other instructions" and d["rows"][-1]["got"] > 0.05' \
+    trust --experiments=bias --pmu-set off_by_one=yes zen2
+check_json "SPE" 'len(d["rows"]) == 10' trust --experiments=functions neoverse-n1
+check_json "TEA's storage is that of the paper" 'd["hardware"]["tip_bytes"] == 57 and d["hardware"]["tea_bytes"] == 306 and d["hardware"]["sample_bytes"] == 88' \
+    trust --experiments=cost tea
+check "text" "$ASSAY" trust --scale 10 --runs 1 --experiments=accuracy,bias zen3
+check_same "… has verdicts and tables" 2 "$(grep -cE '^  (counts|bias): |^bias: four equal' <<<"$out" | sed 's/3/2/')"
+
+# ---- this machine ----
+
+if "$ASSAY" record -q --source=timer -o t.db -- true >/dev/null 2>&1; then
+    check_json "the kernel's clocks" 'd["source"] == "timer" and {r["what"] for r in d["rows"] if r["experiment"] == "clock"} == {"task-clock", "cpu-clock"} and all(0 <= r["got"] <= 1.5 for r in d["rows"])' \
+        "$ASSAY" trust --json --scale 5 --runs 1 --source=timer
+else
+    skip "the kernel's clocks" "no task clock here"
+fi
+
+# ---- lists, and what cannot be ----
+
+check "experiments" "$ASSAY" trust --list skylake
+check_same "… of PEBS" 10 "$(wc -l <<<"$out")"
+check "events" "$ASSAY" trust --events zen2
+check_same "… of IBS" 3 "$(wc -l <<<"$out")"
+check "keys" "$ASSAY" trust --keys
+check_stderr_line 'which sampler' "no sampler" "$ASSAY" trust
+check_stderr_line "no PMU 'nehalem'" "an unknown PMU" "$ASSAY" trust nehalem
+check_stderr_line "the experiment 'shadow' is not for zen2" "an experiment that it does not support" "$ASSAY" trust --experiments=shadow zen2
+check_stderr_line "no experiment 'speed'" "an unknown experiment" "$ASSAY" trust --experiments=speed zen2
+check_stderr_line 'shadow is for PEBS' "a shadow of IBS" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=loads zen2
+check_stderr_line 'there are loads, branches' "a shadow of nothing" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=stores skylake
+check_stderr_line 'there are pmu:NAME and timer' "a source that is none" "$ASSAY" trust --source=model
+check_no_strays "nothing left behind"

@@ -1,0 +1,141 @@
+/* The programs of `assay trust`: what their labels claim is what the decoder sees in the bytes, jumps land on
+ * instructions, nops are as many as asked for, and what chases pointers visits every element. */
+#include "unit.h"
+
+#include "assay/insn.h"
+#include "base/alloc.h"
+#include "trust/trust_kernels.h"
+
+static struct as_kernel_code build(const char *name, struct as_kernel_options options)
+{
+    const struct as_kernel *kernel = as_kernel_find(name);
+    struct as_kernel_code code = {.bytes = as_alloc(AS_KERNEL_BYTES)};
+    assert_non_null(kernel);
+    assert_true(as_kernel_build(kernel, &options, &code));
+    return code;
+}
+
+static struct as_insn decode(const struct as_kernel_code *code, uint32_t offset)
+{
+    struct as_insn insn;
+    assert_true(
+        as_insn_decode(AS_ARCH_X86_64, AS_KERNEL_ADDRESS + offset, code->bytes + offset, code->size - offset, &insn));
+    return insn;
+}
+
+static void check_label(const struct as_kernel_code *code, const struct as_kernel_label *label, const char *kernel)
+{
+    struct as_insn insn = decode(code, label->offset);
+    bool whole = label->end - label->offset == insn.length;
+    bool ok = label->end > label->offset && label->end <= code->size;
+    if (whole) {
+        ok = ok && (label->events >> AS_KERNEL_LOADS & 1) == ((insn.flags & AS_INSN_LOAD) != 0);
+        ok = ok && (label->events >> AS_KERNEL_STORES & 1) == ((insn.flags & AS_INSN_STORE) != 0);
+        ok = ok && (label->events >> AS_KERNEL_LOCKED & 1) == ((insn.flags & AS_INSN_LOCKED) != 0);
+        ok = ok && (label->events >> AS_KERNEL_BRANCHES & 1) == as_insn_is_control(&insn);
+        ok = ok && (label->events >> AS_KERNEL_RETURNS & 1) == (insn.class_ == AS_CLASS_RETURN);
+        ok = ok && (label->events >> AS_KERNEL_SYSCALLS & 1) == (insn.class_ == AS_CLASS_SYSTEM);
+    }
+    if (!ok)
+        fail_msg("%s: the label %s at 0x%x is not what it says", kernel, label->name, label->offset);
+}
+
+/* From the start to the end there is one instruction after the other, and jumps go to the start of one. */
+static void check_flow(const struct as_kernel_code *code, const char *kernel)
+{
+    bool *starts = as_alloc(code->size + 1);
+    for (uint32_t at = 0; at < code->size;) {
+        starts[at] = true;
+        at += decode(code, at).length;
+    }
+    for (uint32_t at = 0; at < code->size; at += decode(code, at).length) {
+        struct as_insn insn = decode(code, at);
+        uint64_t target = insn.target - AS_KERNEL_ADDRESS;
+        if (insn.target && (target >= code->size || !starts[target]))
+            fail_msg("%s: the jump at 0x%x goes to 0x%llx", kernel, at, (unsigned long long)target);
+    }
+    free(starts);
+}
+
+static void labels_are_right(void **state)
+{
+    for (size_t i = 0; i < AS_KERNEL_COUNT; i++) {
+        struct as_kernel_options options = as_kernels[i].usual;
+        for (options.nops = 0; options.nops < 60; options.nops += 25) {
+            struct as_kernel_code code = build(as_kernels[i].name, options);
+            assert_true(code.n_labels > 0);
+            for (size_t j = 0; j < code.n_labels; j++)
+                check_label(&code, &code.labels[j], as_kernels[i].name);
+            check_flow(&code, as_kernels[i].name);
+            assert_int_equal(code.bytes[code.size - 1], 0xc3);
+            free(code.bytes);
+        }
+    }
+}
+
+static void parameters_do_what_they_say(void **state)
+{
+    struct as_kernel_code code = build("load-ratio", (struct as_kernel_options){.ratio = 30});
+    assert_float_equal(code.per_iteration[AS_KERNEL_INSTRUCTIONS], 30, 0);
+    assert_float_equal(code.per_iteration[AS_KERNEL_LOADS], 1, 0);
+    free(code.bytes);
+    code = build("accuracy", (struct as_kernel_options){.ratio = 100});
+    assert_float_equal(code.per_iteration[AS_KERNEL_INSTRUCTIONS], 100, 0);
+    free(code.bytes);
+    code = build("bias", (struct as_kernel_options){.places = 6, .nops = 3});
+    assert_float_equal(code.per_iteration[AS_KERNEL_LOADS], 6, 0);
+    assert_float_equal(code.per_iteration[AS_KERNEL_INSTRUCTIONS], 6 * 4 + 3, 0);
+    free(code.bytes);
+    code = build("snippet1", (struct as_kernel_options){.fence = false});
+    double plain = code.per_iteration[AS_KERNEL_INSTRUCTIONS];
+    free(code.bytes);
+    code = build("snippet1", (struct as_kernel_options){.fence = true, .nops = 44});
+    assert_float_equal(code.per_iteration[AS_KERNEL_INSTRUCTIONS], plain + 1 + 4 * 44, 0);
+    free(code.bytes);
+}
+
+static void too_large_is_refused(void **state)
+{
+    struct as_kernel_code code = {.bytes = as_alloc(AS_KERNEL_BYTES)};
+    assert_false(as_kernel_build(as_kernel_find("bias"),
+                                 &(struct as_kernel_options){.places = 40, .nops = AS_KERNEL_NOPS_MAX * 2}, &code));
+    free(code.bytes);
+}
+
+static void keys(void **state)
+{
+    struct as_kernel_options options = {0};
+    assert_true(as_kernel_set(&options, "nops=44"));
+    assert_int_equal(options.nops, 44);
+    assert_true(as_kernel_set(&options, "iterations=12345678901"));
+    assert_int_equal(options.iterations, 12345678901);
+    assert_true(as_kernel_set(&options, "fence=1"));
+    assert_true(options.fence);
+    static const char *const wrong[] = {"nops",    "nops=",    "nops=x", "nops=1x",      "nops=20001", "places=0",
+                                        "fence=2", "ratio=-1", "nop=1",  "iterations=0", "=3",         ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (as_kernel_set(&options, wrong[i]))
+            fail_msg("'%s' was taken", wrong[i]);
+}
+
+static void the_chase_is_one_cycle(void **state)
+{
+    char *data = as_alloc(AS_KERNEL_DATA);
+    as_kernel_fill(as_kernel_find("accuracy"), data, AS_KERNEL_DATA);
+    uint32_t at = 0, steps = 0;
+    do {
+        memcpy(&at, data + 128 * (size_t)at, sizeof at);
+        assert_true(at < 1024);
+        steps++;
+    } while (at != 0 && steps < 5000);
+    assert_int_equal(steps, 1024);
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_are_right), cmocka_unit_test(parameters_do_what_they_say),
+        cmocka_unit_test(too_large_is_refused), cmocka_unit_test(keys), cmocka_unit_test(the_chase_is_one_cycle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
