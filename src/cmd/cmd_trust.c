@@ -3,7 +3,9 @@
 #include "base/split.h"
 #include "cmd/commands.h"
 #include "cmd/model_options.h"
+#include "cmd/operands.h"
 #include "cmd/shared_options.h"
+#include "cmd/trust_profiles.h"
 #include "cmd/trust_shown.h"
 #include "pmu/pmu_request.h"
 
@@ -218,6 +220,15 @@ static bool choose_source(struct trust_command *command, const char *operand, st
     return true;
 }
 
+/* Two profiles: one sampler against the other. */
+static int compare(const struct trust_command *command, const struct as_operands *operands)
+{
+    struct as_error err = AS_ERROR_INIT;
+    if (as_trust_compare_profiles(operands->words[0], operands->words[1], command->json, stdout, &err))
+        return AS_EXIT_OK;
+    return as_cli_fail(&as_command_trust, &err);
+}
+
 static int start(struct trust_command *command, const char *operand)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -242,13 +253,16 @@ static int start(struct trust_command *command, const char *operand)
 static int run_trust(int argc, char **argv)
 {
     struct trust_command command = {.runs = 3, .scale = 100, .trust.notices = as_notices_to_log};
-    int rest;
-    enum as_parse parsed = as_cli_parse(&as_command_trust, argc, argv, &command, &rest);
+    struct as_operands operands;
+    int status;
+    enum as_parse parsed = as_operands_parse(&as_command_trust, argc, argv, &command, &operands);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    int status = rest + 1 < argc
-                     ? as_cli_usage(&as_command_trust, "one sampler at a time, but got '%s' too", argv[rest + 1])
-                     : start(&command, rest < argc ? argv[rest] : NULL);
+    if (operands.n > 2)
+        status = as_cli_usage(&as_command_trust, "one sampler or two profiles, but got '%s' too", operands.words[2]);
+    else
+        status =
+            operands.n == 2 ? compare(&command, &operands) : start(&command, operands.n ? operands.words[0] : NULL);
     as_strlist_free(&command.trust.set);
     as_strlist_free(&command.trust.pmu_set);
     return status;
@@ -257,18 +271,21 @@ static int run_trust(int argc, char **argv)
 const struct as_command as_command_trust = {
     .name = "trust",
     .summary = "Qualify a sampler on programs whose events are known",
-    .usage = "[options] PMU\n       assay trust [options] --source=timer",
+    .usage = "[options] PMU\n       assay trust [options] --source=timer\n       assay trust [--json] A.db B.db",
     .description = "Runs small programs whose events are known exactly under a sampler, and holds what it says against "
                    "what happened: are the numbers right, at which intervals, in how many threads; do equal "
                    "instructions get equal numbers of samples; are samples put on the right instruction, and in the "
                    "right mode; what do they cost.\n\n"
                    "The sampler is a modelled PMU, on a modelled core, or the kernel's clocks on this machine. What is "
-                   "expected is known from the code of the programs, not from another sampler.",
+                   "expected is known from the code of the programs, not from another sampler.\n\n"
+                   "Two profiles of one program are held against each other instead: how far they are apart by "
+                   "instruction, line, function and module, and whether chance explains it.",
     .options = options_table,
     .examples = "  assay trust skylake\n"
                 "  assay trust --shadow=loads --experiments=bias cascade-lake\n"
                 "  assay trust --pmu-set off_by_one=yes --experiments=bias zen2\n"
                 "  assay trust --json zen3\n"
-                "  assay trust --source=timer\n",
+                "  assay trust --source=timer\n"
+                "  assay trust pebs.db ibs.db\n",
     .run = run_trust,
 };

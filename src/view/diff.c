@@ -194,10 +194,15 @@ static void find_differences(struct as_diff *diff)
 struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
                             struct as_error *err)
 {
-    if (strcmp(before->summary.unit, after->summary.unit) != 0) {
-        as_error_set(err, "--diff: one profile counts %s, the other %s", before->summary.unit, after->summary.unit);
-        return NULL;
-    }
+    if (strcmp(before->summary.unit, after->summary.unit) == 0)
+        return as_diff_new_of_shares(before, after, level, err);
+    as_error_set(err, "--diff: one profile counts %s, the other %s", before->summary.unit, after->summary.unit);
+    return NULL;
+}
+
+struct as_diff *as_diff_new_of_shares(const struct as_view *before, const struct as_view *after,
+                                      enum as_store_level level, struct as_error *err)
+{
     struct as_diff *diff = as_alloc(sizeof *diff);
     *diff =
         (struct as_diff){.views = {before, after}, .level = level, .keys = as_strings_new(), .names = as_strings_new()};

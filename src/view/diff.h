@@ -37,6 +37,9 @@ struct as_diff {
 /* Rows of both, matched by module and name (and line or offset). */
 struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
                             struct as_error *err) AS_MUST_CHECK;
+/* The same for profiles that may count different things: only shares can be compared then. */
+struct as_diff *as_diff_new_of_shares(const struct as_view *before, const struct as_view *after,
+                                      enum as_store_level level, struct as_error *err) AS_MUST_CHECK;
 void as_diff_free(struct as_diff *diff); /* NULL: nothing */
 
 static inline double as_diff_change(const double cycles[AS_DIFF_SIDES])

@@ -70,6 +70,19 @@ else
     skip "the kernel's clocks" "no task clock here"
 fi
 
+# ---- two samplers against each other ----
+
+rec() { "$ASSAY" record -q --source="pmu:$1" --max 6M --period 499 -o "$2" "${@:3}" -- "$WORKLOADS/demo" >/dev/null; }
+rec skylake a.db && rec skylake b.db && rec zen2 c.db && rec zen2 d.db --seed 7
+check_json "the same twice" 'all(l["distance"] < 0.05 and l["verdict"] == "agree" for l in d["levels"]) and d["verdict"] == "they agree down to the instruction"' \
+    "$ASSAY" trust --json a.db b.db
+check_json "another seed: not further apart than chance" 'd["levels"][0]["distance"] > 0 and d["levels"][0]["verdict"] == "agree"' "$ASSAY" trust --json c.db d.db
+check_json "instructions retired against operations tagged: by function, not by instruction" \
+    'd["levels"][0]["verdict"] == "differ" and d["levels"][0]["distance"] > 0.1 and d["levels"][2]["distance"] < 0.1' "$ASSAY" trust --json a.db c.db
+check "text" "$ASSAY" trust a.db c.db
+check_stderr_line 'absent.db' "no such profile" "$ASSAY" trust a.db absent.db
+check_stderr_line "one sampler or two profiles" "three" "$ASSAY" trust a.db b.db c.db
+
 # ---- lists, and what cannot be ----
 
 check "experiments" "$ASSAY" trust --list skylake

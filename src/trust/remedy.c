@@ -1,0 +1,295 @@
+/* See remedy.h. A line is cut into labels, a mnemonic and operands. Nops go before the event: behind a branch they would
+ * only be executed where it is not taken. */
+#include "trust/remedy.h"
+
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const as_remedy_event_names[] = {
+    [AS_REMEDY_LOADS] = "loads", [AS_REMEDY_STORES] = "stores", [AS_REMEDY_BRANCHES] = "branches", NULL};
+
+enum { MNEMONIC = 24, OPERANDS = 4, OPERAND = 160 };
+
+struct line {
+    char mnemonic[MNEMONIC];
+    char operands[OPERANDS][OPERAND];
+    size_t n;
+};
+
+/* ---- lines ---- */
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || strchr("_.$@", c);
+}
+
+/* Behind labels and prefixes ("lock", "rep"), up to a comment. */
+static const char *skip_labels(const char *at, const char *end)
+{
+    for (;;) {
+        while (at < end && isspace((unsigned char)*at))
+            at++;
+        const char *name = at;
+        while (at < end && is_name(*at))
+            at++;
+        if (at == name || at == end || *at != ':')
+            return name;
+        at++;
+    }
+}
+
+static size_t comment_at(enum as_arch arch, const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (line[i] == '#' || line[i] == '\n' || (line[i] == '/' && i + 1 < length && line[i + 1] == '/'))
+            return i;
+    return length;
+}
+
+/* Operands are separated by commas outside of brackets. */
+static void cut_operands(struct line *line, const char *at, const char *end)
+{
+    int depth = 0;
+    size_t used = 0;
+    for (; at < end && line->n < OPERANDS; at++) {
+        depth += (*at == '(') - (*at == ')');
+        if (*at == ',' && depth == 0) {
+            line->n++;
+            used = 0;
+        } else if (used + 1 < OPERAND && (used > 0 || !isspace((unsigned char)*at)))
+            line->operands[line->n][used++] = *at;
+    }
+    if (line->n < OPERANDS && used > 0)
+        line->n++;
+}
+
+static bool is_prefix(const char *word)
+{
+    static const char *const prefixes[] = {"lock", "rep", "repz", "repnz", "repe", "repne", "notrack", "bnd"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strcmp(prefixes[i], word) == 0)
+            return true;
+    return false;
+}
+
+static bool cut(enum as_arch arch, const char *text, struct line *line)
+{
+    const char *end = text + comment_at(arch, text, strlen(text)), *at = skip_labels(text, end);
+    *line = (struct line){0};
+    for (;;) {
+        size_t length = 0;
+        while (at < end && is_name(*at) && length + 1 < MNEMONIC)
+            line->mnemonic[length++] = (char)tolower((unsigned char)*at++);
+        line->mnemonic[length] = '\0';
+        if (length == 0 || line->mnemonic[0] == '.' || (at < end && *at == '='))
+            return false;
+        while (at < end && isspace((unsigned char)*at))
+            at++;
+        if (!is_prefix(line->mnemonic) || at == end)
+            break;
+    }
+    cut_operands(line, at, end);
+    return true;
+}
+
+/* ---- x86-64 ---- */
+
+static bool starts(const struct line *line, const char *const *words)
+{
+    for (; *words; words++)
+        if (strncmp(line->mnemonic, *words, strlen(*words)) == 0)
+            return true;
+    return false;
+}
+
+/* An operand of AT&T syntax that is neither a register nor a constant. */
+static bool is_memory(const char *operand)
+{
+    return operand[0] && operand[0] != '$' && (operand[0] != '%' || strchr(operand, ':'));
+}
+
+static bool x86_branch(const struct line *line)
+{
+    static const char *const words[] = {"call", "ret", "loop", NULL};
+    return line->mnemonic[0] == 'j' || starts(line, words);
+}
+
+/* Instructions that name memory and do not read it, or read it though they do not name it. */
+static bool x86_load(const struct line *line)
+{
+    static const char *const never[] = {"lea", "prefetch", "clflush", "clwb", "nop", "j", "call", "set", NULL};
+    static const char *const always[] = {"pop", "ret", "leave", "lods", "movs", "cmps", "scas", NULL};
+    static const char *const moves[] = {"mov", "vmov", NULL};
+    bool string = line->n == 0 || !strchr(line->operands[0], '('); /* movsd (%rax), %xmm0 is no string instruction */
+    if (starts(line, always) && (strncmp(line->mnemonic, "movs", 4) != 0 || (string && line->n == 0)))
+        return true;
+    if ((line->mnemonic[0] == 'j' || strncmp(line->mnemonic, "call", 4) == 0) && line->n > 0)
+        return line->operands[0][0] == '*' && is_memory(line->operands[0] + 1);
+    if (starts(line, never) || line->n == 0)
+        return false;
+    if (starts(line, moves)) /* the last operand of a move is written only */
+        return line->n > 1 && is_memory(line->operands[0]);
+    for (size_t i = 0; i < line->n; i++)
+        if (is_memory(line->operands[i]))
+            return true;
+    return false;
+}
+
+static bool x86_store(const struct line *line)
+{
+    static const char *const never[] = {"lea",  "prefetch", "clflush", "clwb", "nop",   "j",    "cmp", "test", "div",
+                                        "idiv", "mul",      "imul",    "pop",  "ucomi", "comi", "bt ", NULL};
+    static const char *const always[] = {"push", "call", "stos", NULL};
+    if (starts(line, always))
+        return true;
+    return line->n > 0 && !starts(line, never) && is_memory(line->operands[line->n - 1]);
+}
+
+/* ---- RISC-V ---- */
+
+static bool any_of(const struct line *line, const char *const *words)
+{
+    for (; *words; words++) {
+        size_t length = strlen(*words);
+        if (strncmp(line->mnemonic, *words, length) == 0 &&
+            (line->mnemonic[length] == '\0' || line->mnemonic[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static bool rv_load(const struct line *line)
+{
+    static const char *const words[] = {"lb",  "lh", "lw",     "ld",      "lbu",    "lhu",   "lwu",    "flw", "fld",
+                                        "flh", "lr", "amoadd", "amoswap", "amoand", "amoor", "amoxor", NULL};
+    return any_of(line, words);
+}
+
+static bool rv_store(const struct line *line)
+{
+    static const char *const words[] = {"sb", "sh",     "sw",      "sd",     "fsw",   "fsd",    "fsh",
+                                        "sc", "amoadd", "amoswap", "amoand", "amoor", "amoxor", NULL};
+    return any_of(line, words);
+}
+
+static bool rv_branch(const struct line *line)
+{
+    static const char *const words[] = {"beq",  "bne",  "blt",  "bge",  "bltu", "bgeu", "beqz", "bnez",
+                                        "blez", "bgez", "bltz", "bgtz", "bgt",  "ble",  "bgtu", "bleu",
+                                        "j",    "jal",  "jalr", "jr",   "ret",  "call", "tail", NULL};
+    return any_of(line, words);
+}
+
+bool as_remedy_is_event(enum as_arch arch, enum as_remedy_event event, const char *text)
+{
+    typedef bool is_kind(const struct line *line);
+    static is_kind *const kinds[AS_ARCH_COUNT][AS_REMEDY_EVENTS] = {
+        [AS_ARCH_X86_64] = {x86_load, x86_store, x86_branch}, [AS_ARCH_RISCV64] = {rv_load, rv_store, rv_branch}};
+    struct line line;
+    return cut(arch, text, &line) && kinds[arch][event](&line);
+}
+
+/* ---- files ---- */
+
+enum { LARGEST = 64 << 20 };
+
+char *as_remedy_read(const char *path, struct as_error *err)
+{
+    struct as_str text = {0};
+    char piece[65536];
+    FILE *in = fopen(path, "re");
+    size_t n = 0;
+    while (in && text.len <= LARGEST && (n = fread(piece, 1, sizeof piece, in)) > 0)
+        as_str_add_bytes(&text, piece, n);
+    bool ok = in && !ferror(in);
+    if (!ok)
+        as_error_set(err, "%s: cannot be read: %s", path, strerror(errno));
+    else if (text.len > LARGEST || (text.len && memchr(text.data, '\0', text.len)))
+        ok = as_error_set(err, "%s: not assembly, or more than 64 MiB of it", path);
+    if (in)
+        fclose(in);
+    if (ok)
+        return text.len ? as_str_take(&text) : as_strdup("");
+    as_str_free(&text);
+    return NULL;
+}
+
+/* ---- functions ---- */
+
+/* A label at the start of a line: its name. Local labels of compilers begin with .L, those of people may be numbers. */
+static bool label_of(const char *line, char *name, size_t size)
+{
+    size_t length = 0;
+    while (is_name(line[length]))
+        length++;
+    if (length == 0 || length >= size || line[length] != ':' || line[0] == '.' || isdigit((unsigned char)line[0]))
+        return false;
+    snprintf(name, size, "%.*s", (int)length, line);
+    return true;
+}
+
+/* Compilers end a function with its size, and begin another with its label. */
+static bool ends_function(const char *line)
+{
+    line += strspn(line, " \t");
+    return strncmp(line, ".size", 5) == 0 || strncmp(line, ".cfi_endproc", 12) == 0;
+}
+
+/* Labels before the instruction stay before the nops: a jump to it goes through them. */
+static void add_nops(const struct as_remedy_options *options, const char *line, size_t *done, struct as_str *out)
+{
+    const char *insn = skip_labels(line, line + strlen(line));
+    size_t labels = (size_t)(insn - line);
+    if (options->nops == 0)
+        return;
+    if (memchr(line, ':', labels)) {
+        as_str_add_bytes(out, line, labels);
+        as_str_add(out, "\n");
+        *done = labels;
+    }
+    as_str_addf(out, "\t.rept %u\n\tnop\n\t.endr\n%s", options->nops, *done ? "\t" : "");
+}
+
+static void add_line(const struct as_remedy_options *options, const char *line, size_t length, bool inside,
+                     struct as_str *out, struct as_remedy_result *result)
+{
+    char copy[1024];
+    struct line parts;
+    size_t done = 0;
+    snprintf(copy, sizeof copy, "%.*s", (int)length, line);
+    if (inside && cut(options->arch, copy, &parts)) {
+        result->instructions++;
+        if (as_remedy_is_event(options->arch, options->event, copy)) {
+            result->events++;
+            add_nops(options, copy, &done, out);
+        }
+    }
+    as_str_add_bytes(out, line + done, length - done);
+}
+
+bool as_remedy_apply(const struct as_remedy_options *options, const char *text, struct as_str *out,
+                     struct as_remedy_result *result, struct as_error *err)
+{
+    bool inside = false;
+    char name[256];
+    *result = (struct as_remedy_result){0};
+    for (const char *at = text; *at;) {
+        const char *end = strchr(at, '\n');
+        size_t length = end ? (size_t)(end - at) + 1 : strlen(at);
+        if (label_of(at, name, sizeof name)) {
+            inside = !options->function || strcmp(name, options->function) == 0;
+            result->functions += inside;
+        }
+        add_line(options, at, length, inside, out, result);
+        if (ends_function(at))
+            inside = false;
+        at += length;
+    }
+    if (result->functions == 0)
+        return as_error_set(err, "there is no function '%s' in it", options->function ? options->function : "");
+    return true;
+}
