@@ -50,6 +50,8 @@ struct as_edge_run {
     uint32_t first, n;          /* records: the first one's number in the batch, and how many */
 };
 
+struct as_pipe_batch;
+
 struct as_edge_batch {
     uint32_t thread;
     size_t n, n_runs;            /* records; runs */
@@ -59,6 +61,8 @@ struct as_edge_batch {
     size_t n_stays;
     const struct as_stay *stays; /* those that no edge has */
     bool last;                   /* of its thread */
+    /* The batch as others get it, for its accesses; its records of edges are undefined. */
+    const struct as_pipe_batch *batch;
 };
 
 /* The records first … end - 1 of a run along an edge. */

@@ -124,6 +124,7 @@ void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buf
                                            .cycles_before = buffer->cycles_before,
                                            .n_stays = buffer->stays.len,
                                            .stays = buffer->stays.data,
-                                           .last = last};
+                                           .last = last,
+                                           .batch = &buffer->batch};
     as_fanout_publish(fanout, (struct as_buffer *)buffer);
 }

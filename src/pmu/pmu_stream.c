@@ -40,6 +40,7 @@ void as_pmu_stream_free(struct as_pmu_stream *stream)
     }
     as_vec_free(&stream->cores);
     as_vec_free(&stream->code);
+    as_vec_free(&stream->sums);
     free(stream);
 }
 
@@ -135,7 +136,7 @@ static void learn(struct as_pmu_stream *stream, uint32_t id)
         code->counters |= (uint32_t)as_pmu_event_may(stream->request.counters[i].event, insn) << i;
 }
 
-static const struct as_pmu_code *code_of(struct as_pmu_stream *stream, uint32_t id)
+const struct as_pmu_code *as_pmu_code_of(struct as_pmu_stream *stream, uint32_t id)
 {
     if (__builtin_expect(id >= stream->code.len || !stream->code.data[id].known, 0))
         learn(stream, id);
@@ -169,11 +170,20 @@ static void feed(struct as_pmu_core *core, const struct as_pmu_op *op)
         as_pmu_kernel_run(core, op);
 }
 
-static void take_batch(void *self, const struct as_pipe_batch *batch)
+void as_pmu_feed(struct as_pmu_core *core, const struct as_pipe *pipes, size_t n, size_t first)
 {
-    struct as_pmu_stream *stream = self;
-    struct as_pmu_core *core = core_of(stream, batch->thread);
+    struct as_pmu_stream *stream = core->stream;
     bool all = stream->unit->needs_all || stream->request.branches;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_pmu_code *code = as_pmu_code_of(stream, pipes[i].insn);
+        if (all || code->counters || code->system)
+            feed(core, &(struct as_pmu_op){.pipe = &pipes[i], .code = code, .index = first + i});
+    }
+}
+
+struct as_pmu_core *as_pmu_begin(struct as_pmu_stream *stream, const struct as_pipe_batch *batch, uint32_t thread)
+{
+    struct as_pmu_core *core = core_of(stream, thread);
     stream->batch = batch;
     stream->next_access = 0;
     if (core->before != batch->cycles_before) {
@@ -181,15 +191,20 @@ static void take_batch(void *self, const struct as_pipe_batch *batch)
         core->commit = 0;
         stream->unit->open(core);
     }
-    for (size_t i = 0; i < batch->n; i++) {
-        const struct as_pipe *pipe = &batch->pipes[i];
-        const struct as_pmu_code *code = code_of(stream, pipe->insn);
-        if (all || code->counters || code->system)
-            feed(core, &(struct as_pmu_op){.pipe = pipe, .code = code, .index = i});
-    }
-    uint64_t commit = batch->pipes[batch->n - 1].commit;
-    stream->cycles += commit - core->commit;
+    return core;
+}
+
+void as_pmu_end(struct as_pmu_core *core, uint64_t commit)
+{
+    core->stream->cycles += commit - core->commit;
     core->commit = commit;
+}
+
+static void take_batch(void *self, const struct as_pipe_batch *batch)
+{
+    struct as_pmu_core *core = as_pmu_begin(self, batch, batch->thread);
+    as_pmu_feed(core, batch->pipes, batch->n, 0);
+    as_pmu_end(core, batch->pipes[batch->n - 1].commit);
 }
 
 static void finish(void *self, FILE *out)
@@ -213,7 +228,9 @@ const struct as_observer as_pmu_observer = {.version = AS_OBSERVER_VERSION,
                                             .batch = take_batch,
                                             .finish = finish,
                                             .free = free_stream,
-                                            .wants = AS_WANT_ACCESSES};
+                                            .wants = AS_WANT_ACCESSES,
+                                            .edges = as_pmu_edges,
+                                            .forget = as_pmu_forget};
 
 const struct as_pmu_counts *as_pmu_stream_counts(const struct as_pmu_stream *stream, size_t counter)
 {

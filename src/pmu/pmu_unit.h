@@ -2,6 +2,7 @@
 #ifndef AS_PMU_UNIT_H
 #define AS_PMU_UNIT_H
 
+#include "assay/edge.h"
 #include "base/vec.h"
 #include "pmu/pmu_stream.h"
 
@@ -80,11 +81,23 @@ struct as_pmu_core {
     bool was_taken;
 };
 
+/* What a block counts, by the number of its edge (assay/edge.h). */
+enum { AS_PMU_SUMS = 4 };
+struct as_pmu_sums {
+    uint16_t counts[AS_PMU_SUMS]; /* events of the first counters */
+    uint16_t uops;
+    bool known;
+    bool apart; /* its records are needed: a system call, or a wrong path */
+};
+
 struct as_pmu_unit {
     bool needs_all; /* every record, not only those that a counter may count */
     void (*open)(struct as_pmu_core *core);
     void (*op)(struct as_pmu_core *core, const struct as_pmu_op *op);
     void (*finish)(struct as_pmu_core *core); /* nothing follows; may be NULL */
+    /* Counts a whole block, the first operation of which is dispatched in this cycle. False where a sample may be chosen
+     * or taken in it: then it gets the records. NULL: it always does. */
+    bool (*skip)(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch);
 };
 extern const struct as_pmu_unit as_pmu_unit_pebs, as_pmu_unit_ibs, as_pmu_unit_spe, as_pmu_unit_tip;
 
@@ -98,6 +111,7 @@ struct as_pmu_stream {
     struct as_pmu_counts counts[AS_PMU_COUNTERS_MAX];
     AS_VEC(struct as_pmu_code) code;    /* by instruction */
     AS_VEC(struct as_pmu_core *) cores; /* by thread */
+    AS_VEC(struct as_pmu_sums) sums;    /* by edge */
     uint64_t cycles;
     uint64_t slice; /* cycles of a multiplexing interval */
     const struct as_pipe_batch *batch;
@@ -116,6 +130,17 @@ static inline bool as_pmu_counts_mode(const struct as_pmu_counter *counter, bool
 {
     return kernel ? counter->kernel : counter->user;
 }
+
+/* pmu_stream.c: a thread's unit, at the start of a batch, and at its end, with the last commit. */
+struct as_pmu_core *as_pmu_begin(struct as_pmu_stream *stream, const struct as_pipe_batch *batch, uint32_t thread);
+void as_pmu_end(struct as_pmu_core *core, uint64_t commit);
+const struct as_pmu_code *as_pmu_code_of(struct as_pmu_stream *stream, uint32_t id);
+/* Records, the first of which has this index in the batch. */
+void as_pmu_feed(struct as_pmu_core *core, const struct as_pipe *pipes, size_t n, size_t first);
+
+/* pmu_edges.c */
+void as_pmu_edges(void *self, const struct as_edge_batch *batch);
+void as_pmu_forget(void *self);
 
 /* What a sample of this instruction says, apart from branches. */
 void as_pmu_describe(struct as_pmu_core *core, uint32_t counter, const struct as_pmu_op *op,

@@ -118,4 +118,19 @@ static void finish(struct as_pmu_core *core)
         as_pmu_tag_finish(core, tag_of(core, &request->counters[i]), i);
 }
 
-const struct as_pmu_unit as_pmu_unit_ibs = {.needs_all = true, .open = open, .op = take_op, .finish = finish};
+/* Of operations alone: fetches are not told by blocks, and cycles go on between them. */
+static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch)
+{
+    struct as_pmu_tag *tag = &core->op;
+    if (core->stream->request.n > 1 || core->stream->request.counters[0].event->counts != AS_COUNTS_OPS ||
+        tag->interrupt_at != AS_PMU_NEVER || tag->due != AS_PMU_NEVER || tag->group != AS_PMU_NEVER ||
+        dispatch < tag->resume || tag->count + sums->uops >= tag->limit)
+        return false;
+    tag->count += sums->uops;
+    core->stream->counts[0].happened += sums->uops;
+    core->stream->counts[0].counted += sums->uops;
+    return true;
+}
+
+const struct as_pmu_unit as_pmu_unit_ibs = {
+    .needs_all = true, .open = open, .op = take_op, .finish = finish, .skip = skip};

@@ -114,4 +114,22 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
     }
 }
 
-const struct as_pmu_unit as_pmu_unit_pebs = {.open = open, .op = take_op};
+static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch)
+{
+    const struct as_pmu_request *request = &core->stream->request;
+    struct as_pmu_pebs *pebs = &core->pebs;
+    if (pebs->slice_end != AS_PMU_NEVER)
+        return false;
+    for (size_t i = 0; i < request->n; i++)
+        if (sums->counts[i] &&
+            (pebs->armed_at[i] != AS_PMU_NEVER || pebs->count[i] + sums->counts[i] >= request->counters[i].period))
+            return false;
+    for (size_t i = 0; i < request->n; i++) {
+        pebs->count[i] += sums->counts[i];
+        core->stream->counts[i].happened += sums->counts[i];
+        core->stream->counts[i].counted += sums->counts[i];
+    }
+    return true;
+}
+
+const struct as_pmu_unit as_pmu_unit_pebs = {.open = open, .op = take_op, .skip = skip};

@@ -90,4 +90,14 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
     pass_wrong_path(core, op);
 }
 
-const struct as_pmu_unit as_pmu_unit_spe = {.needs_all = true, .open = open, .op = take_op};
+static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch)
+{
+    if (core->stream->pmu.target_window || core->op.count + sums->uops >= core->op.limit)
+        return false;
+    core->op.count += sums->uops;
+    core->stream->counts[0].happened += sums->uops;
+    core->stream->counts[0].counted += sums->uops;
+    return true;
+}
+
+const struct as_pmu_unit as_pmu_unit_spe = {.needs_all = true, .open = open, .op = take_op, .skip = skip};

@@ -1,6 +1,7 @@
 /* Each mechanism on records written by hand: which instruction a sample lands on, and what is lost. */
 #include "unit.h"
 
+#include "assay/edge.h"
 #include "base/vec.h"
 #include "pmu/pmu_stream.h"
 
@@ -697,6 +698,91 @@ static void tip_every_cycle(void **state)
     clear(&taken);
 }
 
+/* ---- blocks whose times are known ---- */
+
+enum { BLOCK = 4, BLOCKS = 5000, APART = 9 };
+
+static struct taken run_edges(const struct as_pmu_request *request, const struct as_edge_run *runs,
+                              const struct as_pipe_batch *records)
+{
+    struct taken taken = {0};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_pmu_stream *stream = as_pmu_stream_new(&run_info, request, take, &taken, &err);
+    assert_non_null(stream);
+    struct as_edge_batch batch = {
+        .thread = 1, .n = BLOCK * BLOCKS, .n_runs = BLOCKS, .pipes = records->pipes, .runs = runs, .batch = records};
+    as_pmu_observer.edges(stream, &batch);
+    as_pmu_observer.finish(stream, NULL);
+    taken.counts[0] = *as_pmu_stream_counts(stream, 0);
+    assert_int_equal(as_pmu_stream_cycles(stream), records->pipes[BLOCK * BLOCKS - 1].commit);
+    as_pmu_observer.forget(stream);
+    as_pmu_observer.free(stream);
+    return taken;
+}
+
+static struct as_edge *make_edge(void)
+{
+    static const uint32_t ids[BLOCK] = {LOAD, LOCKED, LOAD2, BRANCH};
+    struct as_edge *edge = as_alloc(sizeof *edge + BLOCK * sizeof *edge->records);
+    edge->n = BLOCK;
+    for (int32_t i = 0; i < BLOCK; i++)
+        edge->records[i] = (struct as_edge_record){.fetch = i / 2,
+                                                   .dispatch = 3 + i / 2,
+                                                   .issue = 4 + i,
+                                                   .done = 6 + i,
+                                                   .commit = 7 + 2 * i,
+                                                   .insn = ids[i],
+                                                   .events = i == 2 ? AS_EVENT_ST_L1 : 0,
+                                                   .flags = i == 3 ? AS_PIPE_TAKEN : 0,
+                                                   .uops = 1};
+    edge->committed = edge->records[BLOCK - 1].commit;
+    return edge;
+}
+
+static void same_samples(const struct taken *a, const struct taken *b)
+{
+    assert_true(a->samples.len > 10);
+    assert_int_equal(a->samples.len, b->samples.len);
+    for (size_t i = 0; i < a->samples.len; i++) {
+        assert_int_equal(a->samples.data[i].ip, b->samples.data[i].ip);
+        assert_int_equal(a->samples.data[i].cycle, b->samples.data[i].cycle);
+    }
+    assert_memory_equal(&a->counts[0], &b->counts[0], sizeof a->counts[0]);
+}
+
+static void edges_give_the_same(void **state)
+{
+    static const struct {
+        const struct as_pmu *pmu;
+        const char *event;
+        uint64_t period;
+    } cases[] = {{&plain_pebs, "loads", 31},    {&plain_pebs, "l1-miss", 7}, {&plain_pebs, "instructions:ppp", 97},
+                 {&plain_ibs, "ops", 101},      {&plain_ibs, "cycles", 101}, {&plain_ibs, "fetches", 31},
+                 {&plain_spe, "operations", 61}};
+    struct as_edge *edge = make_edge();
+    struct as_edge_run *runs = as_alloc_array(BLOCKS, sizeof *runs);
+    struct as_pipe *pipes = as_alloc_array(BLOCK * BLOCKS, sizeof *pipes);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        runs[i] = (struct as_edge_run){.edge = edge, .base = APART * i, .first = BLOCK * i, .n = BLOCK};
+        as_edge_expand(&runs[i], 1, 0, BLOCK, &pipes[BLOCK * i]);
+    }
+    struct as_pipe_batch records = {.size = sizeof records, .thread = 1, .n = BLOCK * BLOCKS, .pipes = pipes};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_pmu pmu = *cases[i].pmu;
+        pmu.shadow[AS_SHADOW_LOADS] = pmu.shadow[AS_SHADOW_L1_MISS] = 10;
+        pmu.random_bits = pmu.jitter_bits = 4;
+        struct as_pmu_request request = ask(&pmu, cases[i].event, cases[i].period);
+        struct taken from_records = run(&request, pipes, BLOCK * BLOCKS, NULL, NULL, 0);
+        struct taken from_edges = run_edges(&request, runs, &records);
+        same_samples(&from_records, &from_edges);
+        clear(&from_records);
+        clear(&from_edges);
+    }
+    free(edge);
+    free(runs);
+    free(pipes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(figure_1),
@@ -720,6 +806,7 @@ int main(void)
                                        cmocka_unit_test(spe_interval),
                                        cmocka_unit_test(spe_collisions),
                                        cmocka_unit_test(spe_branch_targets),
-                                       cmocka_unit_test(tip_every_cycle)};
+                                       cmocka_unit_test(tip_every_cycle),
+                                       cmocka_unit_test(edges_give_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

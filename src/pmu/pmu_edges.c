@@ -1,0 +1,77 @@
+/* Blocks whose times are known (assay/edge.h): most of them only add to counters. What a block counts is added up when it
+ * first comes; its records are made only where a sample may be chosen or taken in it. The samples are the same as those
+ * from records. */
+#include "pmu/pmu_unit.h"
+
+#include <string.h>
+
+enum { PIECE = 256 };
+
+static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, struct as_pmu_sums *sums)
+{
+    const struct as_pmu_request *request = &stream->request;
+    for (uint32_t i = 0; i < run->n; i++) {
+        struct as_pipe pipe;
+        as_edge_expand(run, 0, i, i + 1, &pipe);
+        const struct as_pmu_code *code = as_pmu_code_of(stream, pipe.insn);
+        sums->uops = (uint16_t)(sums->uops + pipe.uops);
+        sums->apart |= code->system || (pipe.flags & AS_PIPE_MISPREDICTED && pipe.wrong_path);
+        for (size_t j = 0; j < request->n && !(pipe.flags & AS_PIPE_CONTINUES); j++)
+            if (code->counters >> j & 1 && request->counters[j].user &&
+                as_pmu_event_is(request->counters[j].event, request->counters[j].threshold, &pipe))
+                sums->counts[j]++;
+    }
+}
+
+static const struct as_pmu_sums *sums_of(struct as_pmu_stream *stream, const struct as_edge_run *run)
+{
+    uint32_t number = run->edge->number;
+    while (stream->sums.len <= number)
+        *as_vec_push(&stream->sums) = (struct as_pmu_sums){0};
+    struct as_pmu_sums *sums = &stream->sums.data[number];
+    if (!sums->known) {
+        sums->apart = run->n > UINT16_MAX / 64; /* more operations than can be counted here */
+        sums->known = true;
+        if (!sums->apart)
+            add_up(stream, run, sums);
+    }
+    return sums;
+}
+
+static bool can_skip(struct as_pmu_core *core, const struct as_edge_run *run)
+{
+    struct as_pmu_stream *stream = core->stream;
+    if (!stream->unit->skip || stream->request.branches || stream->request.n > AS_PMU_SUMS)
+        return false;
+    const struct as_pmu_sums *sums = sums_of(stream, run);
+    uint64_t dispatch = run->base + (uint64_t)(int64_t)run->edge->records[0].dispatch + core->shift;
+    return !sums->apart && stream->unit->skip(core, sums, dispatch);
+}
+
+static void feed_edge(struct as_pmu_core *core, const struct as_edge_run *run)
+{
+    struct as_pipe pipes[PIECE];
+    for (uint32_t first = 0; first < run->n; first += PIECE) {
+        uint32_t end = run->n - first < PIECE ? run->n : first + PIECE;
+        as_edge_expand(run, core->thread, first, end, pipes);
+        as_pmu_feed(core, pipes, end - first, run->first + first);
+    }
+}
+
+void as_pmu_edges(void *self, const struct as_edge_batch *batch)
+{
+    struct as_pmu_core *core = as_pmu_begin(self, batch->batch, batch->thread);
+    for (size_t i = 0; i < batch->n_runs; i++) {
+        const struct as_edge_run *run = &batch->runs[i];
+        if (!run->edge)
+            as_pmu_feed(core, batch->pipes + run->first, run->n, run->first);
+        else if (!can_skip(core, run))
+            feed_edge(core, run);
+    }
+    as_pmu_end(core, as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]));
+}
+
+void as_pmu_forget(void *self)
+{
+    as_vec_clear(&((struct as_pmu_stream *)self)->sums);
+}
