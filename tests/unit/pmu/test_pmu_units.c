@@ -45,7 +45,7 @@ static const struct as_run_info run_info = {.size = sizeof run_info,
 struct taken {
     AS_VEC(struct as_pmu_sample) samples;
     AS_VEC(struct as_pmu_branch) branches; /* of the last sample */
-    struct as_pmu_counts counts[4];
+    struct as_pmu_counts counts[AS_PMU_COUNTERS_MAX];
 };
 
 static void take(void *context, const struct as_pmu_sample *sample)
