@@ -190,6 +190,13 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
 /* ---- JSON ---- */
 
 /* Where a row is, into an object that is open. */
+/* Where it is in the module's file: the same in all runs, as its address is not. */
+static uint64_t offset_of(const struct as_view *view, const struct as_store_row *row)
+{
+    uint64_t base = row->module < view->n_modules ? view->module[row->module].base : 0;
+    return row->address >= base ? row->address - base : row->address;
+}
+
 static void json_location(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                           const char *text, struct as_json *json)
 {
@@ -204,8 +211,10 @@ static void json_location(const struct as_view *view, enum as_store_level level,
     if (level == AS_STORE_BY_MODULE)
         return;
     as_source_json(view, json, row->function, row->file, row->line);
-    if (has_address)
+    if (has_address) {
         as_json_address(json, "address", row->address);
+        as_json_address(json, "module_offset", offset_of(view, row));
+    }
     if (text)
         as_json_string(json, "text", text);
 }
@@ -221,7 +230,8 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
         as_json_u64(json, "samples", row->samples);
     else if (row->executions)
         as_json_u64(json, "executions", row->executions);
-    as_json_double(json, "cycles", as_view_cycles(view, row->units));
+    as_json_double(json, "time", as_view_cycles(view, row->units));
+    as_json_double(json, "cycles", as_view_cycles(view, row->units)); /* the name that the field had first */
     as_json_double(json, "share", as_ratio(row->units, list->rows.total));
     if (as_rows_has_total(list)) {
         as_json_double(json, "total", as_view_cycles(view, as_rows_total(list, row)));
@@ -277,10 +287,11 @@ static void csv_row(const struct as_rows *list, const struct as_store_row *row, 
     fputc(',', out);
     if (row->line)
         fprintf(out, "%" PRIu32, row->line);
-    fprintf(out, ",0x%" PRIx64 ",", row->address);
+    fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",", row->address, offset_of(view, row));
     as_csv_field(out, text);
-    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g,%.17g", row->samples, row->executions,
-            as_view_cycles(view, row->units), as_ratio(row->units, list->rows.total),
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",", row->samples, row->executions);
+    as_csv_field(out, view->summary.unit);
+    fprintf(out, ",%.17g,%.17g,%.17g", as_view_cycles(view, row->units), as_ratio(row->units, list->rows.total),
             as_view_cycles(view, as_rows_total(list, row)));
     as_csv_components(&list->legend, view, row, out);
     if (list->errors)
@@ -292,7 +303,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 {
     const struct shown *shown = state;
     const struct as_rows *list = &shown->list;
-    fputs("thread,module,function,file,line,address,text,samples,executions,cycles,share,total", out);
+    fputs("thread,module,function,file,line,address,module_offset,text,samples,executions,unit,cycles,share,total",
+          out);
     as_csv_names(&list->legend, list->view, "", out);
     if (list->errors)
         fputs(",share_error", out);

@@ -33,7 +33,7 @@ holds "the summary has what every report must say" '
     and d["summary"]["error_estimate"] == 0 and d["summary"]["lost"] == d["summary"]["throttled"] == 0
     and d["summary"]["samples"] == d["summary"]["cycles"] and d["summary"]["instructions"] == 4000000' function.json
 holds "rows have what applies to them" '
-    all(sorted(r) == sorted(["module", "function", "file", "line", "address", "text", "executions", "cycles", "share", "components"])
+    all(sorted(r) == sorted(["module", "function", "file", "line", "address", "module_offset", "text", "executions", "time", "cycles", "share", "components"])
         for r in d["rows"] if r["executions"]) and all(r["text"] and r["address"].startswith("0x") for r in d["rows"])' instruction.json
 holds "functions have the time of what they call" '
     all(r["total"] >= r["cycles"] - 1e-6 for r in d["rows"]) and row(d, function="main")["total_share"] > 0.5' function.json
@@ -114,6 +114,7 @@ wanted = json.load(open("instruction.json"))["rows"]
 assert len(rows) == len(wanted)
 for row, want in zip(rows, wanted):
     assert math.isclose(float(row["cycles"]), want["cycles"]) and row["text"] == want["text"], (row, want)
+    assert row["module_offset"] == want["module_offset"] and row["unit"] == "cycles"
     assert row["address"] == want["address"] and row["function"] == (want["function"] or "")
     assert math.isclose(float(row["Base"]), want["components"].get("Base", 0))
     assert row["line"] == ("" if want["line"] is None else str(want["line"]))
