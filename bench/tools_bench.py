@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The verbs beside Valgrind's tools on one program: million instructions of the program a second.
+
+    bench/tools_bench.py [--build DIR] [--size N]
+
+Everything runs the demo with the same argument, in turns; the fastest of three counts, because noise only adds. The number
+of instructions is that of `assay stat`. Prints a table; nothing is judged. Run it on an otherwise idle machine.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def commands(build, program, folder):
+    assay = os.path.join(build, "assay")
+    profile = os.path.join(folder, "profile.db")
+    table = [("the program itself", program),
+             ("assay record --source=timer", [assay, "record", "-q", "--source=timer", "-o", profile, "--", *program]),
+             ("assay stat", [assay, "stat", "-q", "--", *program]),
+             ("assay blocks", [assay, "blocks", "-q", "--", *program]),
+             ("assay reuse --exact", [assay, "reuse", "-q", "--exact", "--", *program]),
+             ("assay record", [assay, "record", "-q", "-o", profile, "--", *program]),
+             ("assay compare, twelve samplers", [assay, "compare", "-q", "--", *program])]
+    if shutil.which("valgrind"):
+        for tool in ("callgrind", "cachegrind"):
+            table.append((f"valgrind --tool={tool}", ["valgrind", "-q", f"--tool={tool}", f"--{tool}-out-file={folder}/out", *program]))
+        table.append(("callgrind with caches, branches", ["valgrind", "-q", "--tool=callgrind", "--cache-sim=yes",
+                                                          "--branch-sim=yes", f"--callgrind-out-file={folder}/out", *program]))
+    return table
+
+
+def seconds(command):
+    begin = time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return time.monotonic() - begin if done.returncode == 0 else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--size", default="20", help="the demo's argument")
+    options = parser.parse_args()
+    build = os.path.abspath(options.build)
+    program = [os.path.join(build, "workloads", "demo"), options.size]
+    counted = json.loads(subprocess.check_output([os.path.join(build, "assay"), "stat", "--json", "--", *program],
+                                                 stderr=subprocess.DEVNULL))["instructions"]
+    with tempfile.TemporaryDirectory() as folder:
+        table = commands(build, program, folder)
+        best = {}
+        for _ in range(3):
+            for name, command in table:
+                time_ = seconds(command)
+                if time_ is not None:
+                    best[name] = min(best.get(name, time_), time_)
+    print(f"demo {options.size}: {counted:,} instructions")
+    for name, _ in table:
+        print(f"{name:34} " + (f"{best[name]:8.2f} s {counted / best[name] / 1e6:9.1f} MIPS" if name in best else "failed"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
