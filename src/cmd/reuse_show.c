@@ -118,21 +118,22 @@ static void say(struct as_str *text, const struct as_reuse_shown *shown, const s
 {
     uint32_t shift = shown->options->shape.shift;
     const char *level = as_reuse_level_names[advice->level];
-    double kib = (double)(advice->distance << shift) / 1024;
+    char between[32], cache[32];
+    as_reuse_size_text(advice->distance << shift, between);
     switch (advice->kind) {
     case AS_ADVICE_LOOP_ORDER:
-        as_str_addf(
-            text,
-            "neighbouring bytes of a line are used only after %.3g KiB or more of other lines, when the line is "
-            "gone; %.0f of %u bytes are used while it is there: let the inner loop walk along the line (swap "
-            "the loops, or transpose the data)",
-            kib, advice->bytes_used, 1u << shift);
+        as_str_addf(text,
+                    "neighbouring bytes of a line are used only after %s or more of other lines, when the line is "
+                    "gone; %.0f of %u bytes are used while it is there: let the inner loop walk along the line (swap "
+                    "the loops, or transpose the data)",
+                    between, advice->bytes_used, 1u << shift);
         break;
     case AS_ADVICE_BLOCKING:
         as_str_addf(text,
-                    "the same data comes again after %.3g KiB or more of other lines, and the %s has %.0f KiB: work on "
+                    "the same data comes again after %s or more of other lines, and the %s has %s: work on "
                     "blocks, 1/%" PRIu64 " of what lies in between or less",
-                    kib, level, (double)(shown->options->shape.levels[advice->level].lines << shift) / 1024,
+                    between, level,
+                    as_reuse_size_text(shown->options->shape.levels[advice->level].lines << shift, cache),
                     advice->parts);
         break;
     case AS_ADVICE_SPLITTING:

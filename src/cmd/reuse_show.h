@@ -51,6 +51,7 @@ const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *v
 uint32_t *as_reuse_sorted_codes(const struct as_reuse_view *view, int level, size_t *n);
 uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES]);
 /* The advice as a sentence or two. The caller frees. */
+const char *as_reuse_size_text(uint64_t bytes, char text[32]); /* "48 KiB", "1.5 MiB" */
 char *as_reuse_advice_text(const struct as_reuse_shown *shown, const struct as_reuse_advice *advice);
 
 extern const char *const as_reuse_level_names[AS_REUSE_LEVELS], *const as_miss_cause_names[AS_MISS_CAUSES];

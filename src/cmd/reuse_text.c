@@ -16,8 +16,7 @@ static void print_bar(FILE *out, double share)
         fputs("█", out);
 }
 
-/* "48 KiB", "1.5 MiB". */
-static const char *size_text(uint64_t bytes, char text[32])
+const char *as_reuse_size_text(uint64_t bytes, char text[32])
 {
     const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double n = (double)bytes;
@@ -85,13 +84,14 @@ static void print_marks(const struct as_reuse_shown *shown, FILE *out, uint64_t 
         uint64_t bytes = shown->options->shape.levels[level].lines << shift;
         if (bytes >= from && bytes < to)
             fprintf(out, "  %s of %s: %s, %.2f %%", as_reuse_level_names[level], shown->machine->name,
-                    size_text(bytes, text), 100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, bytes >> shift));
+                    as_reuse_size_text(bytes, text),
+                    100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, bytes >> shift));
     }
     for (size_t i = 0; i < shown->n_host; i++) {
         uint64_t bytes = shown->host[i].bytes;
         bool shared = shown->host[i].level > 2;
         if (bytes >= from && bytes < to)
-            fprintf(out, "  L%u here: %s, %.2f %%", shown->host[i].level, size_text(bytes, text),
+            fprintf(out, "  L%u here: %s, %.2f %%", shown->host[i].level, as_reuse_size_text(bytes, text),
                     100 * as_reuse_miss_ratio(shown, shared, bytes >> shift));
     }
 }
@@ -105,7 +105,7 @@ static void print_curve(const struct as_reuse_shown *shown, FILE *out)
     fprintf(out, "\nMisses of a fully associative LRU cache of a thread, by its size:\n");
     for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
         double ratio = as_reuse_miss_ratio(shown, false, lines);
-        fprintf(out, "%16s  %6.2f %%  ", size_text(lines << shift, text), 100 * ratio);
+        fprintf(out, "%16s  %6.2f %%  ", as_reuse_size_text(lines << shift, text), 100 * ratio);
         print_bar(out, ratio);
         print_marks(shown, out, lines << shift, lines << shift << 1);
         fputc('\n', out);
@@ -125,7 +125,7 @@ static void print_level(const struct as_reuse_shown *shown, FILE *out, int level
     for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
         missed[cause] = all->missed[level][cause] + (shared ? shared->missed[level][cause] : 0);
     fprintf(out, "  %-4s %9s %5u  %9.3f %%  %9.3f %% ", as_reuse_level_names[level],
-            size_text(shape->lines << shown->options->shape.shift, text), shape->ways,
+            as_reuse_size_text(shape->lines << shown->options->shape.shift, text), shape->ways,
             100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines),
             100 * as_ratio(as_reuse_sum(missed), touches));
     for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
@@ -240,7 +240,8 @@ static void print_working_set(const struct as_reuse_shown *shown, FILE *out)
     for (size_t i = 0; i < n; i++)
         most = view->working_set.data[i] > most ? view->working_set.data[i] : most;
     fprintf(out, "\nWorking set over time, in %s accesses each; at most %s:\n  ",
-            AS_COUNT(shown->options->shape.interval), size_text((uint64_t)most << shown->options->shape.shift, text));
+            AS_COUNT(shown->options->shape.interval),
+            as_reuse_size_text((uint64_t)most << shown->options->shape.shift, text));
     for (size_t column = 0; column < columns; column++) {
         uint32_t top = 0;
         for (size_t i = column * n / columns; i < (column + 1) * n / columns; i++)
