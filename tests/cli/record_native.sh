@@ -359,7 +359,7 @@ check_fails 2 '10000 at the least' "a period that no clock has" timer --period 9
 check_fails 2 'either --rate or --period' "rate and period" timer --rate 10 --period 1000000 -- true
 check_fails 2 'rate=-1' "a negative rate" timer --rate -1 -- true
 check_fails 2 'event is for --source=pmu' "an event of the timer" timer --event cycles -- true
-check_fails 2 'there are auto, model, pmu and timer' "an unknown source" record --source=x -- true
+check_fails 2 'there are auto, model, pmu, timer, and pmu:NAME' "an unknown source" record --source=x -- true
 check_fails 125 'nonsense_event' "an unknown event" record --source=pmu --event nonsense_event -- true
 if [ "$("$ASSAY" doctor --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["summary"]["source"])')" = pmu ]; then
     skip "no PMU" "there is one"
