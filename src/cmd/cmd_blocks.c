@@ -113,20 +113,21 @@ static const struct as_option options_table[] = {
      .value = "NAME|FILE",
      .help = "The PMU of --methods: a name (%s; default ivy-bridge) or the path of a file.",
      .names = as_pmu_names},
-    AS_CORE_OPTION(struct as_blocks_options, core, "boom-tip", ", for --methods."),
+    AS_CORE_OPTION(struct as_blocks_options, core, "boom-tip", ", of --methods."),
     AS_SET_OPTION(struct as_blocks_options, set, AS_SET_HELP),
     {.name = "period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, period),
      .value = "N",
      .min = 100,
-     .help = "Of --methods: a sample every N instructions (default 2000), or as many taken branches as they have."},
+     .help = "With the option --methods, a sample every N instructions (default 2000), or as many taken branches as "
+             "they have."},
     {.name = "skid",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, skid),
      .value = "CYCLES",
      .max = 100000,
-     .help = "Of --methods: how late the interrupt of an imprecise event comes (default 30)."},
+     .help = "How late the interrupt of an imprecise event comes (default 30)."},
     {.name = "seed",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, seed),
@@ -326,8 +327,8 @@ const struct as_command as_command_blocks = {
     .examples = "  assay blocks -- ./prog arg\n"
                 "  assay blocks --function main -- ./prog\n"
                 "  assay blocks --never --module prog -- ./prog\n"
-                "  assay blocks --for autofdo -o prog.prof -- ./prog   (then clang -fprofile-sample-use=prog.prof)\n"
-                "  assay blocks --for bolt -o prog.fdata -- ./prog     (then llvm-bolt prog -data=prog.fdata ...)\n"
+                "  assay blocks --for autofdo -o prog.prof -- ./prog\n"
+                "  assay blocks --for bolt -o prog.fdata -- ./prog\n"
                 "  assay blocks perf.data\n"
                 "  assay blocks --methods -- ./prog\n"
                 "  assay blocks --csv -o blocks.csv -- ./prog\n",

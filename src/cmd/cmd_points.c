@@ -422,7 +422,7 @@ const struct as_command as_command_points = {
     .options = options_table,
     .examples = "  assay points -- ./prog\n"
                 "  assay points --interval 1M --max-k 10 --json -- ./prog\n"
-                "  assay points --bb prog.bb --simpoints prog.simpoints --weights prog.weights --cpi off -- ./prog\n"
+                "  assay points --bb p.bb --simpoints p.sp --weights p.w --cpi off -- ./prog\n"
                 "  assay points --from-bb prog.bb --csv\n",
     .run = run_points,
 };

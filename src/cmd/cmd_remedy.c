@@ -135,7 +135,7 @@ const struct as_command as_command_remedy = {
                    "program is slower then, and its samples are right; 'assay trust --shadow' says how many nops it "
                    "takes and what they cost.",
     .options = options_table,
-    .examples = "  cc -O2 -S hot.c && assay remedy --function hot --pmu skylake hot.s -o hot-nops.s\n"
+    .examples = "  assay remedy --function hot --pmu skylake hot.s -o hot-nops.s\n"
                 "  assay remedy --event branches --nops 46 hot.s\n",
     .run = run_remedy,
 };
