@@ -36,7 +36,7 @@ check_json "equal loads do not get equal numbers" 'max(r["got"] for r in d["rows
 check_json "… without a shadow they do" 'len(d["rows"]) == 4 and all(abs(r["error"]) < 0.15 for r in d["rows"])' \
     trust --experiments=bias --pmu-set shadow.loads=0 skylake
 check_json "the event that is far from the one before gets all (Figures 2 and 6)" \
-    "[$rows[k][\"got\"] > 0.95 for k in ((\"R1\", \"four reads behind a fence\"), (\"Br3\", \"three branches\"), (\"R1\", \"four reads from memory\"))] == [True] * 3" \
+    "[${rows}[k][\"got\"] > 0.95 for k in ((\"R1\", \"four reads behind a fence\"), (\"Br3\", \"three branches\"), (\"R1\", \"four reads from memory\"))] == [True] * 3" \
     trust --experiments=shadow cascade-lake
 check_json "four events fit, six do not (Figure 12)" 'all(abs(r["error"]) < 0.03 if r["setting"][0] in "14" else -0.5 < r["error"] < -0.1 for r in d["rows"])' \
     trust --experiments=multi-event cascade-lake

@@ -37,7 +37,7 @@ printf '%s\n' ${COMPREPLY[@]+"${COMPREPLY[@]}"} | sort
 SH
 ask() { bash ask.sh "$prefix" "$@"; }
 touch some.db some.txt
-check_stdout_equals $'record\nreport' "a verb is completed" ask re
+check_stdout_equals $'record\nremedy\nreport\nreuse' "a verb is completed" ask re
 check_stdout_equals "--samplers=" "… an option with a value" ask compare --sam
 check_stdout_equals $'boom-tea\nboom-tip' "… a core" ask record --core = boom
 check_stdout_equals $'boom-tea\nboom-tip' "… in a word of its own" ask record --core boom
