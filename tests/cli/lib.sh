@@ -86,7 +86,7 @@ fail() {
     tap_count=$((tap_count + 1)) tap_failed=$((tap_failed + 1))
     echo "not ok $tap_count - $1"
     shift
-    printf '%s\n' "$@" | head -c 20000 | sed 's/^/# /'
+    printf '%s\n' "$@" | head -c 20000 | sed 's/^/# /;$a\'
 }
 
 skip() {

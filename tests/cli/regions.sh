@@ -140,8 +140,10 @@ int main(void)
 }
 END
 cc -O1 -pthread -o threads threads.c
+# Three of the threads can be ahead of the one that starts the region by the window, 100,000 instructions each, which then
+# lack their accesses: 0.28 of an instruction.
 for region in 15M..+1M 'work#60000..+1M'; do
-    check_json "threads: $region" 'd["instructions"] == 1000000 and d["counters"]["l1d_accesses"] > 250000' \
+    check_json "threads: $region" 'd["instructions"] == 1000000 and d["counters"]["l1d_accesses"] > 180000' \
         compare --region "$region" -- ./threads
 done
 check_json "threads: a region that never comes" 'd["instructions"] == 0' compare --region 900M.. -- ./threads
@@ -168,7 +170,7 @@ int main(int argc, char **argv)
     long end = now() + atol(argv[1]);
     ASSAY_ROI_BEGIN();
     if (atol(argv[1]))
-        while (now() <= end) spin();
+        do spin(); while (now() <= end);
     else
         while (access(argv[1], F_OK) != 0 && write(1, ".", 1) == 1) spin();
     ASSAY_ROI_END();
