@@ -181,7 +181,8 @@ static void forget(struct as_sampling *sampling, struct as_sampling_stream *stre
     stream->forgotten = slowest;
     size_t left = stream->queue.len - stream->queue_start;
     if (stream->queue_start >= left) { /* moving costs no more than what was used up */
-        memmove(stream->queue.data, stream->queue.data + stream->queue_start, left * sizeof *stream->queue.data);
+        if (left)
+            memmove(stream->queue.data, stream->queue.data + stream->queue_start, left * sizeof *stream->queue.data);
         stream->queue.len = left;
         stream->queue_start = 0;
     }
