@@ -1,22 +1,19 @@
 /* .pmu files: `key = value` lines into struct as_pmu and back, and where the files are. */
 #include "base/alloc.h"
-#include "base/install.h"
 #include "base/keyfile.h"
-#include "base/vec.h"
+#include "base/named_file.h"
 #include "pmu/pmu_table.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifndef AS_PMU_DIR
 #define AS_PMU_DIR "share/assay/pmus"
 #endif
 
 enum { SHOWN = 60 };
-static const char suffix[] = ".pmu";
-enum { SUFFIX = sizeof suffix - 1 };
+static const struct as_named_files pmu_files = {
+    .what = "PMU", .suffix = ".pmu", .beside = "pmus", .installed = AS_PMU_DIR};
 
 /* ---- reading ---- */
 
@@ -132,98 +129,21 @@ void as_pmu_keys(void (*found)(void *context, const char *key, const char *meani
 
 /* ---- finding ---- */
 
-typedef AS_VEC(char *) name_list;
-
-static void add_name(name_list *names, const char *file)
-{
-    size_t length = strlen(file);
-    if (length <= SUFFIX || strcmp(file + length - SUFFIX, suffix) != 0)
-        return;
-    for (size_t i = 0; i < names->len; i++)
-        if (strlen(names->data[i]) == length - SUFFIX && strncmp(names->data[i], file, length - SUFFIX) == 0)
-            return;
-    *as_vec_push(names) = as_strndup(file, length - SUFFIX);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void read_folder(name_list *names, const char *path)
-{
-    DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        add_name(names, entry->d_name);
-    if (dir)
-        closedir(dir);
-}
-
 void as_pmu_list(void (*found)(void *context, const char *name), void *context)
 {
-    struct as_install_folders *folders = as_alloc(sizeof *folders);
-    name_list names = {0};
-    as_install_folders(folders, "pmus", AS_PMU_DIR);
-    for (int i = 0; i < AS_INSTALL_FOLDERS; i++)
-        if (folders->path[i][0])
-            read_folder(&names, folders->path[i]);
-    if (names.len > 0)
-        qsort(names.data, names.len, sizeof *names.data, by_name);
-    for (size_t i = 0; i < names.len; i++) {
-        found(context, names.data[i]);
-        free(names.data[i]);
-    }
-    as_vec_free(&names);
-    free(folders);
-}
-
-static void add_to_list(void *context, const char *name)
-{
-    as_str_add_word(context, true, name);
+    as_named_files_list(&pmu_files, found, context);
 }
 
 void as_pmu_names(struct as_str *list)
 {
-    as_pmu_list(add_to_list, list);
-}
-
-static bool find(const char *name, char path[PATH_MAX], struct as_error *err)
-{
-    char file[NAME_MAX + 1];
-    bool is_path = strchr(name, '/') != NULL;
-    if (strlen(name) >= PATH_MAX)
-        return as_error_set_status(err, AS_EXIT_USAGE, "the name of the PMU is too long");
-    if (!is_path && snprintf(file, sizeof file, "%s%s", name, suffix) < (int)sizeof file &&
-        as_install_find(file, "pmus", AS_PMU_DIR, path))
-        return true;
-    snprintf(path, PATH_MAX, "%s", name);
-    if (is_path || access(name, F_OK) == 0)
-        return true;
-    struct as_str names = {0};
-    as_pmu_names(&names);
-    as_error_set_status(err, AS_EXIT_USAGE, "no PMU '%.100s'; there are: %s; or give the path of a file", name,
-                        names.len ? names.data : "none that could be found");
-    as_str_free(&names);
-    return false;
-}
-
-static void name_after_file(struct as_pmu *pmu)
-{
-    const char *slash = strrchr(pmu->path, '/'), *base = slash ? slash + 1 : pmu->path;
-    size_t length = strlen(base);
-    if (pmu->name[0])
-        return;
-    if (length > SUFFIX && strcmp(base + length - SUFFIX, suffix) == 0)
-        length -= SUFFIX;
-    snprintf(pmu->name, sizeof pmu->name, "%.*s", (int)length, base);
-    as_error_clean(pmu->name);
+    as_named_files_add(&pmu_files, list);
 }
 
 bool as_pmu_load(const char *name_or_path, struct as_pmu *pmu, struct as_error *err)
 {
     char path[PATH_MAX];
     size_t size;
-    if (!find(name_or_path, path, err))
+    if (!as_named_files_find(&pmu_files, name_or_path, path, err))
         return false;
     char *text = as_keyfile_read(path, &size, err);
     bool ok = text && as_pmu_parse(text, size, path, pmu, err);
@@ -231,6 +151,7 @@ bool as_pmu_load(const char *name_or_path, struct as_pmu *pmu, struct as_error *
     if (!ok)
         return false;
     snprintf(pmu->path, sizeof pmu->path, "%s", path);
-    name_after_file(pmu);
+    if (!pmu->name[0])
+        as_named_files_name(&pmu_files, path, pmu->name, sizeof pmu->name);
     return true;
 }
