@@ -137,17 +137,6 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-struct watch {
-    const struct as_engine *engine;
-    struct as_progress progress;
-};
-
-static void tick(void *context)
-{
-    struct watch *watch = context;
-    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
-}
-
 void as_blocks_counters_open(struct as_blocks_counters *counters, bool recorded)
 {
     counters->tee = as_sink_tee_new();
@@ -226,14 +215,14 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     struct as_engine_result result;
     struct as_output output = {0};
     struct as_blocks_counters counters = {0};
-    struct watch watch = {0};
+    struct as_progress_watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     bool ok = as_output_open(&output, options->output, &err);
     as_blocks_counters_open(&counters, false);
     engine_options.stdout_to_stderr = (options->json || options->csv || options->for_) && !options->output;
     engine_options.blocks_only = true;
-    engine_options.tick = tick;
+    engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
     ok = ok && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;

@@ -159,17 +159,6 @@ static bool settle(const struct comm_options *options, struct as_comm_options *c
 
 /* ---- the run ---- */
 
-struct watch {
-    const struct as_engine *engine;
-    struct as_progress progress;
-};
-
-static void tick(void *context)
-{
-    struct watch *watch = context;
-    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
-}
-
 static int print(const struct comm_options *options, const struct as_comm_shown *shown, struct as_output *output)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -225,13 +214,13 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     struct as_error err = AS_ERROR_INIT;
     struct as_engine_result result;
     struct as_output output = {0};
-    struct watch watch = {0};
+    struct as_progress_watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
     engine_options.stdout_to_stderr = (options->json || options->csv || options->svg) && !options->output;
     engine_options.observed = true;
-    engine_options.tick = tick;
+    engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
     bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;

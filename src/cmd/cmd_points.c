@@ -143,17 +143,6 @@ static const struct as_option options_table[] = {
 
 /* ---- vectors ---- */
 
-struct watch {
-    const struct as_engine *engine;
-    struct as_progress progress;
-};
-
-static void tick(void *context)
-{
-    struct watch *watch = context;
-    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
-}
-
 static bool check_run(const struct as_points_session *session, struct as_error *err)
 {
     const struct as_vectors *vectors = session->vectors;
@@ -172,14 +161,14 @@ static bool run_program(struct as_points_session *session, struct as_error *err)
 {
     const struct as_points_options *options = session->options;
     struct as_regions regions = {0};
-    struct watch watch = {0};
+    struct as_progress_watch watch = {0};
     struct as_engine_options engine = as_run_engine_options(&options->run, session->argv);
     as_collect_region(&regions, options->interval);
     session->collect = as_collect_new(options->by_thread);
     engine.regions = &regions;
     engine.blocks_only = true;
     engine.stdout_to_stderr = (options->json || options->csv) && !options->output;
-    engine.tick = tick;
+    engine.tick = as_progress_tick;
     engine.tick_context = &watch;
     bool ok = (session->engine = as_engine_start(&engine, err)) != NULL;
     watch.engine = session->engine;

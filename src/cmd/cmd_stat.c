@@ -64,17 +64,6 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-struct watch {
-    const struct as_engine *engine;
-    struct as_progress progress;
-};
-
-static void tick(void *context)
-{
-    struct watch *watch = context;
-    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
-}
-
 /* The counts by their names in JSON, in the order in which they are shown. */
 struct field {
     const char *name, *label;
@@ -441,14 +430,14 @@ static int run_program(const struct stat_options *options, char **argv)
     struct as_engine_result result;
     struct as_output output = {0};
     struct hearers hearers = {0};
-    struct watch watch = {0};
+    struct as_progress_watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     bool ok = open_hearers(&hearers, options, &err) && as_output_open(&output, options->output, &err);
     engine_options.stdout_to_stderr = options->json && !options->output;
     engine_options.blocks_only = !options->check && !hearers.accesses;
     engine_options.observed = hearers.accesses != NULL;
-    engine_options.tick = tick;
+    engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
     ok = ok && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;

@@ -39,6 +39,12 @@ void as_progress_end(struct as_progress *progress)
     progress->shown = progress->on = false;
 }
 
+void as_progress_tick(void *context)
+{
+    struct as_progress_watch *watch = context;
+    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
+}
+
 static void start(void *context, uint64_t goal)
 {
     as_progress_start(context, goal);
