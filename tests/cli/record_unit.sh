@@ -22,7 +22,7 @@ check_json "the summary says what it is" \
 # ---- PEBS: samples are events; branches, addresses, latencies, sources ----
 
 check "loads and misses with branches" rec skylake --event loads --event load-latency=20 --branches --user --period 101 -o s.db --perf-data s.data
-check_json "only instructions that load" 'len(d["rows"]) > 20 and all(" ptr " in r["text"] or r["text"].startswith(("pop", "ret", "leave")) for r in d["rows"])' \
+check_json "only instructions that load" 'len(d["rows"]) > 20 and all(" ptr " in r["text"] or r["text"].startswith(("pop", "ret", "leave", "xrstor")) for r in d["rows"])' \
     "$ASSAY" report --by=instruction --json s.db
 check_same "every sample has a data address" "$(one s.db "SELECT sum(t.samples) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'loads:ppu'")" \
     "$(one s.db "SELECT sum(a.samples) FROM accesses a JOIN series s ON s.id = a.series WHERE s.name = 'loads:ppu'")"
