@@ -1,6 +1,7 @@
-/* See agreement.h. The variance is that of the single groups' gaps, and what they have in common because shares add up
- * to 1: of two normal gaps with correlation r the absolute values have a covariance of about r^2/pi times both
- * deviations, and the correlation of shares p and q is -sqrt(pq / ((1-p)(1-q))). */
+/* See agreement.h. The variance of the distance is the sum of the variances of the groups' gaps and of their
+ * covariances. The groups are correlated because shares add up to 1: the correlation of shares p and q is -sqrt(pq /
+ * ((1-p)(1-q))), and the absolute values of two normal gaps with correlation r have a covariance of about r^2/pi times
+ * both deviations. */
 #include "score/agreement.h"
 
 #include "score/binomial.h"
@@ -13,7 +14,7 @@ const char *as_agreement_verdict_name(enum as_agreement_verdict verdict)
     return names[verdict];
 }
 
-/* Share of the group in both together: of all samples, or of the one that is exact. */
+/* The share of the group in both profiles together; if one profile is exact, its share alone. */
 static double pooled_share(struct as_sampled a, struct as_sampled b, size_t group)
 {
     double in_a = as_weights_share(a.weights, group), in_b = as_weights_share(b.weights, group);

@@ -1,4 +1,4 @@
-/* See binomial.h. Small counts are summed exactly, large ones are taken to be normal. */
+/* See binomial.h. Small counts are summed exactly; large counts use the normal distribution. */
 #include "score/binomial.h"
 
 #include <math.h>

@@ -1,21 +1,21 @@
-/* Whether a time has changed between two profiles, or whether chance explains the difference of their samples. */
+/* Whether a time has changed between two profiles, or chance explains the difference of their samples. */
 #ifndef AS_SCORE_CHANGE_H
 #define AS_SCORE_CHANGE_H
 
 #include <stdbool.h>
 
-/* A time as one of the profiles has it. */
+/* A time in one of the profiles. */
 struct as_timed {
     double time;
-    double samples; /* that it is the sum of; 0: none. INFINITY: the time is exact */
-    double weight;  /* what an average sample of the profile stands for: how sure a time without samples is */
+    double samples; /* number of samples that add up to the time; INFINITY: the time is exact */
+    double weight;  /* time that an average sample stands for; gives the uncertainty of a time without samples */
 };
 
-/* The standard deviation of the difference of two times, if their samples came by chance (as counts do: Poisson). */
+/* The standard deviation of the difference of two times, for samples that arrive at random (Poisson counts). */
 double as_change_deviation(struct as_timed before, struct as_timed after);
 
-/* Whether the difference is more than AS_Z_5_SIGMA deviations. Samples of a clock come in bunches where a program has
- * phases, so that less would call too much significant. Equal times have not changed. */
+/* Returns whether the difference exceeds AS_Z_5_SIGMA deviations. The threshold is high because a clock's samples come
+ * in bunches if the program has phases, so a lower one would report too many changes. Equal times have not changed. */
 bool as_change_is_significant(struct as_timed before, struct as_timed after);
 
 #endif

@@ -36,8 +36,8 @@ struct as_spread as_spread_of(const double *values, size_t n)
     return spread;
 }
 
-/* As sure as z standard deviations, with f degrees of freedom: closed forms for 1 and 2, Fisher's expansion of the
- * quantile in 1/f beyond, which is within 1 % at 95 % and f = 3. */
+/* The number of standard deviations that gives the confidence of z with f degrees of freedom: closed forms for 1 and 2,
+ * beyond that Fisher's expansion of the quantile in 1/f, which is within 1 % at 95 % and f = 3. */
 static double student_t(double z, double f)
 {
     double inside = erf(z / M_SQRT2), z2 = z * z;

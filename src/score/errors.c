@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The sums of a profile at a level. Where that is not the profile's own list, *own is set, which the caller frees. */
+/* Returns the sums of a profile at a level. If they had to be computed, *own holds them and the caller frees it. */
 static struct as_weights weights_of(const struct as_profile *profile, const struct as_grouping *grouping,
                                     uint64_t **own)
 {

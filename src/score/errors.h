@@ -1,13 +1,13 @@
-/* How wrong a profile is, against another that is the truth: the errors that `compare` and `record` report.
+/* How wrong a profile is, compared with one that is known to be true: the errors that `compare` and `record` report.
  *
- *   profile error     1 - the overlap of two profiles, each normalised to 1. Sampling noise is in it.
- *   systematic error  for each sample, how much of it the truth at that very cycle charges elsewhere; the mean over
- *                     samples, weighted by the cycles that they stand for. No noise is in it.
- *   PICS error        1 - the part of all time that both put on the same component of the same unit. Both are folded
- *                     first: to the events that the sampler records, and to the level asked for.
+ *   profile error     1 - the overlap of two profiles, each normalised to 1. Includes sampling noise.
+ *   systematic error  for each sample, the part of it that the truth at that very cycle charges elsewhere; the mean
+ *                     over samples, weighted by the cycles that they stand for. Free of sampling noise.
+ *   PICS error        1 - the part of all time that both profiles put on the same component of the same unit. Both are
+ *                     first reduced to the events that the sampler records, and to the level asked for.
  *
- * All are from 0 to 1, and NAN where there is nothing to compare. They are asked for at a level; a NULL grouping is
- * that of single instructions.
+ * All errors are from 0 to 1, and NAN if there is nothing to compare. Each is computed at a level; a NULL grouping
+ * means single instructions.
  */
 #ifndef AS_SCORE_ERRORS_H
 #define AS_SCORE_ERRORS_H
@@ -18,14 +18,14 @@
 #include "score/agreement.h"
 
 double as_profile_error(const struct as_profile *a, const struct as_profile *b, const struct as_grouping *grouping);
-/* Whether a profile of so many samples is further from the truth than chance explains (score/agreement.h). */
+/* Whether a profile of this many samples is further from the truth than chance explains (score/agreement.h). */
 struct as_agreement as_profile_agreement(const struct as_profile *said, uint64_t samples,
                                          const struct as_profile *truth, const struct as_grouping *grouping, double z);
 double as_systematic_error(const struct as_confusion *confusion, const struct as_grouping *grouping);
 
-/* Of two that were folded alike. */
+/* Both must have been reduced to the same events and level. */
 double as_pics_error(const struct as_pics *a, const struct as_pics *b);
-/* At all levels, of what a sampler that records `events` said. */
+/* The PICS errors of a sampler that records `events`, at all levels. */
 void as_pics_errors(const struct as_pics *said, const struct as_pics *golden, uint32_t events,
                     const struct as_levels *levels, double errors[AS_LEVELS]);
 

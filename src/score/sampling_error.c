@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Samples stand for times that differ, so the weight of a single one is near the average, not equal to it. */
+/* Samples stand for different times, so the weight of a group with one sample is near the average, not equal to it. */
 static bool is_seen_once(double share, double n, const uint64_t *seen, size_t group)
 {
     return seen ? seen[group] == 1 : share * n < 1.5;

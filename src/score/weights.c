@@ -1,4 +1,5 @@
-/* See weights.h. Overlaps are computed in 128-bit integers: two lists with equal shares have a distance of exactly 0. */
+/* See weights.h. Overlaps are computed in 128-bit integers, so two lists with equal shares have a distance of exactly
+ * 0. */
 #include "score/weights.h"
 
 #include <math.h>
