@@ -1,4 +1,4 @@
-/* Whether a list of regions makes sense as a whole: their order, what can never happen, what is contradictory. */
+/* Checks a list of regions as a whole: their order, starts that can never come, and contradictions. */
 #include "region/regions.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static uint64_t begin_of(const struct as_region *region)
     return region->start.number + region->offset;
 }
 
-/* The count at which a region that starts by count ends; AS_REGION_ALL: not known. */
+/* The count at which a region ends that starts by count; AS_REGION_ALL: not known. */
 static uint64_t end_of(const struct as_region *region)
 {
     uint64_t length = as_region_length(region), begin = begin_of(region);
@@ -28,7 +28,7 @@ static int compare_starts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Regions that all start by count are put in order; others are taken as they come. */
+/* Sorts the regions if all of them start by count; otherwise their order stays. */
 static void sort(struct as_regions *regions)
 {
     for (size_t i = 0; i < regions->list.len; i++)
@@ -43,8 +43,8 @@ static bool check_warm(const struct as_region *region, struct as_error *err)
     uint64_t before = region->warm == AS_REGION_ALL ? region->settle : region->warm + region->settle;
     if (starts_by_count(region) || region->start.kind == AS_POINT_CYCLE || before <= region->offset)
         return true;
-    return WRONG("region '%s': nobody knows in advance when it starts, so nothing can begin %" PRIu64
-                 " instructions before it; warm=all warms all that is before it",
+    return WRONG("region '%s': its start is not known in advance, so nothing can begin %" PRIu64
+                 " instructions before it; warm=all warms everything before it",
                  region->text, before);
 }
 
@@ -59,9 +59,10 @@ static bool check_repeat(const struct as_region *region, bool last, struct as_er
         return true;
     bool in_pieces = starts_by_count(region) && region->stop.kind == AS_POINT_NONE && region->max != AS_REGION_ALL;
     if (!recurs(&region->start) && !in_pieces)
-        return WRONG("region '%s': its start comes only once, so it cannot repeat; a function, an address, a marker or "
-                     "a signal can start it again, and with max=N and no stop it repeats piece after piece",
-                     region->text);
+        return WRONG(
+            "region '%s': its start happens only once, so it cannot repeat; a function, an address, a marker or "
+            "a signal can start it again, and with max=N and no stop it repeats piece after piece",
+            region->text);
     return last || WRONG("region '%s': it repeats to the end of the program, so no region can follow it", region->text);
 }
 

@@ -1,4 +1,4 @@
-/* A file of regions: a line that says what it is, then a region a line (doc/format/regions.md). */
+/* Reads a file of regions: a line that identifies the format, then one region per line (doc/format/regions.md). */
 #include "region/regions.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool read_lines(struct as_regions *regions, const char *path, FILE *file,
     bool ok = true;
     while (ok && (length = getline(&buffer, &size, file)) >= 0) {
         if (strlen(buffer) != (size_t)length) {
-            ok = WRONG("%s:%zu: this is not text", path, number + 1);
+            ok = WRONG("%s:%zu: this line is not text", path, number + 1);
             break;
         }
         const char *line = trim(buffer);
@@ -55,5 +55,5 @@ bool as_regions_read(struct as_regions *regions, const char *path, struct as_err
     if (ok && ferror(file))
         ok = as_error_set(err, "%s: cannot be read: %s", path, strerror(errno));
     fclose(file);
-    return ok && (regions->list.len || WRONG("%s: there are no regions in it", path));
+    return ok && (regions->list.len || WRONG("%s: the file has no regions", path));
 }

@@ -1,10 +1,10 @@
-/* What did not go as the user asked, in one line: what happened, to which region, what to do. */
+/* Explains in one line why a region was not measured as requested: what happened, to which region, and what to do. */
 #include "region/region_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Why a landmark did not come. `known`: the program has it. */
+/* Explains why a landmark was not reached. `known`: the program contains it. */
 static void explain_landmark(const struct as_region_run *run, const struct as_point *point, bool known, char *text,
                              size_t size)
 {
@@ -45,7 +45,7 @@ static void explain_start(const struct as_region_run *run, const struct as_regio
     }
 }
 
-/* Whether the program's end, and not the region's, was what the region stopped at. */
+/* Whether the region ended only because the program did. */
 static bool lacks_stop(const struct as_region *region, const struct as_region_outcome *outcome)
 {
     return outcome->times && !outcome->stopped && region->stop.kind != AS_POINT_NONE &&
@@ -60,7 +60,8 @@ bool as_region_run_explain(const struct as_region_run *run, uint32_t index, bool
     if (outcome.instructions && !lacks_stop(region, &outcome))
         return false;
     if (outcome.missed) {
-        snprintf(text, size, "region '%s' had begun when the one before it ended: it was left out", region->text);
+        snprintf(text, size, "region '%s' was left out: its start came before the region before it ended",
+                 region->text);
         return true;
     }
     if (outcome.instructions) {

@@ -1,5 +1,6 @@
-/* See region_run.h. The run is always at one region: it is open, or it is the next one. `begin` is where the region
- * begins as far as that is known; from it, and from the count, follows what is done until the next border. */
+/* See region_run.h. A run always has a current region, which is open or comes next. `begin` is the count at which that
+ * region begins, if it is known; together with the count of executed instructions it gives the mode up to the next
+ * border. */
 #include "region/region_run.h"
 
 static const struct as_region whole = AS_REGION_DEFAULT;
@@ -39,7 +40,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The mode before a region, and how many instructions that lasts. */
+/* Returns the mode before a region, and for how many instructions it lasts. */
 static enum as_mode mode_before(const struct as_region_run *run, const struct as_region *region, uint64_t *left)
 {
     *left = UINT64_MAX;
@@ -52,7 +53,7 @@ static enum as_mode mode_before(const struct as_region_run *run, const struct as
     return run->count < warm_at ? AS_MODE_COUNT : run->count < settle_at ? AS_MODE_WARM : AS_MODE_SETTLE;
 }
 
-/* How many instructions an open region still has. */
+/* Returns how many instructions an open region still has to go. */
 static uint64_t left_inside(const struct as_region_run *run, const struct as_region *region)
 {
     uint64_t end = sum(run->begin, region->max);
@@ -95,7 +96,7 @@ static void open_region(struct as_region_run *run)
         run->on_change(run->context);
 }
 
-/* Waits for the region at hand, or opens it. */
+/* Waits for the current region, or opens it. */
 static void approach(struct as_region_run *run)
 {
     const struct as_region *region = region_at(run, run->at);
@@ -110,7 +111,7 @@ static void approach(struct as_region_run *run)
     begin_stretch(run, mode, AS_REGION_NONE);
 }
 
-/* Whether the start point of the region at hand is past for good. */
+/* Whether the start point of the current region has passed and cannot come again. */
 static bool is_missed(const struct as_region_run *run, const struct as_region *region)
 {
     const struct as_point *start = &region->start;
@@ -119,7 +120,7 @@ static bool is_missed(const struct as_region_run *run, const struct as_region *r
     return start->kind == AS_POINT_LANDMARK && start->number && run->passed[start->landmark] >= start->number;
 }
 
-/* Turns to the region at hand: its start may be known by count. */
+/* Makes the next region the current one. Its start may be known by count. */
 static void turn_to(struct as_region_run *run)
 {
     while (run->at < count_regions(run) && is_missed(run, region_at(run, run->at)))
@@ -134,7 +135,7 @@ static void turn_to(struct as_region_run *run)
     run->begin = UINT64_MAX;
     if (region->start.kind == AS_POINT_INSTRUCTION || region->start.kind == AS_POINT_NONE)
         run->begin = sum(region->start.number, region->offset);
-    if (region->repeat && run->begin < run->count) /* piece after piece */
+    if (region->repeat && run->begin < run->count) /* the next piece begins where the last one ended */
         run->begin = run->count;
     approach(run);
 }
@@ -177,14 +178,14 @@ bool as_region_run_ends_next(const struct as_region_run *run)
     return is_open(run) && run->at + 1 == count_regions(run) && !region_at(run, run->at)->repeat;
 }
 
-/* The start point of the region at hand has come. */
+/* Called when the start point of the current region has come. */
 static void start(struct as_region_run *run)
 {
     run->begin = sum(run->count, region_at(run, run->at)->offset);
     approach(run);
 }
 
-/* A point has come: an open region stops there, and the one that comes next can start there. */
+/* Called when a point has come: an open region may stop there, and the next one may start there. */
 static void reach(struct as_region_run *run, bool (*is_it)(const struct as_point *point, uint64_t a, uint64_t b),
                   uint64_t a, uint64_t b)
 {
@@ -216,7 +217,7 @@ void as_region_run_pass(struct as_region_run *run, uint32_t landmark)
     run->passed[landmark]++;
 }
 
-/* One signal does one thing: what it stops does not start again with it. */
+/* One signal does one thing: a region that it stops does not start again with the same signal. */
 void as_region_run_signal(struct as_region_run *run)
 {
     const struct as_region *region = region_at(run, run->at);

@@ -1,7 +1,8 @@
-/* A region as people write it: START..STOP[,KEY=VALUE …]. doc/format/regions.md is the grammar.
+/* Parses one region in the form START..STOP[,KEY=VALUE …]; doc/format/regions.md has the grammar.
  *
- * Names of functions may hold nearly anything ("std::sort<int*>(int*, int*)"), so the text is taken apart from its
- * ends: the options behind the last commas, then the ".." in the middle, then "#N" and "+N" behind a point. */
+ * Names of functions may contain nearly any character ("std::sort<int*>(int*, int*)"). The parser therefore works from
+ * the ends: first the options after the last commas, then the ".." in the middle, then "#N" and "+N" after a point.
+ */
 #include "region/regions.h"
 
 #include "base/number.h"
@@ -12,7 +13,7 @@
 
 #define WRONG(...) as_error_set_status(err, AS_EXIT_USAGE, __VA_ARGS__)
 
-/* What is being read, for messages, and where its landmarks go. */
+/* The text that is being parsed, for messages, and the list that takes its landmarks. */
 struct spec {
     const char *text;
     struct as_regions *regions;
@@ -52,9 +53,9 @@ static bool read_amount(struct spec *spec, const char *key, const char *value, u
         *to = AS_REGION_ALL;
         return true;
     }
-    bool most = to == &spec->region->max; /* a region without instructions is a mistake */
+    bool most = to == &spec->region->max; /* max=0 is refused: a region without instructions is a mistake */
     if (!as_number_read(value, to) || *to == AS_REGION_ALL || (most && *to == 0))
-        return WRONG("region '%s': %s=%s: a number of instructions like 1000, 10k or 5M is wanted", spec->text, key,
+        return WRONG("region '%s': %s=%s: expected a number of instructions such as 1000, 10k or 5M", spec->text, key,
                      value);
     return true;
 }
@@ -71,11 +72,11 @@ static bool read_option(struct spec *spec, const char *key, const char *value, s
         return read_weight(spec, value, err);
     if (strcmp(key, "mode") == 0)
         return read_mode(spec, value, err);
-    return WRONG("region '%s': unknown option '%s'; there are warm, settle, max, weight, mode and repeat", spec->text,
-                 key);
+    return WRONG("region '%s': unknown option '%s'; the options are warm, settle, max, weight, mode and repeat",
+                 spec->text, key);
 }
 
-/* Whether what is behind a comma is an option and not the rest of a function's name. */
+/* Whether the text after a comma is an option rather than the rest of a function's name. */
 static bool looks_like_option(const char *text)
 {
     size_t letters = 0;
@@ -84,7 +85,7 @@ static bool looks_like_option(const char *text)
     return strcmp(text, "repeat") == 0 || (letters && text[letters] == '=' && !strpbrk(text, "()<>"));
 }
 
-/* Takes the options off the end of `text`. */
+/* Parses the options at the end of `text` and cuts them off. */
 static bool read_options(struct spec *spec, char *text, struct as_error *err)
 {
     for (char *comma; (comma = strrchr(text, ',')) && looks_like_option(comma + 1); *comma = '\0') {
@@ -99,7 +100,8 @@ static bool read_options(struct spec *spec, char *text, struct as_error *err)
     return true;
 }
 
-/* Takes "#N" or "+N" off the end of a point; 0: there is none. A name that happens to hold the character is left. */
+/* Cuts "#N" or "+N" off the end of a point; *number is 0 if there is none. A name that contains the character is left
+ * alone. */
 static bool take_number(char *text, char sign, uint64_t *number)
 {
     char *at = strrchr(text, sign);
@@ -115,7 +117,7 @@ static bool read_seconds(const struct spec *spec, const char *text, uint64_t *na
     char *end;
     double seconds = strtod(text, &end);
     if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds >= 0) || seconds > 1e9)
-        return WRONG("region '%s': 'delay:%s': a number of seconds is wanted", spec->text, text);
+        return WRONG("region '%s': 'delay:%s': expected a number of seconds", spec->text, text);
     *nanoseconds = (uint64_t)(seconds * 1e9);
     return true;
 }
@@ -127,7 +129,7 @@ static bool read_marker(const struct spec *spec, const char *text, int32_t *mark
     if (!*text)
         return true;
     if (*text != ':' || !as_number_read(text + 1, &number) || number > AS_MARKER_MOST)
-        return WRONG("region '%s': 'marker%s': markers have the numbers 0 to %d", spec->text, text, AS_MARKER_MOST);
+        return WRONG("region '%s': 'marker%s': markers are numbered 0 to %d", spec->text, text, AS_MARKER_MOST);
     *marker = (int32_t)number;
     return true;
 }
@@ -149,7 +151,7 @@ static const char *behind(const char *text, const char *prefix)
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* A place of the program: marker, address or symbol. */
+/* A place in the program: marker, address or symbol. */
 static bool read_landmark(const struct spec *spec, const char *text, struct as_point *point, struct as_error *err)
 {
     struct as_landmark landmark = {.kind = AS_LANDMARK_SYMBOL};
@@ -166,7 +168,7 @@ static bool read_landmark(const struct spec *spec, const char *text, struct as_p
     if (named)
         point->landmark = as_regions_landmark(spec->regions, &landmark);
     free(landmark.symbol);
-    return named || WRONG("region '%s': a function's name is missing", spec->text);
+    return named || WRONG("region '%s': the name of a function is missing", spec->text);
 }
 
 static bool read_point(const struct spec *spec, char *text, struct as_point *point, struct as_error *err)
@@ -177,12 +179,12 @@ static bool read_point(const struct spec *spec, char *text, struct as_point *poi
     if (isdigit((unsigned char)*text) && strncmp(text, "0x", 2) != 0) {
         point->kind = AS_POINT_INSTRUCTION;
         return as_number_read(text, &point->number) ||
-               WRONG("region '%s': '%s': a number of instructions like 1000, 10k or 5M is wanted", spec->text, text);
+               WRONG("region '%s': '%s': expected a number of instructions such as 1000, 10k or 5M", spec->text, text);
     }
     if (cycle) {
         point->kind = AS_POINT_CYCLE;
         return as_number_read(cycle, &point->number) ||
-               WRONG("region '%s': '%s': a number of cycles is wanted", spec->text, text);
+               WRONG("region '%s': '%s': expected a number of cycles", spec->text, text);
     }
     if (delay) {
         point->kind = AS_POINT_DELAY;
@@ -193,7 +195,7 @@ static bool read_point(const struct spec *spec, char *text, struct as_point *poi
         return true;
     }
     if (take_number(text, '#', &point->number) && point->number == 0)
-        return WRONG("region '%s': executions are counted from #1", spec->text);
+        return WRONG("region '%s': executions are numbered from #1", spec->text);
     return read_landmark(spec, text, point, err);
 }
 
@@ -208,7 +210,7 @@ static bool read_stop(struct spec *spec, char *text, struct as_error *err)
     if (*text != '+')
         return read_point(spec, text, &spec->region->stop, err);
     if (spec->region->max != AS_REGION_ALL)
-        return WRONG("region '%s': either +N or max=N", spec->text);
+        return WRONG("region '%s': give either +N or max=N, not both", spec->text);
     return read_amount(spec, "+", text + 1, &spec->region->max, err);
 }
 
@@ -220,7 +222,7 @@ bool as_regions_parse(struct as_regions *regions, const char *text, struct as_er
     bool ok = read_options(&spec, copy, err);
     dots = strstr(copy, "..");
     if (ok && !dots)
-        ok = WRONG("region '%s': START..STOP is wanted; 'main..' is all from main on, '..+5M' the first 5 million "
+        ok = WRONG("region '%s': expected START..STOP; 'main..' is all from main on, '..+5M' the first 5 million "
                    "instructions",
                    text);
     if (ok)

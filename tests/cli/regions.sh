@@ -209,7 +209,7 @@ check_json "threads: adjacent regions have all" 'sum(r["instructions"] for r in 
 
 # ---- refused, and not reached ----
 x86=$known/x86-regions
-check_fails 2 'START..STOP is wanted' "not a region" stat --region main -- "$x86"
+check_fails 2 'expected START..STOP' "not a region" stat --region main -- "$x86"
 check_fails 2 "unknown option 'wieght'" "an unknown option" stat --region ..,wieght=3 -- "$x86"
 check_fails 2 'overlap' "overlapping regions" stat --region 10..20 --region 15..30 -- "$x86"
 check_fails 2 'has no end' "a region that never ends before another" stat --region function.. --region marker.. -- "$x86"
@@ -234,5 +234,5 @@ not_reached "a function that is not executed so often" 'function#21..' "executed
 check_json "a region that the one before it has covered" \
     '[r["instructions"] for r in d["regions"]] == [5000, 0, 7]' \
     stat --region function..+5k --region 100..+5 --region 20k..+7 -- "$x86"
-check "… is named" grep -q "region '100..+5' had begun" <<<"$err"
+check "… is named" grep -q "region '100..+5' was left out" <<<"$err"
 check_no_strays "nothing is left"

@@ -133,18 +133,18 @@ static void test_refused(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"", "START..STOP is wanted"},
-        {"main", "START..STOP is wanted"},
-        {"main.exit", "START..STOP is wanted"},
+        {"", "expected START..STOP"},
+        {"main", "expected START..STOP"},
+        {"main.exit", "expected START..STOP"},
         {"12x..", "a number of instructions"},
         {"..99999999999999999999999", "a number of instructions"},
         {"..+", "a number of instructions"},
         {"..+0", "a number of instructions"},
         {"..+5,max=6", "either +N or max=N"},
-        {"main#0..", "counted from #1"},
-        {"symbol:..", "a function's name is missing"},
-        {"marker:x..", "markers have the numbers"},
-        {"marker:2048..", "markers have the numbers"},
+        {"main#0..", "numbered from #1"},
+        {"symbol:..", "the name of a function is missing"},
+        {"marker:x..", "markers are numbered"},
+        {"marker:2048..", "markers are numbered"},
         {"cycle:..", "a number of cycles"},
         {"cycle:-1..", "a number of cycles"},
         {"delay:..", "a number of seconds"},
@@ -198,8 +198,8 @@ static void test_lists_refused(void **state)
         {{"main..", "f.."}, "has no end"},
         {{"main..exit,warm=5"}, "warm=all"},
         {{"main+5..exit,warm=5,settle=1"}, "6 instructions before it"},
-        {{"5..6,repeat"}, "its start comes only once"},
-        {{"f#2..g,repeat"}, "its start comes only once"},
+        {{"5..6,repeat"}, "its start happens only once"},
+        {{"f#2..g,repeat"}, "its start happens only once"},
         {{"f..g,repeat", "h..i"}, "no region can follow"},
         {{"f..g", "20..30", "10..15"}, "put them in the order of the run"},
     };
@@ -242,8 +242,8 @@ static void test_bad_files(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"", "there are no regions in it"},
-        {"assay-regions 1\n# none\n", "there are no regions in it"},
+        {"", "the file has no regions"},
+        {"assay-regions 1\n# none\n", "the file has no regions"},
         {"10..20\n", "its first line is not 'assay-regions 1'"},
         {"assay-regions 2\n10..20\n", "its first line is not"},
         {"assay-regions 1\n\n10-20\n", ":3: region '10-20'"},
@@ -257,7 +257,7 @@ static void test_bad_files(void **state)
     struct as_error err = AS_ERROR_INIT;
     static const char binary[] = "assay-regions 1\n10..\0020\n\0";
     assert_false(read_text(binary, sizeof binary, &err));
-    assert_non_null(strstr(err.message, "this is not text"));
+    assert_non_null(strstr(err.message, "this line is not text"));
     assert_false(as_regions_read(&list, "/nowhere/regions", &err));
     assert_non_null(strstr(err.message, "No such file"));
 }
