@@ -1,18 +1,18 @@
-/* Finding the instruction behind a trap. See cause.h. */
+/* Finds the instruction behind a trap. See cause.h. */
 #include "watch/cause.h"
 
 #include <string.h>
 
 enum {
-    LONGEST = 15,       /* of an x86 instruction */
-    WINDOW = 96,        /* bytes before the trap from which sequences are started */
-    KNOWN_LIMIT = 4096, /* bytes from a known start, at most */
+    LONGEST = 15,       /* longest x86 instruction */
+    WINDOW = 96,        /* bytes before the trap at which decoding may start */
+    KNOWN_LIMIT = 4096, /* longest distance from a known start */
     FAST_STRING =
-        64, /* a repeated string operation may report an iteration late, and fast ones take many bytes at once */
+        64, /* a repeated string operation may trap an iteration late, and fast ones move many bytes at once */
     RSP = 4
 };
 
-/* The bytes before and from the instruction pointer on. */
+/* The bytes before and after the instruction pointer. */
 struct window {
     uint64_t start;
     size_t size;
@@ -31,7 +31,8 @@ static bool touches(const struct as_cause_query *query, uint64_t address, uint64
     return address < query->address + query->length && query->address < address + size;
 }
 
-/* Fills `cause` when one of the instruction's operands fits: 2 by its address, 1 perhaps, 0 none. */
+/* Returns how well one of the instruction's operands fits, and fills `cause`: 2 its address fits, 1 it may fit, 0
+ * no. */
 static int fit(const struct as_cause_query *query, const struct as_insn *insn, struct as_cause *cause)
 {
     int best = 0;
@@ -65,7 +66,7 @@ static bool decode_at(const struct as_cause_query *query, const struct window *w
     return as_insn_decode(query->arch, address, window->bytes + offset, window->size - offset, insn);
 }
 
-/* Reads up to WINDOW bytes before the instruction pointer and 16 from it on; what is before may not be mapped. */
+/* Reads up to WINDOW bytes before the instruction pointer, which may not be mapped, and 16 bytes from it on. */
 static void read_window(const struct as_cause_query *query, struct window *window)
 {
     uint64_t ip = query->state.ip, page = ip & ~UINT64_C(4095);
@@ -78,12 +79,12 @@ static void read_window(const struct as_cause_query *query, struct window *windo
     }
 }
 
-/* One vote for the instruction with which each sequence ends that meets the instruction pointer. */
+/* Each sequence that ends at the instruction pointer casts one vote for its last instruction. */
 static void vote(const struct as_cause_query *query, const struct window *window, unsigned votes[LONGEST + 1])
 {
     struct as_insn insn;
     size_t end = (size_t)(query->state.ip - window->start);
-    uint8_t ends_with[WINDOW + 1] = {0}; /* length of the last instruction of the sequence from here; 0: misses */
+    uint8_t ends_with[WINDOW + 1] = {0}; /* length of the last instruction of the sequence from here; 0: no match */
     for (size_t i = end; i-- > 0;) {
         if (!decode_at(query, window, window->start + i, &insn) || i + insn.length > end)
             continue;
@@ -93,7 +94,7 @@ static void vote(const struct as_cause_query *query, const struct window *window
         votes[ends_with[i] <= LONGEST ? ends_with[i] : 0]++;
 }
 
-/* The length of the instruction before the instruction pointer, by decoding from a known start. 0: none ends there. */
+/* The length of the instruction before the instruction pointer, decoded from a known start. 0: none ends there. */
 static unsigned length_from(const struct as_cause_query *query)
 {
     uint64_t at = query->known_start, ip = query->state.ip;
@@ -118,14 +119,15 @@ static void settle_by_votes(const struct as_cause_query *query, const struct win
     unsigned votes[LONGEST + 1] = {0}, best = 0;
     vote(query, window, votes);
     for (unsigned length = 1; length <= LONGEST; length++)
-        if (candidates[length].how && votes[length] && votes[length] >= best) { /* the longer: a prefix belongs to it */
+        if (candidates[length].how && votes[length] &&
+            votes[length] >= best) { /* the longer one wins: a prefix belongs to it */
             best = votes[length];
             *cause = candidates[length];
         }
     cause->ambiguous = true;
 }
 
-/* The candidates of one quality; where there is more than one, votes decide. */
+/* Chooses among the candidates of one quality; if there are several, votes decide. */
 static bool choose(const struct as_cause_query *query, const struct window *window, struct as_cause *candidates,
                    enum as_cause_how how, struct as_cause *cause)
 {
@@ -145,7 +147,7 @@ static bool choose(const struct as_cause_query *query, const struct window *wind
     return true;
 }
 
-/* Straight-line code: the instruction that ends at the instruction pointer. */
+/* In straight-line code: the instruction that ends at the instruction pointer. */
 static bool find_before(const struct as_cause_query *query, const struct window *window, struct as_cause *cause)
 {
     struct as_cause candidates[LONGEST + 1];
@@ -164,12 +166,13 @@ static bool find_before(const struct as_cause_query *query, const struct window 
            choose(query, window, candidates, AS_CAUSE_PLAUSIBLE, cause);
 }
 
-/* A repeated string instruction that is not done yet: the registers are between two elements. */
+/* Finds a repeated string instruction that was interrupted: the registers are between two elements. */
 static bool find_repeated(const struct as_cause_query *query, const struct window *window, struct as_cause *cause)
 {
     struct as_insn insn;
     uint64_t ip = query->state.ip;
-    for (int behind = 0; behind <= 4; behind++) { /* at it, or right behind it when it ended: it is 2 to 4 bytes long */
+    for (int behind = 0; behind <= 4;
+         behind++) { /* the pointer is at the instruction, or after its end, which is 2 to 4 bytes on */
         if (!decode_at(query, window, ip - (uint64_t)behind, &insn) || !(insn.flags & AS_INSN_REP) ||
             (behind && insn.length != behind))
             continue;
@@ -185,7 +188,7 @@ static bool find_repeated(const struct as_cause_query *query, const struct windo
     return false;
 }
 
-/* Whether a call goes where the trap is: a called function's first instruction has changed no register yet. */
+/* Whether a call leads to the trap. The called function's first instruction has not changed any register yet. */
 static bool calls_here(const struct as_cause_query *query, const struct as_insn *insn)
 {
     uint64_t ip = query->state.ip, address, target;
@@ -201,7 +204,7 @@ static bool calls_here(const struct as_cause_query *query, const struct as_insn 
     return false;
 }
 
-/* At the entry of a function: the call that pushed the return address, or that loaded its target. */
+/* At the entry of a function: finds the call that pushed the return address or loaded its target. */
 static bool find_call(const struct as_cause_query *query, struct as_cause *cause)
 {
     uint64_t rsp = query->state.value[RSP], back;
@@ -222,7 +225,7 @@ static bool find_call(const struct as_cause_query *query, struct as_cause *cause
     return false;
 }
 
-/* The instruction that an earlier trap at the same place was traced to, if it still fits: saves the search. */
+/* Reuses the instruction that an earlier trap at the same address was traced to, if it still fits. */
 static bool find_again(const struct as_cause_query *query, struct as_cause *cause)
 {
     uint8_t bytes[LONGEST];
@@ -238,8 +241,8 @@ static bool find_again(const struct as_cause_query *query, struct as_cause *caus
     return true;
 }
 
-/* What is before a function's entry is no part of it, but its bytes can look like a store all the same: a call that
- * leads here wins. */
+/* The bytes before a function's entry are not part of it, but may decode to a store. A call that leads here therefore
+ * takes precedence. */
 void as_cause_find(const struct as_cause_query *query, struct as_cause *cause)
 {
     struct window window;

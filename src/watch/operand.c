@@ -1,4 +1,4 @@
-/* Addresses of memory operands before and after their instruction. See operand.h. */
+/* Computes addresses of memory operands before and after their instruction. See operand.h. */
 #include "watch/operand.h"
 
 enum { RSP = 4, RSI = 6, RDI = 7, DIRECTION_FLAG = 1 << 10, ADDRESS_SIZE = 0x67 };
@@ -11,7 +11,7 @@ bool as_insn_writes(const struct as_insn *insn, uint8_t reg)
     return false;
 }
 
-/* A 32-bit address (prefix 67) is cut, which the record does not say. Prefixes come first; REX ends them. */
+/* A 32-bit address (prefix 67) is truncated, which the record does not state. Prefixes come first; REX ends them. */
 static bool narrow_address(const struct as_insn *insn)
 {
     static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0xf0, 0xf2, 0xf3};
@@ -53,8 +53,8 @@ enum as_operand_fit as_operand_before(const struct as_insn *insn, unsigned mem, 
     return known ? AS_OPERAND_KNOWN : AS_OPERAND_UNKNOWN;
 }
 
-/* push, call, pop, ret and leave leave the stack pointer at, or right above, what they accessed. The explicit operand
- * of `push [rsp+8]` is not that one. `ret n` drops n bytes more. */
+/* push, call, pop, ret and leave set the stack pointer to, or right above, what they accessed. This does not hold for
+ * the explicit operand of `push [rsp+8]`. `ret n` drops n bytes more. */
 static enum as_operand_fit stack_after(const struct as_insn *insn, const struct as_mem_operand *operand,
                                        const struct as_machine_state *state, uint64_t *address)
 {

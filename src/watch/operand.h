@@ -17,19 +17,19 @@ struct as_machine_state {
     uint64_t ip, flags;
     uint64_t segment[3]; /* bases of fs [1] and gs [2] */
     bool knows_flags;
-    bool knows_segments; /* without them thread-local operands have no address */
+    bool knows_segments; /* if false, thread-local operands have no address */
     uint32_t known;      /* bit i: value[i] is known */
 };
 
 enum as_operand_fit {
     AS_OPERAND_KNOWN,
-    AS_OPERAND_UNKNOWN /* needs a register that was overwritten, a vector register, or a segment base not at hand */
+    AS_OPERAND_UNKNOWN /* needs an overwritten register, a vector register, or a segment base that is not known */
 };
 
-/* The address of memory operand `mem` when `state` is that before `insn`. */
+/* The address of memory operand `mem`, given the state before `insn`. */
 enum as_operand_fit as_operand_before(const struct as_insn *insn, unsigned mem, const struct as_machine_state *state,
                                       uint64_t *address);
-/* The same when `state` is that right after it. */
+/* The same, given the state right after `insn`. */
 enum as_operand_fit as_operand_after(const struct as_insn *insn, unsigned mem, const struct as_machine_state *state,
                                      uint64_t *address);
 

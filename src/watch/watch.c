@@ -1,4 +1,4 @@
-/* Arming, moving, disarming. See watch.h; the states are in watch_internal.h. */
+/* Arms, moves and disarms watchpoints. See watch.h; watch_internal.h describes the states. */
 #include "watch/watch_internal.h"
 
 #include <errno.h>
@@ -23,7 +23,8 @@ static bool valid(const struct as_watch_request *request)
            request->access >= AS_WATCH_STORE && request->access <= AS_WATCH_BOTH;
 }
 
-/* Makes the slot ours if its bits are `bits`; the handler's thread may also while it handles. */
+/* Claims the slot for the caller if its bits are `bits`. A thread in its own trap handler may also claim the slot it
+ * handles. */
 static enum as_watch_result claim(struct as_watch_thread *thread, struct as_watch_slot *slot, uint64_t bits,
                                   const uint64_t *generation, uint64_t *claimed)
 {
@@ -58,8 +59,8 @@ static bool reopen(struct as_watch *watch, struct as_watch_thread *thread, struc
     return true;
 }
 
-/* Takes an arming back that the kernel refused: it never trapped. A handler that came for another slot may be looking
- * at this one; it is waited for, because the descriptor may be closed next. */
+/* Undoes an arming that the kernel refused: it never trapped. Waits for a handler that came for another slot and may be
+ * looking at this one, because the descriptor may be closed next. */
 static uint64_t take_back(struct as_watch_thread *thread, struct as_watch_slot *slot)
 {
     uint64_t state = atomic_fetch_and(&slot->state, ~(uint64_t)SLOT_ARMED);
@@ -72,7 +73,8 @@ static uint64_t take_back(struct as_watch_thread *thread, struct as_watch_slot *
     return claimed;
 }
 
-/* From here on traps count; then the kernel is told. False: it refused, and the slot is claimed as before. */
+/* Publishes the arming, so that traps count, and then enables it in the kernel. Returns false if the kernel refuses;
+ * the slot is then claimed as before. */
 static bool publish(struct as_watch *watch, struct as_watch_thread *thread, struct as_watch_slot *slot,
                     uint64_t *claimed, bool fresh)
 {
@@ -86,7 +88,7 @@ static bool publish(struct as_watch *watch, struct as_watch_thread *thread, stru
     return told;
 }
 
-/* A claimed, disabled slot is armed anew: by modifying its event, or by closing it and opening another. */
+/* Arms a claimed, disabled slot again: modifies its event, or closes it and opens another. */
 static enum as_watch_result rearm(struct as_watch *watch, struct as_watch_thread *thread, struct as_watch_slot *slot,
                                   const struct as_watch_request *request, uint64_t *claimed)
 {
@@ -127,7 +129,7 @@ enum as_watch_result as_watch_arm(struct as_watch *watch, pid_t tid, const struc
     return busy ? AS_WATCH_BUSY : AS_WATCH_FULL;
 }
 
-/* Claims what `ref` stands for and stops it. */
+/* Claims the arming that `ref` names and stops it. */
 static enum as_watch_result stop(struct as_watch *watch, const struct as_watch_ref *ref,
                                  struct as_watch_thread **thread, struct as_watch_slot **slot, uint64_t *claimed)
 {
@@ -180,7 +182,7 @@ size_t as_watch_free_slots(struct as_watch *watch, pid_t tid)
     return thread ? n : AS_WATCH_SLOTS;
 }
 
-/* Whether the events can be had at all, and whether the kernel can send SIGTRAP for them. */
+/* Whether breakpoint events are available at all, and whether the kernel can send SIGTRAP for them. */
 static bool probe(struct as_watch *watch, struct as_error *err)
 {
     static uint64_t word;
@@ -198,25 +200,26 @@ static bool probe(struct as_watch *watch, struct as_error *err)
         return true;
     }
     if (fd == -ENOSPC)
-        return as_error_set(err, "the debug registers are taken (by a debugger, or another profiler)");
+        return as_error_set(
+            err, "the debug registers are in use by another program (a debugger or a profiler): end it first");
     if (fd == -EACCES || fd == -EPERM)
-        return as_error_set(err, "no permission for watchpoints: as root, sysctl kernel.perf_event_paranoid=2");
+        return as_error_set(err, "no permission for watchpoints: run 'sysctl kernel.perf_event_paranoid=2' as root");
     if (fd == -EMFILE || fd == -ENFILE)
         return as_error_set(err, "no file descriptor left for a watchpoint: raise ulimit -n");
-    return as_error_set(err, "watchpoints cannot be had on this machine: %s", strerror(-fd));
+    return as_error_set(err, "this machine does not offer watchpoints: %s", strerror(-fd));
 }
 
 struct as_watch *as_watch_new(const struct as_watch_options *options, struct as_error *err)
 {
     size_t threads = options->max_threads ? options->max_threads : DEFAULT_THREADS;
     if (threads > MAX_THREADS) {
-        as_error_set(err, "watchpoints for %zu threads: at most %d", threads, MAX_THREADS);
+        as_error_set(err, "watchpoints for %zu threads were asked for; the most is %d", threads, MAX_THREADS);
         return NULL;
     }
     size_t size = sizeof(struct as_watch) + threads * sizeof(struct as_watch_thread);
     struct as_watch *watch = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (watch == MAP_FAILED) {
-        as_error_set(err, "no memory for watchpoints: %s", strerror(errno));
+        as_error_set(err, "cannot allocate memory for watchpoints: %s", strerror(errno));
         return NULL;
     }
     watch->options = *options;
@@ -261,7 +264,7 @@ const char *as_watch_result_text(enum as_watch_result result)
                                         "being changed or handled",
                                         "no longer armed",
                                         "all slots in use",
-                                        "the debug registers are taken by another program",
+                                        "the debug registers are in use by another program",
                                         "no such thread",
                                         "refused by the kernel"};
     return (size_t)result < sizeof texts / sizeof texts[0] ? texts[result] : "?";

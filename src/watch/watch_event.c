@@ -1,4 +1,4 @@
-/* The kernel's breakpoint events. See watch_internal.h. */
+/* Opens and changes the kernel's breakpoint events. See watch_internal.h. */
 #include "watch/watch_internal.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel compares the whole record when an event is modified, so both ways fill it the same. */
+/* The kernel compares the whole record when an event is modified, so opening and modifying fill it the same way. */
 static struct perf_event_attr attributes(const struct as_watch *watch, const struct as_watch_request *request)
 {
     struct perf_event_attr attr = {
@@ -30,7 +30,7 @@ static struct perf_event_attr attributes(const struct as_watch *watch, const str
     return attr;
 }
 
-/* The signal goes to the thread whose event it is, not to the process. */
+/* Sends the signal to the thread that owns the event, not to the process. */
 static bool direct_signal(const struct as_watch *watch, int fd, pid_t tid)
 {
     struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = tid};

@@ -15,8 +15,8 @@ enum { PERF_TRAP = 6 /* si_code TRAP_PERF */, PERF_TRAP_ASYNC = 1, PERF_FLAGS_OF
 
 static _Atomic(struct as_watch *) active;
 
-/* Memory that may not be there is read through the kernel. Page by page, because a transfer is not partial within one
- * piece. */
+/* Reads memory that may not be mapped through the kernel, page by page, because a transfer within one piece is all or
+ * nothing. */
 static size_t read_own(void *context, uint64_t address, void *bytes, size_t size)
 {
     struct iovec to = {.iov_base = bytes, .iov_len = size}, from[2];
@@ -45,7 +45,7 @@ static void registers_of(const ucontext_t *context, struct as_machine_state *sta
 #endif
 }
 
-/* Where a trap comes often it comes from the same instruction, whose length is remembered. */
+/* Frequent traps come from the same instructions, so their lengths are remembered. */
 static void find_cause(struct as_watch *watch, struct as_watch_trap *trap)
 {
     struct as_cause_query query = {
@@ -72,7 +72,7 @@ static uint64_t ip_of(const ucontext_t *context)
 #endif
 }
 
-/* x86 cannot watch loads alone. */
+/* x86 cannot watch loads alone, so traps of stores are dropped here. */
 static bool unwanted(const struct as_watch_trap *trap)
 {
     return trap->access == AS_WATCH_LOAD && trap->cause.how == AS_CAUSE_VERIFIED &&
@@ -91,7 +91,7 @@ static void deliver(struct as_watch *watch, struct as_watch_trap *trap)
     watch->options.on_trap(watch->options.context, trap);
 }
 
-/* Handles the slot if it was hit since we last looked. */
+/* Handles the slot if it was hit since the last check. */
 static bool handle(struct as_watch *watch, struct as_watch_thread *thread, int number, bool exact,
                    const ucontext_t *context)
 {
@@ -125,7 +125,7 @@ static bool handle(struct as_watch *watch, struct as_watch_thread *thread, int n
     return hits > 0;
 }
 
-/* A signal that is not ours goes where it would have gone. */
+/* Passes a signal with another cause to the handler that was installed before. */
 static void pass_on(struct as_watch *watch, int number, siginfo_t *info, void *context)
 {
     const struct sigaction *former = &watch->former;
@@ -133,14 +133,16 @@ static void pass_on(struct as_watch *watch, int number, siginfo_t *info, void *c
     if (former->sa_flags & SA_SIGINFO) {
         former->sa_sigaction(number, info, context);
     } else if (former->sa_handler == SIG_DFL) {
-        sigaction(number, former, NULL); /* blocked until we return: then it ends the process, as it had to */
+        sigaction(number, former,
+                  NULL); /* blocked until this handler returns; then it ends the process, as it would have */
         raise(number);
     } else if (former->sa_handler != SIG_IGN) {
         former->sa_handler(number);
     }
 }
 
-/* A signal that was sent while the thread had it blocked comes later, with the registers of that later time. */
+/* Whether the signal was sent while the thread had it blocked. It then arrives late, with the registers of a later
+ * time. */
 static bool was_blocked(const struct as_watch *watch, const siginfo_t *info)
 {
     uint32_t flags = 0;
@@ -170,7 +172,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* Everything waits while a trap is handled, save for what the processor raises. */
+/* Blocks all signals while a trap is handled, except those that the processor raises. */
 static void mask_others(sigset_t *mask)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
@@ -185,7 +187,7 @@ bool as_watch_signal_install(struct as_watch *watch, struct as_error *err)
     struct as_watch *none = NULL;
     mask_others(&action.sa_mask);
     if (!atomic_compare_exchange_strong(&active, &none, watch))
-        return as_error_set(err, "only one set of watchpoints at a time in a process");
+        return as_error_set(err, "this process already has a set of watchpoints; only one at a time is possible");
     if (sigaction(watch->signal, &action, &watch->former) != 0) {
         active = NULL;
         return as_error_set(err, "cannot handle signal %d: %s", watch->signal, strerror(errno));

@@ -1,6 +1,6 @@
-/* The table of threads: open addressing by thread number, read without locks. Only one thread at a time adds or
- * removes. A caller that may not wait (a signal handler that could have interrupted that very thread) is asked to try
- * again. */
+/* The table of threads: open addressing by thread number, read without locks. Only one thread at a time adds or removes
+ * entries. A caller that may not wait (a signal handler that could have interrupted that very thread) gets
+ * AS_WATCH_BUSY. */
 #include "watch/watch_internal.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static enum as_watch_result add(struct as_watch *watch, pid_t tid, struct as_wat
 {
     if ((*found = as_watch_find(watch, tid)))
         return AS_WATCH_OK;
-    if (syscall(SYS_tgkill, getpid(), tid, 0) != 0) { /* never a thread of somebody else */
+    if (syscall(SYS_tgkill, getpid(), tid, 0) != 0) { /* refuses threads of other processes */
         watch->last_error = errno;
         return AS_WATCH_GONE;
     }
@@ -56,7 +56,7 @@ enum as_watch_result as_watch_find_or_add(struct as_watch *watch, pid_t tid, str
     return result;
 }
 
-/* Waits for whoever changes the slot; they never wait for anything themselves. */
+/* Waits for the thread that changes the slot; that thread never waits itself. */
 static void close_slot(struct as_watch_slot *slot)
 {
     uint64_t state = atomic_load(&slot->state);
@@ -88,7 +88,7 @@ static void lock_table(struct as_watch *watch)
         usleep(0);
 }
 
-/* A record that has our number may be left from a thread that ended: its events say so. */
+/* A record with this thread's number may be left from a thread that has ended; its events show that. */
 static void drop_dead_events(struct as_watch_thread *thread)
 {
     for (int i = 0; i < AS_WATCH_SLOTS; i++)
@@ -146,7 +146,7 @@ void as_watch_thread_leave(struct as_watch *watch)
     take_stack(watch, stack);
 }
 
-/* The memory of a dead thread's signal stack is given back too. */
+/* Also frees the signal stack of a thread that has ended. */
 static size_t remove_if(struct as_watch *watch, bool all)
 {
     size_t removed = 0;
@@ -158,7 +158,7 @@ static size_t remove_if(struct as_watch *watch, bool all)
         bool own = thread->tid == (pid_t)syscall(SYS_gettid);
         bool gone = !own && syscall(SYS_tgkill, getpid(), thread->tid, 0) != 0;
         if (own || gone)
-            take_stack(watch, thread->stack); /* that of a living thread may be in use: it stays */
+            take_stack(watch, thread->stack); /* a living thread may be using its stack, which therefore stays */
         thread->stack = NULL;
         take_down(watch, thread);
         removed++;

@@ -457,7 +457,7 @@ static void second_watch_is_refused(void **state)
     struct as_error err = AS_ERROR_INIT;
     struct as_watch_options options = {.on_trap = remember};
     assert_null(as_watch_new(&options, &err));
-    assert_non_null(strstr(err.message, "one set"));
+    assert_non_null(strstr(err.message, "set of watchpoints"));
 }
 
 #define WITH(set, name)                                                                                                \
