@@ -40,8 +40,8 @@ static bool is_same(const struct file *a, const struct file *b)
     return a->device == b->device && a->number == b->number;
 }
 
-/* No input twice, which would count its time twice, and none that the output would replace. What is not there is told
- * when it is opened. */
+/* Refuses an input that is given twice, because its time would count twice, and an input that the output would replace.
+ * A missing file is reported when it is opened. */
 static bool check_files(const struct as_merge_input *inputs, size_t n_inputs, const char *output, struct as_error *err)
 {
     struct stat info;
@@ -55,14 +55,14 @@ static bool check_files(const struct as_merge_input *inputs, size_t n_inputs, co
             continue;
         files[n++] = (struct file){info.st_dev, info.st_ino, i};
         if (exists && is_same(&files[n - 1], &out))
-            ok = as_error_set_status(err, AS_EXIT_USAGE, "%s is an input: the output needs another name",
+            ok = as_error_set_status(err, AS_EXIT_USAGE, "%s is an input: give the output another name",
                                      name_of(&inputs[i]));
     }
     qsort(files, n, sizeof *files, compare_files);
     for (size_t i = 1; i < n && ok; i++)
         if (is_same(&files[i - 1], &files[i]))
             ok = as_error_set_status(err, AS_EXIT_USAGE,
-                                     "%s is given twice: its time would count twice; --weights does that",
+                                     "%s is given twice: its time would count twice; use --weights for that",
                                      name_of(&inputs[files[i].input]));
     free(files);
     return ok;
@@ -92,7 +92,7 @@ static bool find_denominator(struct as_merge *merge, struct as_error *err)
     return true;
 }
 
-/* An input that another process has changed since the first pass can have series that were not there. */
+/* Another process may have changed an input since the first pass, so it can have series that are not in the output. */
 static bool merge_rows(struct as_merge *merge, struct as_store *store, struct as_error *err)
 {
     size_t n, threads = merge->threads.len, states = merge->states.len;
@@ -106,10 +106,10 @@ static bool merge_rows(struct as_merge *merge, struct as_store *store, struct as
     free(numbers);
     if (!same || !as_merge_rows(merge, store, err))
         return same ? false
-                    : as_error_set(err, "%s has changed while it was merged: try again",
+                    : as_error_set(err, "%s changed while it was being merged: try again",
                                    as_merge_name(merge, merge->at));
     if (merge->threads.len != threads || merge->states.len != states)
-        return as_error_set(err, "%s has changed while it was merged: try again", as_merge_name(merge, merge->at));
+        return as_error_set(err, "%s changed while it was being merged: try again", as_merge_name(merge, merge->at));
     return true;
 }
 
@@ -163,7 +163,7 @@ bool as_merge(const struct as_merge_input *inputs, size_t n, const char *output,
     if (!writer)
         return false;
     bool ok = as_merge_into(inputs, n, writer, options, err);
-    if (ok || as_store_writer_failed(writer)) /* commit says what is wrong with the file */
+    if (ok || as_store_writer_failed(writer)) /* commit reports what is wrong with the file */
         return as_store_writer_commit(writer, err);
     as_store_writer_abort(writer);
     return false;

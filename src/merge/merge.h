@@ -1,16 +1,17 @@
-/* Profiles of one program as one: other runs, other threads, regions with weights.
+/* Merges profiles of one program: other runs, other threads, regions with weights.
  *
- * What two profiles have in common is found by what it is, not by its number or address: a module by its build-id and
- * name, code by its place in the module and its bytes, a series by its name (each table's descriptor says it,
- * store/store_table.h). Addresses become those of the first profile that has the module. Then times add up.
+ * Things are matched by what they are, not by number or address: a module by its build-id and name, code by its
+ * location in the module and its bytes, a series by its name (each table's descriptor names its key,
+ * store/store_table.h). Addresses become those of the first profile that has the module. Then times are added up.
  *
- * Inputs are read twice, one after the other: first what was run and which series there are, which decides the scale of
- * times and finds what cannot be merged; then code and rows, which go straight into the output. Memory is bounded by the
- * code of the output and of one input, not by the number of inputs or of rows.
+ * The inputs are read twice, one after the other. The first pass reads what was run and which series there are; it
+ * chooses the scale of times and finds profiles that cannot be merged. The second pass copies code and rows straight
+ * into the output. Memory is bounded by the code of the output and of one input, not by the number of inputs or of
+ * rows.
  *
- * A weight is a fraction. It scales times exactly: the output's series have a scale in which every input's times are
- * whole. Counts (executions, branches, counters) are rounded so that their sums stay; samples are not scaled, because
- * what is not known for sure depends on how many there were.
+ * A weight is a fraction. It scales times exactly: the output's series have a scale in which the times of every input
+ * are integers. Counts (executions, branches, counters) are rounded so that their sums are kept. Samples are not
+ * scaled, because the uncertainty of a time depends on how many there were.
  */
 #ifndef AS_MERGE_H
 #define AS_MERGE_H
@@ -36,16 +37,16 @@ struct as_merge_input {
 };
 
 struct as_merge_options {
-    bool force;                /* merge what is of different programs or machines, leave out series that do not fit */
-    bool runs;                 /* the inputs are the runs of one recording: they are not named in the output */
-    const char *version;       /* of Assay, for the output; NULL: as in the inputs */
-    struct as_notices notices; /* what was left out */
+    bool force;          /* merge profiles of different programs or machines, and leave out series that do not fit */
+    bool runs;           /* the inputs are the runs of one recording: the output does not list them */
+    const char *version; /* of Assay, for the output; NULL: as in the inputs */
+    struct as_notices notices; /* receive what was left out */
 };
 
-/* Writes `output`, which must be none of the inputs: whole, or not at all. */
+/* Writes `output`, which must not be one of the inputs. The output is complete or not there at all. */
 bool as_merge(const struct as_merge_input *inputs, size_t n, const char *output, const struct as_merge_options *options,
               struct as_error *err) AS_MUST_CHECK;
-/* The same into a profile that was opened for writing; nothing else may be added to it. The caller commits it. */
+/* The same, into a profile that is open for writing. Nothing else may be added to it. The caller commits it. */
 bool as_merge_into(const struct as_merge_input *inputs, size_t n, struct as_store_writer *writer,
                    const struct as_merge_options *options, struct as_error *err) AS_MUST_CHECK;
 

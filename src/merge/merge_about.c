@@ -1,4 +1,4 @@
-/* What was run, and which series there are: the tables that stay in memory. See merge_internal.h. */
+/* The first pass: what was run, and which series there are. These tables stay in memory. See merge_internal.h. */
 #include "merge/merge_internal.h"
 #include "score/confidence.h"
 
@@ -17,7 +17,7 @@ static bool add_to(uint64_t *sum, uint64_t value)
     return !__builtin_add_overflow(*sum, value, sum) && *sum <= INT64_MAX;
 }
 
-/* A count that stands for itself: rounded to the nearest. */
+/* For a count on its own: rounded to the nearest integer. */
 static bool add_weighted(const struct as_merge *merge, uint64_t *sum, uint64_t value)
 {
     struct as_weight weight = merge->inputs[merge->at].weight;
@@ -42,7 +42,7 @@ static bool add_counters(struct as_merge *merge, const struct as_store *store, s
     return true;
 }
 
-/* Shares and the like do not add up: the largest limits the result. Everything else counts something. */
+/* Shares do not add up: the largest one limits the quality of the result. Everything else is a count. */
 static bool is_share(const char *key)
 {
     static const char *const keys[] = {"symbols",     "call_paths",      "cut_chains",  "lone_chains",
@@ -82,8 +82,9 @@ static void add_runs(struct as_merge *merge, const struct as_store *store)
 
 /* ---- threads ---- */
 
-/* In the model numbers are given in order and mean the same in every run. Real ones differ from run to run: there the
- * process counts by its place among those of its profile, and the thread by its name and its place among its likes. */
+/* The model numbers threads in order, so a number means the same in every run. Real thread ids differ from run to run:
+ * there a process is matched by its position among the profile's processes, and a thread by its name and its position
+ * among threads of that name. */
 static void thread_key(const struct as_store *store, const struct as_store_thread *thread, struct as_map *processes,
                        struct as_str *key)
 {
@@ -219,8 +220,8 @@ static bool same_value(const struct as_store_column *column, const struct as_sto
     return same;
 }
 
-/* The first column in which two series of one name cannot differ; the events of the model are asked for, those of others
- * are the ones that were met. */
+/* The first column in which two series of one name must not differ but do. The events of a modelled series were
+ * requested, so they must be equal; those of other series are the ones that occurred. */
 static const char *contradiction(const struct as_store *store, const struct as_store_series *a,
                                  const struct as_store_series *b)
 {
@@ -232,7 +233,7 @@ static const char *contradiction(const struct as_store *store, const struct as_s
     return source && strcmp(source, "model") == 0 && a->events != b->events ? "events" : NULL;
 }
 
-/* A scale in which the times of this input are whole, too. */
+/* Widens the scale so that the times of this input are integers, too. */
 static bool widen_scale(const struct as_merge *merge, uint64_t *scale, uint64_t own)
 {
     struct as_weight weight = merge->inputs[merge->at].weight;
@@ -241,7 +242,7 @@ static bool widen_scale(const struct as_merge *merge, uint64_t *scale, uint64_t 
            as_lcm(*scale, need / as_gcd(need, weight.part), scale) && as_lcm(*scale, own, scale);
 }
 
-/* A period or rate that differs is that of neither. */
+/* If periods or rates differ, the merged series has none. */
 static bool mix_series(const struct as_merge *merge, struct as_store_series *sum, const struct as_store_series *row)
 {
     sum->period = sum->period == row->period ? sum->period : 0;
@@ -292,7 +293,7 @@ static bool add_series(struct as_merge *merge, const struct as_store *store, str
     return true;
 }
 
-/* A series of which some inputs know nothing would be of a part of the runs only. */
+/* A series that is missing in some inputs would cover only a part of the runs, so it is refused or left out. */
 bool as_merge_series_end(struct as_merge *merge, struct as_error *err)
 {
     uint32_t number = 0;

@@ -1,5 +1,5 @@
-/* Rows that wait for the output: sorted by their keys, rows of one key added up. So the output's trees are walked in
- * order, and a thousand profiles of the same few instructions cost one row each in the end, not a thousand. */
+/* Rows on their way to the output, sorted by key, with rows of equal keys added up. Sorting lets the output's trees be
+ * written in order, and a thousand profiles of the same few instructions end up as one row each, not a thousand. */
 #include "merge/merge_internal.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void add_up(const struct as_store_table *table, void *sum, const void *ro
             *(uint64_t *)((char *)sum + table->columns[i].offset) += as_store_column_u64(&table->columns[i], row);
 }
 
-/* Sorts, and makes one row of those that have one key. */
+/* Sorts the rows and adds up those that have the same key. */
 static void gather(struct as_merge_buffer *buffer, const struct as_store_table *table)
 {
     size_t kept = 0, size = table->size;
@@ -56,7 +56,7 @@ static void flush(struct as_merge *merge, enum as_store_table_id id)
     buffer->is_sorted = true;
 }
 
-/* Where adding up leaves more than a half, waiting for more of the same brings little. */
+/* If adding up leaves more than half of the rows, waiting for more rows saves little. */
 void as_merge_push(struct as_merge *merge, enum as_store_table_id id, const void *row)
 {
     const struct as_store_table *table = &as_store_tables[id];

@@ -1,7 +1,7 @@
-/* How wrong the series of a merged profile are. What samples alone leave open, and how far a sampler is from the golden
- * reference, is worked out anew from the rows that were written. The systematic error is a mean over time, so that of
- * all inputs is theirs, weighted by their times. Other measures cannot be had from the rows: they stay only where there
- * is one input. */
+/* Error estimates of a merged profile. The uncertainty from sampling, and a sampler's distance from the golden
+ * reference, are computed again from the rows that were written. The systematic error is a mean over time, so the
+ * merged one is the mean of the inputs' errors, weighted by their times. Other measures cannot be computed from rows:
+ * they are kept only if there is a single input. */
 #include "merge/merge_internal.h"
 #include "score/sampling_error.h"
 
@@ -37,8 +37,8 @@ void as_merge_estimates(struct as_merge *merge, struct as_store *store, const ui
 /* ---- times by group ---- */
 
 struct groups {
-    const uint32_t *of; /* by instruction; NULL: each is one */
-    uint64_t *units;    /* the group of what is in none is the last */
+    const uint32_t *of; /* by instruction; NULL: each instruction is a group */
+    uint64_t *units;    /* the last group holds what belongs to no group */
     size_t n;
 };
 
@@ -59,7 +59,7 @@ static bool read_groups(struct as_merge *merge, uint32_t series, const char *gra
     groups->of = strcmp(granularity, "function") == 0 ? merge->functions_of.data
                  : strcmp(granularity, "block") == 0  ? merge->blocks_of.data
                                                       : NULL;
-    groups->n = n + 1; /* there are no more functions, nor blocks, than instructions in them; see below */
+    groups->n = n + 1; /* there are at most as many functions or blocks as instructions; see below */
     for (size_t i = 0; groups->of && i < n; i++)
         if (groups->of[i] != AS_STORE_NONE && groups->of[i] + (size_t)2 > groups->n)
             groups->n = groups->of[i] + (size_t)2;
@@ -93,7 +93,7 @@ static bool is_level(const char *granularity)
            strcmp(granularity, "function") == 0;
 }
 
-/* NAN: there is none. */
+/* The value is NAN if there is none. */
 static bool estimate_again(struct as_merge *merge, const struct as_merge_estimate *estimate, double *value,
                            struct as_error *err)
 {
@@ -131,7 +131,7 @@ bool as_merge_write_estimates(struct as_merge *merge, struct as_error *err)
         else if (is_mean && estimate->weight > 0)
             value = estimate->sum / estimate->weight;
         else if (again && estimate->sum == 0 && strcmp(estimate->measure, "estimate") == 0)
-            value = 0; /* everything was counted */
+            value = 0; /* the series is exact */
         else if (again)
             ok = estimate_again(merge, estimate, &value, err);
         if (ok && !isnan(value))

@@ -1,7 +1,8 @@
-/* What is the same in two profiles: keys of bytes, made of columns.
+/* Keys that are equal if two things in two profiles are the same: bytes, made from columns.
  *
- * A key has no NUL in it: a number is written seven bits a byte, each with the highest bit set; a text has its length
- * before it. So different values give different keys. */
+ * A key contains no NUL: a number is written seven bits a byte, each with the highest bit set, and a text is preceded
+ * by its length. So different values give different keys.
+ */
 #include "merge/merge_internal.h"
 
 enum { END = 1, NOTHING = 2 };

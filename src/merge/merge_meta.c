@@ -1,5 +1,5 @@
-/* The texts that say what was run: meta, machine, arguments, environment. A fact that differs between the inputs is none
- * of the output, but for those that add up, or that have a first. */
+/* Merges the texts that describe what was run: meta, machine, arguments, environment. A fact that differs between the
+ * inputs is dropped, except those that add up and those of which the first is kept. */
 #include "merge/merge_internal.h"
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ static void write_number(struct as_merge *merge, const struct as_merge_number *n
         as_store_add_meta_u64(merge->writer, key, (uint64_t)rounded);
 }
 
-/* A line an input, of what it was made where it was merged itself: weight, runs, file. */
+/* Writes one line per input: weight, runs, file. For an input that is itself merged, writes the lines of its inputs. */
 static bool add_input(struct as_merge *merge, const struct as_store *store, struct as_error *err)
 {
     const struct as_weight own = merge->inputs[merge->at].weight;
@@ -85,7 +85,7 @@ static bool add_input(struct as_merge *merge, const struct as_store *store, stru
         struct as_weight weight, product;
         snprintf(text, sizeof text, "%.*s", (int)(first < 60 ? first : 60), line);
         if (!as_weight_read(text, &weight) || !as_weight_product(weight, own, &product))
-            return as_error_set(err, "%s: what it was merged from cannot be read, or its weights are too long",
+            return as_error_set(err, "%s: cannot read its list of merged inputs, or its weights have too many digits",
                                 as_merge_name(merge, merge->at));
         as_str_addf(&merge->inputs_text, "%" PRIu64 "/%" PRIu64 "%.*s\n", product.part, product.whole,
                     (int)(length - first), line + first);
@@ -141,7 +141,7 @@ static bool check_key(const struct as_merge *merge, const struct as_store *store
     const char *here = as_store_meta(store, key), *there = first_value(merge, key);
     if (same_text(here, there) || merge->options->force)
         return true;
-    return as_error_set(err, "%s and %s are of different %s (%.100s, %.100s): --force merges them all the same",
+    return as_error_set(err, "%s and %s are of different %s (%.100s, %.100s): --force merges them anyway",
                         as_merge_name(merge, 0), as_merge_name(merge, merge->at), what, there ? there : "unknown",
                         here ? here : "unknown");
 }
@@ -151,8 +151,7 @@ static bool check(const struct as_merge *merge, const struct as_store *store, st
     const char *here = base_name(as_store_meta(store, AS_META_PROGRAM));
     const char *there = base_name(first_value(merge, AS_META_PROGRAM));
     if (!same_text(here, there) && !merge->options->force)
-        return as_error_set(err,
-                            "%s and %s are of different programs (%.100s, %.100s): --force merges them all the same",
+        return as_error_set(err, "%s and %s are of different programs (%.100s, %.100s): --force merges them anyway",
                             as_merge_name(merge, 0), as_merge_name(merge, merge->at), there ? there : "unknown",
                             here ? here : "unknown");
     if (!check_key(merge, store, AS_META_ARCH, "architectures", err) ||
@@ -160,7 +159,7 @@ static bool check(const struct as_merge *merge, const struct as_store *store, st
         return false;
     if (same_text(as_store_meta(store, AS_META_MACHINE), first_value(merge, AS_META_MACHINE)) || merge->options->force)
         return true;
-    return as_error_set(err, "%s and %s are of cores with different parameters: --force merges them all the same",
+    return as_error_set(err, "%s and %s are of cores with different parameters: --force merges them anyway",
                         as_merge_name(merge, 0), as_merge_name(merge, merge->at));
 }
 
@@ -178,7 +177,7 @@ static void add_arguments(struct as_merge *merge, const struct as_store *store)
     }
     while (same < n && same < merge->arguments.len && strcmp(arguments[same], merge->arguments.data[same]) == 0)
         same++;
-    if (same != n || same != merge->arguments.len) /* then only the program's name says what it was */
+    if (same != n || same != merge->arguments.len) /* then only the program's name identifies the program */
         merge->arguments_kept = same > 0 && merge->arguments_kept > 0 ? 1 : 0;
 }
 

@@ -1,14 +1,15 @@
-/* The code and the rows of one input, into the output. See merge_internal.h.
+/* The second pass: copies the code and the rows of one input into the output. See merge_internal.h.
  *
- * Each row is copied, what it refers to is renumbered, its addresses are moved to where the output has their module.
- * Things are then looked up by what they are, and added where they are new; what was measured is scaled and added up. */
+ * Each row is copied, its references are renumbered, and its addresses are moved to where the output has their module.
+ * Things are looked up by their keys and added if they are new; measurements are scaled and added up.
+ */
 #include "merge/merge_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where the instructions of a module are, for addresses of which nothing else is known. */
+/* The range of a module's instructions, for addresses about which nothing else is known. */
 struct extent {
     uint64_t first, last;
     uint32_t module;
@@ -22,7 +23,7 @@ struct numbers {
 struct source {
     struct as_merge *merge;
     struct as_store *store;
-    struct numbers numbers[AS_TABLE_COUNT]; /* in the output, by number in the input */
+    struct numbers numbers[AS_TABLE_COUNT]; /* numbers in the output, by number in the input */
     AS_VEC(uint64_t) module_shifts;         /* what to add to addresses, modulo 2^64 */
     AS_VEC(uint64_t) object_shifts;
     struct extent *extents; /* by address */
@@ -70,7 +71,7 @@ static uint64_t shift_of_module(const struct source *source, uint32_t module)
     return module == AS_STORE_NONE ? 0 : source->module_shifts.data[module];
 }
 
-/* The last module that begins before the address, where the address is not behind its end. */
+/* The last module that begins at or before the address, unless the address is beyond its end. */
 static uint64_t shift_of_address(const struct source *source, uint64_t address)
 {
     size_t low = 0, high = source->n_extents;
@@ -92,7 +93,7 @@ static uint64_t shift_of_function(const struct source *source, uint32_t function
                                      : shift_of_module(source, source->functions[function].module);
 }
 
-/* What to add to an address of a row as the input has it. */
+/* What to add to an address of a row of the input. */
 static uint64_t shift_of(const struct source *source, enum as_store_table_id id, const struct as_store_column *column,
                          const void *row, uint64_t address)
 {
@@ -119,7 +120,8 @@ static uint64_t shift_of(const struct source *source, enum as_store_table_id id,
     }
 }
 
-/* References and addresses as the output has them. Addresses first: where they are is found by the input's numbers. */
+/* Converts references and addresses to those of the output. Addresses come first: they are found by the input's
+ * numbers. */
 static void translate(const struct source *source, enum as_store_table_id id, void *row)
 {
     const struct as_store_table *table = &as_store_tables[id];
@@ -141,7 +143,7 @@ static void translate(const struct source *source, enum as_store_table_id id, vo
 
 /* ---- things ---- */
 
-/* Memory without a file of its own is the same only where it is at the same place. */
+/* Memory without a file matches only at the same address. */
 static bool is_anonymous(const char *path)
 {
     static const char *const names[] = {"", "[anon]", "[unknown]", "[heap]", "[stack]"};
@@ -151,7 +153,8 @@ static bool is_anonymous(const char *path)
     return found;
 }
 
-/* A file is its build-id and name, wherever it lies and is mapped; without a build-id, also its size and time. */
+/* A file is identified by its build-id and name, wherever it lies and is mapped; without a build-id, also by its size
+ * and time. */
 static void module_key(struct as_str *key, const struct as_store_module *module)
 {
     const char *slash = module->path ? strrchr(module->path, '/') : NULL;
@@ -165,7 +168,7 @@ static void module_key(struct as_str *key, const struct as_store_module *module)
     }
 }
 
-/* A variable is where its module has it; of a region of memory there is only the name. */
+/* A variable is identified by its location in its module; a range of memory has only its name. */
 static void object_key(struct as_str *key, const struct as_store_object *object)
 {
     as_key_add_u64(key, object->module);
@@ -197,7 +200,7 @@ static bool is_main(const struct source *source, const struct as_store_module *m
     return program && module->path && strcmp(a ? a + 1 : program, b ? b + 1 : module->path) == 0;
 }
 
-/* What the places of later things depend on. */
+/* Remembers what the locations of later things depend on. */
 static void note_thing(struct source *source, enum as_store_table_id id, const void *in, const void *out,
                        uint32_t number, bool is_new)
 {
@@ -267,7 +270,7 @@ static bool check_main(struct source *source, struct as_error *err)
         return true;
     return as_error_set(err,
                         "%s and %s are of different builds of one program (build-id %.40s, %.40s): --force merges them "
-                        "all the same",
+                        "anyway",
                         as_merge_name(merge, 0), as_merge_name(merge, merge->at),
                         merge->main_build_id ? merge->main_build_id : "unknown",
                         source->main_build_id ? source->main_build_id : "unknown");
@@ -288,12 +291,12 @@ static bool add_code(struct source *source, struct as_error *err)
 
 /* ---- what was measured ---- */
 
-/* Rows of one table and series on their way. */
+/* The rows of one table and series that are being copied. */
 struct rows {
     struct source *source;
     const struct as_store_table *table;
     enum as_store_table_id id;
-    struct as_weight time, count; /* what times and counts are multiplied by */
+    struct as_weight time, count; /* factors for times and counts */
     uint64_t carry[AS_STORE_MAX_COLUMNS];
     uint64_t *sums; /* by column, of all inputs */
     bool failed;
@@ -329,7 +332,7 @@ static bool add_row(void *context, uint32_t number, const void *row)
     return !rows->failed && !as_store_writer_failed(rows->source->merge->writer);
 }
 
-/* Times of a series that met no events, in an output that has some: all of them are without events. */
+/* Adds the times of a series without events as components without events, if the output's series has some. */
 static bool add_time_as_component(void *context, uint32_t number, const void *row)
 {
     const struct as_store_time *time = row;
@@ -359,10 +362,11 @@ static const struct as_store_series *output_series(const struct source *source, 
     for (size_t i = 0; i < merge->series.len; i++)
         if (merge->series.data[i].number == number)
             return &merge->series.data[i].row;
-    return NULL; /* not of a series that is in the output */
+    return NULL; /* of a series that is not in the output */
 }
 
-/* From the input's scale to the output's, weighted. Whole by the choice of the output's scale. */
+/* The factor from the input's scale to the output's, with the weight. An integer, by the choice of the output's
+ * scale. */
 static struct as_weight time_weight(const struct source *source, uint32_t series)
 {
     size_t n;
@@ -370,7 +374,7 @@ static struct as_weight time_weight(const struct source *source, uint32_t series
     struct as_weight ratio = {to / as_gcd(to, from), from / as_gcd(to, from)}, product = {0, 1};
     return as_weight_product(source->merge->inputs[source->merge->at].weight, ratio, &product)
                ? product
-               : (struct as_weight){0, 1}; /* cannot be: the first pass has found the scale */
+               : (struct as_weight){0, 1}; /* cannot happen: the first pass has chosen the scale */
 }
 
 static bool too_large(const struct as_merge *merge, struct as_error *err)
@@ -397,7 +401,8 @@ static bool add_table(struct source *source, enum as_store_table_id id, uint32_t
                         .time = time_weight(source, series),
                         .count = merge->inputs[merge->at].weight,
                         .sums = merge->sums[out][id]};
-    for (size_t i = 0; i < rows.table->n_columns; i++) /* times are whole; sums of counts are rounded to the nearest */
+    for (size_t i = 0; i < rows.table->n_columns;
+         i++) /* times are integers; sums of counts are rounded to the nearest */
         rows.carry[i] = rows.table->columns[i].merge == AS_MERGE_COUNT ? rows.count.whole / 2 : 0;
     uint64_t before = rows.sums[3];
     bool ok = !fill || !(id == AS_TABLE_COMPONENTS || id == AS_TABLE_PATH_COMPONENTS)

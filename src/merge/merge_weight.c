@@ -18,7 +18,7 @@ bool as_lcm(uint64_t a, uint64_t b, uint64_t *result)
     return !__builtin_mul_overflow(a / as_gcd(a, b), b, result) && *result <= INT64_MAX;
 }
 
-/* Digits, and behind a point digits of a fraction; *text is left behind them. */
+/* Reads digits and, after a point, digits of a fraction; leaves *text after them. */
 static bool read_decimal(const char **text, uint64_t *number, uint64_t *scale)
 {
     const char *at = *text;

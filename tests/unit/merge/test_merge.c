@@ -300,7 +300,7 @@ static void inputs_are_never_replaced(void **state)
     struct as_merge_input input = {.path = bed_path("a.db"), .weight = {1, 1}};
     char *before = merge_bed_dump(bed_path("a.db"));
     assert_false(as_merge(&input, 1, bed_path("link.db"), &(struct as_merge_options){0}, &err));
-    assert_non_null(strstr(err.message, "the output needs another name"));
+    assert_non_null(strstr(err.message, "give the output another name"));
     assert_same(before, merge_bed_dump(bed_path("a.db")));
 }
 
