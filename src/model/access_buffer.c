@@ -9,7 +9,7 @@ static size_t make_made(const uint64_t *words, size_t n, struct as_data_access *
     return n / 2;
 }
 
-/* Pieces from `first` to before `end`, the words of the first at `*word`. */
+/* Makes pieces from `first` to before `end`; the words of the first are at `*word`. */
 static size_t make_pieces(struct as_access_buffer *buffer, size_t first, size_t end, size_t *word, size_t n)
 {
     for (size_t i = first; i < end; i++) {
@@ -22,7 +22,7 @@ static size_t make_pieces(struct as_access_buffer *buffer, size_t first, size_t 
     return n;
 }
 
-/* Turns without any access are left out. */
+/* Leaves out turns without accesses. */
 static void make_accesses(struct as_access_buffer *buffer)
 {
     size_t word = 0, n = 0, turns = 0;

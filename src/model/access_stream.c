@@ -1,4 +1,5 @@
-/* See access_stream.h. Runs on the engine's thread, for every block: only what cannot be done elsewhere is done here. */
+/* See access_stream.h. This runs on the engine's thread for every block, so it does only what cannot be done
+ * elsewhere. */
 #include "model/access_stream.h"
 
 #include "model/access_buffer.h"
@@ -7,10 +8,10 @@
 
 struct access_thread {
     uint64_t executed;
-    uint64_t offset; /* added to `executed`, it is the thread's clock */
+    uint64_t offset; /* `executed` plus this is the thread's clock */
     bool runs;
     uint32_t tree;
-    uint64_t node; /* of its call path, that observers were told last; UINT64_MAX: none yet */
+    uint64_t node; /* node of the call path last reported to observers; UINT64_MAX: none yet */
 };
 
 struct as_access_stream {
@@ -22,17 +23,17 @@ struct as_access_stream {
     AS_VEC(struct as_access_codes *) codes; /* by block index; NULL: not executed yet */
     AS_VEC(struct access_thread *) threads;
     struct as_call_tracker *calls; /* NULL: calls are not followed */
-    uint64_t executed;             /* by threads that have ended */
-    AS_VEC(uint32_t) ended;        /* threads, since the last batch */
-    uint64_t stopped;              /* the latest clock at which a thread stopped: to wait, or for good */
+    uint64_t executed;             /* instructions of threads that have ended */
+    AS_VEC(uint32_t) ended;        /* threads that ended since the last batch */
+    uint64_t stopped;              /* the latest clock at which a thread stopped, to wait or for good */
 
-    const _Atomic uint64_t *threshold; /* of the granules that are sampled; NULL: everything goes on */
+    const _Atomic uint64_t *threshold; /* threshold of the sampled granules; NULL: all accesses are passed on */
     uint32_t shift;
     uint64_t seen;
 
     struct as_access_buffer *buffer;
-    size_t batch;                    /* words that fit into it */
-    const struct as_thread *current; /* whose turn it is; NULL: nobody's */
+    size_t batch;                    /* its capacity in words */
+    const struct as_thread *current; /* the thread whose turn it is; NULL: none */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -55,7 +56,7 @@ static const char *function_of(void *context, uint32_t id)
 
 static size_t frames_of(void *context, uint32_t path, const char **names, size_t n)
 {
-    return 0; /* paths are the core model's */
+    return 0; /* paths are known only in the core model */
 }
 
 static FILE *open_file(void *context, const char *path)
@@ -126,7 +127,7 @@ static void begin_turn(struct as_access_stream *stream, const struct as_thread *
     stream->current = thread;
 }
 
-/* It is the thread's turn, and there is room for n words. */
+/* Makes sure that it is the thread's turn and that the buffer has room for n words. */
 static inline void prepare(struct as_access_stream *stream, const struct as_thread *thread, size_t n)
 {
     if (__builtin_expect(stream->buffer && stream->batch - stream->buffer->n_words < n, 0))
@@ -145,7 +146,7 @@ static __attribute__((noinline)) const struct as_access_codes *make_codes(struct
     return stream->codes.data[block->index] = as_access_codes_new(block);
 }
 
-/* Executions of a part of a block, blocks with prefetches, and more words than a batch holds. */
+/* For executions of a part of a block, blocks with prefetches, and more words than a batch holds. */
 static __attribute__((noinline)) void add_slowly(struct as_access_stream *stream, const struct as_thread *thread,
                                                  const struct as_block_exec *exec)
 {
@@ -168,8 +169,8 @@ uint64_t as_access_stream_seen(const struct as_access_stream *stream)
     return stream->seen;
 }
 
-/* Whether any access of the execution may touch a sampled granule. An access has at most 64 bytes, so it reaches into the
- * granule of its 64th byte or not; which, is looked at where it matters. */
+/* Whether any access of the execution may touch a sampled granule. An access has at most 64 bytes, so it may reach into
+ * the granule of its 64th byte; the exact check follows where it matters. */
 static inline bool may_be_sampled(struct as_access_stream *stream, const struct as_block_exec *exec)
 {
     uint64_t threshold = atomic_load_explicit(stream->threshold, memory_order_relaxed), reach = 63;
@@ -237,7 +238,7 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return own->executed + own->offset;
 }
 
-/* The clock of the slowest thread that runs; where none does, of the last that stopped. */
+/* The clock of the slowest running thread; if none runs, the clock of the last thread that stopped. */
 static uint64_t present(const struct as_access_stream *stream)
 {
     uint64_t least = UINT64_MAX;
@@ -264,7 +265,7 @@ static void stop(struct as_access_stream *stream, struct access_thread *own)
     own->runs = false;
 }
 
-/* A thread that executes another program ends and starts under the same number: it has not ended. */
+/* A thread that executes another program ends and starts again under the same number, so its end is taken back. */
 static void forget_end(struct as_access_stream *stream, uint32_t number)
 {
     size_t kept = 0;
@@ -307,7 +308,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
     thread->user = NULL;
 }
 
-/* Its clock may jump in there: what it does afterwards is another turn. */
+/* The thread's clock may jump during a system call, so its next accesses are in another turn. */
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_access_stream *stream = context;

@@ -1,5 +1,5 @@
-/* See ahead.h. Chunks have numbers; a ring holds the last CHUNKS of them. The producer fills number `filled`, the taker
- * is at number `taken`; both numbers are behind the mutex, which hands the chunks' contents over too. */
+/* See ahead.h. Chunks are numbered; a ring holds the last CHUNKS of them. The producer fills chunk `filled`, the
+ * consumer works on chunk `taken`. The mutex guards both numbers and hands over the chunks' contents. */
 #include "model/ahead.h"
 
 #include "base/alloc.h"
@@ -22,17 +22,17 @@ struct as_ahead {
     void *context;
     pthread_t thread;
     struct chunk chunks[CHUNKS];
-    struct chunk *chunk; /* that is being filled */
+    struct chunk *chunk; /* the chunk that is being filled */
     pthread_mutex_t mutex;
     pthread_cond_t more, less;
-    /* behind the mutex */
-    uint64_t filled, taken; /* chunks that were handed over; that were worked off */
+    /* guarded by the mutex */
+    uint64_t filled, taken; /* numbers of chunks handed over, and of chunks finished */
     bool taker_sleeps, putter_sleeps, settling, over;
 };
 
 /* ---- the thread that takes ---- */
 
-/* Returns the words that the block takes up. */
+/* Returns the number of words that the block occupies. */
 static size_t take_block(struct as_ahead *ahead, struct as_ahead_block *block)
 {
     size_t n = block->body->n_accesses;
@@ -51,7 +51,7 @@ static void take_chunk(struct as_ahead *ahead, struct chunk *chunk)
         at += take_block(ahead, (struct as_ahead_block *)&chunk->words[at]);
 }
 
-/* The next chunk; NULL: it is over. Called with the mutex held. */
+/* Returns the next chunk; NULL: there are no more. Called with the mutex held. */
 static struct chunk *wait_for_chunk(struct as_ahead *ahead)
 {
     while (ahead->taken == ahead->filled && !ahead->over) {
@@ -87,7 +87,7 @@ static size_t count_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
 }
 
-/* Signals are for the main thread. */
+/* Signals are blocked here: the main thread handles them. */
 static bool start_thread(struct as_ahead *ahead)
 {
     sigset_t all, before;
@@ -115,7 +115,7 @@ struct as_ahead *as_ahead_new(as_ahead_take *take, void *context)
     return NULL;
 }
 
-/* Waits until at most so many chunks are left. Called with the mutex held. */
+/* Waits until at most this many chunks are left. Called with the mutex held. */
 static void wait_until_left(struct as_ahead *ahead, uint64_t most)
 {
     while (ahead->filled - ahead->taken > most) {

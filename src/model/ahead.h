@@ -1,12 +1,12 @@
-/* Blocks on their way to a thread of their own, so that reading what a program executes and running it in the cores
- * take place on two processors.
+/* A queue of blocks to a second thread, so that reading what a program executes and simulating it in the cores run on
+ * two processors.
  *
- * One thread puts blocks in, another one takes them out in the same order. What both use may be changed only when the
- * blocks are settled: all that were put in have been taken out, and the other thread waits.
+ * One thread puts blocks in, the other takes them out in the same order. State that both use may be changed only after
+ * the queue is settled: every block has been taken out, and the second thread waits.
  *
- * Blocks lie one behind the other in chunks, which are handed over whole. Waking a thread is a system call, so it is done
- * rarely: the taker sleeps until two chunks are waiting for it, a thread that puts in and finds no room sleeps until half
- * of the chunks are free.
+ * Blocks are stored back to back in chunks, which are handed over whole. Waking a thread is a system call, so it is
+ * done rarely: the consumer sleeps until two chunks are waiting for it, and a producer that finds no room sleeps until
+ * half of the chunks are free.
  */
 #ifndef AS_MODEL_AHEAD_H
 #define AS_MODEL_AHEAD_H
@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "core/memo.h"
 
-/* A block, and behind it its accesses: their addresses, if `shape` has the rest; else all of them. */
+/* A block, followed by its accesses: only their addresses if `shape` has the rest, else complete ones. */
 struct as_ahead_block {
     const struct as_body *body;
-    struct as_core_access *shape; /* the taking thread's to fill in; NULL: the accesses are here */
+    struct as_core_access *shape; /* filled in by the consumer; NULL: the accesses are stored here */
     uint64_t next;
     uint32_t path;
     bool taken;
@@ -27,13 +27,13 @@ struct as_ahead_block {
 typedef void as_ahead_take(void *context, const struct as_body_run *run, uint32_t path);
 
 struct as_ahead;
-/* NULL: there is only one processor, or no thread can be started. */
+/* Returns NULL if there is only one processor, or if no thread can be started. */
 struct as_ahead *as_ahead_new(as_ahead_take *take, void *context);
-void as_ahead_free(struct as_ahead *ahead); /* settles it first */
+void as_ahead_free(struct as_ahead *ahead); /* settles the queue first */
 
-/* Room for a block with so many accesses, in full, to be filled in; NULL: it has too many. */
+/* Returns room for a block with this many complete accesses, for the caller to fill; NULL: it has too many. */
 struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses);
-/* The block that room was made for is there, with so many bytes of data. */
+/* Puts in the block that room was made for, with this many bytes of data. */
 void as_ahead_put(struct as_ahead *ahead, size_t bytes);
 void as_ahead_settle(struct as_ahead *ahead);
 

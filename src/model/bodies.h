@@ -1,5 +1,5 @@
-/* The blocks of a run as the core takes them (core/memo.h): one body for each part of a block that was executed, and for
- * each sequence of accesses that it made. Nearly all blocks have one.
+/* The blocks of a run in the form that the core takes (core/memo.h): one body for each part of a block that was
+ * executed, and for each sequence of accesses that it made. Nearly all blocks have one body.
  */
 #ifndef AS_MODEL_BODIES_H
 #define AS_MODEL_BODIES_H
@@ -8,22 +8,22 @@
 #include "core/memo.h"
 #include "engine/engine.h"
 
-/* What stands for an instruction: another one, or itself; events that do not happen to it. */
+/* Returns the instruction to run instead of `insn`, or `insn` itself, and the events that must not happen to it. */
 typedef const struct as_insn *as_stand_in(void *context, const struct as_insn *insn, uint32_t *ideal);
 
 struct as_bodies {
     const struct as_machine *machine;
-    as_stand_in *stand_in; /* NULL: all stand for themselves */
+    as_stand_in *stand_in; /* NULL: no instruction is replaced */
     void *context;
-    AS_VEC(struct as_block_body *) blocks; /* by the block's index: the one that was used last, then others */
+    AS_VEC(struct as_block_body *) blocks; /* by the block's index: the body used last, followed by the others */
     AS_VEC(struct as_core_access) accesses;
 };
 
 struct as_block_body {
     struct as_body *body;
     uint32_t first, end;
-    uint16_t *heads; /* of the words of its executions, where those say all but the addresses; else NULL */
-    struct as_core_access *accesses; /* where there are heads: all but the addresses */
+    uint16_t *heads; /* heads of the words of its executions, if they say everything but the addresses; else NULL */
+    struct as_core_access *accesses; /* if there are heads: everything but the addresses */
     struct as_block_body *next;
 };
 
@@ -37,7 +37,7 @@ static inline const struct as_block_body *as_bodies_last(const struct as_bodies 
     return __builtin_expect(alike, 1) ? last : NULL;
 }
 
-/* The block's last body if an execution is like that; `addresses` gets those of its accesses. NULL: it is not. */
+/* Returns the block's last body if the execution matches it, else NULL; `addresses` gets those of the accesses. */
 static inline const struct as_block_body *as_bodies_match(const struct as_bodies *bodies,
                                                           const struct as_block_exec *exec, uint64_t *addresses)
 {
@@ -50,8 +50,8 @@ static inline const struct as_block_body *as_bodies_match(const struct as_bodies
     return differ ? NULL : last;
 }
 
-/* The body of an execution that is like the block's last one, and its accesses, valid until the next call; NULL: it is
- * not. */
+/* Returns the body of an execution that matches the block's last one, and its accesses, valid until the next call.
+ * NULL: it does not match. */
 static inline const struct as_body *as_bodies_look(const struct as_bodies *bodies, const struct as_block_exec *exec,
                                                    const struct as_core_access **accesses)
 {
@@ -66,7 +66,7 @@ static inline const struct as_body *as_bodies_look(const struct as_bodies *bodie
     *accesses = last->accesses;
     return differ ? NULL : last->body;
 }
-/* The same for any execution. An instruction that another one stands for accesses nothing. */
+/* The same for any execution. A replaced instruction accesses nothing. */
 const struct as_body *as_bodies_find(struct as_bodies *bodies, const struct as_block_exec *exec,
                                      const struct as_core_access **accesses);
 void as_bodies_free(struct as_bodies *bodies);

@@ -1,5 +1,5 @@
-/* Which code has been executed: what counts as known, for wrong paths and for those who ask. The engine knows more, but how
- * much more depends on how far QEMU has run ahead: not the same in every run. */
+/* Which code has been executed. Only this code counts as known, for wrong paths and for queries. The engine knows more,
+ * but how much more depends on how far QEMU has run ahead, so it differs from run to run. */
 #ifndef AS_MODEL_EXECUTED_H
 #define AS_MODEL_EXECUTED_H
 
@@ -8,16 +8,16 @@
 #include "engine/engine.h"
 
 struct as_executed {
-    AS_VEC(bool) blocks;  /* by index */
-    uint64_t n_blocks;    /* that are */
-    uint64_t n_changes;   /* how often another instruction came to a place that had one */
-    AS_VEC(bool) insns;   /* by id */
-    struct as_map places; /* instructions by image and address; where the code changed, the one that was executed first
-                             last */
+    AS_VEC(bool) blocks; /* by index */
+    uint64_t n_blocks;   /* number of blocks that were executed */
+    uint64_t n_changes;  /* how often another instruction was found at an address that had one */
+    AS_VEC(bool) insns;  /* by id */
+    /* Instructions by image and address; if the code changed, the one whose first execution is the latest. */
+    struct as_map places;
 };
 
 void as_executed_free(struct as_executed *executed);
-/* A block is executed for the first time, the whole of it or a part. */
+/* Call this when a block is executed for the first time, in whole or in part. */
 void as_executed_add(struct as_executed *executed, const struct as_block *block);
 const struct as_insn *as_executed_at(const struct as_executed *executed, uint32_t image, uint64_t address);
 

@@ -1,4 +1,4 @@
-/* See groups.h. Blocks are cut by symbol/blocks.h for each image by itself. */
+/* See groups.h. Blocks are cut by symbol/blocks.h, separately for each image. */
 #include "model/groups.h"
 
 #include "base/map.h"
@@ -22,7 +22,7 @@ static uint32_t name_function(struct as_strings *names, const struct as_location
     return as_strings_intern(names, key);
 }
 
-/* The blocks of one image; their numbers start at `first`. Returns how many there are. */
+/* Cuts the blocks of one image; their numbers start at `first`. Returns how many there are. */
 static uint32_t cut_image(struct as_groups *groups, const struct as_model *model, uint32_t image, uint32_t first)
 {
     const struct as_engine *engine = as_model_engine(model);

@@ -4,7 +4,7 @@
 
 #include "core/machine.h"
 
-/* AS_EVENT_* that its records can have; the others are never set. */
+/* Returns the AS_EVENT_* that the machine's records can have; the others are never set. */
 uint32_t as_machine_events(const struct as_machine *machine);
 
 #endif

@@ -18,7 +18,7 @@ struct as_counters as_measure_core(struct as_measure *measure, const struct as_c
 {
     struct as_counters now;
     as_core_count(core, &now);
-    as_counters_add(&measure->machine, &now); /* the sums in it mean nothing */
+    as_counters_add(&measure->machine, &now); /* sums over cores are meaningless here */
     return now;
 }
 

@@ -1,9 +1,9 @@
-/* See model.h. Block executions go through their thread's core, and the records go out in batches, one thread's at a
- * time.
+/* See model.h. Block executions go through their thread's core, and the records go out in batches, each of one thread.
  *
- * As long as there is only one thread, and it executes nothing new, its core runs apart: on a host thread of its own,
- * which is given the blocks as bodies. Everything else first settles what is on its way there; from then on blocks run
- * in place again, until enough of them came without anything else. */
+ * While there is only one thread and it executes no new code, its core runs apart: on a host thread of its own, which
+ * receives the blocks as bodies. Anything else first settles what is on its way there. From then on blocks run in place
+ * again, until enough of them have come without interruption.
+ */
 #include "model/model.h"
 
 #include "base/vec.h"
@@ -16,21 +16,21 @@
 #include "model/model_cores.h"
 
 struct model_thread {
-    struct as_seat seat; /* its core; none where the thread has ended */
+    struct as_seat seat; /* its core; empty if the thread has ended */
     uint32_t number, image, process;
     bool runs;
-    struct as_pipe_buffer *buffer; /* NULL: none in hand */
-    size_t n;                      /* records in it */
+    struct as_pipe_buffer *buffer; /* the batch being filled; NULL: none */
+    size_t n;                      /* number of records in it */
     uint64_t cycles_before;        /* of programs that the thread executed before this one */
-    uint64_t told;                 /* the last commit that observers have seen of this one */
-    struct as_stay_log stays;      /* only where an observer wants occupancy */
+    uint64_t told;                 /* the last commit of this program that observers have seen */
+    struct as_stay_log stays;      /* used only if an observer wants occupancy */
     struct as_model *model;        /* context of code_at */
     struct as_path_book *book;
-    uint32_t path;             /* that the next block has; 0: to be found out */
+    uint32_t path;             /* call path of the next block; 0: still to be determined */
     struct as_counters before; /* what its core had counted when the measured stretch began */
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
-    uint64_t border, shift;    /* records are told `shift` cycles earlier, none of it before `border` */
-    bool within;               /* the stretch has had a block */
+    uint64_t border, shift;    /* records are reported `shift` cycles earlier, but not before `border` */
+    bool within;               /* the stretch has executed a block */
 };
 
 struct as_model {
@@ -38,31 +38,31 @@ struct as_model {
     struct as_uncore *uncore;
     struct as_engine *engine;
     struct as_fanout *fanout;
-    uint32_t wants; /* of the observers: AS_WANT_* */
+    uint32_t wants; /* AS_WANT_* of the observers */
     struct as_call_tracker *calls;
     struct as_paths paths;
     struct as_run_info info;
     as_open_file *open; /* NULL: observers cannot write files */
     void *open_context;
-    AS_VEC(struct model_thread *) threads; /* by number - 1 */
+    AS_VEC(struct model_thread *) threads; /* by thread number - 1 */
     struct as_model_cores cores;
     uint64_t instructions;
     struct as_stretch stretch;
     struct as_measure measure;
-    uint64_t stopped;             /* the latest time at which a thread stopped: to wait, or for good */
-    struct as_model_result total; /* of threads that ended */
+    uint64_t stopped;             /* the latest time at which a thread stopped, to wait or for good */
+    struct as_model_result total; /* counts of threads that have ended */
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
     struct as_executed executed;
     struct as_ahead *ahead;     /* NULL: cores never run apart */
-    struct model_thread *apart; /* whose core does now; NULL: none */
-    uint64_t calm, calm_enough; /* blocks since something else came; after how many of them a core runs apart */
-    uint64_t apart_for;         /* … how many ran so */
+    struct model_thread *apart; /* the thread whose core runs apart now; NULL: none */
+    uint64_t calm, calm_enough; /* blocks since the last interruption; how many of them make a core run apart */
+    uint64_t apart_for;         /* … and how many ran apart */
     uint32_t n_cores;
-    as_on_transfer *on_transfer; /* NULL: nobody asks */
+    as_on_transfer *on_transfer; /* NULL: transfers are not reported */
     void *transfer_context;
-    uint32_t shares; /* blocks for which threads are read close to each other still */
+    uint32_t shares; /* for how many more blocks the threads are read in small steps */
     as_ideal_of *ideal_of;
     void *ideal_context;
     AS_VEC(struct also {
@@ -70,10 +70,10 @@ struct as_model {
         void *context;
     })
     also;
-    as_region_measured *measured; /* NULL: nobody asks */
+    as_region_measured *measured; /* NULL: not reported */
     void *measured_context;
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
-    AS_VEC(struct as_insn *) nops; /* that stand for removed instructions; NULL for all others */
+    AS_VEC(struct as_insn *) nops; /* nops that replace removed instructions; NULL for all others */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -88,7 +88,7 @@ static const char *function_of(void *context, uint32_t id)
     return as_model_locate(context, id, &location) && location.function ? location.function : "";
 }
 
-/* The root of a tree is no frame: what it calls is where threads begin. */
+/* The root of a tree is not a frame: the functions below it are where threads begin. */
 static size_t frames_of(void *context, uint32_t path, const char **names, size_t n)
 {
     const struct as_model *model = context;
@@ -199,7 +199,8 @@ static const struct as_insn *code_at(void *context, uint64_t address)
     return as_executed_at(&thread->model->executed, thread->image, address);
 }
 
-/* What stands for an instruction where it does not happen at all, and what does not happen to it. */
+/* Returns the nop that replaces a removed instruction, else the instruction, and the events that must not happen to
+ * it. */
 static const struct as_insn *stand_in(void *context, const struct as_insn *insn, uint32_t *ideal)
 {
     const struct as_model *model = context;
@@ -216,11 +217,11 @@ static uint64_t code_version(void *context, bool unknown)
 
 enum { SHARED_BLOCKS = 4000 };
 
-/* Only what is measured. */
+/* Reports transfers of measured stretches only. */
 static void tell_transfer(void *context, const struct as_transfer *transfer)
 {
     struct as_model *model = context;
-    if (model->n_cores > 1) /* else the core may run apart, and nobody is to be read closely */
+    if (model->n_cores > 1) /* with one core, it may run apart and threads need not be read in small steps */
         model->shares = SHARED_BLOCKS;
     if (model->measure.on && model->on_transfer)
         model->on_transfer(model->transfer_context, transfer);
@@ -253,11 +254,11 @@ void as_model_add_also(struct as_model *model, const struct as_sink *also, void 
 
 void as_model_join(struct as_model *model, const struct as_engine *engine, struct as_fanout *fanout)
 {
-    model->engine = (struct as_engine *)engine; /* only asked, never run */
+    model->engine = (struct as_engine *)engine; /* the model queries the engine but never runs it */
     model->fanout = fanout;
 }
 
-/* Whether somebody wants to know what is only counted. */
+/* Whether an observer wants to see code that is only counted. */
 static bool counts_all(const struct as_model *model)
 {
     for (size_t i = 0; i < model->also.len; i++)
@@ -299,7 +300,7 @@ static __attribute__((noinline)) void note_executed(struct as_model *model, cons
     as_executed_add(&model->executed, block);
 }
 
-/* The thread that is behind, of those that run; UINT64_MAX where none does. */
+/* The time of the slowest running thread; UINT64_MAX if none runs. */
 static uint64_t slowest(const struct as_model *model, const struct model_thread *besides)
 {
     uint64_t time = UINT64_MAX;
@@ -313,11 +314,11 @@ static uint64_t slowest(const struct as_model *model, const struct model_thread 
 
 /* ---- a core apart ---- */
 
-enum { CALM_LEAST = 2000, CALM_MOST = 256000 }; /* blocks */
+enum { CALM_LEAST = 2000, CALM_MOST = 256000 }; /* in blocks */
 
 static void stop(struct as_model *model, struct model_thread *thread);
 
-/* From here on blocks run in place. A core that was disturbed soon waits longer the next time. */
+/* From here on blocks run in place. If the core was interrupted soon, it waits longer before it runs apart again. */
 static __attribute__((noinline)) void settle_apart(struct as_model *model)
 {
     struct model_thread *own = model->apart;
@@ -330,7 +331,7 @@ static __attribute__((noinline)) void settle_apart(struct as_model *model)
         stop(model, own);
 }
 
-/* Before anything that is not a block which was executed before. */
+/* Call this before handling anything but a block that was executed before. */
 static inline void settle(struct as_model *model)
 {
     if (model->apart)
@@ -338,7 +339,7 @@ static inline void settle(struct as_model *model)
     model->calm = 0;
 }
 
-/* A core may run apart if nobody but its own thread needs to know its time, or is told what it does. */
+/* A core may run apart if only its own thread depends on its time and nobody is told what it does. */
 static __attribute__((noinline)) void go_apart(struct as_model *model, struct model_thread *own)
 {
     model->calm = model->apart_for = 0;
@@ -349,13 +350,13 @@ static __attribute__((noinline)) void go_apart(struct as_model *model, struct mo
 
 /* ---- threads ---- */
 
-/* A thread that starts, or comes back from a system call, does so in the present: where those are that run, or, where
- * none does, where the last of them stopped. */
+/* A thread that starts or returns from a system call continues at the present: the time of the slowest running thread
+ * or, if none runs, the time at which the last one stopped. */
 static void catch_up(struct as_model *model, struct model_thread *thread)
 {
     thread->runs = true;
     thread->seat.waits = false;
-    if (model->apart) /* alone: it is in the present */
+    if (model->apart) /* the only thread is always in the present */
         return;
     uint64_t time = slowest(model, thread);
     if (time == UINT64_MAX)
@@ -368,13 +369,13 @@ static void stop(struct as_model *model, struct model_thread *thread)
 {
     thread->runs = false;
     thread->seat.waits = true;
-    if (model->apart) /* its time is of interest only when it is settled */
+    if (model->apart) /* its time matters only after settling */
         return;
     uint64_t time = as_core_time(thread->seat.core);
     model->stopped = time > model->stopped ? time : model->stopped;
 }
 
-/* Whether other threads of its process are alive. */
+/* Whether the process has other living threads. */
 static bool has_fellows(const struct as_model *model, const struct model_thread *besides)
 {
     for (size_t i = 0; i < model->threads.len; i++) {
@@ -385,7 +386,7 @@ static bool has_fellows(const struct as_model *model, const struct model_thread 
     return false;
 }
 
-/* The thread is over: adds up what its core did. */
+/* Called when a thread has ended: adds up what its core did. */
 static void retire(struct as_model *model, struct model_thread *thread)
 {
     as_measure_leave(&model->measure, thread->seat.core, &thread->before);
@@ -429,7 +430,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     own->book = as_paths_book(&model->paths, thread->number, (uint32_t)as_call_tracker_image_of(model->calls, thread));
 }
 
-/* Stays in the measured stretches' time. */
+/* Converts stays to the time of the measured stretches. */
 static void rebase_stays(struct model_thread *own)
 {
     for (size_t i = 0; i < own->stays.stays.len; i++) {
@@ -465,7 +466,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
     as_call_tracker_thread_end(model->calls, thread);
 }
 
-/* Room for n records in the thread's batch; somewhere where nobody looks, if they are not measured. */
+/* Returns room for n records in the thread's batch, or in a scratch buffer if they are not measured. */
 static struct as_pipe *make_room(struct as_model *model, struct model_thread *own, uint32_t number, uint32_t n)
 {
     static struct as_pipe nowhere[AS_MODEL_BATCH];
@@ -478,7 +479,7 @@ static struct as_pipe *make_room(struct as_model *model, struct model_thread *ow
     return own->buffer->pipes + own->n;
 }
 
-/* Nobody may read edges any more when the memo drops them. */
+/* Waits until no observer reads edges any more, because the memo is about to drop them. */
 static __attribute__((noinline)) void drop_memo(struct as_model *model)
 {
     for (size_t i = 0; i < model->threads.len; i++)
@@ -488,7 +489,7 @@ static __attribute__((noinline)) void drop_memo(struct as_model *model)
     as_memo_drop(model->memo);
 }
 
-/* The accesses of a run, for observers that want them; its records are the last ones in the buffer. */
+/* Adds the accesses of a run for observers that want them; its records are the last ones in the buffer. */
 static __attribute__((noinline)) void note_accesses(struct model_thread *own, const struct as_body_run *run)
 {
     const struct as_body *body = run->body;
@@ -527,8 +528,8 @@ static void end_measuring(struct as_model *model)
     model->measured(model->measured_context, model->stretch.region);
 }
 
-/* The first cycle of the stretch is the one after the last commit. Where the pipeline is not empty, it is that of the
- * last commit, in which more may commit. */
+/* The first cycle of the stretch is the one after the last commit. If the pipeline is not empty, it is the cycle of the
+ * last commit, in which more instructions may commit. */
 static void begin_measuring(struct as_model *model, uint32_t region, bool settled)
 {
     for (size_t i = 0; i < model->threads.len; i++) {
@@ -578,7 +579,8 @@ static void on_stretch(void *context, const struct as_stretch *stretch)
     model->stretch = *stretch;
 }
 
-/* Tells a record's times without the cycles that were not measured. What it did before the stretch is not told. */
+/* Shifts a record's times so that cycles outside the measured stretches do not count. Times before the stretch become
+ * its start. */
 static void rebase(const struct model_thread *own, struct as_pipe *pipe)
 {
     const uint16_t again = AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
@@ -593,7 +595,7 @@ static void rebase(const struct model_thread *own, struct as_pipe *pipe)
         *times[i] = (*times[i] > own->border ? *times[i] : own->border + 1) - own->shift;
 }
 
-/* Code that is only counted is known to whoever counts it, and needs its place in the profile. */
+/* Code that is only counted is also reported to observers that count it, and it needs a location in the profile. */
 static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
                        uint32_t end, uint64_t times)
 {
@@ -602,7 +604,7 @@ static void on_skipped(void *context, struct as_thread *thread, const struct as_
         note_executed(model, block);
 }
 
-/* What a block does to caches, TLBs and predictors. */
+/* Updates caches, TLBs and predictors with a block. */
 static void warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct model_thread *own = thread->user;
@@ -625,13 +627,13 @@ static void warm_block(struct as_model *model, struct as_thread *thread, const s
 
 /* ---- blocks ---- */
 
-/* Whether all of an edge lies in the measured stretch, and behind another block of it. */
+/* Whether the whole edge lies in the measured stretch, after another block of it. */
 static bool is_within(const struct model_thread *own, const struct as_edge_run *run)
 {
     return own->within && run->base + (uint64_t)(int64_t)run->edge->records[0].fetch > own->border;
 }
 
-/* A run is part of the batch: along an edge, or with the records that are in their place already. */
+/* Adds a run to the batch: as an edge, or with its records, which are in place already. */
 static void add_run(struct model_thread *own, uint32_t number, struct as_edge_run *run)
 {
     struct as_pipe *pipes = own->buffer->pipes + own->n;
@@ -653,7 +655,7 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
     own->n += run->n;
 }
 
-/* A block that is executed for the first time, or otherwise than the last time. */
+/* For a block that is executed for the first time, or not like the last time. */
 static __attribute__((noinline)) const struct as_body *
 find_body(struct as_model *model, const struct as_block_exec *exec, const struct as_core_access **accesses)
 {
@@ -664,7 +666,7 @@ find_body(struct as_model *model, const struct as_block_exec *exec, const struct
     return as_bodies_find(&model->bodies, exec, accesses);
 }
 
-/* A block in its core, on whichever host thread. */
+/* Runs a block in its core, on whichever host thread. */
 static inline void run_body(struct as_model *model, struct model_thread *own, const struct as_body_run *run,
                             uint32_t path)
 {
@@ -690,7 +692,7 @@ static void run_apart(void *context, const struct as_body_run *run, uint32_t pat
     run_body(model, model->apart, run, path);
 }
 
-/* An execution that is not like the block's last one. */
+/* Puts in an execution that is not like the block's last one. */
 static __attribute__((noinline)) bool put_slowly(struct as_model *model, const struct as_block_exec *exec,
                                                  uint32_t path)
 {
@@ -708,7 +710,7 @@ static __attribute__((noinline)) bool put_slowly(struct as_model *model, const s
     return true;
 }
 
-/* False: it must run in place. */
+/* Returns false if the block must run in place. */
 static inline bool put_ahead(struct as_model *model, const struct as_block_exec *exec, uint32_t path)
 {
     struct as_ahead_block *block = as_ahead_room(model->ahead, exec->n_words);
@@ -763,7 +765,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         settle(model);
         as_model_cores_enter(&model->cores, &own->seat);
     }
-    if (__builtin_expect(!own->runs, 0)) /* it came back from a system call while nobody looked */
+    if (__builtin_expect(!own->runs, 0)) /* the thread returned from a system call unnoticed */
         catch_up(model, own);
     if (__builtin_expect(model->stretch.mode == AS_MODE_WARM, 0))
         warm_block(model, thread, exec);
@@ -802,7 +804,7 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return as_model_cores_clock(&model->cores, &((const struct model_thread *)thread->user)->seat);
 }
 
-/* Lines changed hands a short while ago. */
+/* Whether cache lines moved between cores a short while ago. */
 static bool shares(void *context)
 {
     const struct as_model *model = context;

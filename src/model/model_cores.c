@@ -8,7 +8,7 @@ static struct as_model_core *core_at(struct as_model_cores *cores, uint32_t numb
     return &cores->list.data[number];
 }
 
-/* One that an ended thread of the process left, else one that nobody has. */
+/* Returns a core that an ended thread of the process left, else one that no process owns. */
 static uint32_t pick_own(struct as_model_cores *cores, uint32_t process)
 {
     uint32_t free = UINT32_MAX;
@@ -23,7 +23,7 @@ static uint32_t pick_own(struct as_model_cores *cores, uint32_t process)
     return free == UINT32_MAX ? (uint32_t)cores->list.len : free;
 }
 
-/* The first of those with the fewest threads, in the order of the pinning. */
+/* Returns the first of the cores with the fewest threads, in the order of the pinning. */
 static uint32_t pick_shared(struct as_model_cores *cores)
 {
     const struct as_coherence_machine *machine = &cores->machine->coherence;
@@ -66,7 +66,7 @@ void as_model_cores_leave(struct as_model_cores *cores, struct as_seat *seat, st
         }
 }
 
-/* Since when nobody runs on the core. */
+/* The time since which the core is free. */
 static uint64_t free_since(const struct as_model_core *core)
 {
     return core->current ? as_core_time(core->current->core) : core->free_at;

@@ -1,8 +1,8 @@
-/* Numbers for call paths: one for each thread and node of its image's calling-context tree, so that what is added up by
- * path (as_pipe.path) can be told by thread and image afterwards.
+/* Numbers for call paths: one for each thread and node of its image's calling-context tree, so that sums by path
+ * (as_pipe.path) can later be separated by thread and image.
  *
- * Numbers are dense, from 1; 0 is an unknown path. Threads beyond the first AS_PATHS_THREADS share numbers, as those of
- * AS_PATHS_SHARED, so that a program that starts threads without end does not fill the memory.
+ * Numbers are dense and start at 1; 0 is an unknown path. Threads beyond the first AS_PATHS_THREADS share the numbers
+ * of AS_PATHS_SHARED, so that a program that keeps starting threads does not exhaust memory.
  */
 #ifndef AS_MODEL_PATHS_H
 #define AS_MODEL_PATHS_H

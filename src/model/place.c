@@ -17,7 +17,7 @@ static bool read_hex(const char *text, uint64_t *value)
     return errno == 0 && *end == 0;
 }
 
-/* A colon that is not one of "::". */
+/* Finds a colon that is not part of "::". */
 static const char *module_end(const char *text)
 {
     for (const char *at = strchr(text, ':'); at; at = strchr(at + 2, ':'))
@@ -42,7 +42,7 @@ bool as_place_parse(const char *text, struct as_place *place, struct as_error *e
     if (length == 0 || colon == text) {
         as_place_free(place);
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "'%s' names no place: give NAME, NAME+0xOFFSET, MODULE:NAME or 0xADDRESS", text);
+                                   "'%s' is not a place: give NAME, NAME+0xOFFSET, MODULE:NAME or 0xADDRESS", text);
     }
     place->function = as_strndup(name, length);
     return true;
@@ -56,7 +56,7 @@ void as_place_free(struct as_place *place)
     *place = (struct as_place){0};
 }
 
-/* "f(int)" is called "f" as well. */
+/* "f(int)" also matches "f". */
 static bool is_called(const char *function, const char *name)
 {
     size_t length = strlen(name);
@@ -70,7 +70,7 @@ bool as_place_holds(const struct as_place *place, const struct as_insn *insn, co
         return false;
     if (place->has_address)
         return insn->address == place->address || location->module_offset == place->address;
-    if (!location->function) /* where it has no name, it is called by its module */
+    if (!location->function) /* code without a name goes by its module */
         return place->has_offset && strcmp(place->function, location->module_name) == 0 &&
                place->offset == location->module_offset;
     if (!(is_called(location->function, place->function) || strcmp(location->raw_function, place->function) == 0))

@@ -1,11 +1,11 @@
 /* A place in a program, as users name it: a function, an instruction of it, or an address.
  *
- * NAME: all instructions of a function, named as in the symbol table, or demangled with or without parameters.
- * NAME+0x1c: one instruction of it. MODULE+0x1c: the same where the code has no names, as Assay calls it itself.
- * 0x10430: the instruction at that address of the run, or at that address of its file, as objdump shows it.
- * MODULE:…: one of these in one module (its file's name, or its path).
+ *   NAME       all instructions of a function, named as in the symbol table, or demangled with or without parameters
+ *   NAME+0x1c  one instruction of it; MODULE+0x1c likewise, for code without names, as Assay itself prints it
+ *   0x10430    the instruction at that address of the run, or at that address of its file, as objdump shows it
+ *   MODULE:…   one of these in one module (its file's name, or its path)
  *
- * Matching looks at instructions one by one, so that a place can be named before the code is loaded.
+ * Matching looks at instructions one by one, so a place can be named before the code is loaded.
  */
 #ifndef AS_MODEL_PLACE_H
 #define AS_MODEL_PLACE_H
