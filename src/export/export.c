@@ -36,7 +36,7 @@ bool as_export_no_series(const struct as_store *store, const char *name, struct 
     const struct as_store_series *series = as_store_series(store, &n);
     for (size_t i = 0; i < n; i++)
         as_str_add_word(&names, true, series[i].name);
-    as_error_set_status(err, AS_EXIT_USAGE, "--series=%.200s: %s has none of that name; it has %s", name,
+    as_error_set_status(err, AS_EXIT_USAGE, "--series=%.200s: %s has no series of that name; its series are %s", name,
                         as_store_file_name(store), n ? as_str_get(&names) : "none at all");
     as_str_free(&names);
     return false;

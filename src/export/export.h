@@ -12,24 +12,24 @@
 #include <stdio.h>
 
 struct as_export_options {
-    const char *series;  /* its name; NULL: the profile's first choice (json: all of them) */
-    const bool *threads; /* by number in the store, true for those that count; NULL: all */
+    const char *series;  /* name of the series; NULL: the profile's first choice (json: all of them) */
+    const bool *threads; /* by number in the store, true for threads to include; NULL: all */
     bool uncompressed;   /* pprof: without gzip */
-    uint64_t samples;    /* perf-script: write at most so many samples; 0: all */
-    bool thin_all;       /* … also of a series that has samples of its own */
-    /* Called with a line that a reader of the result should know; NULL: nobody is told. */
+    uint64_t samples;    /* perf-script: write at most this many samples; 0: all */
+    bool thin_all;       /* … also if the series has samples of its own */
+    /* Called with a line that the user should know; may be NULL. */
     void (*tell)(const char *line);
 };
 
 struct as_export_format {
     const char *name, *description;
-    bool binary; /* not for terminals */
-    /* Writes all of it. Failures of `out` are left to the caller (ferror); false with `err` for the rest. */
+    bool binary; /* must not be written to a terminal */
+    /* Writes the whole profile. The caller checks `out` with ferror; other failures return false and set `err`. */
     bool (*write)(struct as_store *store, const struct as_export_options *options, FILE *out, struct as_error *err);
 };
 
 extern const struct as_export_format *const as_export_formats[]; /* NULL-terminated */
-const struct as_export_format *as_export_find(const char *name); /* NULL: there is none */
+const struct as_export_format *as_export_find(const char *name); /* NULL: unknown name */
 void as_export_format_names(char *text, size_t size);            /* "pprof, folded …" */
 
 #endif

@@ -1,4 +1,4 @@
-/* Callgrind's format, version 1 (valgrind.org, "Callgrind Format Specification"): the own cost of each function by
+/* Callgrind's format, version 1 (valgrind.org, "Callgrind Format Specification"): the self cost of each function by
  * instruction, and for each of its calls the cost of the callee. The events are the time and its components: the
  * largest by name, the rest in one.
  *
@@ -12,13 +12,13 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-enum { MOST_EVENTS = 13 }; /* the time, its components, and the rest of them */
+enum { MOST_EVENTS = 13 }; /* events: the time, its components, and one for the remaining components */
 
 struct fn {
-    uint32_t function, module; /* function NONE: the code of a module that has no function */
+    uint32_t function, module; /* function NONE: code of a module outside any function */
 };
 
-/* Own cost, in units; the parts alone: they add up. */
+/* Self cost in units; only the parts are kept, because they add up. */
 struct cost {
     uint32_t fn, instruction;
     uint64_t address;
@@ -43,7 +43,7 @@ struct writer {
     struct as_map by_function, by_module; /* to fn + 1 */
     struct as_map executions;             /* by instruction */
     struct as_map targets;                /* by call site: how many callees */
-    struct as_strings *names[3];          /* what was compressed already, by context */
+    struct as_strings *names[3];          /* names written already, by context */
     struct as_strings *call_keys, *event_names;
     AS_VEC(struct fn) fns;
     AS_VEC(struct cost) costs;
@@ -134,7 +134,7 @@ static uint32_t fn_of_path(struct writer *writer, const struct as_store_path *pa
     return fn_of(writer, path->function, module);
 }
 
-/* The call that leads to a path, as a number; paths with the same caller, call and callee share it. */
+/* Returns the number of the call that leads to a path; paths with the same caller, call and callee share it. */
 static uint32_t call_of(struct writer *writer, const struct as_store_path *paths, uint32_t at)
 {
     const struct as_store_path *path = &paths[at];
@@ -153,7 +153,7 @@ static uint32_t call_of(struct writer *writer, const struct as_store_path *paths
     return number;
 }
 
-/* Time of each path with what it calls, in parts. Parents come before their children. */
+/* The time of each path with everything it calls, by part. Parents come before their children. */
 static uint64_t *path_totals(const struct writer *writer, const struct as_store_path *paths, size_t n)
 {
     size_t width = writer->n_parts;
@@ -169,7 +169,7 @@ static uint64_t *path_totals(const struct writer *writer, const struct as_store_
     return totals;
 }
 
-/* Whether each path's call is open already further up: depth first, by parents and siblings. */
+/* Finds out whether each path's call is open already further up the stack: depth first, by parents and siblings. */
 struct walk {
     const struct as_store_path *paths;
     const uint32_t *call;      /* by path: number + 1; 0: a root */
@@ -251,7 +251,7 @@ static void add_calls(struct writer *writer)
 
 enum context { FILES, FUNCTIONS, OBJECTS };
 
-/* Readers take blanks at its ends for none of the name, and one of nothing else for no name at all. */
+/* Readers strip blanks at both ends of a name, and take a name of blanks only for no name. */
 static void add_name(struct as_str *text, const char *name)
 {
     const char *quote = name[0] == ' ' || name[strlen(name) - 1] == ' ' ? "\"" : "";
@@ -260,7 +260,7 @@ static void add_name(struct as_str *text, const char *name)
     as_str_add(text, quote);
 }
 
-/* "(3) name" the first time, "(3)" from then on. */
+/* Writes "(3) name" the first time, "(3)" from then on. */
 static void put_name(struct writer *writer, const char *key, enum context context, const char *name)
 {
     as_str_clear(&writer->text);
@@ -283,7 +283,8 @@ static const char *file_path(const struct writer *writer, uint32_t file)
     return file == AS_STORE_NONE ? NULL : as_store_files(writer->view.store, &n)[file];
 }
 
-/* Readers know a function by its file and name: where there is no file, its object keeps it apart from its namesakes.
+/* Readers identify a function by its file and name. If there is no file, its object tells it from functions of the same
+ * name.
  */
 static void put_source(struct writer *writer, const char *key, const char *file, uint32_t module)
 {
@@ -295,7 +296,7 @@ static void put_source(struct writer *writer, const char *key, const char *file,
 
 static const struct as_export_frame *frame_of(struct writer *writer, const struct fn *fn)
 {
-    uint32_t frame = as_export_function_frame(&writer->frames, fn->function, fn->module); /* may move them */
+    uint32_t frame = as_export_function_frame(&writer->frames, fn->function, fn->module); /* may move the frames */
     return &writer->frames.frames.data[frame];
 }
 
@@ -320,7 +321,7 @@ static bool put_values(struct writer *writer, uint64_t address, uint32_t line, c
     return true;
 }
 
-/* `file`: the one that lines are counted in at the moment. */
+/* `file`: the file that lines currently refer to. */
 static void put_file(struct writer *writer, const struct fn *fn, uint32_t wanted, uint32_t *file)
 {
     if (wanted == *file || wanted == AS_STORE_NONE)
@@ -392,7 +393,7 @@ static void put_functions(struct writer *writer)
     }
 }
 
-/* Events are letters, digits and '_' here; their real names stand behind them. */
+/* Event names consist of letters, digits and '_' here; the real names follow them. */
 static void event_name(struct writer *writer, size_t part, char *name, char *full, size_t size)
 {
     size_t before = as_strings_count(writer->event_names);

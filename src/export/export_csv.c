@@ -1,6 +1,6 @@
 /* CSV (RFC 4180): a row for each instruction that has time, a column for each combination of events. Times are in the
- * unit of the series, to its millionth where it is divided further; a row's components add up to its time, and the rows
- * to the total. */
+ * unit of the series, to a millionth of it if the series has fractions. The components of a row add up to its time, and
+ * the rows add up to the total. */
 #include "base/csv.h"
 #include "base/map.h"
 #include "export/export_frames.h"
@@ -23,7 +23,7 @@ struct writer {
     AS_VEC(struct item) items; /* the cells, by instruction */
     struct as_map masks;       /* events to column */
     struct as_map executions;  /* by instruction */
-    uint64_t *units;           /* of the row at hand, by column */
+    uint64_t *units;           /* of the current row, by column */
     struct as_export_rounder rounder;
 };
 
@@ -109,7 +109,7 @@ static void add_location(struct writer *writer, const struct as_store_insn *insn
     add_text(writer, insn->text);
 }
 
-/* Threads and paths together. */
+/* Adds up threads and paths. */
 static bool put_row(struct writer *writer, size_t first, size_t end, struct as_error *err)
 {
     const struct as_export_view *view = &writer->view;

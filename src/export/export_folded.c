@@ -1,4 +1,4 @@
-/* Folded stacks: one line `outermost;…;innermost COUNT` a stack, for FlameGraph's scripts and compatible tools. The
+/* Folded stacks: one line `outermost;…;innermost COUNT` per stack, for FlameGraph's scripts and compatible tools. The
  * count is the stack's own time, in whole units of the series; the lines add up to its total. */
 #include "export/export_internal.h"
 #include "export/export_text.h"
@@ -45,4 +45,4 @@ static bool write_folded(struct as_store *store, const struct as_export_options 
 }
 
 const struct as_export_format as_export_folded = {
-    .name = "folded", .description = "one line a stack, for flame graphs", .write = write_folded};
+    .name = "folded", .description = "one line per stack, for flame graphs", .write = write_folded};

@@ -58,7 +58,8 @@ static uint32_t add_frame(struct as_export_frames *frames, struct as_export_fram
     return (uint32_t)frames->frames.len - 1;
 }
 
-/* Code without a symbol is its module's, in brackets, all of it; a function without a name is named by where it is. */
+/* Code without a symbol becomes one frame, its module's name in brackets. A function without a name is named by its
+ * address. */
 static uint32_t add_function_frame(struct as_export_frames *frames, uint32_t function, uint32_t module)
 {
     const struct as_export_view *view = frames->view;
@@ -97,8 +98,8 @@ uint32_t as_export_function_frame(struct as_export_frames *frames, uint32_t func
     return frame;
 }
 
-/* An inlined function is known by its name and module; the profile does not tell where it is defined, but the lines of
- * its instructions are in its file. */
+/* An inlined function is identified by its name and module. The profile does not store where it is defined, but the
+ * lines of its instructions are in its file. */
 static uint32_t frame_of_inline(struct as_export_frames *frames, const char *name, uint32_t file, uint32_t module)
 {
     uint32_t name_number = as_strings_intern(frames->names, name);
@@ -122,7 +123,8 @@ static void add_line(struct as_export_frames *frames, struct as_export_location 
     location->n++;
 }
 
-/* The innermost function has the instruction's line, the one around it the line where that was inlined, and so on. */
+/* The innermost function has the instruction's line, the function around it the line where it was inlined, and so
+ * on. */
 static void add_lines(struct as_export_frames *frames, struct as_export_location *location,
                       const struct as_store_location *at)
 {
@@ -177,7 +179,7 @@ static uint32_t place_in_function(struct as_export_frames *frames, uint32_t func
     return (uint32_t)frames->locations.len - 1;
 }
 
-/* A call site in another function than the parent's says nothing of where in the parent the stack stands. */
+/* A call site outside the parent function does not show where in the parent the stack is. */
 uint32_t as_export_location_of_call(struct as_export_frames *frames, uint32_t path)
 {
     size_t n;

@@ -1,8 +1,9 @@
-/* JSON: the whole profile, table by table, as doc/format/profile.md describes it; numbers of things are indices into
- * the arrays here. Times are in units, exact, with the scale of their series beside them.
+/* JSON: the whole profile, table by table, as doc/format/profile.md describes it; ids are indices into the arrays here.
+ * Times are exact, in units, and each series has its scale.
  *
- * Everything follows from the tables' descriptors (store_table.h): a table of a key and a value is an object, one of a
- * single text an array of strings, any other an array of objects; what belongs to a series is inside it. */
+ * The layout follows from the tables' descriptors (store_table.h): a table of a key and a value becomes an object, one
+ * of a single text an array of strings, any other an array of objects. Tables that belong to a series are inside it.
+ */
 #include "base/bytes.h"
 #include "base/json.h"
 #include "export/export_internal.h"
@@ -93,19 +94,19 @@ static void put_column(struct writer *writer, const char *name, const struct as_
     case AS_COLUMN_BYTES:
         put_bytes(json, name, where);
         break;
-    default: /* a row's number is its place in the array */
+    default: /* a row's id is its index in the array */
         break;
     }
 }
 
 /* ---- tables ---- */
 
-/* A table while it is written. */
+/* A table that is being written. */
 struct put {
     struct writer *writer;
     const struct as_store_table *table;
-    const struct as_store_column *series, *thread; /* NULL: its rows have none */
-    uint32_t only;                                 /* of this series; NONE: of all */
+    const struct as_store_column *series, *thread; /* NULL: its rows have no such column */
+    uint32_t only;                                 /* rows of this series only; NONE: all */
 };
 
 static bool is_pairs(const struct as_store_table *table)
@@ -160,7 +161,7 @@ static bool put_table(struct writer *writer, enum as_store_table_id id, uint32_t
         as_json_object(writer->json, table->name);
     else
         as_json_array(writer->json, table->name);
-    /* Branches are not kept by thread: with a filter by thread they are left out. */
+    /* Branches are not stored by thread, so a filter by thread leaves them out. */
     bool left_out = id == AS_TABLE_BRANCHES && writer->options->threads;
     bool ok = left_out || as_store_each(writer->store, id, series, put_row, &put, err);
     as_json_end(writer->json);
@@ -225,7 +226,7 @@ static bool write_json(struct as_store *store, const struct as_export_options *o
     bool ok =
         put_tables(&writer, about, sizeof about / sizeof *about, AS_STORE_NONE, err) && put_series(&writer, only, err);
     as_json_end(writer.json);
-    (void)as_json_finish(writer.json); /* the caller looks at the file */
+    (void)as_json_finish(writer.json); /* the caller checks the file */
     return ok;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file that was run: not another of its name. */
+/* Whether this is the file that was run, not another one of the same name. */
 static bool is_unchanged(int fd, const struct as_store_module *module)
 {
     struct stat info;
@@ -23,8 +23,8 @@ static bool is_elf64(const Elf64_Ehdr *header)
            header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_phentsize == sizeof(Elf64_Phdr);
 }
 
-/* By the segment around `address`, which counts as the file does. Segments are mapped in whole pages, so the page that
- * one begins in belongs to it. */
+/* Finds the segment that contains `address`, an address as in the file. Segments are mapped in whole pages, so the page
+ * in which one begins belongs to it. */
 static bool find_offset(int fd, uint64_t address, uint64_t *offset)
 {
     enum { PAGE = 4096 };

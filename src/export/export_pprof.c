@@ -51,11 +51,11 @@ struct writer {
     const struct as_export_view *view;
     struct as_export_frames frames;
     struct as_proto_file file;
-    struct as_strings *strings; /* clean; "" is number 0 */
+    struct as_strings *strings; /* cleaned; "" has number 0 */
     struct as_str message, inner, clean;
-    bool samples;                                   /* there is a column of them */
-    uint64_t key_thread, key_number, key_component; /* strings */
-    struct as_map thread_names, component_names;    /* by thread, by events: strings */
+    bool samples;                                   /* there is a column of samples */
+    uint64_t key_thread, key_number, key_component; /* numbers of strings */
+    struct as_map thread_names, component_names;    /* numbers of strings by thread, by events */
     struct as_export_rounder rounder;
 };
 
@@ -66,7 +66,7 @@ static uint64_t string(struct writer *writer, const char *text)
     return as_strings_intern(writer->strings, as_str_get(&writer->clean));
 }
 
-/* The message at hand becomes a field of the profile. */
+/* Adds the finished message to the profile as a field. */
 static void put(struct writer *writer, uint32_t field)
 {
     struct as_str whole = {0};
@@ -162,7 +162,7 @@ static void put_samples(struct writer *writer)
 /* ---- code ---- */
 
 struct range {
-    uint64_t low, high; /* high 0: none */
+    uint64_t low, high; /* high 0: not touched */
 };
 
 static void put_mapping(struct writer *writer, size_t module, const struct range *range)
@@ -180,7 +180,7 @@ static void put_mapping(struct writer *writer, size_t module, const struct range
     put(writer, PROFILE_MAPPING);
 }
 
-/* The module that was run: pprof takes the first mapping for it. */
+/* The module that was run: pprof expects it in the first mapping. */
 static size_t main_module(const struct writer *writer)
 {
     size_t n;
@@ -196,7 +196,7 @@ static size_t main_module(const struct writer *writer)
     return 0;
 }
 
-/* The profile does not keep what was mapped where: a mapping here reaches from the first to the last page that the
+/* The profile does not store what was mapped where, so a mapping here reaches from the first to the last page that the
  * stacks touch. */
 static void put_mappings(struct writer *writer)
 {
@@ -328,5 +328,7 @@ static bool write_pprof(struct as_store *store, const struct as_export_options *
     return ok;
 }
 
-const struct as_export_format as_export_pprof = {
-    .name = "pprof", .description = "protocol buffer of pprof, gzip'd", .binary = true, .write = write_pprof};
+const struct as_export_format as_export_pprof = {.name = "pprof",
+                                                 .description = "protocol buffer of pprof, compressed with gzip",
+                                                 .binary = true,
+                                                 .write = write_pprof};

@@ -1,7 +1,7 @@
 /* See export_proto.h. */
 #include "export/export_proto.h"
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2, GZIP = 16 }; /* GZIP: zlib's sign for gzip's header */
+enum { WIRE_VARINT = 0, WIRE_BYTES = 2, GZIP = 16 }; /* GZIP: added to zlib's window size, asks for gzip's header */
 
 void as_proto_varint(struct as_str *out, uint64_t value)
 {
@@ -50,7 +50,7 @@ static void deflate_all(struct as_proto_file *file, int flush)
     do {
         file->stream.next_out = buffer;
         file->stream.avail_out = sizeof buffer;
-        deflate(&file->stream, flush); /* cannot fail: its state is sound and there is room */
+        deflate(&file->stream, flush); /* cannot fail: the state is valid and there is room */
         fwrite(buffer, 1, sizeof buffer - file->stream.avail_out, file->out);
     } while (file->stream.avail_out == 0);
 }

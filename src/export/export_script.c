@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-enum { MOST_SAMPLES = 1 << 26 }; /* in a file: with more of them, each stack is one */
+enum { MOST_SAMPLES = 1 << 26 }; /* most samples in a file: beyond that, each stack is one sample */
 
 #define BLANKS " \t\n\v\f\r"
 
@@ -21,11 +21,11 @@ struct writer {
     struct as_export_frames frames;
     FILE *out;
     struct as_str head, event, stack;
-    uint64_t number; /* samples written */
+    uint64_t number; /* number of samples written */
     struct as_export_rounder rounder;
-    uint64_t thinned;  /* samples to take; 0: all is written */
-    uint64_t due;      /* those that were */
-    uint64_t position; /* units of the stacks until now */
+    uint64_t thinned;  /* samples to choose; 0: all are written */
+    uint64_t due;      /* samples chosen so far */
+    uint64_t position; /* units of the stacks so far */
 };
 
 static void add_frame(struct writer *writer, const struct as_export_location *location, uint32_t line)
@@ -81,13 +81,13 @@ static void put_sample(struct writer *writer, uint64_t period)
             time / 1000000, time % 1000000, period, as_str_get(&writer->event), as_str_get(&writer->stack));
 }
 
-/* Samples `number` … of the thinned ones begin at this many units. */
+/* The time, in units, at which thinned sample `number` begins. */
 static uint64_t edge(const struct writer *writer, uint64_t number)
 {
     return (uint64_t)((unsigned __int128)writer->view->units * number / writer->thinned);
 }
 
-/* Each sample lies in the middle of the time that it stands for. */
+/* Each sample is in the middle of the time that it stands for. */
 static void put_thinned(struct writer *writer, const struct as_export_cell *cell, uint64_t units)
 {
     bool made = false;
@@ -106,7 +106,7 @@ static void put_thinned(struct writer *writer, const struct as_export_cell *cell
     }
 }
 
-/* All events of a stack at once: the text has no place for them. */
+/* Writes all events of a stack together, because the text has no field for them. */
 static void put_cells(struct writer *writer, const struct as_export_cell *cell, uint64_t units, uint64_t samples)
 {
     if (writer->thinned) {
@@ -122,7 +122,7 @@ static void put_cells(struct writer *writer, const struct as_export_cell *cell, 
         put_sample(writer, value / samples + (i < value % samples));
 }
 
-/* The end of the cells that have one stack. */
+/* The end of the cells that belong to one stack. */
 static size_t stack_end(const struct writer *writer, size_t first)
 {
     const struct as_export_cell *cells = writer->view->cells.data;
@@ -162,7 +162,7 @@ static void thin_out(struct writer *writer, const struct as_export_options *opti
     if (all <= options->samples)
         return;
     writer->thinned = options->samples;
-    snprintf(line, sizeof line, "%" PRIu64 " samples at equal distances stand for the time of %" PRIu64 " %s",
+    snprintf(line, sizeof line, "%" PRIu64 " evenly spaced samples stand for the time of %" PRIu64 " %s",
              options->samples, all, exact ? "stacks; --samples=0 writes them all" : "samples");
     if (options->tell)
         options->tell(line);

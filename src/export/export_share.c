@@ -3,7 +3,7 @@
 
 #include "base/search.h"
 
-/* A path's time, with where it is to be taken from: one instruction, or all of a function (instruction NONE). */
+/* The time of a path, and its source: one instruction, or all of a function (instruction NONE). */
 struct demand {
     uint32_t thread, function, instruction, path;
     uint64_t units, samples;
@@ -13,7 +13,7 @@ static int compare_demands(const void *a, const void *b)
 {
     const struct demand *x = a, *y = b;
     if ((x->instruction == AS_STORE_NONE) != (y->instruction == AS_STORE_NONE))
-        return x->instruction == AS_STORE_NONE ? 1 : -1; /* those that know more choose first */
+        return x->instruction == AS_STORE_NONE ? 1 : -1; /* paths that name an instruction choose first */
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     if (x->function != y->function)
@@ -69,7 +69,7 @@ static bool serves(const struct as_export_supply *supply, const struct demand *d
            (demand->instruction == AS_STORE_NONE || supply->instruction == demand->instruction);
 }
 
-/* The part of the supply that a demand may take from. */
+/* The part of the supply that a demand may draw from. */
 static struct as_export_supply *source_of(const struct demand *demand, struct as_export_supply *supply, size_t n,
                                           size_t *size)
 {
@@ -100,8 +100,8 @@ struct portion {
     uint64_t wanted, all, seen, given;
 };
 
-/* The next part of `wanted` in proportion to `part` of `all`. Never more than `part`, and the last ones make it whole:
- * sums are rounded, not parts. */
+/* Returns the next share of `wanted`, in proportion to `part` of `all`. It never exceeds `part`, and the last shares
+ * complete it: sums are rounded, not parts. */
 static uint64_t portion_of(struct portion *portion, uint64_t part)
 {
     if (portion->all == 0)
@@ -129,7 +129,7 @@ static void share_in_proportion(struct as_export_view *view, const struct demand
     }
 }
 
-/* From where the demand before has left off. */
+/* Continues where the preceding demand stopped. */
 static void take_in_turn(struct as_export_view *view, const struct demand *demand, struct as_export_supply *source,
                          size_t n, size_t *at)
 {
@@ -142,7 +142,7 @@ static void take_in_turn(struct as_export_view *view, const struct demand *deman
         samples -= count;
         take(view, demand->path, from, part, count);
         if (from->units && units == 0)
-            return; /* samples that are left are none of this instruction's */
+            return; /* the remaining samples belong to other instructions */
         ++*at;
     }
 }

@@ -32,7 +32,7 @@ static void write_frames(struct writer *writer)
     as_json_end(writer->json);
 }
 
-/* The units that speedscope knows; cycles are none of them. */
+/* The units that speedscope knows; cycles are not among them. */
 static const char *unit_of(const struct as_store_series *series)
 {
     static const char *const known[] = {"nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"};
@@ -130,7 +130,7 @@ static bool write_speedscope(struct as_store *store, const struct as_export_opti
     as_export_tree_build(&writer.tree, &writer.frames, false);
     weigh(&writer);
     write_document(&writer);
-    (void)as_json_finish(writer.json); /* the caller looks at the file */
+    (void)as_json_finish(writer.json); /* the caller checks the file */
     free(writer.weights);
     as_export_tree_free(&writer.tree);
     as_export_frames_free(&writer.frames);
@@ -139,4 +139,4 @@ static bool write_speedscope(struct as_store *store, const struct as_export_opti
 }
 
 const struct as_export_format as_export_speedscope = {
-    .name = "speedscope", .description = "JSON of speedscope, a profile a thread", .write = write_speedscope};
+    .name = "speedscope", .description = "JSON of speedscope, one profile per thread", .write = write_speedscope};

@@ -6,8 +6,8 @@ struct builder {
     struct as_export_frames *frames;
     bool by_name;
     struct as_map children; /* parent << 32 | frame or name, to a node */
-    struct as_map leaves;   /* of the thread at hand: node to leaf + 1 */
-    uint32_t *above;        /* by path: node of what called it */
+    struct as_map leaves;   /* of the current thread: node to leaf + 1 */
+    uint32_t *above;        /* by path: node of its caller */
 };
 
 static uint32_t child_of(struct builder *builder, uint32_t parent, uint32_t frame)

@@ -48,7 +48,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The components of one time; what they leave of it is time without events, and more than it is cut. */
+/* Writes the components of one time. The remainder is time without events; components beyond the time are cut. */
 static size_t split_time(const struct as_export_view *view, const struct as_store_time *time, size_t at,
                          as_export_supplies *all)
 {
@@ -87,7 +87,7 @@ static bool before(const struct as_store_component *part, const struct as_store_
     return part->instruction != time->instruction ? part->instruction < time->instruction : part->thread < time->thread;
 }
 
-/* False where the sum leaves 63 bits, which no format could hold. */
+/* Returns false if the sum exceeds 63 bits, which no format could hold. */
 static bool gather(struct as_export_view *view, as_export_supplies *all, struct as_error *err)
 {
     const struct as_store_raw *raw = &view->raw;
@@ -96,10 +96,10 @@ static bool gather(struct as_export_view *view, as_export_supplies *all, struct 
         const struct as_store_time *time = &raw->times[i];
         if (__builtin_add_overflow(view->units, time->units, &view->units) || view->units > INT64_MAX ||
             __builtin_add_overflow(view->samples, time->samples, &view->samples) || view->samples > INT64_MAX)
-            return as_error_set(err, "%s: the times of series %s add up to more than 63 bits hold",
+            return as_error_set(err, "%s: the times of series %s add up to more than 63 bits",
                                 as_store_file_name(view->store), view->series->name);
         while (at < raw->n_components && before(&raw->components[at], time))
-            at++; /* components of a time that is not there */
+            at++; /* components without a time are skipped */
         at = split_time(view, time, at, all);
     }
     if (all->len > 0)

@@ -23,7 +23,7 @@ struct as_export_cell {
     uint64_t events, units, samples;
 };
 
-/* Events that cells have, with their time. */
+/* A set of events that cells have, with its time. */
 struct as_export_mask {
     uint64_t events, units, samples;
 };
@@ -35,28 +35,28 @@ struct as_export_view {
     struct as_store_raw raw;
     AS_VEC(struct as_export_cell) cells; /* by thread, path, instruction, events */
     AS_VEC(struct as_export_mask) masks; /* most time first */
-    uint64_t units, samples;             /* of all cells: those of the series in the threads that count */
+    uint64_t units, samples;             /* sums of all cells: those of the series in the chosen threads */
     bool has_components;
-    size_t fine_left; /* while time is shared out */
+    size_t fine_left; /* counts down while time is divided */
 };
 
 bool as_export_view_open(struct as_export_view *view, struct as_store *store, const struct as_export_options *options,
                          struct as_error *err) AS_MUST_CHECK;
 void as_export_view_free(struct as_export_view *view);
 
-/* What a unit is called: "cycles"; never NULL. */
+/* The name of a unit, such as "cycles"; never NULL. */
 const char *as_export_unit(const struct as_store_series *series);
 
 /* ---- export_share.c ---- */
 
-/* Time of an instruction with exactly these events, as far as no path has taken it. */
+/* The time of an instruction with exactly these events that no path has taken yet. */
 struct as_export_supply {
     uint32_t thread, function, instruction;
     uint64_t events, units, samples;
 };
 
-/* Gives the time of paths out of `supply` (sorted by thread, function, instruction, events), which keeps the rest, as
- * cells. */
+/* Takes the time of paths out of `supply` (sorted by thread, function, instruction, events) and adds it as cells.
+ * `supply` keeps the rest. */
 void as_export_share(struct as_export_view *view, struct as_export_supply *supply, size_t n);
 
 #endif

@@ -56,7 +56,7 @@ for format in pprof folded speedscope perf-script csv; do
 done
 check_same "perf-script: an entry for each sample" 7 "$(grep -c cycles:ppp: samples.perf-script)"
 check_same "perf-script: an exact series of many stacks has 10000" 10000 "$(grep -c ' cycles: $' large.perf-script)"
-check_same "… which is told" 1 "$("$ASSAY" export --to=perf-script -o x large.db 2>&1 | grep -c '10000 samples at equal distances stand for the time of [0-9]* stacks; --samples=0')"
+check_same "… which is told" 1 "$("$ASSAY" export --to=perf-script -o x large.db 2>&1 | grep -c '10000 evenly spaced samples stand for the time of [0-9]* stacks; --samples=0')"
 check_same "… is what was asked for" 77 "$("$ASSAY" export --to=perf-script --samples=77 large.db 2>/dev/null | grep -c ' cycles: $')"
 "$ASSAY" export --to=perf-script --samples=77 large.db 2>/dev/null >thinned.perf-script
 check_stdout_equals "$("$READ" profile large.db golden)" "… with all of the time" "$READ" perf-script thinned.perf-script
@@ -148,8 +148,8 @@ check_fails 2 'unknown format .svg.; the formats are pprof, folded, callgrind, s
 check_fails 2 'to is missing; the formats are pprof' "no format" "$ASSAY" export small.db
 check_fails 2 'one profile at a time' "two profiles" "$ASSAY" export --to=csv small.db large.db
 check_fails 2 'uncompressed is for pprof' "--uncompressed elsewhere" "$ASSAY" export --to=csv --uncompressed small.db
-check_fails 2 'series=tea: small.db has none of that name; it has golden, cycles:ppp' "no such series" "$ASSAY" export --to=csv --series=tea small.db
-check_fails 2 'series=tea: small.db has none of that name; it has golden, cycles:ppp' "no such series in json" "$ASSAY" export --to=json --series=tea small.db
+check_fails 2 'series=tea: small.db has no series of that name; its series are golden, cycles:ppp' "no such series" "$ASSAY" export --to=csv --series=tea small.db
+check_fails 2 'series=tea: small.db has no series of that name; its series are golden, cycles:ppp' "no such series in json" "$ASSAY" export --to=json --series=tea small.db
 check_fails 2 'no thread .7' "no such thread" "$ASSAY" export --to=csv --thread=7 small.db
 check_fails 2 'no thread .x' "a thread that is no number" "$ASSAY" export --to=csv --thread=x small.db
 check_fails 125 'has no series: nothing was measured' "an empty profile" "$ASSAY" export --to=folded empty.db
