@@ -1,10 +1,11 @@
-/* The branches of samples' branch stacks (LBR and its like), and the sampled branches of IBS and SPE, added up by where
- * they are and where they go. See import.h.
+/* Adds up the branches of samples' branch stacks (LBR and the like), and the sampled branches of IBS and SPE, by source
+ * and target. See import.h.
  */
 #include "base/saturate.h"
 #include "import/import_internal.h"
 
-/* A stack may hold branches into and out of the kernel, whatever was sampled: its addresses are in the upper half. */
+/* A branch stack may contain branches into and out of the kernel, whatever was sampled; the kernel's addresses are in
+ * the upper half. */
 static uint32_t instruction_at(struct as_import *import, const struct as_perf_sample *sample, uint64_t address)
 {
     bool upper = address >> 63;
@@ -38,7 +39,7 @@ void as_import_sample_branches(struct as_import *import, const struct as_perf_sa
     import->branches.stacks += sample->n_branches > 0;
     for (size_t i = 0; i < sample->n_branches; i++) {
         const struct as_perf_branch *branch = &sample->branches[i];
-        if (branch->from != 0 || branch->to != 0) /* else the processor left it empty */
+        if (branch->from != 0 || branch->to != 0) /* both 0: the processor left the entry empty */
             add_branch(import, sample, branch);
     }
     import->branches.sampled += facts->branched;

@@ -1,8 +1,9 @@
-/* The code of a recording, as a profile has it. See import.h.
+/* Turns the code of a recording into that of a profile. See import.h.
  *
- * Instructions get their numbers when a sample first meets them, and their source lines when all samples are there:
- * debug information takes seconds and many megabytes to read, and while a program is recorded the recorder shall be
- * quick and small. It is read for one file after the other. */
+ * Instructions get their numbers when a sample first refers to them, but their source lines only after the last sample:
+ * reading debug information takes seconds and many megabytes, and the recorder must stay quick and small while the
+ * program runs. It is read for one file after the other.
+ */
 #include "import/import_internal.h"
 
 #include <elf.h>
@@ -61,7 +62,7 @@ static void add_module(struct as_import_code *code, const struct as_perf_locatio
         .base = module.base, .matched = matched, .path = as_strings_get(code->names, name), .fd = -1};
 }
 
-/* A file that was replaced during the recording has another build-id, and is another module. */
+/* A file that was replaced during the recording has another build-id, and becomes another module. */
 uint32_t as_import_code_module(struct as_import_code *code, const struct as_perf_location *recorded, uint64_t address)
 {
     char *key = as_format("%s\n%s", recorded->build_id ? recorded->build_id : "", recorded->module);
@@ -79,11 +80,11 @@ static const char *short_name(const struct as_perf_location *recorded)
     return recorded->module_name ? recorded->module_name : recorded->module;
 }
 
-/* Where a file is not there, nothing tells its functions apart: all of its code is one, which has the module's name, so
- * that callers in it are not lost. What lies in no module has none. */
+/* If a file is missing, its functions cannot be told apart: all of its code becomes one function with the module's
+ * name, so that callers in it are not lost. Code outside all modules has no function. */
 static uint32_t whole_module(struct as_import_code *code, uint32_t module, const struct as_perf_location *recorded)
 {
-    enum { NOWHERE = 1 }; /* no function starts at this offset of a file */
+    enum { NOWHERE = 1 }; /* an offset at which no function of a file starts */
     if (strcmp(recorded->module, "[unknown]") == 0)
         return AS_STORE_NONE;
     uint64_t *number = as_map_put(&code->modules.data[module].functions, NOWHERE);
@@ -103,13 +104,13 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
     bool named = recorded->function != NULL;
     if (!named && recorded->function_start == 0)
         return whole_module(code, module, recorded);
-    /* Text may name a function without telling where it begins. */
+    /* Text may name a function without its start address. */
     uint64_t key = recorded->function_start != UINT64_MAX
                        ? recorded->function_start
                        : UINT64_MAX - as_strings_intern(code->names, recorded->function);
     uint64_t *number = as_map_put(&code->modules.data[module].functions, key);
     if (*number == 0) {
-        /* Code without symbols is known by its module and offset, as in the model. */
+        /* Code without symbols is named by its module and offset, as in the model. */
         char *made = named ? NULL : as_format("%s+0x%" PRIx64, short_name(recorded), recorded->function_start);
         struct as_store_function function = {
             .name = named ? recorded->function : made,
@@ -125,7 +126,7 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
     return (uint32_t)(*number - 1);
 }
 
-/* What `perf script` printed, in the terms of the spaces. */
+/* Converts what `perf script` printed to a location. */
 static void read_frame(const struct as_import_frame *frame, struct as_perf_location *recorded)
 {
     const struct as_perf_frame *text = frame->text;
@@ -218,7 +219,7 @@ static void find_line(struct as_import_code *code, struct as_import_insn *insn)
 
 /* ---- instructions ---- */
 
-/* Few files are open at a time: a recording may name thousands. */
+/* Only a few files are kept open: a recording may name thousands. */
 static int file_of_module(struct as_import_code *code, struct as_import_module *module)
 {
     if (module->fd >= 0)
@@ -236,7 +237,8 @@ static int file_of_module(struct as_import_code *code, struct as_import_module *
     return module->fd;
 }
 
-/* What the file's code is for; false where we have no decoder. Other than the recording, the file always says. */
+/* Returns the architecture of the file's code; false if there is no decoder for it. Unlike the recording, the file
+ * always states it. */
 static bool arch_of_file(int fd, enum as_arch *arch)
 {
     Elf64_Ehdr header;
@@ -312,8 +314,8 @@ static void step_back(struct as_import_location *location, uint64_t bytes)
     location->file_offset -= bytes;
 }
 
-/* The call that ends behind `location`, which is its last byte. Instructions cannot be read backwards: of all lengths that
- * a call can have, the most frequent that gives one is taken. */
+/* Finds the call whose last byte is at `location`. Instructions cannot be decoded backwards, so all lengths that a call
+ * can have are tried, the most frequent ones first. */
 static bool find_call(struct as_import_code *code, const struct as_import_location *location,
                       struct as_import_location *call)
 {
@@ -371,7 +373,7 @@ static void write_instruction(const struct as_import_code *code, const struct as
                                                                    .n_bytes = insn->n_bytes});
 }
 
-/* Numbers of instructions, those of a module side by side: as order[start[m]] … order[start[m + 1] - 1]. */
+/* Sorts the numbers of instructions by module: those of module m are order[start[m]] … order[start[m + 1] - 1]. */
 static void order_by_module(const struct as_import_code *code, uint32_t *order, size_t *start)
 {
     for (size_t i = 0; i < code->instructions.len; i++)

@@ -1,7 +1,8 @@
-/* Data accesses of a recording: which object an address belongs to, and how often what was accessed. See import.h.
+/* Data accesses of a recording: the object that an address belongs to, and the number of accesses. See import.h.
  *
- * An object is a variable of a module, or a section of it where no symbol covers the address; a mapped file; the heap;
- * a stack; or a mapping without a name, each of which is an object of its own: a large allocation is one.
+ * An object is a variable of a module, or a section of the module if no symbol covers the address; a mapped file; the
+ * heap; a stack; or a mapping without a name. Each such mapping is an object of its own, because a large allocation is
+ * one.
  */
 #include "base/saturate.h"
 #include "base/search.h"
@@ -10,9 +11,10 @@
 #include <inttypes.h>
 
 enum {
-    MOST_REGIONS = 4096,   /* mappings without a name; what comes later is one object */
-    RED_ZONE = 256,        /* bytes below the stack pointer that a function may use */
-    STACK_MOST = 64 << 20, /* bytes above it that may be the main thread's stack: that grows without a record */
+    MOST_REGIONS = 4096, /* most mappings without a name; all further ones are one object */
+    RED_ZONE = 256,      /* bytes below the stack pointer that a function may use */
+    /* Bytes above the stack pointer that may still be the main thread's stack, which grows without a record. */
+    STACK_MOST = 64 << 20,
 };
 
 void as_import_data_open(struct as_import *import)
@@ -46,7 +48,8 @@ static uint32_t named_region(struct as_import *import, const char *name)
     return object_of(import, &(struct as_store_object){.module = AS_STORE_NONE, .name = name});
 }
 
-/* In the mapping that the stack pointer is in, not below it. The main thread's stack may have outgrown its mapping. */
+/* Whether the address is in the stack pointer's mapping and not below the pointer. The main thread's stack may have
+ * outgrown its mapping. */
 static bool on_stack(struct as_import *import, const struct as_import_touch *touch, const struct as_perf_data *data)
 {
     struct as_perf_data stack;
@@ -203,7 +206,7 @@ void as_import_sort_accesses(struct as_import *import)
         qsort(data->accesses.data, data->accesses.len, sizeof *data->accesses.data, by_event);
 }
 
-/* The first of an event. */
+/* The first access of an event. */
 static size_t first_of(const struct as_import_data *data, uint32_t event)
 {
     return as_search(0, data->accesses.len, i, data->accesses.data[i].event < event);
@@ -233,11 +236,12 @@ void as_import_write_data_quality(const struct as_import *import)
         const char *key, *text;
     } rows[AS_STORE_HOW_COUNT] = {
         [AS_STORE_HOW_HARDWARE] = {"data_hardware", "samples whose data address was recorded with them"},
-        [AS_STORE_HOW_EXACT] = {"data_exact", "samples at an instruction that accesses: its address was worked out "
-                                              "from the registers"},
-        [AS_STORE_HOW_NEXT] = {"data_next", "samples whose access comes some instructions later: worked out likewise"},
-        [AS_STORE_HOW_WATCHED] = {"data_watched", "samples whose address depends on loaded values: taken from later "
-                                                  "executions of the instruction, by execution watchpoints"},
+        [AS_STORE_HOW_EXACT] = {"data_exact",
+                                "samples at an instruction that accesses memory: its address was computed "
+                                "from the registers"},
+        [AS_STORE_HOW_NEXT] = {"data_next", "samples whose access comes some instructions later: computed likewise"},
+        [AS_STORE_HOW_WATCHED] = {"data_watched", "samples whose address depends on loaded values: taken from a later "
+                                                  "execution of the instruction, by an execution watchpoint"},
     };
     const struct as_import_data *data = &import->data;
     for (size_t i = 0; i < AS_STORE_HOW_COUNT; i++)
@@ -245,5 +249,5 @@ void as_import_write_data_quality(const struct as_import *import)
             as_store_add_quality(import->writer, rows[i].key, (double)data->how[i], rows[i].text);
     if (data->without && !import->options.addresses && data->how[AS_STORE_HOW_HARDWARE])
         as_store_add_quality(import->writer, "data_none", (double)data->without,
-                             "samples of events with data addresses that have none");
+                             "samples without a data address, of events that record it");
 }

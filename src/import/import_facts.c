@@ -1,4 +1,4 @@
-/* Facts of samples, and what the events are that have more than the kernel's fields. See import_facts.h. */
+/* Facts of samples, and descriptions of events that record more than the kernel's fields. See import_facts.h. */
 #include "import/import_facts.h"
 
 #include "base/alloc.h"
@@ -11,31 +11,26 @@
 #include <string.h>
 
 const struct as_import_kind_text as_import_kind_texts[AS_IMPORT_KINDS] = {
-    [AS_KIND_WEIGHT] = {"weight", "the sampled weights: on most processors the latency of the access, in cycles",
+    [AS_KIND_WEIGHT] = {"weight", "the weights of the samples: on most processors the latency of the access, in cycles",
                         "cycles", true},
     [AS_KIND_WEIGHT_2] = {"weight 2",
-                          "the second of the sampled weights: on Intel's processors cycles of the instruction",
+                          "the second weight of the samples: on Intel's processors cycles of the instruction", "cycles",
+                          false},
+    [AS_KIND_WEIGHT_3] = {"weight 3", "the third weight of the samples: on Intel's processors cycles until it retired",
                           "cycles", false},
-    [AS_KIND_WEIGHT_3] = {"weight 3", "the third of the sampled weights: on Intel's processors cycles until it retired",
-                          "cycles", false},
-    [AS_KIND_TAG_TO_RETIRE] = {"tag to retire", "cycles from when the operation was tagged until it retired", "cycles",
-                               false},
+    [AS_KIND_TAG_TO_RETIRE] = {"tag to retire", "cycles from tagging the operation until it retired", "cycles", false},
     [AS_KIND_COMPLETION_TO_RETIRE] = {"completion to retire",
-                                      "cycles that the operation waited, complete, until it retired", "cycles", false},
-    [AS_KIND_MISS_LATENCY] = {"miss latency", "cycles until a load that missed the first data cache had its data",
+                                      "cycles between completion and retirement of the operation", "cycles", false},
+    [AS_KIND_MISS_LATENCY] = {"miss latency", "cycles until a load that missed the first-level data cache got its data",
                               "cycles", true},
-    [AS_KIND_TLB_LATENCY] = {"TLB refill latency", "cycles until a missing translation was in the first TLB", "cycles",
-                             false},
-    [AS_KIND_OPEN_REQUESTS] = {"open requests", "misses that were outstanding when a load's line came", "requests",
-                               false},
-    [AS_KIND_FETCH_LATENCY] = {"fetch latency", "cycles from the fetch until it was complete or given up", "cycles",
-                               false},
-    [AS_KIND_TOTAL_LATENCY] = {"total latency", "cycles from the operation's dispatch until it was complete", "cycles",
+    [AS_KIND_TLB_LATENCY] = {"TLB refill latency", "cycles until a missing translation was in the first-level TLB",
+                             "cycles", false},
+    [AS_KIND_OPEN_REQUESTS] = {"open requests", "misses outstanding when a load's line arrived", "requests", false},
+    [AS_KIND_FETCH_LATENCY] = {"fetch latency", "cycles until the fetch was complete or abandoned", "cycles", false},
+    [AS_KIND_TOTAL_LATENCY] = {"total latency", "cycles from the operation's dispatch to its completion", "cycles",
                                true},
-    [AS_KIND_ISSUE_LATENCY] = {"issue latency", "cycles from the operation's dispatch until it was issued", "cycles",
-                               false},
-    [AS_KIND_TRANSLATION_LATENCY] = {"translation latency", "cycles that translating the address took", "cycles",
-                                     false},
+    [AS_KIND_ISSUE_LATENCY] = {"issue latency", "cycles from the operation's dispatch to its issue", "cycles", false},
+    [AS_KIND_TRANSLATION_LATENCY] = {"translation latency", "cycles spent on translating the address", "cycles", false},
 };
 
 void as_import_add_value(struct as_import_facts *facts, enum as_import_kind kind, uint64_t value)
@@ -78,7 +73,7 @@ static bool begins(const char *text, const char *with)
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* On AMD's processors the kernel takes IBS op for the precise cycles and retired operations of the general PMU (Linux
+/* On AMD's processors the kernel uses IBS op for the precise cycles and retired operations of the general PMU (Linux
  * arch/x86/events/amd/ibs.c). */
 static bool stands_for_ibs(const struct as_perf_event *event)
 {
@@ -128,7 +123,7 @@ char *as_import_unit_text(const struct as_import_tagging *tagging, const struct 
     if (tagging->latency_threshold)
         filter = as_format(", loads of at least %" PRIu32 " cycles only", tagging->latency_threshold);
     char *text = as_format("%s, %s%s%s%s", units[tagging->unit], often, tagging->random ? ", at random" : "",
-                           tagging->l3_miss_only ? ", those that missed L3 only" : "", filter ? filter : "");
+                           tagging->l3_miss_only ? ", only those that missed L3" : "", filter ? filter : "");
     free(often);
     free(filter);
     return text;

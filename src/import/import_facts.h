@@ -1,7 +1,7 @@
-/* What a sample says beside where it was, in one form: what the sampled operation met (bits, a component), numbers
- * (latencies, mostly: measures), the data that it accessed, and where it branched to.
+/* Facts of samples in one form: the events that happened to the sampled operation (bits, a component), numbers (mostly
+ * latencies: measures), the data that it accessed, and its branch target.
  *
- * Of AMD's IBS and Arm's SPE nothing has run on such a processor here: the bytes are made up from the manuals.
+ * The code for AMD's IBS and Arm's SPE has never run on such a processor: its test data was made from the manuals.
  */
 #ifndef AS_IMPORT_FACTS_H
 #define AS_IMPORT_FACTS_H
@@ -10,9 +10,9 @@
 #include "perfdata/perfdata.h"
 #include "store/store_write.h"
 
-/* ---- what was met: import_source.c ---- */
+/* ---- events: import_source.c ---- */
 
-/* Bits of components. Below 13, a bit is where the data came from: enum as_mem_level. */
+/* Bits of components. A bit below 13 tells where the data came from: enum as_mem_level. */
 enum as_import_bit {
     AS_BIT_L1_MISS = 13,
     AS_BIT_L2_MISS,
@@ -69,9 +69,9 @@ static inline uint64_t as_import_bit(unsigned bit, bool set)
     return (uint64_t)set << bit;
 }
 
-/* PERF_SAMPLE_DATA_SRC as such bits; 0 where the sample does not say. */
+/* Converts PERF_SAMPLE_DATA_SRC to such bits; 0 if the sample does not have it. */
 uint64_t as_import_source(const struct as_perf_sample *sample);
-void as_import_source_events(struct as_store_writer *writer, uint64_t used); /* adds those of `used` */
+void as_import_source_events(struct as_store_writer *writer, uint64_t used); /* adds the events in `used` */
 
 /* ---- numbers ---- */
 
@@ -93,7 +93,7 @@ enum as_import_kind {
 
 struct as_import_kind_text {
     const char *name, *description, *unit; /* the series is called "EVENT name" */
-    bool of_access;                        /* what accesses of the event have as their weight */
+    bool of_access;                        /* it is the weight of the event's accesses */
 };
 extern const struct as_import_kind_text as_import_kind_texts[AS_IMPORT_KINDS];
 
@@ -110,8 +110,8 @@ struct as_import_facts {
     uint64_t events; /* bits */
     struct as_import_value values[AS_IMPORT_VALUES];
     size_t n_values;
-    bool tells_address;       /* the event gives addresses; this sample may have none */
-    uint64_t address, weight; /* of the data; 0: none */
+    bool tells_address;       /* the event records addresses; this sample may have none */
+    uint64_t address, weight; /* of the data; address 0: none */
     uint32_t size;
     uint8_t kind; /* AS_STORE_LOAD | AS_STORE_STORE */
     bool branched, mispredicted;
@@ -120,33 +120,34 @@ struct as_import_facts {
 
 void as_import_add_value(struct as_import_facts *facts, enum as_import_kind kind, uint64_t value);
 
-/* ---- whose samples they are ---- */
+/* ---- the unit that took the samples ---- */
 
 enum as_import_unit { AS_IMPORT_PLAIN, AS_IMPORT_IBS_OP, AS_IMPORT_IBS_FETCH, AS_IMPORT_SPE };
 
-/* How a unit chooses what it samples. */
+/* How a unit chooses the operations that it samples. */
 struct as_import_tagging {
     enum as_import_unit unit;
     struct as_ibs_cpu cpu;
-    bool known, counts_ops, l3_miss_only, random; /* known: by a sample's control register */
+    bool known, counts_ops, l3_miss_only, random; /* `known`: read from a sample's control register */
     uint32_t latency_threshold;
 };
 
 /* Raw data of samples. */
 struct as_import_raw {
-    uint64_t decoded, bad, invalid; /* samples: too short, and marked as not valid */
+    uint64_t decoded, bad, invalid; /* numbers of samples; bad: too short, invalid: marked as not valid */
 };
 
-/* What an event is. */
+/* Returns the unit that samples for an event. */
 struct as_import_tagging as_import_unit_of(const struct as_perf_event *event, const struct as_perf_info *info);
-const char *as_import_unit_counts(const struct as_import_tagging *tagging); /* "cycles"; NULL: the event's name tells */
+/* "cycles"; NULL: as the event's name tells. */
+const char *as_import_unit_counts(const struct as_import_tagging *tagging);
 /* "AMD IBS op: tagged operations, one every 160 cycles"; the caller frees. */
 char *as_import_unit_text(const struct as_import_tagging *tagging, const struct as_perf_event *event);
 
-/* The kernel's fields, and where it has them the registers of IBS. */
+/* Collects the facts of a sample from the kernel's fields and, if there are any, the registers of IBS. */
 void as_import_facts_of(const struct as_perf_sample *sample, struct as_import_tagging *tagging,
                         struct as_import_raw *raw, struct as_import_facts *facts);
-/* import_ibs.c: takes the place of what the fields say. */
+/* import_ibs.c: replaces what the fields say. */
 void as_import_ibs_facts(const struct as_perf_sample *sample, struct as_import_tagging *tagging,
                          struct as_import_raw *raw, struct as_import_facts *facts);
 

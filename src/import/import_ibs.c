@@ -1,8 +1,8 @@
-/* AMD's IBS: the registers in a sample's raw data, as facts. See import_facts.h; the registers are decoded by
- * perfdata/ibs_raw.h.
+/* AMD's IBS: turns the registers in a sample's raw data into facts. See import_facts.h; perfdata/ibs_raw.h decodes the
+ * registers.
  *
- * What becomes of no fact: the count at the interrupt (how late that came), the maximum count (it is the period), and
- * physical addresses, which no report asks for.
+ * These values are not used: the count at the interrupt (the delay of the interrupt), the maximum count (it is the
+ * period), and physical addresses, which no report shows.
  */
 #include "import/import_facts.h"
 #include "perfdata/mem_source.h"
@@ -16,7 +16,7 @@ static uint64_t bit(unsigned number, bool set)
 
 /* ---- operations ---- */
 
-/* What refilled a load's miss. Which node it was on is said of memory alone. */
+/* Where a load's miss was refilled from. The node is known for memory only. */
 static uint64_t source_of(const struct as_ibs_op *op)
 {
     static const struct {
@@ -40,14 +40,14 @@ static uint64_t source_of(const struct as_ibs_op *op)
            bit(AS_BIT_FAR_NODE, far);
 }
 
-/* Caches, and what they missed, have no meaning for uncacheable memory. */
+/* Cache hits and misses have no meaning for uncacheable memory. */
 static bool is_cached(const struct as_ibs_op *op)
 {
     return !op->uncacheable;
 }
 
-/* Where the data came from, as the kernel has it for PERF_SAMPLE_DATA_SRC (Linux arch/x86/events/amd/ibs.c): a miss
- * that found the line on its way has no miss buffer of its own, and its source may be known all the same. */
+/* Where the data came from, as the kernel reports it in PERF_SAMPLE_DATA_SRC (Linux arch/x86/events/amd/ibs.c). A miss
+ * that found the line on its way has no miss buffer of its own, but its source may still be known. */
 static uint64_t level_of(const struct as_ibs_op *op)
 {
     uint64_t source = source_of(op);
@@ -60,7 +60,7 @@ static uint64_t level_of(const struct as_ibs_op *op)
     return source ? source : bit(AS_MEM_FILL_BUFFER, op->no_miss_buffer);
 }
 
-/* In which state another cache had the line. */
+/* The state that the line had in another cache. */
 static uint64_t state_of(const struct as_ibs_op *op)
 {
     bool cache = op->source == AS_IBS_LOCAL_CACHE || op->source == AS_IBS_NEAR_CACHE || op->source == AS_IBS_FAR_CACHE;

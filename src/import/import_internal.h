@@ -1,4 +1,4 @@
-/* What the parts of an import share. See import.h. */
+/* Declarations shared by the files of this folder. See import.h. */
 #ifndef AS_IMPORT_INTERNAL_H
 #define AS_IMPORT_INTERNAL_H
 
@@ -14,7 +14,7 @@
 /* ---- the samples: import_samples.c ---- */
 
 struct as_import_sum {
-    uint32_t first, second; /* what it is of; see below */
+    uint32_t first, second; /* the pair that the sum belongs to; see below */
     uint64_t units, samples, weight;
 };
 
@@ -37,19 +37,19 @@ struct as_import_thread {
 
 struct as_import_path {
     struct as_store_path path;
-    uint32_t module; /* where it has no function; else NONE */
+    uint32_t module; /* if there is no function; else NONE */
 };
 
-/* What the samples of an event had beside the address. */
+/* What the samples of an event have besides the address. */
 struct as_import_series {
     uint64_t samples, units;
-    bool components; /* its samples say what they met */
+    bool components; /* its samples have events */
     struct as_import_tagging tagging;
     uint32_t measures[AS_IMPORT_KINDS]; /* number + 1; 0: none */
-    const struct as_import_own *own;    /* NULL: an event of the reader's */
+    const struct as_import_own *own;    /* NULL: an event of the reader */
 };
 
-/* A number that samples of an event have beside their period, latencies mostly: a series of its own. */
+/* A number that samples of an event have besides their period, mostly a latency: a series of its own. */
 struct as_import_measure {
     uint32_t event;
     enum as_import_kind kind;
@@ -58,7 +58,7 @@ struct as_import_measure {
 
 /* ---- data accesses: import_data.c ---- */
 
-/* Samples that found an instruction to access an address. */
+/* Samples of one instruction that accesses one address. */
 struct as_import_access {
     uint32_t event, thread, instruction, object;
     uint64_t address;
@@ -69,23 +69,23 @@ struct as_import_access {
 
 struct as_import_data {
     struct as_strings *object_keys; /* objects by number */
-    size_t regions;                 /* without a name of their own */
-    struct as_map numbers;          /* hash of what makes it, to item + 1 */
+    size_t regions;                 /* number of objects without a name of their own */
+    struct as_map numbers;          /* hash of the object, to item + 1 */
     AS_VEC(struct as_import_access) accesses;
     uint64_t how[AS_STORE_HOW_COUNT]; /* samples */
-    uint64_t without;                 /* samples of events with addresses that have none */
-    uint8_t kind;                     /* of the sample at hand, where its fields do not say; 0: unknown */
+    uint64_t without;                 /* samples without an address, of events that record it */
+    uint8_t kind;                     /* of the current sample, if its fields do not tell; 0: not known */
     uint32_t size;                    /* likewise */
 };
 
 enum { AS_IMPORT_KERNEL_FRAMES = 256 };
 
-/* Call chains that lack their outermost frames: import_stacks.c. */
+/* Reasons why call chains lack their outermost frames: import_stacks.c. */
 enum as_import_cut { AS_CUT_KERNEL, AS_CUT_FRAMES, AS_CUT_COPY, AS_IMPORT_CUTS };
 struct as_import_chains {
     uint64_t all, cut[AS_IMPORT_CUTS];
-    uint32_t limit; /* the one that cut some */
-    uint32_t copy;  /* bytes, likewise */
+    uint32_t limit; /* the limit that cut some */
+    uint32_t copy;  /* size in bytes of the copy that cut some */
 };
 
 /* Branch stacks: import_branches.c. */
@@ -100,14 +100,14 @@ struct as_import_branches {
 
 struct as_import_spe_buffer;
 struct as_import_spe {
-    const struct as_perf_event *event; /* whose samples the records are; NULL: there is none */
+    const struct as_perf_event *event; /* the event that the records belong to; NULL: none */
     struct as_map numbers;             /* index of a buffer, to number + 1 */
     AS_VEC(struct as_import_spe_buffer *) buffers;
-    struct as_perf_order waiting; /* records by time */
+    struct as_perf_order waiting; /* records sorted by time */
     struct as_map running;        /* processor, to process << 32 | thread */
     struct as_map processes;      /* thread, to process */
     uint64_t bytes, records, bad_bytes, damaged, without_place, without_thread, unknown_sources;
-    uint64_t first_time, last_time; /* of records; 0: no time is known */
+    uint64_t first_time, last_time; /* of records; 0: not known */
 };
 
 /* Sums of events, or of measures. */
@@ -119,7 +119,7 @@ struct as_import_table {
 
 struct as_import {
     struct as_import_options options;
-    const struct as_perf_info *info; /* of the options, as is the writer */
+    const struct as_perf_info *info; /* from the options, like the writer */
     struct as_perf_spaces *spaces;
     struct as_store_writer *writer;
     struct as_import_code code;
@@ -128,26 +128,28 @@ struct as_import {
     AS_VEC(struct as_import_series) series; /* by the event's index */
     AS_VEC(struct as_import_measure) measures;
     struct as_map thread_numbers; /* pid << 32 | tid, to number + 1 */
-    struct as_map path_numbers;   /* hash of what makes it, to number + 1 */
+    struct as_map path_numbers;   /* hash of the path, to number + 1 */
     AS_VEC(struct as_import_path) paths;
-    AS_VEC(uint64_t) masks; /* sets of events that came up, by number */
+    AS_VEC(uint64_t) masks; /* sets of events, by number */
     struct as_map mask_numbers;
     struct as_import_sums cells;      /* (instruction, thread) */
     struct as_import_sums path_cells; /* (path, cell) */
     struct as_import_table by_event, by_measure;
-    uint64_t matched, unmatched, other; /* samples in files that are here, are not, in no file */
+    /* Samples in files that match, in files that are missing or changed, and in no file. */
+    uint64_t matched, unmatched, other;
     struct as_import_branches branches;
     uint64_t stray_frames;
     struct as_import_chains whole;
-    uint64_t chains, lone_chains; /* of samples in user mode; without any caller */
+    uint64_t chains, lone_chains; /* samples in user mode with a call chain; those whose chain has no caller */
     struct as_import_raw raw;
     struct as_import_spe spe;
-    struct as_stack_walker *walker; /* NULL: not */
-    uint64_t walked, unwalked;      /* copies that gave callers, and that gave none */
+    struct as_stack_walker *walker; /* NULL: stacks are not unwound */
+    uint64_t walked, unwalked;      /* copies that gave callers, and copies that did not */
     uint64_t chain[AS_IMPORT_KERNEL_FRAMES + AS_WALK_MAX + 1];
 };
 
-/* A sample that is none of the reader's. False: the profile cannot be written, which commit says. */
+/* Adds a sample that did not come from the reader. Returns false if the profile cannot be written; commit reports
+ * why. */
 bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
                           const struct as_import_facts *facts);
 
@@ -157,11 +159,11 @@ void as_import_write_branches(const struct as_import *import, uint32_t event, ui
 void as_import_count_branches(const struct as_import *import);
 
 void as_import_data_open(struct as_import *import);
-/* The address that the processor recorded with a sample, where it did. */
+/* Adds the address that the processor recorded with a sample, if it did. */
 void as_import_sample_address(struct as_import *import, const struct as_perf_sample *sample,
                               const struct as_import_facts *facts);
-void as_import_sort_accesses(struct as_import *import); /* after the last, before they are written */
-/* Rows of a series, units or weights; and how many samples had addresses. */
+void as_import_sort_accesses(struct as_import *import); /* call this after the last access, before writing */
+/* Writes the rows of a series, with units or weights; and the number of samples that had addresses. */
 void as_import_write_accesses(const struct as_import *import, uint32_t event, uint32_t series, bool weights);
 void as_import_write_data_quality(const struct as_import *import);
 void as_import_data_free(struct as_import_data *data);
@@ -169,21 +171,23 @@ void as_import_data_free(struct as_import_data *data);
 /* Parts of the sink. */
 void as_import_spe_event(struct as_import *import, const struct as_perf_event *event);
 bool as_import_spe_aux(struct as_import *import, const struct as_perf_aux *aux); /* false: writing has failed */
-void as_import_spe_process(struct as_import *import, const struct as_perf_process *process); /* before it is used */
+/* Before the process is used. */
+void as_import_spe_process(struct as_import *import, const struct as_perf_process *process);
 void as_import_spe_switch(struct as_import *import, const struct as_perf_switch *change);
-void as_import_spe_until(struct as_import *import, uint64_t time); /* uses the records before that time */
-void as_import_spe_finish(struct as_import *import);               /* those that are left */
+void as_import_spe_until(struct as_import *import, uint64_t time); /* uses the records up to that time */
+void as_import_spe_finish(struct as_import *import);               /* uses the remaining records */
 void as_import_spe_quality(const struct as_import *import);
 void as_import_spe_free(struct as_import *import);
 
 /* ---- copies of the stack: import_stacks.c ---- */
 
-void as_import_walk_stacks(struct as_import *import); /* from the next process record on; once or more */
-/* The sample with the call chain that its copy of the stack gives. False: it has none, or its own chain is better.
- * Until the next call. */
+/* Applies from the next process record on; may be called again. */
+void as_import_walk_stacks(struct as_import *import);
+/* Returns the sample with the call chain that was unwound from its copy of the stack, valid until the next call.
+ * Returns false if there is no copy, or if the sample's own chain is better. */
 bool as_import_walk(struct as_import *import, const struct as_perf_sample *sample, struct as_perf_sample *walked);
-/* Whether the chain that a sample has was cut, by the kernel or, `walked`, where it was made of a copy. */
+/* Counts a sample's chain if it was cut, by the kernel or, if `walked`, at the end of the copy. */
 void as_import_count_cut(struct as_import *import, const struct as_perf_sample *sample, bool walked);
-void as_import_write_cuts(const struct as_import *import); /* and says so where they are not few */
+void as_import_write_cuts(const struct as_import *import); /* and reports them if they are many */
 
 #endif

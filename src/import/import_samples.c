@@ -1,4 +1,4 @@
-/* Samples of a recording, added up. See import.h. */
+/* Adds up the samples of a recording. See import.h. */
 #include "base/saturate.h"
 #include "import/import_internal.h"
 
@@ -95,7 +95,7 @@ uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, 
     return (uint32_t)(*number - 1);
 }
 
-/* A thread has the name that it had last. */
+/* A thread has the last name that it was given. */
 static uint32_t thread_of(struct as_import *import, const struct as_perf_sample *sample)
 {
     const char *name = sample->comm ? sample->comm : as_perf_spaces_comm(import->spaces, sample->pid, sample->tid);
@@ -106,7 +106,7 @@ static uint32_t thread_of(struct as_import *import, const struct as_perf_sample 
 
 /* ---- call paths ---- */
 
-/* Code without a function is its module's, all of it. */
+/* Code without a function is represented by its module. */
 static uint32_t path_of(struct as_import *import, const struct as_store_path *path, uint32_t module)
 {
     uint32_t other = path->function == AS_STORE_NONE ? module : AS_STORE_NONE;
@@ -143,8 +143,8 @@ static void frames_of_text(const struct as_perf_sample *sample, as_import_frames
     }
 }
 
-/* The chain begins with the sampled address itself. Its others are return addresses, of which one less is in the call,
- * except where the mode changes: there the program was interrupted. */
+/* The chain begins with the sampled address itself. All others are return addresses, so one less is inside the call.
+ * The exception is a change of mode, where the program was interrupted. */
 static void frames_of_chain(const struct as_perf_sample *sample, as_import_frames *frames)
 {
     size_t at = 0;
@@ -160,8 +160,8 @@ static void frames_of_chain(const struct as_perf_sample *sample, as_import_frame
     }
 }
 
-/* From the outermost frame to the innermost, whose location is known already. Chains of programs without frame pointers
- * have frames where nothing is mapped: they are none. */
+/* Goes from the outermost frame to the innermost, whose location is known already. Chains of programs without frame
+ * pointers contain addresses where nothing is mapped; those are skipped. */
 static uint32_t walk_path(struct as_import *import, const as_import_frames *frames,
                           const struct as_import_location *leaf)
 {
@@ -220,9 +220,9 @@ static uint32_t measure_of(struct as_import *import, uint32_t event, enum as_imp
     return *number - 1;
 }
 
-/* Where and how a sample counts. */
+/* Where a sample is counted. */
 struct target {
-    uint32_t cell, on_path, mask; /* on_path: or NONE */
+    uint32_t cell, on_path, mask; /* on_path may be NONE */
 };
 
 static void add_at(struct as_import_table *table, const struct target *at, uint32_t number, uint64_t units)
@@ -262,7 +262,7 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     struct as_import_location location;
     as_import_frames frames = {0};
     if (as_store_writer_failed(import->writer))
-        return false; /* commit says why */
+        return false; /* commit reports why */
     if (sample->n_frames > 0)
         frames_of_text(sample, &frames);
     if (frames.len == 0)
@@ -293,7 +293,7 @@ static bool use_sample(void *context, const struct as_perf_sample *recorded, str
     return as_import_add_sample(import, sample, &facts);
 }
 
-/* ---- what is no sample ---- */
+/* ---- calls from outside the sink ---- */
 
 uint32_t as_import_add_own(struct as_import *import, const struct as_import_own *own)
 {

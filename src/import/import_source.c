@@ -1,4 +1,4 @@
-/* Names of what samples met, and the kernel's data sources. See import_facts.h. */
+/* Names of the events of samples, and the kernel's data sources. See import_facts.h. */
 #include "import/import_facts.h"
 #include "perfdata/mem_source.h"
 
@@ -11,10 +11,10 @@ static const struct {
     uint32_t bit;
     const char *name, *description;
 } others[] = {
-    {AS_BIT_L1_MISS, "L1-miss", "the access missed the first data cache, or the fetch the instruction cache"},
-    {AS_BIT_L2_MISS, "L2-miss", "it missed the second cache"},
-    {AS_BIT_LLC_MISS, "LLC-miss", "it missed the last level of caches"},
-    {AS_BIT_TLB_WALK, "TLB-walk", "the translation missed the last TLB: page tables were walked"},
+    {AS_BIT_L1_MISS, "L1-miss", "the access missed the first-level data cache, or the fetch the instruction cache"},
+    {AS_BIT_L2_MISS, "L2-miss", "it missed the second-level cache"},
+    {AS_BIT_LLC_MISS, "LLC-miss", "it missed the last-level cache"},
+    {AS_BIT_TLB_WALK, "TLB-walk", "the translation missed the last-level TLB: page tables were walked"},
     {AS_BIT_MISALIGNED, "misaligned", "the access crosses an alignment boundary and takes longer"},
     {AS_BIT_MISPREDICTED, "mispredicted", "the branch was mispredicted"},
     {AS_BIT_BRANCH, "branch", "a branch"},
@@ -32,17 +32,17 @@ static const struct {
     {AS_BIT_PAGE_1G, "page-1G", "the translation is of a page of 1 GiB"},
     {AS_BIT_REMOTE, "remote", "the data came from another core, node or socket"},
     {AS_BIT_MODIFIED, "modified", "another core had changed the line (HITM)"},
-    {AS_BIT_TLB_MISS, "TLB-miss", "the translation missed the first TLB"},
+    {AS_BIT_TLB_MISS, "TLB-miss", "the translation missed the first-level TLB"},
     {AS_BIT_LOCKED, "locked", "a locked access"},
-    {AS_BIT_BLOCKED, "blocked", "the load waited for a store before it"},
-    {AS_BIT_MISSED, "missed", "the access missed in the level that is named"},
+    {AS_BIT_BLOCKED, "blocked", "the load waited for an earlier store"},
+    {AS_BIT_MISSED, "missed", "the access missed in the named level"},
     {AS_BIT_FAR_NODE, "far-node", "the data came from another node"},
     {AS_BIT_PEER, "peer-memory", "the data came from the memory of another kind of processor"},
-    {AS_BIT_RESYNC, "resync", "the load had to be done again: another core wrote the line meanwhile"},
+    {AS_BIT_RESYNC, "resync", "the load was repeated, because another core wrote the line meanwhile"},
     {AS_BIT_IP_UNSURE, "ip-unsure",
-     "the processor could not tell the address of the instruction: it is where the "
+     "the processor did not record the address of the instruction: the address is where the "
      "interrupt came"},
-    {AS_BIT_INCOMPLETE, "incomplete", "the fetch was given up before it was complete"},
+    {AS_BIT_INCOMPLETE, "incomplete", "the fetch was abandoned before it was complete"},
     {AS_BIT_OP_CACHE_MISS, "op-cache-miss", "the fetch missed the cache of decoded operations"},
     {AS_BIT_EXCEPTION, "exception", "the operation ended in an exception"},
     {AS_BIT_NOT_RETIRED, "not-retired", "the operation was speculative and did not retire"},
@@ -54,13 +54,13 @@ static const struct {
     {AS_BIT_ACQUIRE_RELEASE, "acquire-release", "an access with acquire or release order"},
     {AS_BIT_CONDITIONAL, "conditional", "a conditional operation"},
     {AS_BIT_INDIRECT, "indirect", "an indirect branch"},
-    {AS_BIT_SIMD, "SIMD", "of the floating-point and SIMD registers"},
-    {AS_BIT_SVE, "SVE", "of the scalable vector registers"},
+    {AS_BIT_SIMD, "SIMD", "an access of floating-point or SIMD registers"},
+    {AS_BIT_SVE, "SVE", "an access of scalable vector registers"},
     {AS_BIT_RECENT, "recently-fetched", "the line had been fetched shortly before"},
     {AS_BIT_SNOOPED, "snooped", "another core was asked for the line"},
     {AS_BIT_STREAMING, "streaming", "in streaming SVE mode"},
     {AS_BIT_SHARED_UNIT, "shared-unit", "done by a unit that cores share"},
-    {AS_BIT_DAMAGED, "damaged", "parts of what the processor wrote of it could not be read"},
+    {AS_BIT_DAMAGED, "damaged", "parts of its record could not be decoded"},
 };
 
 uint64_t as_import_source(const struct as_perf_sample *sample)

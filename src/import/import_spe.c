@@ -1,17 +1,18 @@
-/* Arm's SPE: records in AUX data as samples of the event that wrote them. See import_facts.h; packets are decoded by
- * perfdata/spe_packets.h.
+/* Arm's SPE: turns records in AUX data into samples of the event that wrote them. See import_facts.h;
+ * perfdata/spe_packets.h decodes the packets.
  *
- * AUX data comes in large pieces, ahead of the records that tell what was mapped and who ran when it was written. So
- * records of SPE wait, in the order of their timestamps, for what changes that: mappings, processes, context switches.
- * Those before the change count as things were then. Where ticks cannot be turned into the recording's clock, all wait
- * for the end of the recording.
+ * AUX data comes in large pieces, ahead of the perf records that describe the mappings and the running threads at the
+ * time it was written. SPE records therefore wait, sorted by timestamp. When a perf record changes a mapping, a process
+ * or the running thread, all SPE records before its time are counted first, under the old state. If ticks cannot be
+ * converted to the recording's clock, all SPE records wait for the end of the recording.
  *
- * Whose a record is: the thread in its context packet (the kernel writes thread ids there), else the buffer's, both if
- * they are known, else the one that runs on the buffer's processor, else nobody's. Where a recording has several SPE
- * events (two kinds of cores), all records count for the first.
+ * The thread of an SPE record is the one in its context packet, where the kernel writes thread ids; else the buffer's
+ * thread. Either must be a known thread. Otherwise it is the thread that runs on the buffer's processor; if there is
+ * none, the record has no thread. If a recording has several SPE events (two kinds of cores), all records count for the
+ * first.
  *
- * What becomes of no fact: physical addresses, tags of data addresses, the target of the branch before, the context's
- * exception level, secure state, and data sources of processors whose codes are not known.
+ * These values are not used: physical addresses, tags of data addresses, the target of the preceding branch, the
+ * context's exception level and secure state, and data sources of processors whose codes are not known.
  */
 #include "import/import_internal.h"
 #include "perfdata/mem_source.h"
@@ -25,11 +26,11 @@ struct as_import_spe_buffer {
     struct as_import *import;
     struct as_spe_decoder decoder;
     uint32_t tid, cpu; /* UINT32_MAX: any */
-    uint64_t next;     /* where the piece that follows begins */
+    uint64_t next;     /* offset at which the next piece should begin */
     uint64_t time;     /* of the newest record */
 };
 
-/* A record that waits. */
+/* A record that waits for its time. */
 struct waiting {
     uint64_t time;
     uint32_t tid, cpu;
@@ -38,7 +39,7 @@ struct waiting {
 
 /* ---- facts ---- */
 
-/* Of Arm's Neoverse cores, which are those that as_spe_source_name speaks of. */
+/* Whether this is one of Arm's Neoverse cores whose codes as_spe_source_name describes. */
 static bool knows_sources(const struct as_perf_info *info)
 {
     static const unsigned parts[] = {0xd0c, 0xd40, 0xd49, 0xd4f}; /* N1, V1, N2, V2 */
@@ -76,7 +77,7 @@ static uint64_t source_bits(uint16_t source)
     }
 }
 
-/* The first cache that was asked and did not miss. */
+/* The first cache that was accessed and did not miss. */
 static uint64_t level_bits(uint64_t events)
 {
     enum { L2_ACCESS = 1 << 19, L2_MISS = 1 << 20 };
@@ -149,8 +150,8 @@ static void facts_of(struct as_import_spe *spe, const struct as_perf_info *info,
 
 /* ---- samples ---- */
 
-/* Process and thread as one number, process above. A thread of another name space than the recorder's has another id in
- * its context packets, which nobody has heard of: then the others are asked first. */
+/* Returns the process (upper half) and thread as one number. A thread in another pid name space than the recorder's has
+ * another id in its context packets, which is not a known thread; the other sources are used then. */
 static uint64_t owner_of(struct as_import_spe *spe, const struct waiting *waiting)
 {
     uint32_t context = waiting->record.has & AS_SPE_CONTEXT ? waiting->record.context : 0;
@@ -182,7 +183,7 @@ static void use_record(struct as_import *import, const struct waiting *waiting)
     struct as_import_spe *spe = &import->spe;
     struct as_import_facts facts;
     uint64_t owner = owner_of(spe, waiting);
-    /* The reader counts for its own samples; nobody changes the event through this one. */
+    /* The reader counts its own samples only; the event is not changed through this pointer. */
     struct as_perf_sample sample = {.event = (struct as_perf_event *)spe->event,
                                     .has = PERF_SAMPLE_IP | PERF_SAMPLE_TID,
                                     .mode = modes[waiting->record.exception_level & 3],
@@ -200,7 +201,7 @@ static void use_record(struct as_import *import, const struct waiting *waiting)
     as_import_add_sample(import, &sample, &facts);
 }
 
-/* The oldest one that waits, if it is not newer than `until`. */
+/* Uses the oldest waiting record if it is not newer than `until`. */
 static bool use_next(struct as_import *import, uint64_t until)
 {
     uint64_t ignored;
@@ -281,7 +282,7 @@ static struct as_import_spe_buffer *buffer_of(struct as_import *import, const st
     return spe->buffers.data[*number - 1];
 }
 
-/* Behind a gap a new record begins: what was begun is lost. */
+/* After a gap a new record begins; the unfinished one is lost. */
 static void follow(struct as_import_spe_buffer *buffer, const struct as_perf_aux *aux)
 {
     struct as_spe_decoder *decoder = &buffer->decoder;
@@ -310,9 +311,9 @@ bool as_import_spe_aux(struct as_import *import, const struct as_perf_aux *aux)
     return !as_store_writer_failed(import->writer);
 }
 
-/* ---- what else must be known ---- */
+/* ---- state at the time of a record ---- */
 
-/* A PMU that has no name, in a recording with SPE's data, is SPE's: unless one has that name. */
+/* A PMU without a name, in a recording with SPE data, is taken for SPE, unless another PMU is named SPE. */
 void as_import_spe_event(struct as_import *import, const struct as_perf_event *event)
 {
     struct as_import_spe *spe = &import->spe;
@@ -349,13 +350,13 @@ void as_import_spe_quality(const struct as_import *import)
         uint64_t count;
         const char *text;
     } rows[] = {
-        {"spe_bad_bytes", spe->bad_bytes, "bytes of SPE's data that are no packets: skipped"},
-        {"spe_damaged", spe->damaged, "records of SPE with packets that could not be read"},
-        {"spe_without_place", spe->without_place, "records of SPE without the instruction's address: left out"},
+        {"spe_bad_bytes", spe->bad_bytes, "bytes of SPE data that are not packets: skipped"},
+        {"spe_damaged", spe->damaged, "SPE records with packets that could not be decoded"},
+        {"spe_without_place", spe->without_place, "SPE records without the address of the instruction: left out"},
         {"spe_without_thread", spe->without_thread,
-         "records of SPE of which nobody says whose they are: in thread 0, without names"},
+         "SPE records whose thread is not known: counted in thread 0, without names"},
         {"spe_unknown_sources", spe->unknown_sources,
-         "records of SPE with a data source whose code is not known for this processor"},
+         "SPE records whose data source has a code that is not known for this processor"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count)

@@ -1,7 +1,8 @@
 /* Call chains from copies of the stack (perf record --call-graph=dwarf, or a session that asks for them). See import.h.
  *
- * What the kernel did inside is in no copy: the sample's own chain has it, or its address alone. Behind it comes what
- * the copy gives. Where that is nothing but the interrupted address, the sample's own chain is kept, if it has callers.
+ * A copy does not contain the kernel's own frames: they come from the sample's chain, or only the sampled address does.
+ * The frames from the copy follow. If the copy gives only the interrupted address, the sample's own chain is kept,
+ * provided it has callers.
  */
 #include "base/str.h"
 #include "import/import_internal.h"
@@ -10,7 +11,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* A file gives unwind tables only if it is the one that was recorded, as it gives names. */
+/* Whether the file is the one that was recorded; only then its unwind tables are used, like its names. */
 static bool is_recorded(void *context, uint32_t pid, uint64_t address)
 {
     struct as_import *import = context;
@@ -26,7 +27,7 @@ void as_import_walk_stacks(struct as_import *import)
         import->walker = as_stack_walker_new(&options);
 }
 
-/* Copies the part before the program's own; `*user`: addresses of the chain that are the program's. */
+/* Copies the kernel's part of the chain; `*user` is the number of addresses that belong to the program. */
 static size_t kernel_part(const struct as_perf_sample *sample, uint64_t *chain, size_t max, size_t *user)
 {
     size_t n = 0, at = 0;
@@ -71,7 +72,8 @@ bool as_import_walk(struct as_import *import, const struct as_perf_sample *sampl
 enum { DEFAULT_MOST = 127 }; /* PERF_MAX_STACK_DEPTH of linux/perf_event.h */
 #define LEAST_TOLD 0.01
 
-/* Without frame pointers the kernel follows any register, and may end in circles: its last frame is in no code then. */
+/* Without frame pointers the kernel follows arbitrary values and may run in circles; its last frame is then outside all
+ * code. */
 static bool is_cut_by_kernel(struct as_import *import, const struct as_perf_sample *sample, uint32_t most)
 {
     size_t n = 0, at = 0;
@@ -119,7 +121,7 @@ static void add_reason(struct as_str *text, const struct as_import_chains *chain
     else if (cut == AS_CUT_FRAMES)
         as_str_addf(text, "at %d frames", AS_WALK_MAX);
     else
-        as_str_addf(text, "where the copy of %" PRIu32 " bytes of the stack ends", chains->copy);
+        as_str_addf(text, "at the end of the copy of %" PRIu32 " bytes of the stack", chains->copy);
 }
 
 void as_import_write_cuts(const struct as_import *import)
@@ -132,8 +134,8 @@ void as_import_write_cuts(const struct as_import *import)
         cut += chains->cut[i];
     }
     double part = cut ? (double)cut / (double)chains->all : 0;
-    char *text = as_format("part of the call chains that were cut %s: totals of outer functions are too small",
-                           as_str_get(&why));
+    char *text =
+        as_format("part of the call chains were cut %s: totals of outer functions are too small", as_str_get(&why));
     if (cut)
         as_store_add_quality(import->writer, "cut_chains", part, text);
     if (part >= LEAST_TOLD && !import->options.spaces.live)

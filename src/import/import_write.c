@@ -1,4 +1,4 @@
-/* What was added up, and what is known of the recording, as a profile has it. See import.h. */
+/* Writes the sums, and what is known about the recording, to the profile. See import.h. */
 #include "import/import_internal.h"
 #include "score/sampling_error.h"
 
@@ -17,8 +17,8 @@ static bool is_clock(const struct as_perf_event *event)
            strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
 }
 
-/* The unit of a period: "cycles", "nanoseconds" for clocks, else the event without its modifiers; "samples" where the
- * samples have no periods. The caller frees. */
+/* Returns the unit of a period: "cycles", "nanoseconds" for clocks, else the event without its modifiers; "samples" if
+ * the samples have no periods. The caller frees it. */
 static char *unit_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
 {
     const char *name = event->name, *counts = as_import_unit_counts(tagging);
@@ -48,14 +48,14 @@ static const char *unique(struct names *names, const char *name, const char *suf
     }
 }
 
-/* perf adds an event that counts nothing, for the records that it brings. */
+/* perf adds an event that counts nothing, for the sake of its side-band records; it is not a series. */
 static bool is_series(const struct as_import *import, const struct as_perf_reader *reader, uint32_t number)
 {
     const struct as_import_series *series = &import->series.data[number];
     return series->own || series->samples || strncmp(as_perf_reader_event(reader, number)->name, "dummy", 5) != 0;
 }
 
-/* The event that a report shows first: the one with most samples. */
+/* The event that a report shows first: the one with the most samples. */
 static uint32_t main_event(const struct as_import *import)
 {
     uint32_t most = 0;
@@ -76,7 +76,7 @@ static void add_own_series(const struct as_import *import, const struct as_impor
                                                                   .samples = sums->samples});
 }
 
-/* IBS and SPE know the instruction, whatever level was asked for. */
+/* IBS and SPE record the exact instruction, whatever precise level was asked for. */
 static int32_t precise_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
 {
     bool applies = !is_clock(event) && (tagging->unit == AS_IMPORT_PLAIN || event->precise > 0);
@@ -145,7 +145,7 @@ struct ordered {
     struct by_event times, components, path_times;
 };
 
-/* `of`: where the items' first number leads to, for those that have no event themselves. */
+/* `of` maps the items' first number to an event, for items that do not have one themselves. */
 static struct by_event order_items(const struct as_import_sums *sums, const struct as_import_sums *of, size_t events)
 {
     struct by_event result = {.order = as_alloc_array(sums->items.len + 1, sizeof(uint32_t)),
@@ -187,7 +187,7 @@ static const struct as_import_sum *cell_of(const struct as_import *import, const
     return &import->cells.items.data[time->first];
 }
 
-/* All that the samples of one event or measure gave, as series number `series`. */
+/* Writes everything that the samples of one event or measure gave, as series number `series`. */
 static void add_times(const struct as_import *import, const struct ordered *ordered, uint32_t number, uint32_t series,
                       bool components)
 {
@@ -216,7 +216,7 @@ static void add_times(const struct as_import *import, const struct ordered *orde
     }
 }
 
-/* Sums by key, in the order in which keys come. */
+/* Sums by key, in the order in which keys were first added. */
 struct groups {
     struct as_map index; /* key to group + 1 */
     AS_VEC(uint64_t) units;
@@ -235,7 +235,7 @@ static void add_to_group(struct groups *groups, uint64_t key, const struct as_im
     groups->samples.data[*index - 1] += time->samples;
 }
 
-/* What a report shows as one row: code without a function by module, code without a line by function. */
+/* Groups that a report shows as one row: code without a function by module, code without a line by function. */
 static uint64_t function_key(const struct as_import_insn *insn)
 {
     return insn->function != AS_STORE_NONE ? insn->function : UINT64_C(1) << 32 | insn->module;
@@ -246,7 +246,7 @@ static uint64_t line_key(const struct as_import_insn *insn)
     return insn->line ? (uint64_t)insn->file << 32 | insn->line : UINT64_C(1) << 63 | function_key(insn);
 }
 
-/* The error that the number of samples alone lets expect. */
+/* Adds the errors that follow from the number of samples alone. */
 static void add_estimates(const struct as_import *import, const struct ordered *ordered, uint32_t event,
                           uint32_t series)
 {
@@ -254,7 +254,7 @@ static void add_estimates(const struct as_import *import, const struct ordered *
     enum { LEVELS = sizeof names / sizeof *names };
     struct groups groups[LEVELS] = {0};
     const struct by_event *by = &ordered->times;
-    bool lines = false; /* are known */
+    bool lines = false; /* lines are known */
     for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
         const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
         uint32_t instruction = cell_of(import, time)->first;
@@ -266,7 +266,7 @@ static void add_estimates(const struct as_import *import, const struct ordered *
     }
     for (size_t i = 0; i < LEVELS; i++) {
         double error = import->series.data[event].own
-                           ? 0 /* all of it was counted */
+                           ? 0 /* the series is exact */
                            : as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
                                                groups[i].samples.data, import->series.data[event].samples);
         if (!isnan(error) && (i != 1 || lines))
@@ -289,7 +289,7 @@ static void add_threads(const struct as_import *import)
     }
 }
 
-/* Their numbers follow those of the events' series. */
+/* The numbers of measures follow those of the events' series. */
 static void add_measures(const struct as_import *import, uint32_t series)
 {
     struct ordered ordered = order_all(&import->by_measure, import->measures.len);
@@ -348,8 +348,8 @@ static void add_note(const struct as_import *import, const char *key, uint64_t c
         as_store_add_quality(import->writer, key, (double)count, text);
 }
 
-/* Linux fills in the id of what it counts itself once for all events that count it, so a page fault that two of them
- * sample is there twice with the id of one (seen with 6.18 and page-faults,page-faults:u). */
+/* For software events Linux stores one id for all events that count the same thing, so a page fault that two events
+ * sample is recorded twice with the id of one (seen with 6.18 and page-faults,page-faults:u). */
 static void add_same_events(const struct as_import *import, const struct as_perf_reader *reader)
 {
     size_t n = as_perf_reader_events(reader);
@@ -359,12 +359,13 @@ static void add_same_events(const struct as_import *import, const struct as_perf
             if (a->type != PERF_TYPE_SOFTWARE || b->type != PERF_TYPE_SOFTWARE || a->config != b->config ||
                 !a->sample_type || a->config == PERF_COUNT_SW_DUMMY || is_clock(a))
                 continue;
-            char *text = as_format("%s and %s are the same event: the kernel may give samples of both to one of them",
-                                   a->name, b->name);
+            char *text =
+                as_format("%s and %s are the same event: the kernel may assign the samples of both to one of them",
+                          a->name, b->name);
             as_store_add_quality(import->writer, "same_event", NAN, text);
             as_notice(&import->options.notices, AS_LOG_NOTE, "%s", text);
             free(text);
-            return; /* once is enough */
+            return; /* one notice is enough */
         }
 }
 
@@ -374,41 +375,43 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     uint64_t in_files = import->matched + import->unmatched;
     add_note(import, "lost", summary->lost, "records that the kernel lost: the buffer was full");
     add_note(import, "lost_samples", summary->lost_samples, "samples that the processor or the kernel lost");
-    add_note(import, "throttled", summary->throttled, "times that the kernel stopped an event that came too often");
-    add_note(import, "bad_samples", summary->bad_samples, "samples too short for what they should hold: left out");
-    add_note(import, "unknown_ids", summary->unknown_ids, "samples of no known event: left out");
-    add_note(import, "out_of_order", summary->out_of_order, "records that came after later ones");
-    add_note(import, "skipped_lines", summary->skipped_lines, "lines that are neither sample nor frame: left out");
+    add_note(import, "throttled", summary->throttled,
+             "times that the kernel throttled an event because it came too often");
+    add_note(import, "bad_samples", summary->bad_samples, "samples that are shorter than their contents: left out");
+    add_note(import, "unknown_ids", summary->unknown_ids, "samples of unknown events: left out");
+    add_note(import, "out_of_order", summary->out_of_order, "records that came out of order");
+    add_note(import, "skipped_lines", summary->skipped_lines, "lines that are neither a sample nor a frame: skipped");
     add_note(import, "trace_bytes", summary->aux_bytes > import->spe.bytes ? summary->aux_bytes - import->spe.bytes : 0,
-             "bytes of processor trace that is not decoded: not kept");
+             "bytes of processor trace, which is not decoded: left out");
     add_note(import, "trace_truncated", summary->aux_truncated,
              "times that trace data (SPE) was lost: its buffer was full");
     add_note(import, "trace_collisions", summary->aux_collisions,
-             "pieces of trace data (SPE) in which operations were not sampled: two fell together");
+             "pieces of trace data (SPE) in which an operation was not sampled, because it collided with another");
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
     as_import_write_cuts(import);
     add_same_events(import, reader);
     if (import->lone_chains)
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
-                             "part of the call chains that have no caller: code without frame pointers "
-                             "(--call-graph=dwarf needs none), or where a thread begins");
-    add_note(import, "raw_bad", import->raw.bad, "samples of IBS whose raw data is too short: no more than address");
+                             "part of the call chains have no caller: the code was built without frame pointers "
+                             "(--call-graph=dwarf unwinds it), or a thread begins there");
+    add_note(import, "raw_bad", import->raw.bad,
+             "IBS samples whose raw data is too short: only their addresses are used");
     add_note(import, "raw_invalid", import->raw.invalid,
-             "samples of IBS that the processor marks as not valid: likewise");
+             "IBS samples that the processor marked as not valid: only their addresses are used");
     as_import_spe_quality(import);
     as_import_write_data_quality(import);
     if (import->unwalked)
         as_store_add_quality(import->writer, "not_unwound",
                              (double)import->unwalked / (double)(import->walked + import->unwalked),
-                             "part of the samples whose copy of the stack could not be unwound beyond the first frame");
+                             "part of the stack copies could not be unwound beyond the first frame");
     if (import->unmatched && in_files)
         as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
-                             "part of the samples in files that are not here as they were recorded: no function names, "
+                             "part of the samples are in files that are missing or have changed: no function names, "
                              "no instructions");
 }
 
-/* What samples had that a profile has no place for by instruction. */
+/* Adds what samples recorded that a profile cannot store by instruction. */
 static void add_counters(const struct as_import *import, const struct as_perf_reader *reader)
 {
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
@@ -452,7 +455,7 @@ static void add_machine(const struct as_import *import, const struct as_perf_inf
     }
 }
 
-/* The command line begins with perf's own options, and nobody can tell where they end: the thread with most samples
+/* The command line begins with perf's own options, and their end cannot be determined. The thread with the most samples
  * has the program's name. */
 static const char *program_of(const struct as_import *import)
 {
@@ -463,12 +466,13 @@ static const char *program_of(const struct as_import *import)
     return most ? most->name : NULL;
 }
 
-/* From the first sample to the last, those of SPE included. */
+/* The time from the first sample to the last, including those of SPE. */
 static void add_seconds(const struct as_import *import, const struct as_perf_summary *summary)
 {
     uint64_t first = summary->first_time, last = summary->last_time == AS_PERF_NO_TIME ? 0 : summary->last_time;
     if (import->spe.last_time) {
-        first = import->spe.first_time < first ? import->spe.first_time : first; /* no time is the largest number */
+        /* An unknown time is the largest number. */
+        first = import->spe.first_time < first ? import->spe.first_time : first;
         last = import->spe.last_time > last ? import->spe.last_time : last;
     }
     if (last > first)
