@@ -1,10 +1,10 @@
-/* The profile file: the records that a profile is made of. store_write.h makes one, store_read.h reads it; nobody else
- * knows SQL. doc/format/profile.md is the format.
+/* The profile file: the records that a profile consists of. store_write.h writes one, store_read.h reads one; no other
+ * folder knows SQL. doc/format/profile.md describes the format.
  *
  * Things are numbered densely from 0 in the order in which they were added (modules, files, functions, blocks, inlined
- * calls, instructions, threads, series, states, paths); AS_STORE_NONE stands for "none" or "unknown" wherever one is
- * named. Times are integers, in units of 1/scale of what the series counts (cycles, nanoseconds …), so that sums are
- * exact. Strings are bytes up to their NUL, kept as they are, whatever their encoding; NULL where unknown.
+ * calls, instructions, threads, series, states, paths). AS_STORE_NONE in place of such a number means "none" or
+ * "unknown". Times are integers, in units of 1/scale of what the series counts (cycles, nanoseconds …), so that sums
+ * are exact. Strings are bytes up to their NUL, stored unchanged, whatever their encoding; NULL if unknown.
  */
 #ifndef AS_STORE_STORE_H
 #define AS_STORE_STORE_H
@@ -18,12 +18,13 @@
 
 enum {
     AS_STORE_APPLICATION_ID = 0x41735379, /* "AsSy" */
-    AS_STORE_VERSION = 2,                 /* that is written; older ones are migrated when they are read */
-    AS_STORE_MAX_TEXT = 64 << 20,         /* bytes of one string */
+    /* The version that is written; older ones are migrated when they are read. */
+    AS_STORE_VERSION = 2,
+    AS_STORE_MAX_TEXT = 64 << 20, /* most bytes of one string */
 };
 
-/* Keys of the meta table. Others may be added freely; readers must live without any of them. */
-#define AS_META_PROGRAM "program"     /* path of what was run */
+/* Keys of the meta table. Others may be added freely; readers must not depend on any of them. */
+#define AS_META_PROGRAM "program"     /* path of the program that was run */
 #define AS_META_DIRECTORY "directory" /* its working directory */
 #define AS_META_STATUS "status"       /* its exit status, or 128 + the signal */
 #define AS_META_HOST "host"
@@ -31,10 +32,10 @@ enum {
 #define AS_META_ASSAY "assay"           /* version that wrote the file */
 #define AS_META_DATE "date"             /* of the start, ISO 8601 in UTC */
 #define AS_META_SOURCE "source"         /* model, pmu, timer, import */
-#define AS_META_SOURCE_WHY "source_why" /* why that one: what auto found */
+#define AS_META_SOURCE_WHY "source_why" /* why that source was chosen: what auto found */
 #define AS_META_CORE "core"             /* name of the modelled core, or of the processor */
 #define AS_META_MACHINE "machine"       /* the machine file's text */
-#define AS_META_SERIES "series"         /* name of the series to show where nobody asks for another */
+#define AS_META_SERIES "series"         /* name of the series to show by default */
 #define AS_META_GOLDEN "golden"         /* name of the exact series */
 #define AS_META_PERIOD "period"
 #define AS_META_RATE "rate"
@@ -43,15 +44,15 @@ enum {
 #define AS_META_INSTRUCTIONS "instructions"
 #define AS_META_SECONDS "seconds"
 #define AS_META_FREQUENCY "frequency"
-#define AS_META_MERGED "merged"   /* how many profiles it was made of; absent where it was not */
-#define AS_META_PARTIAL "partial" /* why the profile is not of the whole run; absent where it is */
+#define AS_META_MERGED "merged"   /* number of profiles it was merged from; absent if it was not merged */
+#define AS_META_PARTIAL "partial" /* why the profile does not cover the whole run; absent if it does */
 
 /* A mapped file, or "[anon]", "[vdso]" … */
 struct as_store_module {
     const char *path, *build_id; /* hexadecimal */
-    uint64_t base;               /* run-time address minus address in the file: what to take off for objdump */
-    uint64_t file_size;          /* 0: unknown; size and time tell a changed file without a build-id */
-    int64_t file_time;           /* last change, nanoseconds since 1970 */
+    uint64_t base;               /* run-time address minus address in the file: subtract it for objdump */
+    uint64_t file_size;          /* 0: unknown; size and time identify a changed file that has no build-id */
+    int64_t file_time;           /* time of the last change, in nanoseconds since 1970 */
 };
 
 struct as_store_function {
@@ -65,18 +66,18 @@ struct as_store_block {
     uint64_t address, size;
 };
 
-/* A call that was inlined: `function` at (file, line) in `parent`, or in the real function where parent is NONE. */
+/* A call that was inlined: `function` at (file, line) in `parent`, or in the real function if parent is NONE. */
 struct as_store_inline {
     uint32_t parent;
     const char *function;
     uint32_t file, line;
 };
 
-/* Where an instruction belongs. */
+/* What an instruction belongs to. */
 struct as_store_location {
     uint64_t address;
     uint32_t module, function, block, file, line;
-    uint32_t inlined; /* innermost inlined call that it comes from */
+    uint32_t inlined; /* the innermost inlined call that it is part of */
 };
 
 struct as_store_insn {
@@ -89,8 +90,8 @@ struct as_store_insn {
 };
 
 struct as_store_thread {
-    uint32_t number; /* as shown to people */
-    int64_t process; /* its id then; 0: unknown */
+    uint32_t number; /* as reports show it */
+    int64_t process; /* id of its process; 0: unknown */
     const char *name;
     uint64_t cycles, instructions, samples;
 };
@@ -98,29 +99,29 @@ struct as_store_thread {
 /* One measurement of the run: the golden reference, a sampler, an event of the PMU. */
 struct as_store_series {
     const char *name;        /* "golden", "tea", "cycles:ppp"; unique */
-    const char *description; /* what it stands for, for people */
-    bool exact;              /* every cycle, not samples */
+    const char *description; /* its meaning, for reports */
+    bool exact;              /* covers every cycle; false: made of samples */
     const char *unit;        /* "cycles", "nanoseconds", "samples", an event's name */
-    uint64_t scale;          /* units of time a `unit`: at least 1 */
-    const char *event;       /* what made it sample */
+    uint64_t scale;          /* units of time per `unit`: at least 1 */
+    const char *event;       /* the event that triggered the samples */
     int32_t precise;         /* precise level; -1: does not apply */
     uint64_t period;         /* mean; 0: none */
-    double rate;             /* asked for, per second; 0: none */
+    double rate;             /* the rate asked for, per second; 0: none */
     uint64_t samples, lost, throttled, dropped;
-    uint64_t events; /* bits of the events that it can see; 0: none, so it has no components */
+    uint64_t events; /* bits of the events that it can record; 0: none, so it has no components */
 };
 
-/* The series of a run that was measured in regions only, and those that its error bars are made of: the same without a
- * part of the regions each. */
+/* The series of a run of which only regions were measured, and the series for its error bars: each is computed without
+ * a part of the regions. */
 #define AS_STORE_SAMPLED "sampled"
 #define AS_STORE_REPLICATE "replicate "
 
-/* A bit of components' event masks. */
+/* A bit of the event masks of components. */
 struct as_store_event {
     uint32_t bit;            /* 0 … 63 */
     const char *name;        /* "ST-L1" */
-    const char *description; /* for people */
-    uint32_t parent;         /* bit of the event that it is a case of, or NONE */
+    const char *description; /* for reports */
+    uint32_t parent;         /* bit of the event that this one is a special case of, or NONE */
     const char *state;       /* commit state that it explains: "stalled", "drained", "flushed" */
 };
 
@@ -129,40 +130,40 @@ struct as_store_state {
     const char *name, *description;
 };
 
-/* Time of an instruction in a thread. */
+/* The time of an instruction in a thread. */
 struct as_store_time {
     uint32_t series, thread, instruction;
-    uint64_t units, samples, executions; /* executions: where the series counts them */
+    uint64_t units, samples, executions; /* executions: if the series counts them */
 };
 
-/* The part of it with exactly these events; 0: none of them. The parts add up to the time where a series has any. */
+/* The part of a time with exactly these events; 0: without any. If a series has components, they add up to the time. */
 struct as_store_component {
     uint32_t series, thread, instruction;
     uint64_t events, units, samples;
 };
 
-/* The part of it in one state. */
+/* The part of a time in one state. */
 struct as_store_state_time {
     uint32_t series, thread, instruction, state;
     uint64_t units;
 };
 
-/* A node of the calling-context tree; its parent was added before it. NONE as parent: a root. */
+/* A node of the calling-context tree; its parent was added before it. A root has NONE as its parent. */
 struct as_store_path {
     uint32_t parent, function;
     uint32_t call_site;    /* instruction in the parent's function, or NONE */
-    uint64_t address;      /* of the function's entry, for where it has no name */
+    uint64_t address;      /* of the function's entry; names the function if it has no name */
     uint64_t call_address; /* of the call; 0: unknown */
     bool signal;           /* entered as a signal handler */
 };
 
-/* Time of a path itself, without what it calls; by instruction, or as a whole (NONE). */
+/* The self time of a path, without its callees: by instruction, or as a whole (NONE). */
 struct as_store_path_time {
     uint32_t series, thread, path, instruction;
     uint64_t units, samples;
 };
 
-/* The part of a path's own time with exactly these events; the parts add up to the path's time where a series has any.
+/* The part of a path's self time with exactly these events. If a series has such parts, they add up to the path's time.
  */
 struct as_store_path_component {
     uint32_t series, thread, path;
@@ -171,7 +172,7 @@ struct as_store_path_component {
 
 /* Data that a program accesses: a variable of a module, or a region ("[heap]", "[stack]", a mapped file). */
 struct as_store_object {
-    uint32_t module; /* NONE: of no file */
+    uint32_t module; /* NONE: not in a file */
     const char *name;
     uint64_t address, size; /* run-time address; size 0: unknown */
 };
@@ -184,38 +185,39 @@ enum as_store_access_kind {
 /* Where a data address comes from. */
 enum as_store_access_how {
     AS_STORE_HOW_HARDWARE, /* the processor recorded it with the sample */
-    AS_STORE_HOW_EXACT,    /* the interrupted instruction accesses it: worked out from the saved registers */
-    AS_STORE_HOW_NEXT,     /* the first access behind the interrupted instruction, worked out likewise */
-    AS_STORE_HOW_WATCHED,  /* that instruction's, when it was reached: an execution watchpoint */
+    AS_STORE_HOW_EXACT,    /* the interrupted instruction accesses it: computed from the saved registers */
+    AS_STORE_HOW_NEXT,     /* it is the next access after the interrupted instruction, computed likewise */
+    AS_STORE_HOW_WATCHED,  /* the same access, read when an execution watchpoint was reached */
     AS_STORE_HOW_COUNT
 };
 
-/* Samples that found this instruction to access this address. */
+/* Samples at which this instruction accessed this address. */
 struct as_store_access {
     uint32_t series, thread, instruction;
     uint64_t address;
     uint32_t size;        /* bytes; 0: unknown */
     uint32_t kind;        /* AS_STORE_LOAD | AS_STORE_STORE; 0: unknown */
-    uint32_t how, object; /* as_store_access_how; NONE: nobody knows what is there */
+    uint32_t how, object; /* as_store_access_how; object NONE: not known */
     uint64_t units, samples;
 };
 
-/* A taken branch as the branch stacks of a series' samples hold it. Instructions are where it is and where it goes. */
+/* A taken branch from the branch stacks of a series' samples: the instructions of the branch and of its target. */
 struct as_store_branch {
     uint32_t series, source, target;
     uint64_t taken, mispredicted;
-    uint64_t cycles; /* from the branch before it in the stack to this one, added up; 0: the processor does not tell */
+    uint64_t cycles; /* sum of the cycles since the preceding branch in the stack; 0: not recorded by the processor */
 };
 
-/* A bar of the whole program: `stack` names what it splits ("states", "stack" …), rows in the order they were added. */
+/* A bar for the whole program: `stack` names what it divides ("states", "stack" …), rows in the order they were
+ * added. */
 struct as_store_stack {
     uint32_t series;
     const char *stack, *name;
     uint64_t units;
 };
 
-/* How wrong a series is, or may be: measure "error", "systematic", "pics", "estimate" …; granularity "instruction",
- * "block", "function" …; a fraction. */
+/* How wrong a series is, or may be, as a fraction: measure "error", "systematic", "pics", "estimate" …; granularity
+ * "instruction", "block", "function" …. */
 struct as_store_estimate {
     uint32_t series;
     const char *measure, *granularity;
@@ -231,7 +233,7 @@ struct as_store_counter {
     uint64_t value;
 };
 
-/* What limits the result, in words; the number where there is one (NAN: none). */
+/* A limitation of the result: a text, and a number if there is one (NAN: none). */
 struct as_store_quality {
     const char *key;
     double value;

@@ -1,4 +1,4 @@
-/* What can be asked of the tables that are in memory. */
+/* Queries of the tables that are in memory. */
 #include "store/store_internal.h"
 
 #include <errno.h>

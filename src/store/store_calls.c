@@ -4,7 +4,7 @@
 
 /* ---- threads added up ---- */
 
-/* Rows of several threads lie side by side. */
+/* The rows of several threads are adjacent. */
 static bool same_path_time(const struct as_store_path_time *a, const struct as_store_path_time *b)
 {
     return a->path == b->path && a->instruction == b->instruction;
@@ -60,12 +60,13 @@ struct as_store_path_component *as_store_path_components(struct as_store *store,
 
 /* ---- totals ---- */
 
-/* For each path whether its function is on the way to the root already: such a path's time is in that one's total. */
+/* Finds for each path whether its function is already on the way to the root: the path's time is then part of that
+ * total. */
 struct walk {
     const struct as_store_path *paths;
     size_t n;
     uint32_t *child, *sibling; /* first child, next sibling, as number + 1 */
-    uint32_t *on_way;          /* by function: how often */
+    uint32_t *on_way;          /* by function: how often it is on the way */
 };
 
 static void link_children(struct walk *walk)
@@ -93,7 +94,7 @@ static void leave(struct walk *walk, uint32_t path)
         walk->on_way[function]--;
 }
 
-/* Depth first without a stack: parents and siblings show the way. */
+/* Depth first without a stack: follows the links to parents and siblings. */
 static void walk_from(struct walk *walk, uint32_t root, struct as_store_totals *totals)
 {
     uint32_t at = root;

@@ -1,5 +1,5 @@
-/* The tables that stay in memory: the short ones, the code, the call paths, the data that was accessed; and single
- * instructions with their text, which do not. */
+/* Loads the tables that stay in memory: the short ones, the code, the call paths, and the data that was accessed. Also
+ * reads single instructions with their text, which do not stay. */
 #include "store/store_internal.h"
 
 static bool has_strings(const struct as_store_row_reader *reader)
@@ -10,7 +10,7 @@ static bool has_strings(const struct as_store_row_reader *reader)
     return found;
 }
 
-/* Keeps the strings of a row in place of what they point to. False: there cannot be so many. */
+/* Replaces the strings of a row by kept copies. Returns false if there are too many for a file of this size. */
 static bool keep_strings(struct as_store *store, const struct as_store_row_reader *reader, void *row)
 {
     for (size_t i = 0; i < reader->n; i++) {
@@ -43,7 +43,7 @@ static bool load_table(struct as_store *store, enum as_store_table_id id, struct
         more = as_store_cursor_next(&cursor, &number, row, err);
         if (more > 0 && (number != *count || number == AS_STORE_NONE - 1 ||
                          (strings && !keep_strings(store, &cursor.reader, row)))) {
-            as_store_damaged(store, err, "row %u of %s makes no sense", *count, table->name);
+            as_store_damaged(store, err, "row %u of %s is invalid", *count, table->name);
             more = -1;
         }
         *count += more > 0;
@@ -66,7 +66,7 @@ bool as_store_load_short(struct as_store *store, struct as_error *err)
     return load_tables(store, AS_TABLE_META, AS_TABLE_STACKS, err);
 }
 
-/* What fails is not tried again: half a table would be taken for a whole one. */
+/* A failed load is not retried: half a table could be mistaken for a whole one. */
 bool as_store_load(struct as_store *store, unsigned parts, struct as_error *err)
 {
     parts |= parts & (AS_STORE_CALLS | AS_STORE_DATA) ? AS_STORE_CODE : 0;

@@ -1,4 +1,4 @@
-/* Rows of a table, one after the other, checked: what everything that reads a profile goes through. */
+/* Reads the rows of a table one by one and checks them. All reading of a profile goes through here. */
 #include "store/store_internal.h"
 
 bool as_store_cursor_open(struct as_store_cursor *cursor, struct as_store *store, enum as_store_table_id id,
@@ -37,7 +37,7 @@ bool as_store_cursor_of_series(struct as_store_cursor *cursor, struct as_store *
 
 void as_store_cursor_bind(struct as_store_cursor *cursor, uint32_t first, uint32_t second)
 {
-    sqlite3_bind_int64(cursor->statement, 1, first); /* cannot fail: the parameters are there */
+    sqlite3_bind_int64(cursor->statement, 1, first); /* cannot fail: the parameters exist */
     if (second != AS_STORE_NONE)
         sqlite3_bind_int64(cursor->statement, 2, second);
     if (as_store_table_of_series(cursor->reader.table))
@@ -57,8 +57,7 @@ int as_store_cursor_next(struct as_store_cursor *cursor, uint32_t *number, void 
         cursor->rows++;
         return 1;
     }
-    as_store_damaged(cursor->store, err, "row %llu of %s makes no sense", (unsigned long long)cursor->rows,
-                     table->name);
+    as_store_damaged(cursor->store, err, "row %llu of %s is invalid", (unsigned long long)cursor->rows, table->name);
     return -1;
 }
 
@@ -70,7 +69,7 @@ void as_store_cursor_close(struct as_store_cursor *cursor)
 
 /* ---- all rows ---- */
 
-/* The part that a table is in; 0: it is loaded with the file, or never. */
+/* The part that a table belongs to; 0: it is loaded with the file, or never. */
 static unsigned part_of(enum as_store_table_id id)
 {
     if (id < AS_TABLE_MODULES || id > AS_TABLE_OBJECTS)

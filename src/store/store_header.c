@@ -13,7 +13,7 @@ static uint32_t big_endian(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* The page count is valid only where the "version valid for" number agrees with the change counter. */
+/* The page count is valid only if the "version valid for" number equals the change counter. */
 static uint64_t expected_size(const uint8_t *bytes)
 {
     uint64_t page = (uint64_t)bytes[16] << 8 | bytes[17];

@@ -1,7 +1,8 @@
-/* Opening a profile: what it is refused for, and what SQLite may do with a file from anyone.
+/* Opens a profile: decides which files are refused, and limits what SQLite may do with a file from an unknown source.
  *
  * The file is opened once and everything is read through that descriptor, with a lock that keeps others (the sqlite3
- * shell, say) from changing it meanwhile. An older version is migrated in a temporary copy: reading changes nothing.
+ * shell, say) from changing it meanwhile. An older version is migrated in a temporary copy: reading never changes a
+ * file.
  */
 #include "store/store_header.h"
 #include "store/store_internal.h"
@@ -92,9 +93,9 @@ static bool check_header(struct as_store *store, const struct as_store_schema *s
     if (!as_store_header_read(store->fd, &header))
         return as_error_set(err, "cannot read %s: %s", path, strerror(errno));
     if (header.is_perf_data)
-        return as_error_set(err, "%s is perf's, not an Assay profile: 'assay import' makes one of it", path);
+        return as_error_set(err, "%s is a recording of perf, not an Assay profile: 'assay import' converts it", path);
     if (store->size == 0)
-        return as_error_set(err, "%s is empty, not an Assay profile: 'assay record' writes one", path);
+        return as_error_set(err, "%s is empty, not an Assay profile: record it again", path);
     if (!header.is_database)
         return as_error_set(err, "%s is not an Assay profile: 'assay record' writes one", path);
     if (store->size < AS_STORE_HEADER_SIZE)
@@ -103,10 +104,10 @@ static bool check_header(struct as_store *store, const struct as_store_schema *s
     if (!header.is_profile)
         return as_error_set(err, "%s is a database of another program, not an Assay profile", path);
     if (header.version > (uint32_t)schema->n)
-        return as_error_set(err, "%s has format %u, this Assay reads up to %d: use a newer Assay", path, header.version,
-                            schema->n);
+        return as_error_set(err, "%s has format version %u, but this Assay reads only up to %d: use a newer Assay",
+                            path, header.version, schema->n);
     if (header.version == 0)
-        return as_store_damaged(store, err, "it names no format version");
+        return as_store_damaged(store, err, "it has no format version");
     if (header.size > store->size)
         return as_error_set(err, "%s is truncated (%llu of %llu bytes): copy or record it again", path,
                             (unsigned long long)store->size, (unsigned long long)header.size);
@@ -116,7 +117,8 @@ static bool check_header(struct as_store *store, const struct as_store_schema *s
     return true;
 }
 
-/* A change by somebody who was killed in the midst of it: what SQLite would undo when it opened the file by name. */
+/* Whether a process was killed while it changed the file. SQLite would undo that change if it opened the file by
+ * name. */
 static bool has_hot_journal(const char *path)
 {
     char *name = as_format("%s-journal", path);
@@ -129,12 +131,12 @@ static bool has_hot_journal(const char *path)
     return hot;
 }
 
-/* Others may read, too, but not change the file. A change takes a moment: waits a second. */
+/* Locks the file: others may read it, too, but not change it. Waits up to a second, because a change takes a moment. */
 static bool lock_file(const struct as_store *store, struct as_error *err)
 {
     for (int i = 0; !as_store_file_lock(store->fd); i++) {
         if (i == 20)
-            return as_error_set(err, "%s is locked by another process that changes it: try again later", store->path);
+            return as_error_set(err, "another process is changing %s: try again later", store->path);
         usleep(50000);
     }
     if (has_hot_journal(store->path))
@@ -148,13 +150,13 @@ static bool open_file(struct as_store *store, struct as_error *err)
     struct stat info;
     store->fd = open(store->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (store->fd < 0 && errno == ENOENT)
-        return as_error_set(err, "there is no %s: 'assay record' writes a profile", store->path);
+        return as_error_set(err, "there is no file %s: 'assay record' writes a profile", store->path);
     if (store->fd < 0 || fstat(store->fd, &info) != 0)
         return as_error_set(err, "cannot read %s: %s", store->path, strerror(errno));
     if (S_ISDIR(info.st_mode))
         return as_error_set(err, "%s is a directory, not an Assay profile", store->path);
     if (!S_ISREG(info.st_mode))
-        return as_error_set(err, "%s is not an ordinary file, so no Assay profile", store->path);
+        return as_error_set(err, "%s is not a regular file, so it is not an Assay profile", store->path);
     store->size = store->text_left = (uint64_t)info.st_size;
     return true;
 }
@@ -188,7 +190,7 @@ static int restrict_database(struct as_store *store)
                         NULL, NULL);
 }
 
-/* SQLite may tell of the first damage in several lines, behind a heading. */
+/* SQLite may report the first damage in several lines, after a heading. */
 static const char *answer_line(const char *answer, int *length)
 {
     const char *behind = strncmp(answer, "***", 3) == 0 ? strchr(answer, '\n') : NULL;
@@ -218,7 +220,7 @@ static bool check_schema(struct as_store *store, const struct as_store_schema *s
     char missing[64];
     as_store_allow(store);
     return as_store_schema_holds(store->db, schema, store->version, missing, sizeof missing) ||
-           as_store_damaged(store, err, "its %s is not that of a profile of format %d", missing, store->version);
+           as_store_damaged(store, err, "its %s is not that of format version %d", missing, store->version);
 }
 
 static int copy_pages(sqlite3 *to, sqlite3 *from)
@@ -230,7 +232,7 @@ static int copy_pages(sqlite3 *to, sqlite3 *from)
     return sqlite3_backup_finish(backup);
 }
 
-/* The nameless database is a temporary file that SQLite removes. */
+/* A database without a name is a temporary file that SQLite removes. */
 static bool migrate(struct as_store *store, const struct as_store_schema *schema, struct as_error *err)
 {
     sqlite3 *copy = NULL;

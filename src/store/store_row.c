@@ -24,7 +24,7 @@ static int bind_number(sqlite3_stmt *statement, int at, const struct as_store_co
     return column->flags & AS_COLUMN_KEY ? sqlite3_bind_int64(statement, at, -1) : sqlite3_bind_null(statement, at);
 }
 
-/* SQLite makes NULL of NAN. */
+/* SQLite stores NAN as NULL. */
 static int bind_double(sqlite3_stmt *statement, int at, const struct as_store_column *column, double value)
 {
     return sqlite3_bind_double(statement, at, isnan(value) && !(column->flags & AS_COLUMN_NULL) ? 0 : value);
@@ -110,7 +110,7 @@ static bool get_integer(sqlite3_stmt *statement, int at, const struct as_store_c
     return type == SQLITE_INTEGER || (type == SQLITE_NULL && column->flags & AS_COLUMN_NULL);
 }
 
-/* NULL, or -1 in a key, is NONE. */
+/* NULL, or -1 in a key, means NONE. */
 static bool get_number(sqlite3_stmt *statement, int at, const struct as_store_column *column, const uint32_t *counts,
                        uint32_t *number)
 {
@@ -135,7 +135,7 @@ static bool get_double(sqlite3_stmt *statement, int at, const struct as_store_co
     return type == SQLITE_NULL ? column->flags & AS_COLUMN_NULL : type == SQLITE_FLOAT || type == SQLITE_INTEGER;
 }
 
-/* Out of memory and strings beyond the limit come out as NULL from SQLite. */
+/* SQLite returns NULL if it is out of memory or the string exceeds the limit. */
 static bool get_text(sqlite3_stmt *statement, int at, const struct as_store_column *column, const char **text)
 {
     int type = sqlite3_column_type(statement, at);
@@ -161,7 +161,7 @@ static bool get_count(struct as_store_row_reader *reader, size_t index, int64_t 
     return !reader->adds_up || (reader->sums[index] += (uint64_t)value) <= INT64_MAX;
 }
 
-/* What is neither a number of something nor text. */
+/* Reads a value that is neither a row number nor text. */
 static bool get_value(struct as_store_row_reader *reader, size_t index, int64_t value, uint32_t *number, void *where)
 {
     switch (reader->table->columns[index].type) {
@@ -177,7 +177,7 @@ static bool get_value(struct as_store_row_reader *reader, size_t index, int64_t 
     case AS_COLUMN_COUNT:
         *(int64_t *)where = value;
         return get_count(reader, index, value);
-    default: /* 64 bits, whatever they are */
+    default: /* any 64 bits are valid */
         *(int64_t *)where = value;
         return true;
     }

@@ -1,5 +1,5 @@
-/* Times by function, line, instruction …: one pass over the rows of a series, added up here. SQL does no more than find
- * the rows: it knows no names, and what a profile can make it do is bounded by the rows that it has. */
+/* Times by function, line, instruction …: one pass over the rows of a series, which are added up here. SQL only finds
+ * the rows: it does not know names, and the work that a profile can cause is bounded by its number of rows. */
 #include "base/saturate.h"
 #include "store/store_internal.h"
 
@@ -8,7 +8,7 @@ struct cell {
     uint64_t key, units, samples, executions;
 };
 
-/* A part of a row while it is added up. */
+/* A part of a row, while it is being summed. */
 struct part {
     uint32_t row;
     struct as_store_row_part part;
@@ -17,7 +17,7 @@ struct part {
 struct sum {
     struct as_store *store;
     const struct as_store_query *query;
-    struct as_map by_key; /* what the level groups by, to a row */
+    struct as_map by_key; /* key at the level of the query, to a row */
     AS_VEC(struct as_store_row) rows;
     struct as_map masks;   /* key of a part to a small number */
     struct as_map by_part; /* row << 32 | small number, to a part */
@@ -60,7 +60,7 @@ static uint32_t id_at(enum as_store_level level, const struct cell *cell, const 
     }
 }
 
-/* Code of no function (of no block) is a row for each module. */
+/* Code outside functions (or outside blocks) forms one row for each module. */
 static uint64_t key_at(enum as_store_level level, uint32_t id, const struct as_store_location *location)
 {
     if (level == AS_STORE_BY_LINE)
@@ -151,7 +151,8 @@ static struct cell cell_of(enum as_store_table_id table, const union measured *r
                          row->time.units,       row->time.samples, row->time.executions};
 }
 
-/* Calls `use` for each cell of the series that counts: all rows, or those of one function's instructions. */
+/* Calls `use` for each cell of the series that passes the filters: all rows, or those of one function's
+ * instructions. */
 static bool each_cell(struct sum *sum, enum as_store_table_id table,
                       void (*use)(struct sum *, const struct cell *, const struct as_store_location *),
                       struct as_error *err)
@@ -195,7 +196,7 @@ bool as_store_total(struct as_store *store, uint32_t series, const bool *threads
     uint32_t number;
     int more;
     *total = 0;
-    /* Of the columns only thread and units: nothing that the code is needed for. */
+    /* Reads only thread and units, so that the code need not be loaded. */
     if (!as_store_cursor_open(&cursor, store, AS_TABLE_TIMES,
                               (struct as_store_select){.first = 2, .n = 2, .of_series = true}, err))
         return false;
@@ -243,7 +244,7 @@ static int compare_rows(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Parts in the order of their rows, in one array; then the rows may move. */
+/* Puts the parts in the order of their rows into one array; after that the rows may move. */
 static void hand_out(struct sum *sum, struct as_store_rows *rows)
 {
     if (sum->parts.len > 0)

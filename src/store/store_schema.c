@@ -34,7 +34,8 @@ static bool same_text(sqlite3_stmt *a, sqlite3_stmt *b, int column)
     return x && y && n == sqlite3_column_bytes(b, column) && memcmp(x, y, (size_t)n) == 0;
 }
 
-/* Every object of `wanted` in `found`. Indices that SQLite makes by itself have no SQL and come with their tables. */
+/* Whether every object of `wanted` is in `found`. Indices that SQLite creates by itself have no SQL and come with their
+ * tables. */
 static bool compare_schemas(sqlite3_stmt *wanted, sqlite3_stmt *found, char *missing, size_t size)
 {
     int code;

@@ -1,5 +1,5 @@
-/* See store_sql.h. Files hold the text of CREATE as it was made, and readers compare it byte by byte: what is made here
- * for a version that was released must not change (tests/golden/schema.sql). */
+/* See store_sql.h. A file contains the text of its CREATE statements, and readers compare it byte by byte. So the text
+ * generated here for a released version must not change (tests/golden/schema.sql). */
 #include "store/store_sql.h"
 
 #include "base/alloc.h"
@@ -29,7 +29,7 @@ static size_t count_keys(const struct as_store_table *table)
     return n;
 }
 
-/* "a, b, c": the key. */
+/* Appends the key: "a, b, c". */
 static void add_keys(struct as_str *sql, const struct as_store_table *table, const char *prefix)
 {
     const char *comma = "";
@@ -41,7 +41,7 @@ static void add_keys(struct as_str *sql, const struct as_store_table *table, con
     }
 }
 
-/* A column that is the key alone says so itself; parts of a key are never NULL. */
+/* A single key column is declared with its column; parts of a longer key are never NULL. */
 static void add_definition(struct as_str *sql, const struct as_store_column *column, bool alone)
 {
     bool is_key = column->flags & AS_COLUMN_KEY;
@@ -54,7 +54,7 @@ static void add_definition(struct as_str *sql, const struct as_store_column *col
         as_str_add(sql, " UNIQUE");
 }
 
-/* WITHOUT ROWID keeps a table as the one tree of its key. Where the key is a number, SQLite does that by itself. */
+/* WITHOUT ROWID stores a table as one tree, sorted by its key. If the key is an integer, SQLite does so anyway. */
 static void add_create(struct as_str *sql, const struct as_store_table *table)
 {
     bool alone = count_keys(table) == 1, by_number = alone && table->columns[0].type != AS_COLUMN_TEXT;
@@ -113,7 +113,7 @@ char *as_store_sql_insert(const struct as_store_table *table)
 
 /* ---- selecting ---- */
 
-/* The instructions of a function come by their index; the join gives the rows of each. */
+/* The instructions of a function are found by their index; the join gives the rows of each. */
 static void add_source(struct as_str *sql, const struct as_store_table *table, const struct as_store_select *select)
 {
     bool is_code = table == &as_store_tables[AS_TABLE_INSTRUCTIONS];

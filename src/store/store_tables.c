@@ -1,7 +1,7 @@
 /* See store_table.h; doc/format/profile.md explains the tables.
  *
- * Rows are found by their primary keys, in which the series comes first and then the instruction: a report reads one
- * range, in the order of the code. A table that was released never changes, nor does a column; a version may add both.
+ * Rows are found by their primary keys, which begin with the series and then the instruction, so that a report reads
+ * one range, in the order of the code. Released tables and columns never change; a new version may add both.
  */
 #include "store/store_table.h"
 
@@ -26,7 +26,7 @@
         .name = title, .type = AS_COLUMN_TEXT, .merge = AS_MERGE_SAME                                                  \
     }
 
-/* Often meant: */
+/* Frequent combinations: */
 #define KEY .flags = AS_COLUMN_KEY, .merge = AS_MERGE_SAME
 #define NULLABLE .flags = AS_COLUMN_NULL
 #define SAME .merge = AS_MERGE_SAME

@@ -1,4 +1,5 @@
-/* See store_target.h. Names in use are locked with flock, so a name that can be locked is one that somebody left. */
+/* See store_target.h. Names in use are locked with flock, so a name that can be locked was left behind by a killed
+ * process. */
 #include "store/store_target.h"
 
 #include "base/alloc.h"
@@ -53,11 +54,11 @@ static bool check_old(int fd, const char *path, struct as_error *err)
     if (S_ISDIR(info.st_mode))
         return as_error_set(err, "cannot write %s: it is a directory", path);
     if (!S_ISREG(info.st_mode))
-        return as_error_set(err, "cannot write %s: a profile needs an ordinary file", path);
+        return as_error_set(err, "cannot write %s: it is not a regular file", path);
     if (!as_store_header_read(fd, &header))
         return fail(path, err);
     if (info.st_size > 0 && !header.is_profile)
-        return as_error_set(err, "%s exists and is not an Assay profile: remove it, or give another name", path);
+        return as_error_set(err, "%s exists and is not an Assay profile: remove it or give another name", path);
     if (as_store_file_locked(fd))
         return as_error_set(err, "cannot write %s: another process is changing it", path);
     if (access(path, W_OK) != 0)
@@ -111,7 +112,7 @@ static void remove_leftovers(const char *path, const char *directory)
 
 /* ---- the file ---- */
 
-/* Tries names until `make` succeeds with one; only "exists already" is worth another try. */
+/* Tries names until `make` succeeds with one; only "exists already" is tried again. */
 static bool find_name(struct as_store_target *target, bool (*make)(struct as_store_target *))
 {
     for (int i = 0; i < 100; i++) {
@@ -171,7 +172,7 @@ static void sync_directory(const char *path)
     free(directory);
     if (fd < 0)
         return;
-    fsync(fd); /* the file is whole with or without */
+    fsync(fd); /* the file is complete even if this fails */
     close(fd);
 }
 

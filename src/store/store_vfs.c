@@ -117,7 +117,7 @@ static int vfs_characteristics(sqlite3_file *base)
     return 0;
 }
 
-/* Only databases are opened by descriptor; SQLite is told to keep everything temporary in memory. */
+/* Only databases are opened by descriptor; SQLite is configured to keep temporary data in memory. */
 static int vfs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out_flags)
 {
     static const sqlite3_io_methods methods = {
@@ -170,7 +170,7 @@ static int vfs_full_name(sqlite3_vfs *vfs, const char *name, int size, char *ful
 static const char vfs_name[] = "assay-descriptor";
 static sqlite3_vfs descriptor_vfs;
 
-/* Time, sleep and random numbers are the ordinary ones. */
+/* Time, sleep and random numbers come from the default VFS. */
 static void register_vfs(void)
 {
     sqlite3_vfs *usual = sqlite3_vfs_find(NULL);

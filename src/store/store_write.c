@@ -1,4 +1,4 @@
-/* See store_write.h. One transaction into a file that nobody else can see: no journal, no syncs until the end. */
+/* See store_write.h. One transaction in a file that no other process can see: no journal, no syncs until the end. */
 #include "store/store_write.h"
 
 #include "base/alloc.h"
@@ -20,14 +20,14 @@ struct as_store_writer {
     struct as_store_target target;
     sqlite3 *db;
     sqlite3_stmt *statements[AS_TABLE_COUNT];
-    uint32_t counts[AS_TABLE_COUNT]; /* rows that were added */
+    uint32_t counts[AS_TABLE_COUNT]; /* number of rows added */
     bool failed;
-    struct as_error err; /* the first one */
+    struct as_error err; /* the first error */
 };
 
 /* ---- errors ---- */
 
-/* What went wrong, in the system's words where it was the system. */
+/* Describes what went wrong; if the system failed, in the system's words. */
 static const char *reason(sqlite3 *db, int code)
 {
     int error = db ? as_store_vfs_errno(db) : 0;
@@ -46,7 +46,7 @@ static void note_failure(struct as_store_writer *writer, int code)
         as_error_set(&writer->err, "cannot write %s: %s", writer->path, reason(writer->db, code));
 }
 
-/* A mistake of the caller's, not of the user's. */
+/* For a mistake of the calling code, not of the user. */
 static void note_misuse(struct as_store_writer *writer, enum as_store_table_id id, const char *column)
 {
     if (writer->failed)
@@ -115,7 +115,7 @@ void as_store_writer_abort(struct as_store_writer *writer)
     free(writer);
 }
 
-/* All of it is in the file then. */
+/* Writes everything to the file. */
 static bool complete(struct as_store_writer *writer, struct as_error *err)
 {
     int code = writer->failed ? SQLITE_OK : sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
@@ -188,7 +188,7 @@ bool as_store_writer_each(struct as_store_writer *writer, enum as_store_table_id
         code = sqlite3_bind_int64(statement, 1, series);
     while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (!as_store_get_row(&reader, statement, &number, &row))
-            code = SQLITE_CORRUPT; /* it was checked when it was added */
+            code = SQLITE_CORRUPT; /* its values were checked when it was added */
         else
             code = each(context, number++, &row) ? SQLITE_OK : SQLITE_DONE;
     }
@@ -234,7 +234,7 @@ void as_store_add_quality(struct as_store_writer *writer, const char *key, doubl
     as_store_add(writer, AS_TABLE_QUALITY, &(struct as_store_quality){key, value, text});
 }
 
-/* ---- the others, each a row of its table ---- */
+/* ---- the other tables, one row each ---- */
 
 #define ADDER(function, type, table)                                                                                   \
     void function(struct as_store_writer *writer, const type *row)                                                     \

@@ -1,11 +1,11 @@
-/* Writing a profile.
+/* Writes a profile.
  *
- * The file appears under its name when it is committed, whole, in place of an older profile, or not at all: until then
- * it has no name (O_TMPFILE) and whoever is killed leaves nothing behind. Where the file system cannot do that, it is
- * FILE.<pid>-<n>.partial, locked; what a killed run left is removed by the next one that writes the same FILE. Readers
- * of the old file keep reading the old file.
+ * The file appears under its name when it is committed, complete and in place of an older profile, or not at all. Until
+ * then it has no name (O_TMPFILE), so a killed process leaves nothing behind. If the file system does not support that,
+ * the file is FILE.<pid>-<n>.partial, locked; the next run that writes the same FILE removes what a killed run left.
+ * Readers of the old file keep reading the old file.
  *
- * Errors stick: add what there is to add, and commit says what went wrong first. All in one thread.
+ * Errors stick: add everything, and commit reports the first error. All calls must come from one thread.
  */
 #ifndef AS_STORE_WRITE_H
 #define AS_STORE_WRITE_H
@@ -14,28 +14,31 @@
 
 struct as_store_writer;
 
-/* Before the program runs, so that a run is not lost to a wrong path. Refuses what it must not replace: directories,
- * devices, files that are no profiles, files that cannot be written, profiles that another process is changing. */
+/* Call this before the program runs, so that a run is not lost to a wrong path. Refuses what must not be replaced:
+ * directories, devices, files that are not profiles, files that cannot be written, profiles that another process is
+ * changing. */
 struct as_store_writer *as_store_writer_open(const char *path, struct as_error *err) AS_MUST_CHECK;
-bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err) AS_MUST_CHECK; /* frees, whatever */
-/* Completes a profile that never gets a name and goes away with its descriptor, which is returned: it can be opened for
- * reading as /proc/self/fd/N. -1 and `err`: there is none. Frees, whatever. */
+/* Frees the writer in any case. */
+bool as_store_writer_commit(struct as_store_writer *writer, struct as_error *err) AS_MUST_CHECK;
+/* Completes a profile that never gets a name and disappears with its descriptor, which is returned: it can be opened
+ * for reading as /proc/self/fd/N. Returns -1 and `err` on failure. Frees the writer in any case. */
 int as_store_writer_finish(struct as_store_writer *writer, struct as_error *err) AS_MUST_CHECK;
-/* Frees; nothing appears and an old file stays. NULL: nothing. */
+/* Frees the writer without writing a file; an old file stays. Accepts NULL. */
 void as_store_writer_abort(struct as_store_writer *writer);
-bool as_store_writer_failed(const struct as_store_writer *writer); /* adding more is in vain */
+bool as_store_writer_failed(const struct as_store_writer *writer); /* adding more has no effect */
 
-/* A row of any table: what the functions below do. What it refers to must have been added before. Returns its number.
+/* Adds a row to any table, as the functions below do. Rows that it refers to must have been added before. Returns its
+ * number.
  */
 uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id table, const void *row);
 
-/* Every row of a table that was added so far, or only those of one series (NONE: all), in the order of the keys. `each`
- * returns false to stop. False and `err` where the writer has failed. */
+/* Calls `each` for every row of a table that was added so far, or only for the rows of one series (NONE: all), in the
+ * order of the keys. `each` returns false to stop. Returns false and `err` if the writer has failed. */
 bool as_store_writer_each(struct as_store_writer *writer, enum as_store_table_id table, uint32_t series,
                           bool (*each)(void *context, uint32_t number, const void *row), void *context,
                           struct as_error *err) AS_MUST_CHECK;
 
-/* A value of a key that was added before is replaced; without a value (NULL) nothing is added. */
+/* A value replaces an earlier one of the same key; NULL adds nothing. */
 void as_store_add_meta(struct as_store_writer *writer, const char *key, const char *value);
 void as_store_add_meta_u64(struct as_store_writer *writer, const char *key, uint64_t value);
 void as_store_add_meta_double(struct as_store_writer *writer, const char *key, double value);
@@ -43,11 +46,11 @@ void as_store_add_machine(struct as_store_writer *writer, const char *key, const
 void as_store_add_counter(struct as_store_writer *writer, const char *name, uint64_t value);
 void as_store_add_quality(struct as_store_writer *writer, const char *key, double value, const char *text);
 
-/* In their order. */
+/* Add these in their order. */
 void as_store_add_argument(struct as_store_writer *writer, const char *value);    /* argv[0] first */
 void as_store_add_environment(struct as_store_writer *writer, const char *value); /* "NAME=value" */
 
-/* These return the number of what was added. What they refer to must have been added before. */
+/* These return the number of the new row. Rows that it refers to must have been added before. */
 uint32_t as_store_add_thread(struct as_store_writer *writer, const struct as_store_thread *thread);
 uint32_t as_store_add_module(struct as_store_writer *writer, const struct as_store_module *module);
 uint32_t as_store_add_file(struct as_store_writer *writer, const char *path);
@@ -65,7 +68,7 @@ void as_store_add_stack(struct as_store_writer *writer, const struct as_store_st
 void as_store_add_estimate(struct as_store_writer *writer, const struct as_store_estimate *estimate);
 void as_store_add_run(struct as_store_writer *writer, const struct as_store_run *run);
 
-/* Added up where the same key comes again; quickest in the order of series, instruction (path), thread. */
+/* Rows with the same key are summed; fastest in the order of series, instruction (path), thread. */
 void as_store_add_time(struct as_store_writer *writer, const struct as_store_time *time);
 void as_store_add_component(struct as_store_writer *writer, const struct as_store_component *component);
 void as_store_add_state_time(struct as_store_writer *writer, const struct as_store_state_time *time);

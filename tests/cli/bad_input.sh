@@ -139,7 +139,7 @@ changed() {
 hottest='WHERE series = 0 AND instruction = (SELECT instruction FROM times ORDER BY units DESC LIMIT 1)'
 for sql in "UPDATE times SET units = -5 $hottest" "UPDATE times SET units = 9000000000000000000"; do
     changed "$sql"
-    check_fails 125 'is damaged \(row [0-9]+ of [a-z_]+ makes no sense\)' "report: ${sql%%WHERE*}" "$ASSAY" report changed.db
+    check_fails 125 'is damaged \(row [0-9]+ of [a-z_]+ is invalid\)' "report: ${sql%%WHERE*}" "$ASSAY" report changed.db
     check_fails 125 'is damaged' "export: ${sql%%WHERE*}" "$ASSAY" export --to=csv changed.db
     check_fails 125 'is damaged' "--html: ${sql%%WHERE*}" "$ASSAY" report --html page.html changed.db
 done

@@ -16,9 +16,9 @@ static void other_files(void **state)
 {
     bed_refused(bed_path("missing.db"), "there is no");
     bed_refused(bed_path(""), "is a directory");
-    bed_refused("/dev/null", "not an ordinary file");
+    bed_refused("/dev/null", "not a regular file");
     mkfifo(bed_path("fifo"), 0600);
-    bed_refused(bed_path("fifo"), "not an ordinary file");
+    bed_refused(bed_path("fifo"), "not a regular file");
     bed_write(bed_path("empty"), "", 0);
     bed_refused(bed_path("empty"), "is empty");
     bed_write(bed_path("text"), "hello\n", 6);
@@ -39,7 +39,7 @@ static void versions(void **state)
 {
     bed_write_small(bed_path("new.db"));
     bed_sql(bed_path("new.db"), "PRAGMA user_version = 99");
-    bed_refused(bed_path("new.db"), "format 99, this Assay reads up to");
+    bed_refused(bed_path("new.db"), "format version 99, but this Assay reads only up to");
     bed_sql(bed_path("new.db"), "PRAGMA user_version = 0");
     bed_refused(bed_path("new.db"), "no format version");
     bed_sql(bed_path("new.db"), "PRAGMA user_version = -1");
@@ -129,42 +129,42 @@ static void bad_rows(void **state)
         {"DROP TABLE times; CREATE VIEW times AS SELECT 1", "times is not that"},
         {"DROP TABLE meta; CREATE TABLE meta(key, value)", "meta is not that"},
         {"DROP INDEX instructions_of_function", "instructions_of_function is not that"},
-        {"UPDATE threads SET id = 5 WHERE id = 1", "of threads makes no sense"},
-        {"UPDATE threads SET number = -1", "of threads makes no sense"},
-        {"UPDATE series SET scale = 0", "of series makes no sense"},
-        {"UPDATE series SET scale = -5", "of series makes no sense"},
-        {"UPDATE series SET id = -1 WHERE id = 0", "of series makes no sense"},
-        {"UPDATE events SET bit = 64 WHERE bit = 63", "of events makes no sense"},
-        {"UPDATE stacks SET series = 2", "of stacks makes no sense"},
-        {"UPDATE estimates SET series = 2", "of estimates makes no sense"},
-        {"UPDATE runs SET status = 1 << 40", "of runs makes no sense"},
-        {"UPDATE stacks SET units = -1", "of stacks makes no sense"},
-        {"UPDATE stacks SET units = 9e18", "of stacks makes no sense"},
-        {"UPDATE series SET samples = -1", "of series makes no sense"},
+        {"UPDATE threads SET id = 5 WHERE id = 1", "of threads is invalid"},
+        {"UPDATE threads SET number = -1", "of threads is invalid"},
+        {"UPDATE series SET scale = 0", "of series is invalid"},
+        {"UPDATE series SET scale = -5", "of series is invalid"},
+        {"UPDATE series SET id = -1 WHERE id = 0", "of series is invalid"},
+        {"UPDATE events SET bit = 64 WHERE bit = 63", "of events is invalid"},
+        {"UPDATE stacks SET series = 2", "of stacks is invalid"},
+        {"UPDATE estimates SET series = 2", "of estimates is invalid"},
+        {"UPDATE runs SET status = 1 << 40", "of runs is invalid"},
+        {"UPDATE stacks SET units = -1", "of stacks is invalid"},
+        {"UPDATE stacks SET units = 9e18", "of stacks is invalid"},
+        {"UPDATE series SET samples = -1", "of series is invalid"},
     };
     static const struct {
         const char *sql, *part;
     } later[] = {
-        {"UPDATE functions SET module = 2 WHERE id = 1", "of functions makes no sense"},
-        {"UPDATE functions SET file = -1", "of functions makes no sense"},
-        {"UPDATE blocks SET function = 3", "of blocks makes no sense"},
-        {"UPDATE inlines SET parent = 1 WHERE id = 1", "of inlines makes no sense"},
-        {"UPDATE instructions SET function = 4000000000", "of instructions makes no sense"},
-        {"UPDATE instructions SET line = -1", "of instructions makes no sense"},
-        {"UPDATE instructions SET id = id * 1000000", "of instructions makes no sense"},
+        {"UPDATE functions SET module = 2 WHERE id = 1", "of functions is invalid"},
+        {"UPDATE functions SET file = -1", "of functions is invalid"},
+        {"UPDATE blocks SET function = 3", "of blocks is invalid"},
+        {"UPDATE inlines SET parent = 1 WHERE id = 1", "of inlines is invalid"},
+        {"UPDATE instructions SET function = 4000000000", "of instructions is invalid"},
+        {"UPDATE instructions SET line = -1", "of instructions is invalid"},
+        {"UPDATE instructions SET id = id * 1000000", "of instructions is invalid"},
         {"PRAGMA ignore_check_constraints = 1; UPDATE paths SET parent = 3 WHERE id = 1", ""},
-        {"UPDATE paths SET call_site = 6", "of paths makes no sense"},
-        {"UPDATE times SET thread = 2 WHERE series = 0 AND instruction = 0", "of times makes no sense"},
-        {"UPDATE times SET instruction = 6 WHERE instruction = 5", "of times makes no sense"},
-        {"UPDATE times SET units = -5 WHERE series = 0 AND instruction = 0", "of times makes no sense"},
-        {"UPDATE times SET samples = -1 WHERE series = 0 AND instruction = 0", "of times makes no sense"},
-        {"UPDATE times SET executions = -1 WHERE series = 0 AND instruction = 0", "of times makes no sense"},
-        {"UPDATE times SET units = 9000000000000000000", "of times makes no sense"},
-        {"UPDATE times SET executions = 9000000000000000000", "of times makes no sense"},
-        {"UPDATE path_times SET units = -1 WHERE path = 6", "of path_times makes no sense"},
-        {"UPDATE path_times SET units = 9000000000000000000", "of path_times makes no sense"},
-        {"UPDATE path_times SET path = 7 WHERE path = 6", "of path_times makes no sense"},
-        {"UPDATE path_times SET instruction = -2 WHERE path = 6", "of path_times makes no sense"},
+        {"UPDATE paths SET call_site = 6", "of paths is invalid"},
+        {"UPDATE times SET thread = 2 WHERE series = 0 AND instruction = 0", "of times is invalid"},
+        {"UPDATE times SET instruction = 6 WHERE instruction = 5", "of times is invalid"},
+        {"UPDATE times SET units = -5 WHERE series = 0 AND instruction = 0", "of times is invalid"},
+        {"UPDATE times SET samples = -1 WHERE series = 0 AND instruction = 0", "of times is invalid"},
+        {"UPDATE times SET executions = -1 WHERE series = 0 AND instruction = 0", "of times is invalid"},
+        {"UPDATE times SET units = 9000000000000000000", "of times is invalid"},
+        {"UPDATE times SET executions = 9000000000000000000", "of times is invalid"},
+        {"UPDATE path_times SET units = -1 WHERE path = 6", "of path_times is invalid"},
+        {"UPDATE path_times SET units = 9000000000000000000", "of path_times is invalid"},
+        {"UPDATE path_times SET path = 7 WHERE path = 6", "of path_times is invalid"},
+        {"UPDATE path_times SET instruction = -2 WHERE path = 6", "of path_times is invalid"},
     };
     for (size_t i = 0; i < sizeof at_once / sizeof *at_once; i++) {
         bed_write_small(bed_path("rows.db"));
@@ -237,7 +237,7 @@ static void impossible_counts(void **state)
             assert_non_null(store);
             if (reads_parts(store, &err))
                 fail_msg("%s is believed", sql);
-            bed_assert_line(&err, "makes no sense");
+            bed_assert_line(&err, "is invalid");
             as_store_close(store);
         }
 }
@@ -356,7 +356,7 @@ static void locked_by_another(void **state)
     int ends[2];
     bed_write_small(bed_path("locked.db"));
     pid_t child = start_change(bed_path("locked.db"), "BEGIN EXCLUSIVE", ends);
-    bed_refused(bed_path("locked.db"), "locked by another process");
+    bed_refused(bed_path("locked.db"), "another process is changing");
     bed_writer_refused(bed_path("locked.db"), "another process is changing it");
     assert_int_equal(end_change(child, ends), 'd');
     struct as_store *store = bed_open(bed_path("locked.db"));

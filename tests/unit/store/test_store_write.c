@@ -88,7 +88,7 @@ static void refused_targets(void **state)
     mkdir(bed_path("dir"), 0777);
     bed_writer_refused(bed_path("dir"), "is a directory");
     bed_writer_refused(bed_path("nowhere/a.db"), "No such file");
-    bed_writer_refused("/dev/null", "ordinary file");
+    bed_writer_refused("/dev/null", "regular file");
     bed_writer_refused("/proc/assay.db", "cannot write /proc/assay.db");
     bed_writer_refused("", "needs a file name");
     bed_write(bed_path("prog.c"), "int main;", 9);
