@@ -324,14 +324,20 @@ static void print_calls(FILE *out, const struct report *report)
             print_calls_below(out, report, i, i, 0);
 }
 
+static void print_head(const struct report *report, FILE *out)
+{
+    const struct as_engine_result *result = report->result;
+    char part[AS_ENGINE_PART] = "";
+    bool cut = as_engine_part(result, report->total.instructions, part, sizeof part);
+    fprintf(out, "\nExecuted by '%s'%s%s%s:\n\n", AS_SHOW(report->argv[0]), cut ? ", " : "", part,
+            as_run_end_complete(&result->end) || result->end.stopped ? "" : " until it was killed");
+}
+
 static void print_text(const struct report *report, FILE *out)
 {
     const struct as_counts *total = &report->total;
     const struct as_engine_result *result = report->result;
-    fprintf(out, "\nExecuted by '%s'%s:\n\n", report->argv[0],
-            result->end.stopped                             ? " in the region asked for"
-            : result->end.interrupted || result->end.signal ? " until it was killed"
-                                                            : "");
+    print_head(report, out);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *name = fields[i].name;
         bool of_instructions = i > 0 && strcmp(name, "load_accesses") != 0 && strcmp(name, "store_accesses") != 0;

@@ -2,6 +2,7 @@
 #include "cmd/compare.h"
 
 #include "base/ratio.h"
+#include "base/show.h"
 #include "base/vec.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
@@ -489,17 +490,23 @@ static void text_cores(FILE *out, const struct as_compare *const *compares, size
     fputc('\n', out);
 }
 
+static void text_head(FILE *out, const struct as_compare *compare)
+{
+    const struct as_model_result *result = &compare->result;
+    char part[AS_ENGINE_PART];
+    if (!as_engine_part(&result->engine, result->instructions, part, sizeof part))
+        snprintf(part, sizeof part, "%s instructions", AS_COUNT(result->instructions));
+    fprintf(out, "\n'%s' on %s: %s, %s cycles, IPC %.2f%s\n", AS_SHOW(compare->argv[0]), compare->machine->name, part,
+            AS_COUNT(result->cycles), as_ratio(result->instructions, result->cycles),
+            as_run_end_complete(&result->engine.end) || result->engine.end.stopped ? "" : " (until it was killed)");
+}
+
 void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *out)
 {
     const struct as_compare *compare = compares[0];
     const struct as_model_result *result = &compare->result;
     const struct as_schedule *schedule = as_sampling_schedule(compare->samplings[0]);
-    fprintf(out, "\n'%s' on %s: %" PRIu64 " instructions, %" PRIu64 " cycles, IPC %.2f%s\n", compare->argv[0],
-            compare->machine->name, result->instructions, result->cycles,
-            as_ratio(result->instructions, result->cycles),
-            result->engine.end.stopped                                    ? " (the region asked for)"
-            : result->engine.end.interrupted || result->engine.end.signal ? " (until it was killed)"
-                                                                          : "");
+    text_head(out, compare);
     as_regions_print(out,
                      &(struct as_regions_shown){.engine = as_model_engine(compare->model), .model = compare->model});
     text_stack(out, compare);

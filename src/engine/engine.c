@@ -35,6 +35,7 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
 {
     result->started = reader->threads > 0;
     result->region_reached = as_region_run_reached(&reader->regions);
+    result->executed = reader->regions.count;
     explain_regions(result, reader);
     result->blind = reader->blind;
     result->processes = (uint32_t)reader->processes.len;

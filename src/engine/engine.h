@@ -203,6 +203,7 @@ struct as_engine_result {
     struct as_run_end end;
     bool started;             /* the program executed at least one instruction */
     bool region_reached;      /* false: nothing of any region was executed */
+    uint64_t executed;        /* instructions until the run ended, in regions or not */
     uint64_t blind;           /* instructions of regions whose accesses were not recorded yet */
     uint32_t region_troubles; /* regions that did not go as asked … */
     char region_trouble[512]; /* … and what happened to the first of them */
@@ -213,6 +214,11 @@ struct as_engine_result {
     uint32_t disagreements; /* blocks of code whose accesses are not what the decoder says */
     char first_untraced[256];
 };
+
+enum { AS_ENGINE_PART = 128 };
+/* After a run: which part of it `measured` instructions are, in words ("the first 1,000 instructions of an unknown
+ * number"). False: all of it. */
+bool as_engine_part(const struct as_engine_result *result, uint64_t measured, char *text, size_t size);
 
 /* Finds the program and QEMU and starts both. NULL: the program cannot be run, or Assay fails. `options` must live as
  * long as the engine. */

@@ -14,10 +14,17 @@ struct as_record {
     struct as_sampled *sampled; /* how a long run in the model is measured; NULL: all of it, or what was asked for */
 };
 
+/* What the dynamic linker executed; 0: nothing, or unknown. */
+struct as_record_start {
+    uint64_t instructions;
+    char linker[64];
+};
+
 /* What one run of the program gives beside its profile. */
 struct as_record_run {
     struct as_store_run row;
     struct as_record_result result;
+    struct as_record_start start;
 };
 
 struct as_record_source {

@@ -7,6 +7,7 @@
 #include "base/signals.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
+#include "record/record_part.h"
 #include "record/record_sampled.h"
 #include "record/record_series.h"
 
@@ -270,6 +271,8 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
     if (ok) {
         struct as_model_result what = result_of(&run, &modelled);
         describe_run(result, &what, &modelled);
+        if (!estimate_of(&run))
+            result->start = as_record_start_of(&modelled);
     }
     as_modelled_free(&modelled);
     as_sampled_free(run.sampled);

@@ -1,5 +1,5 @@
 /* What all sources record alike: what was run, where and when; the runs and how they ended. See record.h. */
-#include "record/record_internal.h"
+#include "record/record_part.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -91,7 +91,10 @@ void as_record_add_run(const struct as_record *record, const struct as_record_ru
     char *partial = partial_of(end);
     as_store_add_run(writer, &run->row);
     as_store_add_meta_u64(writer, AS_META_STATUS, (uint64_t)end->exit_status);
-    as_store_add_meta(writer, "region", record->options->region);
+    if (run->result.in_engine)
+        as_record_add_part(record, run);
+    else
+        as_store_add_meta(writer, "region", record->options->region);
     if (partial)
         as_store_add_meta(writer, AS_META_PARTIAL, partial);
     free(partial);

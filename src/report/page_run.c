@@ -41,8 +41,8 @@ static void states_json(const struct as_page_document *document, struct as_json 
 /* Parts of a whole, which read as percentages; the other numbers are counts. */
 static bool is_part(const struct as_store_quality *quality)
 {
-    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "call_paths",
-                                       "agent_peak",      "cut_chains",  "lone_chains"};
+    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "start_up",
+                                       "call_paths",      "agent_peak",  "cut_chains",  "lone_chains"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (quality->key && strcmp(quality->key, keys[i]) == 0)
             return true;
@@ -120,6 +120,7 @@ static void summary_json(const struct as_page_document *document, struct as_json
     as_json_double(json, "error_estimate", summary->error);
     as_json_string(json, "error_how", summary->error_how);
     as_page_string(json, "partial", summary->partial);
+    as_page_string(json, "part", summary->part);
     as_page_string(json, "region", summary->region);
     as_page_string(json, "class", as_store_meta(store, "class"));
     states_json(document, json);

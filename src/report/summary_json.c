@@ -111,6 +111,7 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     as_json_string(json, "error_how", summary->error_how);
     as_json_bool(json, "cycle_stacks", summary->has_events);
     json_errors(summary, json);
+    as_json_string(json, "part", summary->part);
     as_json_string(json, "region", summary->region);
     as_json_string(json, "partial", summary->partial);
     json_stack(summary, json, "states");

@@ -52,7 +52,9 @@ static void add_runs(const struct as_summary *summary, struct as_str *line)
 static void add_program(const struct as_summary *summary, struct as_str *line)
 {
     as_str_addf(line, "%s on %s: ", AS_SHOW(summary->program), AS_SHOW(summary->core));
-    if (summary->instructions)
+    if (summary->part && !summary->merged)
+        as_str_addf(line, "%s, ", AS_SHOW(summary->part));
+    else if (summary->instructions)
         as_str_addf(line, "%s instructions, ", AS_COUNT(summary->instructions));
     if (summary->cycles || isnan(summary->seconds)) /* clocks count none */
         as_str_addf(line, "%s cycles", AS_COUNT(summary->cycles));
@@ -152,8 +154,9 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
     static const struct {
         const char *key;
         double least;
-    } parts[] = {{"sampled", 0},       {"unseen", 0.001},    {"warming", 0.005},   {"not_sampled", 0.2},
-                 {"cut_chains", 0.01}, {"lone_chains", 0.5}, {"not_unwound", 0.2}, {"unmatched_files", 0.2}};
+    } parts[] = {{"sampled", 0},       {"start_up", 0},      {"unseen", 0.001},
+                 {"warming", 0.005},   {"not_sampled", 0.2}, {"cut_chains", 0.01},
+                 {"lone_chains", 0.5}, {"not_unwound", 0.2}, {"unmatched_files", 0.2}};
     size_t n;
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)
@@ -171,6 +174,9 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
 {
     struct as_str line = {0};
     add_program(summary, &line);
+    put_line(&line, out, term);
+    if (summary->part && summary->merged)
+        as_str_addf(&line, "of each run: %s", AS_SHOW(summary->part));
     put_line(&line, out, term);
     if (summary->partial)
         as_str_addf(&line, "PARTIAL: %s", AS_SHOW(summary->partial));

@@ -46,6 +46,7 @@ enum {
 #define AS_META_FREQUENCY "frequency"
 #define AS_META_MERGED "merged"   /* number of profiles it was merged from; absent if it was not merged */
 #define AS_META_PARTIAL "partial" /* why the profile does not cover the whole run; absent if it does */
+#define AS_META_PART "part"       /* which part of the run was measured, in words; absent if all of it was */
 
 /* A mapped file, or "[anon]", "[vdso]" … */
 struct as_store_module {

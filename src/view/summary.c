@@ -34,7 +34,8 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     }
     if (summary->exact) {
         summary->error = 0;
-        summary->error_how = "exact, every cycle of the run is accounted for";
+        summary->error_how = summary->part ? "exact, every cycle of this part of the run is accounted for"
+                                           : "exact, every cycle of the run is accounted for";
         return;
     }
     if (summary->counted) {
@@ -115,6 +116,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
         .description = shown->description,
         .unit = shown->unit ? shown->unit : "units",
         .partial = as_store_meta(store, AS_META_PARTIAL),
+        .part = as_store_meta(store, AS_META_PART),
         .region = as_store_meta(store, "region"),
         .exact = shown->exact,
         .has_events = shown->events != 0,

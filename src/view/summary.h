@@ -15,7 +15,7 @@ struct as_summary {
     const struct as_store *store;
     uint32_t series;     /* the one shown */
     const char *program; /* the last component of its path */
-    const char *source, *source_why, *core, *sampler, *description, *unit, *partial, *region;
+    const char *source, *source_why, *core, *sampler, *description, *unit, *partial, *part, *region;
     bool exact;
     bool contradicts; /* the series claims to be exact, and its times are not those of the run */
     bool sampled;     /* an estimate for the whole program from regions of it: `samples` are these */

@@ -182,6 +182,22 @@ seq 3 >numbers
 check_stdout_equals $'1\n2\n3\n1\n2\n3' "every run reads the same input" input
 check "--from, --skip, --to" record -q -o region.db --from main --skip 1000 --max 100k -- "$demo" 1
 db "… cut the run" 'int(meta("instructions")) == 100000 and meta("region") == "--from main --skip 1000 --max 100000"' region.db
+db "… and which part that is, in words" 'meta("part").startswith("100,000 of the first ") and
+    meta("part").endswith(" instructions of an unknown number") and not q("SELECT 1 FROM quality WHERE key = \"start_up\"")' region.db
+check "the first instructions" record -o first.db --max 120k -- "$demo" 1
+check_same "… are named in the headline, with the dynamic linker's part" 1 \
+    "$(grep -c '^demo on .*: the first 120,000 instructions of an unknown number, [0-9]* % of them in ld-' <<<"$err")"
+check_same "… their error is that of the part" 1 "$(grep -c '^error 0.00 %: exact, every cycle of this part of the run' <<<"$err")"
+check_same "… and the start-up has a remedy" 1 \
+    "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'start-up dominates: .* --from main or --skip leaves them out; --budget or --sampled')"
+db "… the linker's part is that of its executions" 'abs(one("SELECT value FROM quality WHERE key = \"start_up\"") -
+    one("SELECT sum(executions) FROM times t JOIN instructions i ON i.id = t.instruction JOIN modules m ON m.id = i.module WHERE m.path LIKE \"%/ld-%\"")
+    / 120000) < 1e-9' first.db
+check "a run that ends before --max" record -o all.db --max 1G -- true
+check_same "… is not a part" "" "$(grep -E 'max|unknown number|this part' <<<"$err")"
+db "… nor is one in the file" 'meta("region") is None and meta("part") is None' all.db
+check "a part of a run that ends by itself" record -q -o some.db --skip 1000 -- true
+db "… is told of the whole" 'meta("part").startswith("{:,} of {:,} instructions (".format(int(meta("instructions")), int(meta("instructions")) + 1000))' some.db
 export MY_TOKEN=hunter2-secret
 check "the environment" env LC_ALL=C OMP_NUM_THREADS=4 "$ASSAY" record -q -o environment.db -- true
 check_same "… keeps no secrets" "" "$(grep -ac hunter2-secret environment.db | grep -v '^0$')"

@@ -32,8 +32,9 @@ export interface SummaryData {
     class?: string | null;
     states?: Record<string, number> | null;
     repeat?: { runs: number; mean: number; spread: number } | null;
-    /** Why the profile is not of the whole run; which part of it was asked for. */
+    /** Why the profile is not of the whole run; which part of it was measured, and asked for. */
     partial?: string | null;
+    part?: string | null;
     region?: string | null;
     unmeasured?: string[];
     notes?: string[];

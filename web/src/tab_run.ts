@@ -95,7 +95,7 @@ function howMeasured(model: Model, known: Facts): HTMLElement {
         ["Source", clean(summary.source, 40)], ["Why", known.get("source_why")],
         ["Series", model.series.map((one) => `${one.label} (${one.exact ? "every cycle" : `${count(one.data.samples)} samples`})`).join(", ")],
         ["Period", [known.get("period") ? `${count(Number(known.get("period")))} ${known.get("rate") ? "" : model.unit}`.trim() : "", random].filter(Boolean).join(", ")],
-        ["Rate", known.get("rate") && Number(known.get("rate")) ? `${count(Number(known.get("rate")))} a second` : ""], ["Part of the run", known.get("region")], ["Partial", known.get("partial")],
+        ["Rate", known.get("rate") && Number(known.get("rate")) ? `${count(Number(known.get("rate")))} a second` : ""], ["Part of the run", known.get("part")], ["Asked for", known.get("region")], ["Partial", known.get("partial")],
         ...known.others().map(([key, value]): [string, string] => [clean(key, 80).replace(/_/g, " "), value]),
     ]);
 }

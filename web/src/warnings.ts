@@ -16,7 +16,8 @@ const FILES = 3;
 export function partWarnings({ data: { summary } }: Model): Warning[] {
     const list: Warning[] = [];
     if (summary.partial) list.push({ title: "Partial", text: clean(summary.partial, 300) });
-    if (summary.region) list.push({ title: "Only a part of the run", text: clean(summary.region, 300) });
+    const part = [summary.part, summary.region && summary.part ? `(${summary.region})` : summary.region].filter(Boolean).join(" ");
+    if (part) list.push({ title: "Only a part of the run", text: clean(part, 400) });
     return list;
 }
 

@@ -1,0 +1,26 @@
+/* The part of a run that was measured, in words. See engine.h.
+ *
+ * How long the program is, nobody knows where Assay ended it; where it ran to its end, the engine has counted all of it,
+ * measured or not.
+ */
+#include "base/show.h"
+#include "engine/engine.h"
+
+#include <stdio.h>
+
+bool as_engine_part(const struct as_engine_result *result, uint64_t measured, char *text, size_t size)
+{
+    bool cut = result->end.stopped || result->end.interrupted;
+    bool first = measured >= result->executed;
+    if (!cut && first)
+        return false;
+    if (!cut)
+        snprintf(text, size, "%s of %s instructions (%.3g %%)", AS_COUNT(measured), AS_COUNT(result->executed),
+                 100 * (double)measured / (double)result->executed);
+    else if (first)
+        snprintf(text, size, "the first %s instructions of an unknown number", AS_COUNT(measured));
+    else
+        snprintf(text, size, "%s of the first %s instructions of an unknown number", AS_COUNT(measured),
+                 AS_COUNT(result->executed));
+    return true;
+}

@@ -1,0 +1,69 @@
+/* See record_part.h.
+ *
+ * A run that is cut after its first instructions is mostly a run of the dynamic linker: of 20 M instructions of a large
+ * program 12 M can be relocations. Every number of such a profile is exact, and none is about the program.
+ */
+#include "record/record_part.h"
+
+#include "base/ratio.h"
+#include "base/show.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The parts of the instructions from which on the linker is worth a remark: less where the run was cut, as all that is
+ * left out is the program's. */
+static const double most_of_cut = 0.25, most_of_whole = 0.5;
+
+static bool is_linker(const char *module)
+{
+    static const char *const patterns[] = {"ld-*.so*", "ld.so*", "ld64.so*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fnmatch(patterns[i], module, 0) == 0)
+            return true;
+    return false;
+}
+
+struct as_record_start as_record_start_of(const struct as_modelled *modelled)
+{
+    struct as_record_start start = {0};
+    size_t n = 0;
+    const struct as_oracle_row *rows = modelled->oracle ? as_oracle_rows(modelled->oracle, &n) : NULL;
+    for (uint32_t id = 0; id < n; id++) {
+        struct as_location location;
+        if (!rows[id].executions || !as_model_locate(modelled->model, id, &location) ||
+            !is_linker(location.module_name))
+            continue;
+        start.instructions += rows[id].executions;
+        snprintf(start.linker, sizeof start.linker, "%s", location.module_name);
+    }
+    return start;
+}
+
+static void remark(const struct as_record *record, const struct as_record_start *start, double share, bool cut)
+{
+    char *text = as_format("start-up dominates: %s of the instructions are the dynamic linker's; --from main or --skip "
+                           "leaves them out%s",
+                           AS_COUNT(start->instructions),
+                           cut ? "; --budget or --sampled estimate the whole program instead" : "");
+    as_store_add_quality(record->writer, "start_up", share, text);
+    free(text);
+}
+
+void as_record_add_part(const struct as_record *record, const struct as_record_run *run)
+{
+    const struct as_record_start *start = &run->start;
+    double share = as_ratio(start->instructions, run->row.instructions);
+    char part[AS_ENGINE_PART];
+    bool cut = as_engine_part(&run->result.engine, run->row.instructions, part, sizeof part);
+    bool much = share >= (cut ? most_of_cut : most_of_whole);
+    if (cut) {
+        char *text = much ? as_format("%s, %.0f %% of them in %s", part, 100 * share, start->linker) : as_strdup(part);
+        as_store_add_meta(record->writer, AS_META_PART, text);
+        as_store_add_meta(record->writer, "region", record->options->region);
+        free(text);
+    }
+    if (much && run->row.instructions >= run->result.engine.executed) /* else --from or --skip are given */
+        remark(record, start, share, cut);
+}
