@@ -250,12 +250,6 @@ static const struct as_recipe *make_recipe(struct as_core *core, const struct as
     return &core->own.recipe;
 }
 
-static void set_ideal(struct as_core *core, uint32_t ideal)
-{
-    core->ideal = ideal;
-    as_memory_set_ideal(core->memory, ideal);
-}
-
 /* The first half of the way of an instruction of one micro-operation: to its issue. Both halves are inlined whatever
  * the compiler thinks: calls cost a tenth of the core's speed. */
 static inline __attribute__((always_inline)) struct uop_times

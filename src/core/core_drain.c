@@ -1,6 +1,6 @@
 /* Draining: committed stores leave the store queue in order, `store_drain` a cycle. That happens long after younger
  * loads have asked the cache, so it is deferred until a later cycle is requested or the time of a drain is needed. */
-#include "core/core_internal.h"
+#include "core/core_ask.h"
 
 /* When the first pending store can start. */
 static uint64_t drain_start(const struct as_core *core)
@@ -11,27 +11,13 @@ static uint64_t drain_start(const struct as_core *core)
     return later(start, core->last_drain);
 }
 
-static void note_drained(struct as_core *core, const struct pending *pending, uint64_t drained)
+uint64_t as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start)
 {
-    uint64_t end = pending->address + pending->size, first = pending->address / 8;
-    for (uint64_t granule = first; granule <= (end - 1) / 8 && granule - first < 16; granule++) {
-        struct store *store = &core->stores[store_slot(granule)];
-        if (core->store_granules[store_slot(granule)] == granule && store->number == pending->number &&
-            store->address == pending->address)
-            store->drained = drained;
-    }
-}
-
-uint64_t as_core_ask_drain(struct as_core *core, uint64_t start)
-{
-    const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
     struct as_memory_answer answer = in_core_time(
         core, as_memory_store(core->memory, start + core->offset, pending->address, pending->size, pending->insn));
     if (__builtin_expect(answer.events & AS_EVENT_COHERENCE, 0))
         as_memory_name_insn(core->memory, pending->insn);
-    uint64_t done = later(start, answer.done);
-    note_drained(core, pending, done);
-    return done;
+    return later(start, answer.done);
 }
 
 void as_core_log_drain(struct as_core *core, uint64_t freed)

@@ -4,14 +4,9 @@
  * instruction cache and TLB, room in the fetch buffer and a fetch target queue entry.
  *
  * Not modelled: contention by wrong-path instructions (they are counted, not executed), micro-op caches. */
-#include "core/core_internal.h"
+#include "core/core_ask.h"
 
 enum { WRONG_PATH_MOST = 512 };
-
-struct as_memory_answer as_core_ask_line(struct as_core *core, uint64_t cycle, uint64_t address)
-{
-    return in_core_time(core, as_memory_fetch(core->memory, cycle + core->offset, address));
-}
 
 static __attribute__((noinline)) struct as_memory_answer fetch_by_script(struct as_core *core, uint64_t cycle,
                                                                          uint64_t address)

@@ -4,9 +4,11 @@
  *   core_back.h, .c      a micro-operation from dispatch to commit: what runs for each, and what is not the rule
  *   core_memory_order.c  loads, stores, atomics and fences: forwarding, speculation, barriers
  *   core_drain.c         committed stores on their way to the cache
+ *   core_ask.h           the questions themselves, inline
  *   core_script.h, .c    what a block asks outside, and the answers, for the memo
  *   core_state.h, .c     the state of all this at the start of a block
  *   core_run.c           blocks, from the memo or instruction by instruction
+ *   core_follow.h, .c    … from the memo: questions and answers
  *   core_warm.c          execution without time
  * What runs for every instruction is inline here or static in one of them.
  */
@@ -199,8 +201,6 @@ uint64_t as_core_next_packet(const struct as_core *core); /* the earliest cycle 
 void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe);
 /* Predicts a control transfer that has its times, and says when and where fetch goes on. */
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
-/* The questions themselves, for the core and for the memo. Cycles are the core's. */
-struct as_memory_answer as_core_ask_line(struct as_core *core, uint64_t cycle, uint64_t address);
 /* Returns enum as_ask_prediction. `next` 0: not known. */
 uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
                                 uint64_t *target);
@@ -240,12 +240,9 @@ uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const st
 uint64_t as_core_store(struct as_core *core, const struct as_op *op, const struct as_micro *micro,
                        const struct as_core_access *access, uint64_t dispatched, uint64_t issued, struct as_pipe *pipe,
                        struct trouble *trouble);
-/* The questions themselves, as above. A load: false where its answer is not one of the two usual ones, the cache's and
- * that of a store that covers it; then nothing was asked. A store: also notes it for the loads behind it. */
-bool as_core_ask_load(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
-                      struct as_memory_answer *answer);
-struct as_memory_answer as_core_ask_translation(struct as_core *core, const struct as_core_access *access,
-                                                uint64_t known, uint64_t data);
+/* Where core_ask.h does not answer inline. */
+struct as_memory_answer as_core_translate_slowly(struct as_core *core, uint64_t cycle,
+                                                 const struct as_core_access *access);
 struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
                                            const struct as_core_access *access);
 /* Micro-operations that the memory unit carries out; operands are ready in cycle `ready`. */
@@ -281,8 +278,8 @@ void as_core_drain_one(struct as_core *core);
 void as_core_plan_drain(struct as_core *core);
 /* The first pending store's entry is free behind cycle `freed`. */
 void as_core_log_drain(struct as_core *core, uint64_t freed);
-/* The first pending store, which writes something, starts: returns when it has drained. */
-uint64_t as_core_ask_drain(struct as_core *core, uint64_t start);
+/* A pending store that core_ask.h does not answer inline: when it has drained. */
+uint64_t as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start);
 /* All stores of the instruction drain after its commit. */
 void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
                             const struct as_pipe *pipe);
@@ -305,6 +302,14 @@ static inline void drain_first(struct as_core *core, uint64_t n)
 static inline uint32_t insn_of(const struct as_core *core, const struct as_core_access *access)
 {
     return core->insns ? core->insns[access->index]->id : AS_TRANSFER_NO_INSN;
+}
+
+static inline void set_ideal(struct as_core *core, uint32_t ideal)
+{
+    if (core->ideal == ideal)
+        return;
+    core->ideal = ideal;
+    as_memory_set_ideal(core->memory, ideal);
 }
 
 /* The memory has its own time. */

@@ -5,6 +5,7 @@
  * load goes ahead, is caught later, and waits from then on. Virtual addresses decide.
  *
  * Not modelled: replays of loads that were woken up too early. */
+#include "core/core_ask.h"
 #include "core/core_back.h"
 
 struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
@@ -16,12 +17,6 @@ struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_
     if (__builtin_expect(answer.events & AS_EVENT_COHERENCE, 0))
         as_memory_name_insn(core->memory, insn_of(core, access));
     return whole ? answer : (struct as_memory_answer){0}; /* nobody waits for the others */
-}
-
-/* An atomic reads what it is going to write. */
-static inline enum as_memory_kind load_kind(const struct as_core_access *access)
-{
-    return access->kind & AS_ACCESS_STORE ? AS_MEMORY_OWN : AS_MEMORY_LOAD;
 }
 
 static uint16_t number_of(const struct as_core *core, const struct as_core_access *access)
@@ -68,46 +63,6 @@ static struct as_memory_answer access_memory(struct as_core *core, enum as_memor
 static uint8_t *wait_slot(struct as_core *core, uint64_t address)
 {
     return &core->waits[(address >> 1 ^ address >> 11) % WAIT_TABLE];
-}
-
-/* The youngest older store that the load overlaps and that has not drained by `cycle`, or NULL. (An instruction that is
- * tried again finds the store of its first try: not an older one.) */
-static const struct store *find_store(struct as_core *core, const struct as_core_access *access, uint64_t cycle)
-{
-    const struct store *found = NULL;
-    uint64_t end = access->address + access->size;
-    for (uint64_t granule = access->address / 8; granule <= (end - 1) / 8; granule++) {
-        if (core->store_granules[store_slot(granule)] != granule)
-            continue;
-        const struct store *store = &core->stores[store_slot(granule)];
-        if (store->drained > cycle && store->number < core->n_stores && store->address < end &&
-            access->address < store->end && (!found || store->number > found->number))
-            found = store;
-    }
-    return found;
-}
-
-/* The load overlaps a store that has not drained: whether all of its data is there. */
-static bool covers(const struct store *store, const struct as_core_access *access)
-{
-    return store->address <= access->address && access->address + access->size <= store->end;
-}
-
-bool as_core_ask_load(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
-                      struct as_memory_answer *answer)
-{
-    const struct store *store = find_store(core, access, cycle);
-    if (!store) {
-        *answer = as_core_ask_access(core, load_kind(access), cycle, access);
-        return true;
-    }
-    if (core->ideal & AS_EVENT_FL_MO)
-        cycle = later(cycle, store->address_known);
-    if (store->address_known > cycle || !covers(store, access))
-        return false;
-    *answer = (struct as_memory_answer){.done = later(cycle, store->data_known) + core->machine->back.forward_latency,
-                                        .events = AS_EVENT_FORWARDED};
-    return true;
 }
 
 /* A store that covers the load in part, or whose address was not known in time: then it takes what the cache has, and
@@ -195,22 +150,6 @@ uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const st
     return answer.done;
 }
 
-static void note_store(struct as_core *core, const struct as_core_access *access, uint64_t address_known,
-                       uint64_t data_known)
-{
-    uint64_t end = access->address + access->size;
-    for (uint64_t granule = access->address / 8; granule <= (end - 1) / 8 && granule - access->address / 8 < 16;
-         granule++) {
-        core->store_granules[store_slot(granule)] = granule;
-        core->stores[store_slot(granule)] = (struct store){.number = core->n_stores,
-                                                           .address = access->address,
-                                                           .end = end,
-                                                           .address_known = address_known,
-                                                           .data_known = data_known,
-                                                           .drained = UINT64_MAX};
-    }
-}
-
 static uint64_t address_ready(const struct as_core *core, const struct as_mem_operand *mem)
 {
     uint64_t ready = mem->base < AS_REG_COUNT ? core->ready[mem->base] : 0;
@@ -249,7 +188,8 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micr
 }
 
 /* Both halves of a store that crosses a page. */
-static struct as_memory_answer translate_all(struct as_core *core, uint64_t cycle, const struct as_core_access *access)
+struct as_memory_answer as_core_translate_slowly(struct as_core *core, uint64_t cycle,
+                                                 const struct as_core_access *access)
 {
     uint64_t last_byte = access->address + access->size - 1;
     struct as_memory_answer answer = as_memory_translate(core->memory, cycle + core->offset, access->address);
@@ -260,15 +200,6 @@ static struct as_memory_answer translate_all(struct as_core *core, uint64_t cycl
         answer.fault |= second.fault;
     }
     return in_core_time(core, answer);
-}
-
-/* The virtual address decides what passes what: a load from there waits for the same translation. */
-struct as_memory_answer as_core_ask_translation(struct as_core *core, const struct as_core_access *access,
-                                                uint64_t known, uint64_t data)
-{
-    struct as_memory_answer answer = translate_all(core, known, access);
-    note_store(core, access, known, later(data, answer.done));
-    return answer;
 }
 
 static __attribute__((noinline)) struct as_memory_answer

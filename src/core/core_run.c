@@ -4,20 +4,11 @@
  * not asked again: the pipeline gets the state before the block, runs it with the answers that it has, and asks on from
  * there. What it does then becomes another edge.
  */
-#include "core/core_internal.h"
-#include "core/memo_table.h"
+#include "core/core_follow.h"
 
 #include <inttypes.h>
 
 /* ---- instruction by instruction ---- */
-
-static void set_ideal(struct as_core *core, uint32_t ideal)
-{
-    if (core->ideal == ideal)
-        return;
-    core->ideal = ideal;
-    as_memory_set_ideal(core->memory, ideal);
-}
 
 /* Drains that nothing can come before any more happen now, so that how long ago they could have happened is not part
  * of the state. */
@@ -201,145 +192,6 @@ static struct as_known *make_edge(struct as_core *core, struct as_node *node, co
     return known;
 }
 
-/* ---- following edges ---- */
-
-/* A walk through the questions of a node. */
-struct hunt {
-    struct as_core *core;
-    const struct as_body_run *run;
-    uint64_t base;
-    struct as_ask **link; /* where a question with a new answer belongs */
-    bool asked;           /* … which is this: */
-    struct as_ask answer;
-    uint64_t target;
-};
-
-/* The one with this answer, of those that ask the same; NULL: it is new. */
-static inline struct as_ask *with_answer(struct hunt *hunt, struct as_ask *ask, uint64_t cycle, uint32_t events)
-{
-    int64_t done = (int64_t)(cycle - hunt->base);
-    if (__builtin_expect(ask->done == done && ask->events == events, 1))
-        return ask;
-    hunt->answer = *ask;
-    while (ask->other) {
-        ask = ask->other;
-        if (ask->done == done && ask->events == events)
-            return ask;
-    }
-    hunt->link = &ask->other;
-    hunt->asked = true;
-    hunt->answer.done = (int32_t)done;
-    hunt->answer.events = events;
-    hunt->answer.other = NULL;
-    return NULL;
-}
-
-static inline struct as_ask *follow_answer(struct hunt *hunt, struct as_ask *ask, struct as_memory_answer answer)
-{
-    return with_answer(hunt, ask, answer.done, answer.events | (answer.fault ? AS_ASK_FAULT : 0));
-}
-
-static struct as_ask *follow_load(struct hunt *hunt, struct as_ask *ask, uint64_t cycle)
-{
-    struct as_memory_answer answer;
-    if (as_core_ask_load(hunt->core, &hunt->run->accesses[ask->access], cycle, &answer))
-        return follow_answer(hunt, ask, answer);
-    while (ask->other)
-        ask = ask->other;
-    hunt->link = &ask->other;
-    return NULL;
-}
-
-static struct as_ask *follow_drain(struct hunt *hunt, struct as_ask *ask, uint64_t cycle)
-{
-    struct as_core *core = hunt->core;
-    uint64_t done = ask->flag ? as_core_ask_drain(core, cycle) : cycle;
-    if (__builtin_expect(core->stays != NULL, 0))
-        as_core_log_drain(core, ask->flag ? done : core->pending[core->n_drained & core->pending_mask].commit);
-    core->n_drained++;
-    return with_answer(hunt, ask, done, 0);
-}
-
-static void follow_put_off(struct hunt *hunt, const struct as_ask *ask, uint64_t commit)
-{
-    struct as_core *core = hunt->core;
-    struct pending pending = {.commit = commit, .number = core->n_stores - ask->back};
-    if (ask->flag) {
-        pending.address = hunt->run->accesses[ask->access].address;
-        pending.size = hunt->run->accesses[ask->access].size;
-        pending.insn = insn_of(core, &hunt->run->accesses[ask->access]);
-    }
-    if (__builtin_expect(core->stays != NULL, 0))
-        core->store_dispatched[core->n_stores & core->pending_mask] = hunt->base + (uint64_t)(int64_t)ask->done;
-    core->pending[core->n_stores++ & core->pending_mask] = pending;
-}
-
-static struct as_ask *follow_prediction(struct hunt *hunt, struct as_ask *ask)
-{
-    struct as_core *core = hunt->core;
-    const struct as_body_run *run = hunt->run;
-    uint64_t next = ask->flag ? run->next : ask->insn->address + ask->insn->length, length = 0;
-    uint32_t bits = as_core_ask_prediction(core, ask->insn, ask->flag && run->taken, next, &hunt->target);
-    if (__builtin_expect(bits & AS_PREDICT_WRONG, 0)) {
-        const struct as_ask *wrong = ask;
-        while (wrong && wrong->events != bits)
-            wrong = wrong->other;
-        length = wrong ? as_core_walk_wrong_path(core, hunt->target, wrong->most) : 0;
-    }
-    return with_answer(hunt, ask, hunt->base + length, bits);
-}
-
-/* Asks all that the node's block asks. NULL: an answer is new. */
-static struct as_known *follow(struct hunt *hunt, struct as_ask *ask)
-{
-    struct as_core *core = hunt->core;
-    const struct as_body_run *run = hunt->run;
-    core->insns = run->body->insns;
-    struct as_ask **trail = core->walk.trail, **at = trail;
-    for (;; ask++) {
-        uint64_t cycle = hunt->base + (uint64_t)(int64_t)ask->cycle;
-        set_ideal(core, ask->ideal);
-        switch ((enum as_ask_kind)ask->kind) {
-        case AS_ASK_FETCH:
-            ask = follow_answer(hunt, ask, as_core_ask_line(core, cycle, ask->address));
-            break;
-        case AS_ASK_WAITS:
-            ask = with_answer(hunt, ask, hunt->base, core->waits[ask->slot]);
-            break;
-        case AS_ASK_LOAD:
-            ask = follow_load(hunt, ask, cycle);
-            break;
-        case AS_ASK_TRANSLATE:
-            ask = follow_answer(hunt, ask,
-                                as_core_ask_translation(core, &run->accesses[ask->access], cycle,
-                                                        hunt->base + (uint64_t)(int64_t)ask->data));
-            break;
-        case AS_ASK_ACCESS:
-            ask = follow_answer(
-                hunt, ask,
-                as_core_ask_access(core, (enum as_memory_kind)ask->memory, cycle, &run->accesses[ask->access]));
-            break;
-        case AS_ASK_DRAIN:
-            ask = follow_drain(hunt, ask, cycle);
-            break;
-        case AS_ASK_PUT_OFF:
-            follow_put_off(hunt, ask, cycle);
-            break;
-        case AS_ASK_PREDICT:
-            ask = follow_prediction(hunt, ask);
-            break;
-        case AS_ASK_END:
-            core->walk.n_trail = (uint32_t)(at - trail);
-            return ask->edge;
-        }
-        if (__builtin_expect(!ask, 0)) {
-            core->walk.n_trail = (uint32_t)(at - trail);
-            return NULL;
-        }
-        *at++ = ask;
-    }
-}
-
 /* ---- from edges back to the pipeline ---- */
 
 static struct as_pipe *scratch_of(struct as_core *core, uint32_t n)
@@ -413,7 +265,7 @@ void as_memo_drop(struct as_memo *memo)
 /* ---- new edges ---- */
 
 /* Runs the block in the pipeline, which stands before it, and makes an edge of it; NULL: it cannot be one. */
-static struct as_known *run_new(struct as_core *core, struct as_node *node, const struct hunt *hunt,
+static struct as_known *run_new(struct as_core *core, struct as_node *node, const struct as_hunt *hunt,
                                 const struct as_body_run *run, struct as_pipe *pipes)
 {
     struct as_script *script = open_script(core, run->accesses, hunt->link != &node->first);
@@ -571,7 +423,7 @@ static bool is_promising(struct as_core *core)
 }
 
 /* Along a known edge from the node. */
-static struct as_known *follow_known(struct as_core *core, struct hunt *hunt, struct as_node *node,
+static struct as_known *follow_known(struct as_core *core, struct as_hunt *hunt, struct as_node *node,
                                      const struct as_body_run *run, struct as_pipe *pipes)
 {
     struct as_walk *walk = &core->walk;
@@ -579,7 +431,7 @@ static struct as_known *follow_known(struct as_core *core, struct hunt *hunt, st
     walk->n_stores = core->n_stores;
     walk->n_drained = core->n_drained;
     walk->base = core->last_dispatch;
-    struct as_known *edge = node->first ? follow(hunt, node->first) : NULL;
+    struct as_known *edge = node->first ? as_core_follow(hunt, node->first) : NULL;
     if (!edge)
         return NULL;
     memo->counters.known_blocks++;
@@ -612,7 +464,7 @@ static struct as_known *run_with_memo(struct as_core *core, const struct as_body
         execute(core, run, pipes);
         return NULL;
     }
-    struct hunt hunt; /* all of it would be more to clear than to fill */
+    struct as_hunt hunt; /* all of it would be more to clear than to fill */
     hunt.core = core;
     hunt.run = run;
     hunt.base = core->last_dispatch;

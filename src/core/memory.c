@@ -7,14 +7,13 @@
  * Several cores: coherence.c says which of them may have a line. A hit in the own L1 needs nobody else, but for a write
  * of a line that the core does not own yet (as_entry.owned).
  */
-#include "core/uncore.h"
+#include "core/memory_hit.h"
 
 #include "base/alloc.h"
 
 #include <stdlib.h>
 
 enum { PROCESS_BITS = 12, LONGEST_ACCESS = 1 << 16, BANK_BYTES_SHIFT = 3, MASK_BITS = 6 };
-#define ADDRESS_MASK ((1ull << AS_ADDRESS_BITS) - 1)
 
 struct as_uncore *as_uncore_new(const struct as_machine *machine)
 {
@@ -145,16 +144,6 @@ void as_memory_set_thread(struct as_memory *memory, uint32_t thread)
     memory->thread = thread;
 }
 
-static inline uint64_t line_of(const struct as_memory *memory, uint64_t address)
-{
-    return (address & ADDRESS_MASK) >> memory->line_shift | memory->line_tag;
-}
-
-static inline uint64_t page_of(const struct as_memory *memory, uint64_t address)
-{
-    return (address & ADDRESS_MASK) >> memory->page_shift | memory->page_tag;
-}
-
 void as_memory_set_ideal(struct as_memory *memory, uint32_t events)
 {
     memory->ideal = events;
@@ -162,7 +151,7 @@ void as_memory_set_ideal(struct as_memory *memory, uint32_t events)
 
 static struct as_translation translate_data(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
-    uint64_t page = page_of(memory, address);
+    uint64_t page = as_memory_page(memory, address);
     if (__builtin_expect(memory->ideal != 0, 0))
         return as_tlb_translate_ideally(&memory->dtlb, &memory->walker, cycle, page, AS_TOUCH_DATA,
                                         memory->ideal & AS_EVENT_ST_TLB, memory->ideal & AS_EVENT_FL_EX);
@@ -185,14 +174,6 @@ static uint32_t fill_events(struct as_fill fill)
 
 /* ---- what an access wants of others ---- */
 
-/* The bytes of a line that an access touches. */
-static inline uint64_t bytes_of(const struct as_memory *memory, uint64_t address, uint32_t size)
-{
-    uint32_t first = (uint32_t)(address & memory->line_mask) >> memory->grain;
-    uint32_t last = (uint32_t)((address + (size ? size - 1 : 0)) & memory->line_mask) >> memory->grain;
-    return (UINT64_MAX >> (63 - (last - first))) << first;
-}
-
 /* An access of one line that leaves the fast path. */
 static void set_wish(struct as_memory *memory, uint64_t address, uint64_t end, bool writes)
 {
@@ -202,15 +183,7 @@ static void set_wish(struct as_memory *memory, uint64_t address, uint64_t end, b
     memory->wish = (struct as_wish){.writes = writes,
                                     .offset = (uint32_t)(address & memory->line_mask),
                                     .size = size,
-                                    .bytes = bytes_of(memory, address, size)};
-}
-
-static inline void note_written(struct as_memory *memory, uint32_t slot, uint64_t bytes, uint32_t insn)
-{
-    struct as_written *written = &memory->l1d.written[slot];
-    written->bytes |= bytes;
-    written->thread = memory->thread;
-    written->insn = insn;
+                                    .bytes = as_memory_bytes(memory, address, size)};
 }
 
 /* The same where an L1 miss (`no_l1`) or an LLC miss does not happen. A line that others have asked for and that is on
@@ -280,7 +253,7 @@ static struct as_memory_answer store_slowly(struct as_memory *memory, uint64_t c
         answer.done = owned;
     slot = as_memory_slot(memory, line);
     l1->tags.entries[slot].dirty = true;
-    note_written(memory, slot, memory->wish.bytes, insn);
+    as_memory_note_written(memory, slot, memory->wish.bytes, insn);
     return answer;
 }
 
@@ -296,7 +269,7 @@ static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycl
     if (l1->banks.limited && !(memory->ideal & AS_EVENT_BANK))
         cycle = as_banks_take(&l1->banks, cycle, address >> BANK_BYTES_SHIFT);
     events |= cycle > translation.done ? AS_EVENT_BANK : 0;
-    uint64_t line = line_of(memory, address);
+    uint64_t line = as_memory_line(memory, address);
     struct as_memory_answer answer = memory->ideal
                                          ? load_ideally(memory, l1, cycle, line, memory->ideal & AS_EVENT_ST_L1)
                                          : load_slowly(l1, cycle, line);
@@ -313,7 +286,7 @@ static struct as_memory_answer store_line(struct as_memory *memory, uint64_t cyc
     l1->accesses++;
     if (l1->banks.limited)
         cycle = as_banks_take(&l1->banks, cycle, address >> BANK_BYTES_SHIFT);
-    struct as_memory_answer answer = store_slowly(memory, cycle, line_of(memory, address), insn);
+    struct as_memory_answer answer = store_slowly(memory, cycle, as_memory_line(memory, address), insn);
     answer.events |= cycle > start ? AS_EVENT_BANK : 0;
     return answer;
 }
@@ -324,8 +297,8 @@ static struct as_memory_answer prefetch_line(struct as_memory *memory, uint64_t 
 {
     struct as_memory_answer answer = {.done = cycle};
     struct as_translation translation =
-        as_tlb_translate(&memory->dtlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_PREFETCH);
-    uint64_t line = line_of(memory, address);
+        as_tlb_translate(&memory->dtlb, &memory->walker, cycle, as_memory_page(memory, address), AS_TOUCH_PREFETCH);
+    uint64_t line = as_memory_line(memory, address);
     if (!translation.fault && as_tags_find(&memory->l1d.tags, line) == AS_TAGS_NONE &&
         !(memory->l1d.guard && memory->l1d.guard->is_taken(memory->l1d.guard, line)))
         as_cache_prefetch(&memory->l1d, translation.done + memory->l1d.latency, line);
@@ -343,7 +316,7 @@ static bool drop_everywhere(struct as_uncore *uncore, uint64_t line)
 static struct as_memory_answer flush_line(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
     struct as_translation translation =
-        as_tlb_translate(&memory->dtlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_DATA);
+        as_tlb_translate(&memory->dtlb, &memory->walker, cycle, as_memory_page(memory, address), AS_TOUCH_DATA);
     struct as_memory_answer answer = {
         .done = translation.done,
         .events = translation.missed ? AS_EVENT_ST_TLB : 0,
@@ -352,7 +325,7 @@ static struct as_memory_answer flush_line(struct as_memory *memory, uint64_t cyc
     if (translation.fault)
         return answer;
     answer.done += memory->flush_latency;
-    uint64_t line = line_of(memory, address);
+    uint64_t line = as_memory_line(memory, address);
     if (drop_everywhere(memory->uncore, line))
         as_dram_write(&memory->uncore->dram, answer.done);
     return answer;
@@ -395,38 +368,24 @@ static __attribute__((noinline)) struct as_memory_answer access_slowly(struct as
     return answer;
 }
 
-/* The slot of a number that is there at `cycle`, where the hint knows it and no prefetch has its first use here;
- * AS_TAGS_NONE says nothing. Changes nothing. */
-static inline uint32_t plain_hit(const struct as_tags *tags, uint64_t cycle, uint64_t number)
-{
-    uint32_t slot = tags->hints[number & tags->hint_mask];
-    const struct as_entry *entry = &tags->entries[slot];
-    bool plain = tags->keys[slot] == number + 1 && entry->ready <= cycle && !entry->prefetched;
-    return __builtin_expect(plain, 1) ? slot : AS_TAGS_NONE;
-}
-
-/* The fast path is a hit in TLB and L1, of an owned line where it is written; everything else begins anew in
- * access_slowly. */
-static inline __attribute__((always_inline)) struct as_memory_answer access_one(struct as_memory *memory,
-                                                                                enum as_memory_kind kind,
-                                                                                uint64_t cycle, uint64_t address,
-                                                                                uint32_t size, uint32_t insn)
+/* The fast path is a hit in TLB and L1, of an owned line where it is written, where the L1 has banks too; everything else
+ * begins anew in access_slowly. */
+static struct as_memory_answer access_bank(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle,
+                                           uint64_t address, uint32_t size, uint32_t insn)
 {
     struct as_cache *l1 = &memory->l1d;
-    if (__builtin_expect((address & memory->line_mask) + size > memory->line_mask + 1 || kind > AS_MEMORY_STORE, 0))
+    if (!as_memory_is_in_line(memory, address, size) || kind > AS_MEMORY_STORE)
         return access_slowly(memory, kind, cycle, address, size, insn);
-    uint32_t slot = plain_hit(&l1->tags, cycle + l1->hit, line_of(memory, address));
+    uint32_t slot = as_tags_hit(&l1->tags, cycle + l1->hit, as_memory_line(memory, address));
     if (slot == AS_TAGS_NONE || (kind != AS_MEMORY_LOAD && !l1->tags.entries[slot].owned))
         return access_slowly(memory, kind, cycle, address, size, insn);
     struct as_memory_answer answer = {.done = cycle};
     if (kind == AS_MEMORY_STORE) {
         l1->tags.entries[slot].dirty = true;
-        note_written(memory, slot, bytes_of(memory, address, size), insn);
+        as_memory_note_written(memory, slot, as_memory_bytes(memory, address, size), insn);
     } else {
-        uint32_t page = plain_hit(&memory->dtlb.tags, cycle, page_of(memory, address));
-        if (page == AS_TAGS_NONE)
+        if (!as_memory_hits_page(memory, cycle, address))
             return access_slowly(memory, kind, cycle, address, size, insn);
-        as_tags_touch(&memory->dtlb.tags, page);
         answer.done += l1->hit;
     }
     l1->accesses++;
@@ -442,22 +401,23 @@ static inline __attribute__((always_inline)) struct as_memory_answer access_one(
 struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memory_kind kind, uint64_t cycle,
                                          uint64_t address, uint32_t size)
 {
-    return access_one(memory, kind, cycle, address, size, AS_TRANSFER_NO_INSN);
+    if (__builtin_expect(kind == AS_MEMORY_LOAD, 1) && as_memory_hits_load(memory, cycle, address, size))
+        return (struct as_memory_answer){.done = cycle + memory->l1d.hit};
+    return access_bank(memory, kind, cycle, address, size, AS_TRANSFER_NO_INSN);
 }
 
 struct as_memory_answer as_memory_store(struct as_memory *memory, uint64_t cycle, uint64_t address, uint32_t size,
                                         uint32_t insn)
 {
-    return access_one(memory, AS_MEMORY_STORE, cycle, address, size, insn);
+    if (__builtin_expect(as_memory_hits_store(memory, cycle, address, size, insn), 1))
+        return (struct as_memory_answer){.done = cycle};
+    return access_bank(memory, AS_MEMORY_STORE, cycle, address, size, insn);
 }
 
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
-    uint32_t page = plain_hit(&memory->dtlb.tags, cycle, page_of(memory, address));
-    if (__builtin_expect(page != AS_TAGS_NONE, 1)) {
-        as_tags_touch(&memory->dtlb.tags, page);
+    if (__builtin_expect(as_memory_hits_page(memory, cycle, address), 1))
         return (struct as_memory_answer){.done = cycle};
-    }
     struct as_translation translation = translate_data(memory, cycle, address);
     return (struct as_memory_answer){
         .done = translation.done,
@@ -478,9 +438,9 @@ static __attribute__((noinline)) struct as_memory_answer fetch_slowly(struct as_
 {
     struct as_cache *l1 = &memory->l1i;
     struct as_translation translation =
-        as_tlb_translate_ideally(&memory->itlb, &memory->walker, cycle, page_of(memory, address), AS_TOUCH_CODE,
+        as_tlb_translate_ideally(&memory->itlb, &memory->walker, cycle, as_memory_page(memory, address), AS_TOUCH_CODE,
                                  memory->ideal & AS_EVENT_DR_TLB, false);
-    uint64_t line = line_of(memory, address);
+    uint64_t line = as_memory_line(memory, address);
     memory->wish = (struct as_wish){.quiet = true};
     l1->accesses++;
     cycle = translation.done;
@@ -494,24 +454,18 @@ static __attribute__((noinline)) struct as_memory_answer fetch_slowly(struct as_
 
 struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
-    struct as_cache *l1 = &memory->l1i;
-    uint32_t slot = plain_hit(&l1->tags, cycle, line_of(memory, address));
-    uint32_t page = plain_hit(&memory->itlb.tags, cycle, page_of(memory, address));
-    if (slot == AS_TAGS_NONE || page == AS_TAGS_NONE || l1->banks.limited)
-        return fetch_slowly(memory, cycle, address);
-    l1->accesses++;
-    as_tags_touch(&l1->tags, slot);
-    as_tags_touch(&memory->itlb.tags, page);
-    return (struct as_memory_answer){.done = cycle};
+    if (__builtin_expect(as_memory_hits_code(memory, cycle, address), 1))
+        return (struct as_memory_answer){.done = cycle};
+    return fetch_slowly(memory, cycle, address);
 }
 
 /* ---- without times ---- */
 
 static __attribute__((noinline)) void warm_line(struct as_memory *memory, enum as_memory_kind kind, uint64_t address)
 {
-    uint64_t line = line_of(memory, address);
+    uint64_t line = as_memory_line(memory, address);
     enum as_touch touch = kind == AS_MEMORY_PREFETCH ? AS_TOUCH_PREFETCH : AS_TOUCH_DATA;
-    as_tlb_warm(&memory->dtlb, &memory->walker, page_of(memory, address), touch);
+    as_tlb_warm(&memory->dtlb, &memory->walker, as_memory_page(memory, address), touch);
     if (kind == AS_MEMORY_FLUSH) {
         drop_everywhere(memory->uncore, line);
         return;
@@ -531,11 +485,11 @@ static __attribute__((noinline)) void warm_line(struct as_memory *memory, enum a
 void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t address, uint32_t size)
 {
     uint64_t end = address + (size < LONGEST_ACCESS ? size : LONGEST_ACCESS);
-    uint32_t slot = plain_hit(&memory->l1d.tags, UINT64_MAX, line_of(memory, address));
-    uint32_t page = plain_hit(&memory->dtlb.tags, UINT64_MAX, page_of(memory, address));
+    uint32_t slot = as_tags_hit(&memory->l1d.tags, UINT64_MAX, as_memory_line(memory, address));
+    uint32_t page = as_tags_hit(&memory->dtlb.tags, UINT64_MAX, as_memory_page(memory, address));
     bool plain = slot != AS_TAGS_NONE && page != AS_TAGS_NONE && kind <= AS_MEMORY_STORE &&
                  (kind == AS_MEMORY_LOAD || memory->l1d.tags.entries[slot].owned) &&
-                 (address & memory->line_mask) + size <= memory->line_mask + 1;
+                 as_memory_is_in_line(memory, address, size);
     if (__builtin_expect(plain, 1)) {
         as_tags_touch(&memory->dtlb.tags, page);
         as_tags_touch(&memory->l1d.tags, slot);
@@ -549,9 +503,9 @@ void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t
 
 void as_memory_warm_fetch(struct as_memory *memory, uint64_t address)
 {
-    as_tlb_warm(&memory->itlb, &memory->walker, page_of(memory, address), AS_TOUCH_CODE);
+    as_tlb_warm(&memory->itlb, &memory->walker, as_memory_page(memory, address), AS_TOUCH_CODE);
     memory->wish = (struct as_wish){.quiet = true};
-    as_cache_warm(&memory->l1i, line_of(memory, address), AS_REQUEST_DEMAND);
+    as_cache_warm(&memory->l1i, as_memory_line(memory, address), AS_REQUEST_DEMAND);
 }
 
 #define COUNT_CACHE(level, cache)                                                                                      \

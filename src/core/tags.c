@@ -5,13 +5,15 @@
 
 #include <stdlib.h>
 
-/* Two hints an entry keep neighbours apart; more than this many would only fill the host's cache. */
-enum { MOST_HINTS = 1 << 12 };
+/* Numbers that are in use at the same time and share a hint take it from each other all the time, and a TLB that is
+ * fully associative has long searches: hence many more hints than entries. More than this many would only fill the host's
+ * cache. */
+enum { LEAST_HINTS = 1 << 10, MOST_HINTS = 1 << 12 };
 
 void as_tags_init(struct as_tags *tags, uint32_t sets, uint32_t ways)
 {
-    uint64_t count = (uint64_t)sets * ways, hints = 64;
-    while (hints < 2 * count && hints < MOST_HINTS)
+    uint64_t count = (uint64_t)sets * ways, hints = LEAST_HINTS;
+    while (hints < 8 * count && hints < MOST_HINTS)
         hints *= 2;
     *tags = (struct as_tags){
         .keys = as_alloc_array(count, sizeof *tags->keys),

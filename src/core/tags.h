@@ -2,8 +2,9 @@
  *
  * An entry that is on its way is present with the cycle at which it arrives (`ready`) and the time that fetching it
  * took
- * (`latency`). `hints` remembers for the low bits of a number the slot where the last number with those bits was found:
- * nearly every hit is one look there, whatever the number of ways.
+ * (`latency`). `hints` remembers for some bits of a number the slot where the last number with those bits was found:
+ * nearly every hit is one look there, whatever the number of ways. Two groups of bits are folded: stack, heap and
+ * libraries often have the same low bits.
  */
 #ifndef AS_CORE_TAGS_H
 #define AS_CORE_TAGS_H
@@ -28,7 +29,7 @@ struct as_tags {
     uint32_t ways;
 };
 
-enum { AS_TAGS_NONE = UINT32_MAX };
+enum { AS_TAGS_NONE = UINT32_MAX, AS_TAGS_FOLD = 11 };
 
 /* `sets` is a power of two. */
 void as_tags_init(struct as_tags *tags, uint32_t sets, uint32_t ways);
@@ -39,10 +40,15 @@ uint32_t as_tags_search(const struct as_tags *tags, uint64_t number);
 /* The slot for a number that is absent: an empty one or the least recently used. It still holds what was there. */
 uint32_t as_tags_victim(const struct as_tags *tags, uint64_t number);
 
+static inline uint32_t *as_tags_hint(const struct as_tags *tags, uint64_t number)
+{
+    return &tags->hints[(number ^ number >> AS_TAGS_FOLD) & tags->hint_mask];
+}
+
 /* The same, with a look at the hint first. */
 static inline uint32_t as_tags_find(struct as_tags *tags, uint64_t number)
 {
-    uint32_t *hint = &tags->hints[number & tags->hint_mask];
+    uint32_t *hint = as_tags_hint(tags, number);
     if (tags->keys[*hint] == number + 1)
         return *hint;
     uint32_t slot = as_tags_search(tags, number);
@@ -59,7 +65,7 @@ static inline void as_tags_touch(struct as_tags *tags, uint32_t slot)
 static inline struct as_entry *as_tags_put(struct as_tags *tags, uint32_t slot, uint64_t number)
 {
     tags->keys[slot] = number + 1;
-    tags->hints[number & tags->hint_mask] = slot;
+    *as_tags_hint(tags, number) = slot;
     as_tags_touch(tags, slot);
     return &tags->entries[slot];
 }
