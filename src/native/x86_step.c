@@ -73,22 +73,62 @@ static uint64_t result_flags(uint64_t result, unsigned bits)
            (__builtin_parity((unsigned)result & 0xff) ? 0 : PF);
 }
 
-/* Addition and subtraction with the flags that they leave. */
+/* Addition and subtraction, with a carry of 0 or 1, and the flags that they leave. */
+static uint64_t add_carry(struct as_x86_machine *machine, uint64_t a, uint64_t b, uint64_t carry, unsigned bits,
+                          uint64_t which)
+{
+    uint64_t mask = mask_of(bits), result = (a + b + carry) & mask;
+    bool overflow = ((a ^ result) & (b ^ result)) >> (bits - 1) & 1;
+    bool carries = carry ? result <= (a & mask) : result < (a & mask);
+    set_flags(machine, which, result_flags(result, bits) | (carries ? CF : 0) | (overflow ? OF : 0));
+    return result;
+}
+
 static uint64_t add(struct as_x86_machine *machine, uint64_t a, uint64_t b, unsigned bits, uint64_t which)
 {
-    uint64_t result = (a + b) & mask_of(bits);
-    bool overflow = ((a ^ result) & (b ^ result)) >> (bits - 1) & 1;
-    set_flags(machine, which,
-              result_flags(result, bits) | (result < (a & mask_of(bits)) ? CF : 0) | (overflow ? OF : 0));
+    return add_carry(machine, a, b, 0, bits, which);
+}
+
+static uint64_t subtract_borrow(struct as_x86_machine *machine, uint64_t a, uint64_t b, uint64_t borrow, unsigned bits,
+                                uint64_t which)
+{
+    uint64_t mask = mask_of(bits), result = (a - b - borrow) & mask;
+    bool overflow = ((a ^ b) & (a ^ result)) >> (bits - 1) & 1;
+    bool borrows = borrow ? (a & mask) <= (b & mask) : (a & mask) < (b & mask);
+    set_flags(machine, which, result_flags(result, bits) | (borrows ? CF : 0) | (overflow ? OF : 0));
     return result;
 }
 
 static uint64_t subtract(struct as_x86_machine *machine, uint64_t a, uint64_t b, unsigned bits, uint64_t which)
 {
-    uint64_t mask = mask_of(bits), result = (a - b) & mask;
-    bool overflow = ((a ^ b) & (a ^ result)) >> (bits - 1) & 1;
-    set_flags(machine, which, result_flags(result, bits) | ((a & mask) < (b & mask) ? CF : 0) | (overflow ? OF : 0));
-    return result;
+    return subtract_borrow(machine, a, b, 0, bits, which);
+}
+
+/* adc and sbb: false where the carry is not known. */
+static bool chain(struct as_x86_machine *machine, ZydisMnemonic how, uint64_t a, uint64_t b, unsigned bits,
+                  uint64_t *result)
+{
+    uint64_t carry = machine->state.flags & CF;
+    if (!(machine->known_flags & CF))
+        return false;
+    *result = how == ZYDIS_MNEMONIC_ADC ? add_carry(machine, a, b, carry, bits, ALL)
+                                        : subtract_borrow(machine, a, b, carry, bits, ALL);
+    return true;
+}
+
+/* Whether a condition holds, by its code in the instruction: 1, 0, or -1 where the flags are not known. Each odd one is the
+ * opposite of the one before. */
+static int condition_holds(const struct as_x86_machine *machine, unsigned condition)
+{
+    static const uint64_t needed[8] = {OF, CF, ZF, CF | ZF, SF, PF, SF | OF, ZF | SF | OF};
+    uint64_t flags = machine->state.flags;
+    if (needed[condition / 2] & ~machine->known_flags)
+        return -1;
+    bool less = !(flags & SF) != !(flags & OF);
+    bool value = condition / 2 == 6   ? less
+                 : condition / 2 == 7 ? less || flags & ZF
+                                      : (flags & needed[condition / 2]) != 0;
+    return value != (condition & 1);
 }
 
 static uint64_t logic(struct as_x86_machine *machine, uint64_t result, unsigned bits)
@@ -128,6 +168,28 @@ static bool lea(const struct as_x86_machine *machine, const struct as_x86 *x86, 
     return true;
 }
 
+static bool is_conditional_move(const struct as_x86 *x86)
+{
+    return x86->insn.meta.category == ZYDIS_CATEGORY_CMOV;
+}
+
+static bool is_set(const struct as_x86 *x86)
+{
+    return x86->insn.meta.category == ZYDIS_CATEGORY_SETCC;
+}
+
+/* cmov and set: false where the condition is not known. */
+static bool choose(const struct as_x86_machine *machine, const struct as_x86 *x86, uint64_t a, uint64_t b,
+                   uint64_t *result)
+{
+    int holds = condition_holds(machine, x86->insn.opcode & 15);
+    if (is_set(x86))
+        *result = holds > 0;
+    else
+        *result = holds > 0 ? b : a;
+    return holds >= 0;
+}
+
 /* What instructions with one or two operands leave in the first; false: unknown, or nothing to write. */
 static bool compute(struct as_x86_machine *machine, const struct as_x86 *x86, uint64_t a, uint64_t b, uint64_t *result)
 {
@@ -142,6 +204,13 @@ static bool compute(struct as_x86_machine *machine, const struct as_x86 *x86, ui
     case ZYDIS_MNEMONIC_CMP:
         subtract(machine, a, b, bits, ALL);
         return false;
+    case ZYDIS_MNEMONIC_ADC:
+    case ZYDIS_MNEMONIC_SBB:
+        return chain(machine, x86->insn.mnemonic, a, b, bits, result);
+    case ZYDIS_MNEMONIC_IMUL:
+        machine->known_flags = 0;
+        *result = a * b;
+        return x86->insn.operand_count_visible == 2;
     case ZYDIS_MNEMONIC_INC:
         *result = add(machine, a, 1, bits, ALL & ~CF);
         return true;
@@ -180,7 +249,7 @@ static bool compute(struct as_x86_machine *machine, const struct as_x86 *x86, ui
         *result = shift(machine, x86->insn.mnemonic, a, b, bits);
         return x86->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
     default:
-        return false;
+        return (is_conditional_move(x86) || is_set(x86)) && choose(machine, x86, a, b, result);
     }
 }
 
@@ -213,7 +282,7 @@ static bool read_inputs(const struct as_x86_machine *before, const struct as_x86
     bool one = x86->insn.operand_count_visible == 1;
     if (is_zero_idiom(x86))
         return true;
-    return (overwrites(x86->insn.mnemonic) || read_operand(before, &x86->operands[0], a)) &&
+    return (overwrites(x86->insn.mnemonic) || is_set(x86) || read_operand(before, &x86->operands[0], a)) &&
            (one || read_operand(before, &x86->operands[1], b));
 }
 
@@ -271,38 +340,13 @@ void as_x86_machine_step(struct as_x86_machine *machine, const struct as_insn *i
     write_operand(machine, &x86.operands[0], result);
 }
 
-/* Conditions in the order of their codes: each odd one is the opposite of the one before. */
-static int condition_of(ZydisMnemonic mnemonic)
-{
-    static const ZydisMnemonic order[] = {
-        ZYDIS_MNEMONIC_JO, ZYDIS_MNEMONIC_JNO, ZYDIS_MNEMONIC_JB,  ZYDIS_MNEMONIC_JNB,
-        ZYDIS_MNEMONIC_JZ, ZYDIS_MNEMONIC_JNZ, ZYDIS_MNEMONIC_JBE, ZYDIS_MNEMONIC_JNBE,
-        ZYDIS_MNEMONIC_JS, ZYDIS_MNEMONIC_JNS, ZYDIS_MNEMONIC_JP,  ZYDIS_MNEMONIC_JNP,
-        ZYDIS_MNEMONIC_JL, ZYDIS_MNEMONIC_JNL, ZYDIS_MNEMONIC_JLE, ZYDIS_MNEMONIC_JNLE};
-    for (int i = 0; i < 16; i++)
-        if (order[i] == mnemonic)
-            return i;
-    return -1;
-}
-
 int as_x86_machine_branch(const struct as_x86_machine *machine, const struct as_insn *insn)
 {
-    static const uint64_t needed[8] = {OF, CF, ZF, CF | ZF, SF, PF, SF | OF, ZF | SF | OF};
     struct as_x86 x86;
-    int condition = as_x86_read(&x86, insn->bytes, insn->length) ? condition_of(x86.insn.mnemonic) : -1;
-    uint64_t flags = machine->state.flags;
-    if (condition < 0 || needed[condition / 2] & ~machine->known_flags)
+    if (!as_x86_read(&x86, insn->bytes, insn->length) || x86.insn.meta.category != ZYDIS_CATEGORY_COND_BR)
         return -1;
-    bool less = !(flags & SF) != !(flags & OF), value;
-    switch (condition / 2) {
-    case 6:
-        value = less;
-        break;
-    case 7:
-        value = less || flags & ZF;
-        break;
-    default:
-        value = (flags & needed[condition / 2]) != 0;
-    }
-    return value != (condition & 1);
+    bool near = x86.insn.opcode_map == ZYDIS_OPCODE_MAP_0F && x86.insn.opcode >> 4 == 8;
+    if (!near && x86.insn.opcode >> 4 != 7)
+        return -1; /* loop, jrcxz */
+    return condition_holds(machine, x86.insn.opcode & 15);
 }

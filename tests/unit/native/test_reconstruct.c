@@ -142,8 +142,8 @@ static void unknown_is_said(void **state)
     assert_int_equal(AT(&regs, "\x0f\x0b\x06").how, AS_RECONSTRUCT_NONE);                               /* ud2 */
     assert_int_equal(AT(&regs, "\x06").reason, AS_RECONSTRUCT_NO_CODE);
     assert_int_equal(AT(&regs, "\xeb\xfe").reason, AS_RECONSTRUCT_FAR); /* jmp to itself */
-    /* imul rbx, rcx; mov eax, [rbx]: not followed */
-    assert_int_equal(AT(&regs, "\x48\x0f\xaf\xd9\x8b\x03").reason, AS_RECONSTRUCT_ADDRESS);
+    /* bsf rbx, rcx; mov eax, [rbx]: not followed */
+    assert_int_equal(AT(&regs, "\x48\x0f\xbc\xd9\x8b\x03").reason, AS_RECONSTRUCT_ADDRESS);
     regs.known &= ~(1u << RBX);
     assert_int_equal(AT(&regs, "\x8b\x03").reason, AS_RECONSTRUCT_ADDRESS);
     assert_int_equal(AT(&regs, "\xff\xe3").reason, AS_RECONSTRUCT_BRANCH); /* jmp rbx */
@@ -256,7 +256,8 @@ static uint64_t next_random(void)
 /* One instruction between registers other than rsp and r15, of any width. */
 static size_t emit(uint8_t *to)
 {
-    static const uint8_t two[] = {0x01, 0x29, 0x21, 0x09, 0x31, 0x39, 0x85, 0x89}; /* add … cmp, test, mov: r/m, r */
+    /* add … cmp, test, mov, adc, sbb: r/m, r */
+    static const uint8_t two[] = {0x01, 0x29, 0x21, 0x09, 0x31, 0x39, 0x85, 0x89, 0x11, 0x19};
     uint8_t a = (uint8_t)(next_random() % 15), b = (uint8_t)(next_random() % 15), *at = to;
     a = a == RSP ? RAX : a;
     b = b == RSP ? RDX : b;
@@ -265,13 +266,13 @@ static size_t emit(uint8_t *to)
         *at++ = 0x66;
     *at++ = (uint8_t)(0x40 | (width == 2 ? 8 : 0) | (b >= 8 ? 4 : 0) | (a >= 8 ? 1 : 0));
     uint8_t direct = (uint8_t)(0xc0 | (b & 7) << 3 | (a & 7));
-    switch (next_random() % 6) {
+    switch (next_random() % 8) {
     case 0:
     case 1:
         *at++ = two[next_random() % sizeof two];
         *at++ = direct;
         break;
-    case 2: /* group 1 with an 8-bit immediate: add or and sub xor cmp (adc and sbb are not understood) */
+    case 2: /* group 1 with an 8-bit immediate: add or and sub xor cmp adc sbb */
         *at++ = 0x83;
         *at++ = (uint8_t)(0xc0 | (uint8_t[]){0, 1, 4, 5, 6, 7, 2, 3}[next_random() % 8] << 3 | (a & 7));
         *at++ = (uint8_t)next_random();
@@ -285,6 +286,16 @@ static size_t emit(uint8_t *to)
         *at++ = 0xc1;
         *at++ = (uint8_t)(0xc0 | (uint8_t[]){4, 5, 7}[next_random() % 3] << 3 | (a & 7));
         *at++ = (uint8_t)(next_random() % 70);
+        break;
+    case 5: /* cmov, any condition */
+        *at++ = 0x0f;
+        *at++ = (uint8_t)(0x40 | next_random() % 16);
+        *at++ = direct;
+        break;
+    case 6: /* set, any condition */
+        *at++ = 0x0f;
+        *at++ = (uint8_t)(0x90 | next_random() % 16);
+        *at++ = direct;
         break;
     default: /* movzx, movsx of 8 and 16 bits, imul, bswap-like strangers too */
         *at++ = 0x0f;
