@@ -7,9 +7,13 @@
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
+#include "comm/comm_native.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { USUAL_PERIOD = 10000, USUAL_COST = 4000, USUAL_LIFE = 2 };
 
 struct comm_options {
     struct as_run_options run;
@@ -18,7 +22,12 @@ struct comm_options {
     uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
     uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
     const char *output, *pin;
+    int source; /* enum as_comm_source */
+    double rate, budget, duration;
+    uint64_t pid;
 };
+
+static const char *const source_choices[] = {"model", "timer", "pmu", NULL};
 
 static const char *const sampling_choices[] = {"events", "operations", NULL};
 
@@ -32,6 +41,12 @@ static const char *const sampling_choices[] = {"events", "operations", NULL};
         .name = (option), .type = AS_OPTION_FLAG, .offset = offsetof(struct comm_options, member), .help = (text)      \
     }
 
+#define SECONDS(option, member, value_name, text)                                                                      \
+    {                                                                                                                  \
+        .name = (option), .type = AS_OPTION_DOUBLE, .offset = offsetof(struct comm_options, member),                   \
+        .value = (value_name), .help = (text)                                                                          \
+    }
+
 static const struct as_option options_table[] = {
     AS_JSON_OPTION(struct comm_options, json, AS_JSON_HELP_RUN),
     FLAG("csv", csv,
@@ -42,6 +57,21 @@ static const struct as_option options_table[] = {
          "then "
          "goes to standard error."),
     AS_OUTPUT_OPTION(struct comm_options, output, AS_OUTPUT_HELP_RUN),
+    {.name = "source",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct comm_options, source),
+     .value = "model|timer|pmu",
+     .choices = source_choices,
+     .help = "Where the program runs: in QEMU's user mode, where every access is seen (model, the default); or on this "
+             "machine, sampled by the kernel's task clock (timer) or by loads and stores of the PMU (pmu), with "
+             "watchpoints in the debug registers of its threads."},
+    SECONDS("rate", rate, "N", "On the machine: samples a second and thread (default 997)."),
+    SECONDS(
+        "budget", budget, "PERCENT",
+        "On the machine: how much of the time watchpoints may take from the program (default 2). Samples come on top: "
+        "some 13 us each in a virtual machine."),
+    NUMBER("pid", pid, "PID", 1, INT32_MAX, "On the machine: look at a process that runs already."),
+    SECONDS("duration", duration, "SECONDS", "With --pid: how long."),
     NUMBER("top", top, "N", 0, 100000, "Show the N lines, objects and pairs of code with most transfers (default 10)."),
     {.name = "sampling",
      .type = AS_OPTION_CHOICE,
@@ -62,7 +92,7 @@ static const struct as_option options_table[] = {
     NUMBER("entry-life", entry_life, "N", 0, 1000000,
            "A published store is watched until its thread has taken N further samples of stores (default 2)."),
     NUMBER("watch-life", watch_life, "N", 1, 1000000,
-           "A watchpoint expires after N samples of its thread (default 2)."),
+           "A watchpoint expires after N samples of its thread (default 2; on the machine 32)."),
     NUMBER("cores", cores, "N", 1, 4096, "Run the threads on N cores (default: one for each thread)."),
     NUMBER("sockets", sockets, "N", 1, 64,
            "The cores are those of N sockets (default 1), which scattered threads take in turn."),
@@ -127,6 +157,16 @@ static bool settle_pin(const struct comm_options *options, struct as_modelled_op
     return true;
 }
 
+static struct as_detect_options detect_options(const struct comm_options *options)
+{
+    return (struct as_detect_options){.buckets = options->buckets,
+                                      .entry_life = (uint32_t)options->entry_life,
+                                      .watch_life = (uint32_t)options->watch_life,
+                                      .registers = (uint32_t)options->registers,
+                                      .own_samples = AS_DETECT_OWN_SAMPLES,
+                                      .seed = options->seed};
+}
+
 static bool settle(const struct comm_options *options, struct as_comm_options *comm, struct pins *pins,
                    struct as_error *err)
 {
@@ -143,12 +183,7 @@ static bool settle(const struct comm_options *options, struct as_comm_options *c
                     .trap_cost = options->trap_cost,
                     .disturb = options->disturb,
                     .seed = options->seed},
-        .detect = {.buckets = options->buckets,
-                   .entry_life = (uint32_t)options->entry_life,
-                   .watch_life = (uint32_t)options->watch_life,
-                   .registers = (uint32_t)options->registers,
-                   .own_samples = AS_DETECT_OWN_SAMPLES,
-                   .seed = options->seed},
+        .detect = detect_options(options),
         .quantum = (uint32_t)options->quantum,
         .no_estimate = options->no_estimate,
         .no_exact = options->no_exact,
@@ -178,7 +213,7 @@ static int print(const struct comm_options *options, const struct as_comm_shown 
 
 static void warn_about(const struct as_comm_run *run)
 {
-    struct as_detect_counts detect = as_comm_run_detect(run);
+    struct as_detect_counts detect = as_comm_run_result(run).detect;
     struct as_coherent_counts coherent = as_comm_run_coherent(run);
     if (coherent.accesses && 20 * as_comm_run_late(run) > coherent.accesses)
         as_log_warn("%.0f %% of the accesses came too late to be interleaved with those of other threads, so less "
@@ -189,24 +224,33 @@ static void warn_about(const struct as_comm_run *run)
                     AS_DETECT_THREADS);
 }
 
-static int show(const struct comm_options *options, const struct as_comm_options *comm, char **argv,
-                const struct as_comm_run *run, const struct as_engine *engine, const struct as_engine_result *result,
-                struct as_output *output)
+static int show(const struct comm_options *options, const struct as_comm_shown *known, struct as_output *output)
 {
     struct as_comm_rows rows = {0};
-    as_comm_rows_make(&rows, run, engine);
-    struct as_comm_shown shown = {.argv = argv,
-                                  .options = comm,
-                                  .run = run,
-                                  .engine = engine,
-                                  .result = result,
-                                  .rows = &rows,
-                                  .top = options->top};
-    warn_about(run);
+    struct as_comm_shown shown = *known;
+    as_comm_rows_make(&rows, known->result);
+    shown.rows = &rows;
+    shown.top = options->top;
     int failed = print(options, &shown, output);
     as_comm_rows_free(&rows);
-    int status = as_run_report(result, &options->run);
+    return failed;
+}
+
+static int show_program(const struct comm_options *options, const struct as_comm_options *comm, char **argv,
+                        const struct as_comm_run *run, const struct as_engine_result *ended, struct as_output *output)
+{
+    struct as_comm_result result = as_comm_run_result(run);
+    struct as_comm_shown shown = {
+        .argv = argv, .options = comm, .result = &result, .run = run, .seconds = ended->seconds};
+    warn_about(run);
+    int failed = show(options, &shown, output);
+    int status = as_run_report(ended, &options->run);
     return failed ? failed : status;
+}
+
+static bool goes_to_stdout(const struct comm_options *options)
+{
+    return (options->json || options->csv || options->svg) && !options->output;
 }
 
 static int run_program(const struct comm_options *options, const struct as_comm_options *comm, char **argv)
@@ -218,7 +262,7 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
-    engine_options.stdout_to_stderr = (options->json || options->csv || options->svg) && !options->output;
+    engine_options.stdout_to_stderr = goes_to_stdout(options);
     engine_options.observed = true;
     engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
@@ -230,13 +274,120 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     int status = AS_EXIT_FAILURE;
     if (ok) {
         as_comm_run_finish(run);
-        status = show(options, comm, argv, run, engine, &result, &output);
+        status = show_program(options, comm, argv, run, &result, &output);
     } else {
         status = as_cli_fail(&as_command_comm, &err);
         as_output_drop(&output);
     }
     as_comm_run_free(run);
     as_engine_free(engine);
+    return status;
+}
+
+/* ---- on the machine ---- */
+
+/* An option that only the model has; NULL: none is given. */
+static const char *model_option(const struct comm_options *options)
+{
+    const struct as_run_options usual = AS_RUN_OPTIONS_DEFAULT, *run = &options->run;
+    const struct {
+        const char *name;
+        bool given;
+    } owned[] = {{"sampling", options->sampling != 0},
+                 {"period", options->period != USUAL_PERIOD},
+                 {"load-period", options->load_period > 0},
+                 {"store-period", options->store_period > 0},
+                 {"fixed", options->fixed},
+                 {"cores", options->cores > 0},
+                 {"sockets", options->sockets != 1},
+                 {"pin", options->pin != NULL},
+                 {"sample-cost", options->sample_cost != USUAL_COST},
+                 {"trap-cost", options->trap_cost != USUAL_COST},
+                 {"disturb", options->disturb},
+                 {"quantum", options->quantum > 0},
+                 {"no-estimate", options->no_estimate},
+                 {"no-exact", options->no_exact},
+                 {"skip", run->skip > 0},
+                 {"max", run->max > 0},
+                 {"from", run->from != NULL},
+                 {"to", run->to != NULL},
+                 {"region", run->region.len > 0},
+                 {"regions", run->region_file != NULL},
+                 {"warm", run->warm != NULL},
+                 {"delay", !isnan(run->delay)},
+                 {"switch-signal", run->switch_signal != NULL},
+                 {"window", run->window != usual.window},
+                 {"no-follow", run->no_follow},
+                 {"qemu", run->qemu != NULL}};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        if (owned[i].given)
+            return owned[i].name;
+    return NULL;
+}
+
+static bool settle_native(const struct comm_options *options, struct as_comm_native_options *native,
+                          struct as_error *err)
+{
+    const char *other = model_option(options);
+    if (other)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's: --source=%s has none", other,
+                                   source_choices[options->source]);
+    if (!(options->rate >= 0.01 && options->rate <= 100000))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be 0.01 to 100000 samples a second",
+                                   options->rate);
+    if (!(options->budget >= 0 && options->budget <= 100))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--budget=%g: must be 0 to 100 per cent", options->budget);
+    if (!(options->duration >= 0 && options->duration < 1e8) || (options->duration > 0 && !options->pid))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--duration is a number of seconds, and for --pid");
+    *native = (struct as_comm_native_options){
+        .source = (enum as_comm_source)options->source,
+        .machine = {.registers = (uint32_t)options->registers, .budget = options->budget / 100, .seed = options->seed},
+        .detect = detect_options(options),
+        .rate = options->rate,
+        .pid = options->pid,
+        .duration = options->duration,
+        .no_paths = options->no_paths,
+        .stdout_to_stderr = goes_to_stdout(options),
+        .notices = as_notices_to_log};
+    if (options->watch_life == USUAL_LIFE)
+        native->detect.watch_life = AS_COMM_NATIVE_WATCH_LIFE;
+    return true;
+}
+
+static void warn_about_native(const struct as_comm_native_info *info, const struct as_comm_result *result)
+{
+    if (info->cost.note[0])
+        as_log_warn("no watchpoints: %s; only look-ups find communication", info->cost.note);
+    if (info->lost)
+        as_log_warn("the kernel could not keep %llu samples", (unsigned long long)info->lost);
+    if (result->detect.unseen)
+        as_log_warn("there were more threads than the %d that can be told apart; samples of the others are left out",
+                    AS_DETECT_THREADS);
+}
+
+static int run_native(const struct comm_options *options, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_output output = {0};
+    struct as_comm_native_options asked;
+    char text[32], *attached[] = {text, NULL};
+    snprintf(text, sizeof text, "pid %llu", (unsigned long long)options->pid);
+    struct as_comm_native *native = settle_native(options, &asked, &err) ? as_comm_native_new(&asked) : NULL;
+    bool ok = native && as_output_open(&output, options->output, &err) && as_comm_native_run(native, argv, &err);
+    int status = AS_EXIT_FAILURE;
+    if (ok) {
+        const struct as_comm_native_info *info = as_comm_native_info(native);
+        struct as_comm_result result = as_comm_native_result(native);
+        struct as_comm_shown shown = {
+            .argv = options->pid ? attached : argv, .result = &result, .native = info, .seconds = info->seconds};
+        warn_about_native(info, &result);
+        int failed = show(options, &shown, &output);
+        status = failed ? failed : as_run_end_report(&info->end);
+    } else {
+        status = as_cli_fail(&as_command_comm, &err);
+        as_output_drop(&output);
+    }
+    as_comm_native_free(native);
     return status;
 }
 
@@ -284,14 +435,16 @@ static int run_checked(struct comm_options *options, char **argv)
 static int run_comm(int argc, char **argv)
 {
     struct comm_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
-                                   .period = 10000,
+                                   .rate = 997,
+                                   .budget = 2,
+                                   .period = USUAL_PERIOD,
                                    .registers = 4,
                                    .buckets = 127,
                                    .entry_life = 2,
-                                   .watch_life = 2,
+                                   .watch_life = USUAL_LIFE,
                                    .sockets = 1,
-                                   .sample_cost = 4000,
-                                   .trap_cost = 4000,
+                                   .sample_cost = USUAL_COST,
+                                   .trap_cost = USUAL_COST,
                                    .seed = 1,
                                    .top = 10};
     int rest;
@@ -300,12 +453,20 @@ static int run_comm(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     int status;
+    bool is_native = options.source != AS_COMM_MODEL;
     if (options.no_estimate && options.no_exact)
         status = as_cli_usage(&as_command_comm, "--no-estimate and --no-exact together leave nothing to do");
     else if (options.json + options.csv + options.svg > 1)
         status = as_cli_usage(&as_command_comm, "--json, --csv and --svg are three formats; choose one");
-    else if (rest >= argc)
+    else if (options.pid && !is_native)
+        status =
+            as_cli_usage(&as_command_comm, "--pid needs --source=timer or pmu: the model starts its program itself");
+    else if (options.pid && rest < argc)
+        status = as_cli_usage(&as_command_comm, "either --pid or a program");
+    else if (rest >= argc && !options.pid)
         status = as_cli_usage(&as_command_comm, "no program given");
+    else if (is_native)
+        status = run_native(&options, argv + rest);
     else if (rest + 1 == argc && as_comm_is_recording(argv[rest]) && options.svg)
         status = as_cli_usage(&as_command_comm, "--svg is for programs: a recording has no matrix");
     else if (rest + 1 == argc && as_comm_is_recording(argv[rest]))
@@ -327,12 +488,16 @@ const struct as_command as_command_comm = {
         "objects, source lines and call paths on both sides, and what separates members that collide. Every transfer "
         "is counted exactly; beside that stands what sampling and watchpoints would have estimated, with its error. "
         "The exit status is the program's, or 128 plus the number of the signal that killed it.\n\n"
+        "With --source=timer or pmu the program runs on this machine, sampled, with watchpoints in the debug registers "
+        "of "
+        "its threads: as fast as without Assay within a few per cent, and estimated only.\n\n"
         "Of a recording of perf with data addresses and data sources, it shows what perf c2c does: the lines, who "
         "loads and stores where, and which loads hit a line that another core had modified (HITM).",
     .options = options_table,
     .examples = "  assay comm -- ./prog\n"
                 "  assay comm --json -- ./prog > comm.json\n"
                 "  assay comm --sampling=operations --period 50k -- ./prog\n"
+                "  assay comm --source=timer -- ./prog\n"
                 "  perf c2c record ./prog && assay comm perf.data\n",
     .run = run_comm,
 };

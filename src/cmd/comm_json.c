@@ -37,8 +37,8 @@ static void json_volume(struct as_json *json, const struct as_pair_matrix *matri
 
 static void json_cores(struct as_json *json, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
 {
-    size_t n, cores = 0;
-    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    size_t n = shown->result->n_threads, cores = 0;
+    const struct as_comm_thread *threads = shown->result->threads;
     uint32_t *to = as_alloc_array(n + 1, sizeof *to);
     struct as_pair_matrix folded = {0};
     for (size_t i = 0; i < n; i++) {
@@ -54,9 +54,11 @@ static void json_cores(struct as_json *json, const struct as_comm_shown *shown, 
 
 static void json_threads(struct as_json *json, const struct as_comm_shown *shown)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    size_t n = shown->result->n_threads;
+    const struct as_comm_thread *threads = shown->result->threads;
     as_json_u64(json, "threads", n);
+    if (shown->native)
+        as_json_u64(json, "threads_started", shown->native->threads);
     as_json_array(json, "by_thread");
     for (size_t i = 0; i < n; i++) {
         as_json_object(json, NULL);
@@ -65,7 +67,7 @@ static void json_threads(struct as_json *json, const struct as_comm_shown *shown
         as_json_i64(json, "pid", threads[i].pid);
         as_json_i64(json, "tid", threads[i].tid);
         as_json_u64(json, "core", threads[i].core);
-        as_json_string(json, "name", as_comm_thread_name(shown->run, &threads[i]));
+        as_json_string(json, "name", as_comm_thread_name(shown->result, &threads[i]));
         as_json_end(json);
     }
     as_json_end(json);
@@ -121,33 +123,28 @@ static void json_objects(struct as_json *json, const struct as_comm_shown *shown
 static void json_path(struct as_json *json, const struct as_comm_shown *shown, uint32_t path)
 {
     enum { DEPTH = 32 };
-    uint64_t functions[DEPTH];
-    const struct as_image *image = NULL;
-    size_t n = as_comm_run_frames(shown->run, path, functions, DEPTH, &image);
+    const char *functions[DEPTH];
+    size_t n = as_comm_frames(shown->result, path, functions, DEPTH);
     as_json_array(json, "path");
     for (size_t i = 0; i < n && i < DEPTH; i++)
-        as_json_string(json, NULL, as_comm_function(image, functions[i]));
+        as_json_string(json, NULL, functions[i]);
     as_json_end(json);
 }
 
-static void json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown, uint32_t id,
-                      uint32_t path)
+static void json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown,
+                      const struct as_comm_code *code)
 {
-    const struct as_insn *insn = as_engine_insn(shown->engine, id);
-    const struct as_image *image = as_comm_code_image(shown->engine, id);
-    struct as_location location = {0};
-    struct as_line line = {0};
+    struct as_comm_place place;
     as_json_object(json, name);
-    if (image) {
-        as_space_find(image->space, insn->address, &location);
-        as_json_string(json, "module", location.module_name);
-        as_json_string(json, "function", location.function);
-        if (as_space_line(image->space, insn->address, &line)) {
-            as_json_string(json, "file", line.file);
-            as_json_i64(json, "line", line.line);
+    if (as_comm_place(shown->result, code->process, code->insn, &place)) {
+        as_json_string(json, "module", place.location.module_name);
+        as_json_string(json, "function", place.location.function);
+        if (place.line.file) {
+            as_json_string(json, "file", place.line.file);
+            as_json_i64(json, "line", place.line.line);
         }
-        as_json_address(json, "address", insn->address);
-        json_path(json, shown, path);
+        as_json_address(json, "address", place.address);
+        json_path(json, shown, code->path);
     }
     as_json_end(json);
 }
@@ -155,20 +152,21 @@ static void json_code(struct as_json *json, const char *name, const struct as_co
 static void json_side(struct as_json *json, const char *name, const struct as_comm_shown *shown,
                       const struct as_contact *contact, const struct as_contact_side *side)
 {
-    char *text =
-        as_comm_address_text(as_comm_code_image(shown->engine, (uint32_t)side->insn), contact->line + side->offset);
+    struct as_comm_code code = {.insn = side->insn, .process = contact->process, .path = side->path};
+    struct as_space *space = as_comm_space(shown->result, contact->process, side->insn);
+    char *text = as_comm_address_text(space, contact->line + side->offset);
     as_json_object(json, name);
     as_json_u64(json, "offset", side->offset);
     as_json_u64(json, "size", side->size);
     as_json_string(json, "place", text);
-    json_code(json, "code", shown, (uint32_t)side->insn, side->path);
+    json_code(json, "code", shown, &code);
     as_json_end(json);
     free(text);
 }
 
 static void json_lines(struct as_json *json, const struct as_comm_shown *shown)
 {
-    const struct as_contacts *contacts = as_comm_run_contacts(shown->run);
+    const struct as_contacts *contacts = shown->result->contacts;
     as_json_array(json, "lines");
     for (size_t i = 0; i < shown->rows->lines.len && i < shown->top; i++) {
         const struct as_comm_line *line = &shown->rows->lines.data[i];
@@ -193,8 +191,8 @@ static void json_pairs(struct as_json *json, const struct as_comm_shown *shown)
         as_json_object(json, NULL);
         json_counts(json, pair->true_, pair->false_);
         as_json_string(json, "object", shown->rows->objects.data[pair->object].name);
-        json_code(json, "from", shown, pair->from.insn, pair->from.path);
-        json_code(json, "to", shown, pair->to.insn, pair->to.path);
+        json_code(json, "from", shown, &pair->from);
+        json_code(json, "to", shown, &pair->to);
         as_json_end(json);
     }
     as_json_end(json);
@@ -220,10 +218,10 @@ static void json_advice(struct as_json *json, const struct as_comm_rows *rows)
 
 static void json_exact(struct as_json *json, const struct as_comm_shown *shown)
 {
-    const struct as_pair_matrix *exact = as_comm_run_exact(shown->run), *estimate = as_comm_run_estimate(shown->run);
-    struct as_coherent_counts counts = as_comm_run_coherent(shown->run);
+    const struct as_pair_matrix *exact = shown->result->exact, *estimate = shown->result->estimate;
     if (!exact)
         return;
+    struct as_coherent_counts counts = as_comm_run_coherent(shown->run);
     as_json_object(json, "exact");
     json_volume(json, exact);
     as_json_u64(json, "bytes", counts.bytes);
@@ -247,27 +245,61 @@ static void json_exact(struct as_json *json, const struct as_comm_shown *shown)
 
 static void json_samples(struct as_json *json, const struct as_comm_shown *shown)
 {
-    struct as_detect_counts counts = as_comm_run_detect(shown->run);
-    struct as_modelled_cost cost = as_comm_run_cost(shown->run);
+    struct as_detect_counts counts = shown->result->detect;
     as_json_object(json, "sampling");
-    as_json_string(json, "kind", shown->options->machine.sampling == AS_SAMPLING_EVENTS ? "events" : "operations");
+    if (shown->run)
+        as_json_string(json, "kind", shown->options->machine.sampling == AS_SAMPLING_EVENTS ? "events" : "operations");
     as_json_u64(json, "load_samples", counts.load_samples);
     as_json_u64(json, "store_samples", counts.store_samples);
     as_json_u64(json, "published", counts.published);
     as_json_u64(json, "found", counts.found);
+    as_json_u64(json, "turns", counts.turns);
     as_json_u64(json, "watched", counts.armed);
     as_json_u64(json, "trapped", counts.trapped);
     as_json_u64(json, "unseen", counts.unseen);
-    as_json_u64(json, "registers", shown->options->detect.registers);
-    as_json_u64(json, "buckets", shown->options->detect.buckets);
-    as_json_u64(json, "instructions_stood", cost.stood);
+    if (shown->run) {
+        as_json_u64(json, "registers", shown->options->detect.registers);
+        as_json_u64(json, "buckets", shown->options->detect.buckets);
+        as_json_u64(json, "instructions_stood", as_comm_run_cost(shown->run).stood);
+    }
     as_json_end(json);
+}
+
+/* What a run on the machine took from the program. */
+static void json_spent(struct as_json *json, const struct as_comm_native_info *info)
+{
+    as_json_object(json, "spent");
+    as_json_u64(json, "samples", info->cost.samples);
+    as_json_u64(json, "without_address", info->cost.without);
+    as_json_u64(json, "lost", info->lost);
+    as_json_u64(json, "watchpoints", info->cost.armings);
+    as_json_u64(json, "traps", info->cost.traps);
+    as_json_u64(json, "causes_found", info->cost.causes);
+    as_json_u64(json, "refused", info->cost.refused);
+    as_json_u64(json, "postponed", info->cost.postponed);
+    as_json_double(json, "sampling_seconds", info->sampling);
+    as_json_double(json, "watching_seconds", info->cost.watching);
+    as_json_double(json, "processor_seconds", info->processor);
+    as_json_end(json);
+}
+
+static void json_source(struct as_json *json, const struct as_comm_shown *shown)
+{
+    as_json_string(json, "source", shown->result->source);
+    as_json_string(json, "unit", shown->result->is_time ? "nanoseconds" : "transfers");
+    if (shown->run)
+        as_json_u64(json, "instructions", as_comm_run_instructions(shown->run));
+    as_json_double(json, "seconds", shown->seconds);
+    if (shown->run)
+        as_json_u64(json, "late_accesses", as_comm_run_late(shown->run));
+    if (shown->native)
+        json_spent(json, shown->native);
 }
 
 bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
 {
-    const struct as_pair_matrix *estimate = as_comm_run_estimate(shown->run);
-    const struct as_pair_matrix *main = estimate ? estimate : as_comm_run_exact(shown->run);
+    const struct as_pair_matrix *estimate = shown->result->estimate;
+    const struct as_pair_matrix *main = estimate ? estimate : shown->result->exact;
     struct as_json *json = as_json_new(out);
     if (main->n > MOST_INDENTED)
         as_json_compact(json);
@@ -276,14 +308,12 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
     for (char **arg = shown->argv; *arg; arg++)
         as_json_string(json, NULL, *arg);
     as_json_end(json);
-    as_json_string(json, "source", "model");
-    as_json_u64(json, "instructions", as_comm_run_instructions(shown->run));
-    as_json_double(json, "seconds", shown->result->seconds);
-    as_json_u64(json, "late_accesses", as_comm_run_late(shown->run));
+    json_source(json, shown);
     json_threads(json, shown);
     json_volume(json, main);
-    json_cores(json, shown, main);
-    json_pattern(json, as_comm_run_exact(shown->run) ? as_comm_run_exact(shown->run) : main);
+    if (shown->run)
+        json_cores(json, shown, main);
+    json_pattern(json, shown->result->exact ? shown->result->exact : main);
     json_objects(json, shown);
     json_lines(json, shown);
     json_pairs(json, shown);
@@ -297,10 +327,9 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
 
 void as_comm_csv(const struct as_comm_shown *shown, FILE *out)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
-    const struct as_pair_matrix none = {0}, *estimate = as_comm_run_estimate(shown->run),
-                                *exact = as_comm_run_exact(shown->run);
+    size_t n = shown->result->n_threads;
+    const struct as_comm_thread *threads = shown->result->threads;
+    const struct as_pair_matrix none = {0}, *estimate = shown->result->estimate, *exact = shown->result->exact;
     fprintf(out, "thread_a,thread_b,total,true_sharing,false_sharing,exact_total,exact_true,exact_false\n");
     for (size_t i = 0; i < n; i++)
         for (size_t k = i + 1; k < n; k++) {

@@ -2,15 +2,17 @@
 #ifndef AS_CMD_COMM_SHOW_H
 #define AS_CMD_COMM_SHOW_H
 
+#include "comm/comm_native.h"
 #include "comm/comm_rows.h"
 #include "comm/comm_run.h"
 
 struct as_comm_shown {
     char **argv;
-    const struct as_comm_options *options;
-    const struct as_comm_run *run;
-    const struct as_engine *engine;
-    const struct as_engine_result *result;
+    const struct as_comm_options *options; /* of the model; NULL: on the machine */
+    const struct as_comm_result *result;
+    const struct as_comm_run *run;            /* NULL: on the machine */
+    const struct as_comm_native_info *native; /* NULL: in the model */
+    double seconds;
     const struct as_comm_rows *rows;
     uint64_t top; /* lines, objects, pairs of code */
 };

@@ -52,8 +52,7 @@ static uint64_t largest(const struct as_pair_matrix *matrix, int part)
 static void put_cell(const struct chart *chart, const struct as_pair_matrix *matrix, size_t row, size_t column,
                      int part, uint64_t most)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(chart->shown->run, &n);
+    const struct as_comm_thread *threads = chart->shown->result->threads;
     uint32_t a = chart->order[row], b = chart->order[column];
     uint64_t count = part_of(as_pair_matrix_pair(matrix, a, b), part);
     double side = (double)SIDE / (double)matrix->n;
@@ -68,14 +67,13 @@ static void put_cell(const struct chart *chart, const struct as_pair_matrix *mat
 
 static void put_labels(const struct chart *chart, const struct as_pair_matrix *matrix)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(chart->shown->run, &n);
+    const struct as_comm_thread *threads = chart->shown->result->threads;
     double side = (double)SIDE / (double)matrix->n;
     for (size_t i = 0; i < matrix->n && matrix->n <= MOST_LABELS; i++) {
         const struct as_comm_thread *thread = &threads[chart->order[i]];
         fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"8\">%" PRIu32 " ",
                 chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, thread->number);
-        put_text(chart->out, as_comm_thread_name(chart->shown->run, thread));
+        put_text(chart->out, as_comm_thread_name(chart->shown->result, thread));
         fprintf(chart->out, "</text>\n");
     }
 }
@@ -107,7 +105,7 @@ static void put_row(struct chart *chart, const struct as_pair_matrix *matrix, co
 
 void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
 {
-    const struct as_pair_matrix *exact = as_comm_run_exact(shown->run), *estimate = as_comm_run_estimate(shown->run);
+    const struct as_pair_matrix *exact = shown->result->exact, *estimate = shown->result->estimate;
     const struct as_pair_matrix *first = exact ? exact : estimate;
     uint32_t *order = as_alloc_array(first->n + 1, sizeof *order);
     struct chart chart = {.out = out, .shown = shown, .order = order, .y = TOP};
@@ -119,7 +117,8 @@ void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"26\" font-size=\"16\">",
             width, height, LEFT);
     put_text(out, shown->argv[0]);
-    fprintf(out, ": %s, in transfers of lines</text>\n", as_pattern_name(as_pattern_find(first).pattern));
+    fprintf(out, ": %s, in %s</text>\n", as_pattern_name(as_pattern_find(first).pattern),
+            shown->result->is_time ? "nanoseconds of the threads' time" : "transfers of lines");
     put_row(&chart, exact, "Exact");
     put_row(&chart, estimate, "Estimated");
     fprintf(out, "</svg>\n");

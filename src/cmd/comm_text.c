@@ -31,9 +31,21 @@ static uint64_t part_of(struct as_pair_cell cell, int part)
     return part == 0 ? as_pair_sum(cell) : part == 1 ? cell.true_ : cell.false_;
 }
 
-static void print_numbers(FILE *out, const struct as_comm_thread *threads, const struct as_pair_matrix *matrix,
+/* Where estimates are nanoseconds, people see milliseconds. */
+static uint64_t amount(const struct as_comm_shown *shown, uint64_t count)
+{
+    return shown->result->is_time ? (count + 500000) / 1000000 : count;
+}
+
+static const char *unit(const struct as_comm_shown *shown)
+{
+    return shown->result->is_time ? "ms" : "transfers";
+}
+
+static void print_numbers(FILE *out, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix,
                           const uint32_t *order, int part)
 {
+    const struct as_comm_thread *threads = shown->result->threads;
     fprintf(out, "  %8s", "thread");
     for (size_t k = 0; k < matrix->n; k++)
         fprintf(out, " %5" PRIu32, threads[order[k]].number);
@@ -43,7 +55,7 @@ static void print_numbers(FILE *out, const struct as_comm_thread *threads, const
         for (size_t k = 0; k < matrix->n; k++) {
             char text[24];
             uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
-            fprintf(out, " %5s", i == k ? "" : cell_text(count, text));
+            fprintf(out, " %5s", i == k ? "" : cell_text(amount(shown, count), text));
         }
         fprintf(out, "\n");
     }
@@ -77,14 +89,13 @@ static void print_matrix(FILE *out, const struct as_comm_shown *shown, const str
                          const uint32_t *order, int part)
 {
     static const char *const titles[] = {"All communication", "True sharing", "False sharing"};
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
     struct as_pair_cell total = as_pair_matrix_total(matrix);
     if (part && (!total.true_ || !total.false_))
         return; /* the same as all, or nothing */
-    fprintf(out, "\n%s, in transfers of lines:\n", titles[part]);
+    fprintf(out, "\n%s, in %s:\n", titles[part],
+            shown->result->is_time ? "milliseconds of the threads' time" : "transfers of lines");
     if (matrix->n <= MOST_COLUMNS)
-        print_numbers(out, threads, matrix, order, part);
+        print_numbers(out, shown, matrix, order, part);
     else
         print_shades(out, matrix, order, part);
 }
@@ -106,27 +117,32 @@ static void print_matrices(FILE *out, const struct as_comm_shown *shown, const s
 
 static void print_threads(FILE *out, const struct as_comm_shown *shown)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    const struct as_comm_thread *threads = shown->result->threads;
+    size_t n = shown->result->n_threads;
     for (size_t i = 0; i < n && i < MOST_COLUMNS; i++) {
-        const char *name = as_comm_thread_name(shown->run, &threads[i]);
+        const char *name = as_comm_thread_name(shown->result, &threads[i]);
         fprintf(out, "  thread %-4" PRIu32 " core %-4" PRIu32 " %s\n", threads[i].number, threads[i].core,
                 *name ? AS_SHOW(name) : "");
     }
     if (n > MOST_COLUMNS)
         fprintf(out, "  … and %zu threads more\n", n - MOST_COLUMNS);
+    uint64_t unseen = shown->native && shown->native->threads > n ? shown->native->threads - n : 0;
+    if (unseen)
+        fprintf(out, "  %s thread%s more had no sample: too short a time, or waiting\n", AS_COUNT(unseen),
+                unseen == 1 ? "" : "s");
 }
 
 static void print_estimate(FILE *out, const struct as_comm_shown *shown)
 {
-    const struct as_pair_matrix *estimate = as_comm_run_estimate(shown->run), *exact = as_comm_run_exact(shown->run);
-    struct as_detect_counts counts = as_comm_run_detect(shown->run);
+    const struct as_pair_matrix *estimate = shown->result->estimate, *exact = shown->result->exact;
+    struct as_detect_counts counts = shown->result->detect;
     struct as_pair_cell total;
     if (!estimate)
         return;
     total = as_pair_matrix_total(estimate);
-    fprintf(out, "Estimated from %s samples: %s transfers, %.1f %% of them false sharing",
-            AS_COUNT(counts.load_samples + counts.store_samples), AS_COUNT(as_pair_sum(total)),
+    fprintf(out, "Estimated from %s samples: %s %s, %.1f %% of them false sharing",
+            AS_COUNT(counts.load_samples + counts.store_samples), AS_COUNT(amount(shown, as_pair_sum(total))),
+            shown->result->is_time ? "ms of accesses to what another thread wrote" : unit(shown),
             100 * as_ratio(total.false_, as_pair_sum(total)));
     if (exact) {
         struct as_comm_error error = as_comm_error(estimate, exact);
@@ -137,11 +153,27 @@ static void print_estimate(FILE *out, const struct as_comm_shown *shown)
             AS_COUNT(counts.armed));
 }
 
+/* What was spent for it, on the machine. */
+static void print_cost(FILE *out, const struct as_comm_shown *shown)
+{
+    const struct as_comm_native_info *info = shown->native;
+    if (!info)
+        return;
+    fprintf(out, "  %s of %s samples have no address\n", AS_COUNT(info->cost.without), AS_COUNT(info->cost.samples));
+    fprintf(out, "Spent: %s samples, %s watchpoints, %s traps: about %.1f + %.1f ms of the program's time",
+            AS_COUNT(info->cost.samples), AS_COUNT(info->cost.armings), AS_COUNT(info->cost.traps),
+            1e3 * info->sampling, 1e3 * info->cost.watching);
+    if (info->processor > 0)
+        fprintf(out, ", %.1f %%", 100 * (info->sampling + info->cost.watching) / info->processor);
+    fprintf(out, "%s\n", info->cost.postponed ? "; --budget kept more of them away" : "");
+}
+
 static void print_exact(FILE *out, const struct as_comm_shown *shown)
 {
-    struct as_coherent_counts counts = as_comm_run_coherent(shown->run);
-    if (!as_comm_run_exact(shown->run))
+    struct as_coherent_counts counts = {0};
+    if (!shown->result->exact)
         return;
+    counts = as_comm_run_coherent(shown->run);
     fprintf(out, "Exact, without time: %s transfers of lines in %s accesses, %.1f %% of them false sharing\n",
             AS_COUNT(counts.transfers), AS_COUNT(counts.accesses), 100 * as_ratio(counts.false_, counts.transfers));
     fprintf(out, "  %s bytes wanted, %s bytes moved; %s invalidations without a transfer\n", AS_COUNT(counts.bytes),
@@ -153,8 +185,7 @@ static void print_exact(FILE *out, const struct as_comm_shown *shown)
 
 static void print_pattern(FILE *out, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
+    const struct as_comm_thread *threads = shown->result->threads;
     struct as_pattern_found found = as_pattern_find(matrix);
     fprintf(out, "Pattern: %s", as_pattern_name(found.pattern));
     if (found.pattern == AS_PATTERN_MASTER)
@@ -192,11 +223,12 @@ static void print_set(FILE *out, uint64_t threads, const struct as_comm_thread *
 static void print_objects(FILE *out, const struct as_comm_shown *shown)
 {
     const struct as_comm_rows *rows = shown->rows;
-    fprintf(out, "\nObjects:\n  %12s %12s %12s %8s  object\n", "transfers", "true", "false", "lines");
+    fprintf(out, "\nObjects:\n  %12s %12s %12s %8s  object\n", unit(shown), "true", "false", "lines");
     for (size_t i = 0; i < rows->objects.len && i < shown->top; i++) {
         const struct as_comm_object *object = &rows->objects.data[i];
-        fprintf(out, "  %12s %12s %12s %8s  %s", AS_COUNT(object->true_ + object->false_), AS_COUNT(object->true_),
-                AS_COUNT(object->false_), AS_COUNT(object->lines), AS_SHOW(object->name));
+        fprintf(out, "  %12s %12s %12s %8s  %s", AS_COUNT(amount(shown, object->true_ + object->false_)),
+                AS_COUNT(amount(shown, object->true_)), AS_COUNT(amount(shown, object->false_)),
+                AS_COUNT(object->lines), AS_SHOW(object->name));
         if (object->size)
             fprintf(out, ", %s bytes%s%s", AS_COUNT(object->size), *object->module ? " of " : "",
                     AS_SHOW(object->module));
@@ -207,14 +239,13 @@ static void print_objects(FILE *out, const struct as_comm_shown *shown)
 static void print_side(FILE *out, const struct as_comm_shown *shown, const char *label,
                        const struct as_contact *contact, const struct as_contact_side *side, uint64_t set)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(shown->run, &n);
-    char *code = as_comm_code_text(shown->engine, (uint32_t)side->insn);
+    const struct as_comm_thread *threads = shown->result->threads;
+    char *code = as_comm_code_text(shown->result, contact->process, side->insn);
     char *place =
-        as_comm_address_text(as_comm_code_image(shown->engine, (uint32_t)side->insn), contact->line + side->offset);
+        as_comm_address_text(as_comm_space(shown->result, contact->process, side->insn), contact->line + side->offset);
     fprintf(out, "      %s bytes %2u-%-2u  %s  by %s  threads ", label, side->offset, side->offset + side->size - 1,
             AS_SHOW(place), AS_SHOW(code));
-    print_set(out, set, threads, n);
+    print_set(out, set, threads, shown->result->n_threads);
     fprintf(out, "\n");
     free(code);
     free(place);
@@ -222,13 +253,13 @@ static void print_side(FILE *out, const struct as_comm_shown *shown, const char 
 
 static void print_lines(FILE *out, const struct as_comm_shown *shown)
 {
-    const struct as_contacts *contacts = as_comm_run_contacts(shown->run);
-    fprintf(out, "\nLines:\n  %12s %12s %12s  line\n", "transfers", "true", "false");
+    const struct as_contacts *contacts = shown->result->contacts;
+    fprintf(out, "\nLines:\n  %12s %12s %12s  line\n", unit(shown), "true", "false");
     for (size_t i = 0; i < shown->rows->lines.len && i < shown->top; i++) {
         const struct as_comm_line *line = &shown->rows->lines.data[i];
         const struct as_contact *contact = &contacts->list.data[line->contact];
-        fprintf(out, "  %12s %12s %12s  0x%" PRIx64 "  %s\n", AS_COUNT(line->true_ + line->false_),
-                AS_COUNT(line->true_), AS_COUNT(line->false_), line->address,
+        fprintf(out, "  %12s %12s %12s  0x%" PRIx64 "  %s\n", AS_COUNT(amount(shown, line->true_ + line->false_)),
+                AS_COUNT(amount(shown, line->true_)), AS_COUNT(amount(shown, line->false_)), line->address,
                 AS_SHOW(shown->rows->objects.data[line->object].name));
         print_side(out, shown, "from", contact, &contact->from, line->from_threads);
         print_side(out, shown, "to  ", contact, &contact->to, line->to_threads);
@@ -237,24 +268,23 @@ static void print_lines(FILE *out, const struct as_comm_shown *shown)
 
 static void print_path(FILE *out, const struct as_comm_shown *shown, uint32_t path)
 {
-    uint64_t functions[FRAMES + 1];
-    const struct as_image *image = NULL;
-    size_t n = as_comm_run_frames(shown->run, path, functions, FRAMES + 1, &image);
+    const char *functions[FRAMES + 1];
+    size_t n = as_comm_frames(shown->result, path, functions, FRAMES + 1);
     for (size_t i = 1; i < n && i < FRAMES; i++)
-        fprintf(out, " < %s", AS_SHOW(as_comm_function(image, functions[i])));
+        fprintf(out, " < %s", AS_SHOW(functions[i]));
     fprintf(out, "%s\n", n > FRAMES ? " < …" : "");
 }
 
 static void print_pairs(FILE *out, const struct as_comm_shown *shown)
 {
-    fprintf(out, "\nPairs of code, which wrote before and which came behind:\n  %12s %12s %12s  code\n", "transfers",
+    fprintf(out, "\nPairs of code, which wrote before and which came behind:\n  %12s %12s %12s  code\n", unit(shown),
             "true", "false");
     for (size_t i = 0; i < shown->rows->pairs.len && i < shown->top; i++) {
         const struct as_comm_pair *pair = &shown->rows->pairs.data[i];
-        char *from = as_comm_code_text(shown->engine, pair->from.insn);
-        char *to = as_comm_code_text(shown->engine, pair->to.insn);
-        fprintf(out, "  %12s %12s %12s  %s", AS_COUNT(pair->true_ + pair->false_), AS_COUNT(pair->true_),
-                AS_COUNT(pair->false_), AS_SHOW(from));
+        char *from = as_comm_code_text(shown->result, pair->from.process, pair->from.insn);
+        char *to = as_comm_code_text(shown->result, pair->to.process, pair->to.insn);
+        fprintf(out, "  %12s %12s %12s  %s", AS_COUNT(amount(shown, pair->true_ + pair->false_)),
+                AS_COUNT(amount(shown, pair->true_)), AS_COUNT(amount(shown, pair->false_)), AS_SHOW(from));
         print_path(out, shown, pair->from.path);
         fprintf(out, "  %38s  -> %s", "", AS_SHOW(to));
         print_path(out, shown, pair->to.path);
@@ -264,32 +294,40 @@ static void print_pairs(FILE *out, const struct as_comm_shown *shown)
     }
 }
 
-static void print_advice(FILE *out, const struct as_comm_rows *rows)
+static void print_advice(FILE *out, const struct as_comm_shown *shown)
 {
+    const struct as_comm_rows *rows = shown->rows;
     if (rows->advice.len)
         fprintf(out, "\nAdvice:\n");
     for (size_t i = 0; i < rows->advice.len; i++) {
         const struct as_comm_advice *advice = &rows->advice.data[i];
-        fprintf(out, "  %s and %s share the line 0x%" PRIx64 " (%s transfers):\n    %s\n", AS_SHOW(advice->from),
-                AS_SHOW(advice->to), advice->line, AS_COUNT(advice->count), AS_SHOW(advice->text));
+        fprintf(out, "  %s and %s share the line 0x%" PRIx64 " (%s %s):\n    %s\n", AS_SHOW(advice->from),
+                AS_SHOW(advice->to), advice->line, AS_COUNT(amount(shown, advice->count)), unit(shown),
+                AS_SHOW(advice->text));
     }
 }
 
 void as_comm_text(const struct as_comm_shown *shown, FILE *out)
 {
-    const struct as_pair_matrix *exact = as_comm_run_exact(shown->run);
-    const struct as_pair_matrix *matrix = exact ? exact : as_comm_run_estimate(shown->run);
-    size_t n;
-    as_comm_run_threads(shown->run, &n);
-    fprintf(out, "%zu thread%s, %s instructions\n", n, n == 1 ? "" : "s",
-            AS_COUNT(as_comm_run_instructions(shown->run)));
+    const struct as_pair_matrix *exact = shown->result->exact;
+    const struct as_pair_matrix *matrix = exact ? exact : shown->result->estimate;
+    size_t n = shown->result->n_threads;
+    fprintf(out, "%zu thread%s, ", n, n == 1 ? "" : "s");
+    if (shown->run)
+        fprintf(out, "%s instructions\n", AS_COUNT(as_comm_run_instructions(shown->run)));
+    else
+        fprintf(out, "%.2f seconds on this machine\n", shown->seconds);
     print_threads(out, shown);
     if (n < 2) {
-        fprintf(out, "One thread alone: there is nobody to communicate with.\n");
+        fprintf(out, "%s",
+                shown->native && shown->native->threads > 1
+                    ? "Too few samples: no two threads have any. --rate takes more.\n"
+                    : "One thread alone: there is nobody to communicate with.\n");
         return;
     }
     print_exact(out, shown);
     print_estimate(out, shown);
+    print_cost(out, shown);
     print_pattern(out, shown, matrix);
     if (!as_pair_sum(as_pair_matrix_total(matrix)))
         return;
@@ -297,5 +335,5 @@ void as_comm_text(const struct as_comm_shown *shown, FILE *out)
     print_objects(out, shown);
     print_lines(out, shown);
     print_pairs(out, shown);
-    print_advice(out, shown->rows);
+    print_advice(out, shown);
 }

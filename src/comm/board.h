@@ -28,6 +28,7 @@ struct as_board_entry {
     uint64_t insn;
     uint64_t number; /* the publisher's store samples up to this one */
     uint64_t period; /* accesses for which it stands */
+    uint64_t since;  /* when its thread's samples of the line without another's between them began */
 };
 
 struct as_board;

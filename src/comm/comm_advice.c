@@ -4,27 +4,27 @@
 
 #include <inttypes.h>
 
-enum { MOST_LOOKED_AT = 4096, MOST = 20 };
+enum { MOST_LOOKED_AT = 4096, MOST = 20, LINE = 64 };
 
 struct place {
     struct as_variable variable;
     uint64_t address;
-    const struct as_image *image;
+    struct as_space *space;
 };
 
-static bool find_place(struct place *place, const struct as_engine *engine, const struct as_contact *contact,
+static bool find_place(struct place *place, const struct as_comm_result *result, const struct as_contact *contact,
                        const struct as_contact_side *side)
 {
-    place->image = as_comm_code_image(engine, (uint32_t)side->insn);
+    place->space = as_comm_space(result, contact->process, side->insn);
     place->address = contact->line + side->offset;
-    return place->image && as_space_variable(place->image->space, place->address, &place->variable) &&
+    return place->space && as_space_variable(place->space, place->address, &place->variable) &&
            place->variable.is_object;
 }
 
 /* How far apart elements of the outermost array are, if the two places lie in different ones; 0: no array. */
 static uint64_t element_size(const struct place *from, const struct place *to)
 {
-    uint64_t size = as_space_element(from->image->space, from->address);
+    uint64_t size = as_space_element(from->space, from->address);
     if (!size || (from->address - from->variable.start) / size == (to->address - to->variable.start) / size)
         return 0;
     return size;
@@ -32,7 +32,7 @@ static uint64_t element_size(const struct place *from, const struct place *to)
 
 static char *advise(const struct place *from, const struct place *to, const char *one, const char *other)
 {
-    uint64_t line = AS_COHERENT_LINE;
+    uint64_t line = LINE;
     if (from->variable.start != to->variable.start)
         return as_format("align both to %" PRIu64 " bytes (_Alignas(%" PRIu64 ")): they are two variables on one line",
                          line, line);
@@ -75,12 +75,12 @@ static bool is_said(const struct as_comm_rows *rows, const char *text)
     return false;
 }
 
-static void look_at(struct as_comm_rows *rows, const struct as_contact *contact, const struct as_engine *engine)
+static void look_at(struct as_comm_rows *rows, const struct as_contact *contact, const struct as_comm_result *result)
 {
     struct place from, to;
-    if (!find_place(&from, engine, contact, &contact->from) || !find_place(&to, engine, contact, &contact->to))
+    if (!find_place(&from, result, contact, &contact->from) || !find_place(&to, result, contact, &contact->to))
         return;
-    char *one = as_comm_address_text(from.image, from.address), *other = as_comm_address_text(to.image, to.address);
+    char *one = as_comm_address_text(from.space, from.address), *other = as_comm_address_text(to.space, to.address);
     char *text = advise(&from, &to, one, other);
     if (is_known(rows, one, other) || is_said(rows, text) || is_foreign(&from, &to, one, other) ||
         strcmp(one, other) == 0) {
@@ -99,8 +99,9 @@ static int by_count(const void *a, const void *b)
     return (*x)->count < (*y)->count ? 1 : (*x)->count > (*y)->count ? -1 : 0;
 }
 
-void as_comm_advice_make(struct as_comm_rows *rows, const struct as_contacts *contacts, const struct as_engine *engine)
+void as_comm_advice_make(struct as_comm_rows *rows, const struct as_comm_result *result)
 {
+    const struct as_contacts *contacts = result->contacts;
     AS_VEC(const struct as_contact *) all = {0};
     for (size_t i = 0; i < contacts->list.len; i++)
         if (contacts->list.data[i].is_false)
@@ -110,6 +111,6 @@ void as_comm_advice_make(struct as_comm_rows *rows, const struct as_contacts *co
     uint64_t least = all.len ? all.data[0]->count / 100 : 0; /* what is far rarer than the worst is not worth it */
     for (size_t i = 0; i < all.len && i < MOST_LOOKED_AT && rows->advice.len < MOST; i++)
         if (all.data[i]->count > least)
-            look_at(rows, all.data[i], engine);
+            look_at(rows, all.data[i], result);
     as_vec_free(&all);
 }

@@ -5,6 +5,6 @@
 #include "comm/comm_rows.h"
 
 /* Adds to rows->advice, at most one for each pair of variables. */
-void as_comm_advice_make(struct as_comm_rows *rows, const struct as_contacts *contacts, const struct as_engine *engine);
+void as_comm_advice_make(struct as_comm_rows *rows, const struct as_comm_result *result);
 
 #endif

@@ -11,110 +11,18 @@ enum { NONE = UINT32_MAX };
 
 struct maker {
     struct as_comm_rows *rows;
-    const struct as_comm_run *run;
-    const struct as_engine *engine;
+    const struct as_comm_result *result;
     struct as_strings *names;   /* of objects: their place */
     struct as_map lines, pairs; /* hash: place + 1 */
     AS_VEC(uint64_t) line_tops; /* by line: the count of its contact */
 };
 
-/* ---- names ---- */
-
-const struct as_image *as_comm_code_image(const struct as_engine *engine, uint32_t insn)
-{
-    return as_engine_insn(engine, insn) ? as_engine_image(engine, as_engine_insn_image(engine, insn)) : NULL;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-char *as_comm_code_text(const struct as_engine *engine, uint32_t id)
-{
-    const struct as_insn *insn = as_engine_insn(engine, id);
-    const struct as_image *image = as_comm_code_image(engine, id);
-    struct as_location location;
-    struct as_line line;
-    if (!image)
-        return as_strdup("[unknown]");
-    as_space_find(image->space, insn->address, &location);
-    if (as_space_line(image->space, insn->address, &line) && line.line)
-        return as_format("%s at %s:%d", location.function ? location.function : location.module_name,
-                         base_name(line.file), line.line);
-    if (location.function)
-        return as_format("%s+0x%" PRIx64, location.function, insn->address - location.function_start);
-    return as_format("%s+0x%" PRIx64, location.module_name, location.module_offset);
-}
-
-const char *as_comm_function(const struct as_image *image, uint64_t entry)
-{
-    return as_space_name(image->space, entry);
-}
-
-/* Functions of the C library that every thread begins with. */
-static bool is_of_library(const char *name)
-{
-    static const char *const names[] = {"clone",
-                                        "__clone",
-                                        "clone3",
-                                        "__clone3",
-                                        "start_thread",
-                                        "_start",
-                                        "__libc_start_main",
-                                        "__libc_start_call_main",
-                                        "__libc_start_main_impl",
-                                        "__libc_start_main@@GLIBC_2.34",
-                                        "thread_start",
-                                        "exit",
-                                        "_exit",
-                                        "_Exit",
-                                        "__run_exit_handlers",
-                                        "_dl_start",
-                                        "_dl_start_user",
-                                        "_dl_sysdep_start",
-                                        "_dl_runtime_resolve_xsavec",
-                                        "__thread_start"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return strchr(name, '+') != NULL;
-}
-
-const char *as_comm_thread_name(const struct as_comm_run *run, const struct as_comm_thread *thread)
-{
-    enum { DEPTH = 64 };
-    uint64_t functions[DEPTH];
-    const struct as_image *image;
-    size_t n = as_comm_run_frames(run, thread->path, functions, DEPTH, &image);
-    for (size_t i = n < DEPTH ? n : 0; i-- > 0;) {
-        const char *name = as_comm_function(image, functions[i]);
-        if (!is_of_library(name))
-            return name;
-    }
-    return thread->pid == thread->tid ? "main" : "";
-}
-
-char *as_comm_address_text(const struct as_image *image, uint64_t address)
-{
-    struct as_variable variable;
-    if (!image || !as_space_variable(image->space, address, &variable))
-        return as_format("0x%" PRIx64, address);
-    char *member = as_space_member(image->space, address);
-    char *text =
-        member ? as_format("%s%s", variable.name, member)
-               : as_format(address > variable.start ? "%s+0x%" PRIx64 : "%s", variable.name, address - variable.start);
-    free(member);
-    return text;
-}
-
 /* ---- objects ---- */
 
-static bool find_global(struct as_comm_object *object, const struct as_image *image, uint64_t address)
+static bool find_global(struct as_comm_object *object, struct as_space *space, uint64_t address)
 {
     struct as_variable variable;
-    if (!image || !as_space_variable(image->space, address, &variable))
+    if (!space || !as_space_variable(space, address, &variable))
         return false;
     *object = (struct as_comm_object){.kind = AS_COMM_GLOBAL,
                                       .name = as_strdup(variable.name),
@@ -126,10 +34,8 @@ static bool find_global(struct as_comm_object *object, const struct as_image *im
 
 static bool find_stack(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
 {
-    size_t n;
-    const struct as_comm_thread *threads = as_comm_run_threads(maker->run, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct as_comm_thread *thread = &threads[i];
+    for (size_t i = 0; i < maker->result->n_threads; i++) {
+        const struct as_comm_thread *thread = &maker->result->threads[i];
         if (thread->process != process || address < thread->stack_start || address >= thread->stack_end)
             continue;
         *object = (struct as_comm_object){.kind = AS_COMM_STACK,
@@ -144,10 +50,8 @@ static bool find_stack(struct as_comm_object *object, const struct maker *maker,
 
 static bool find_region(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
 {
-    size_t n;
-    const struct as_comm_region *regions = as_comm_run_regions(maker->run, &n);
-    for (size_t i = n; i-- > 0;) {
-        const struct as_comm_region *region = &regions[i];
+    for (size_t i = maker->result->n_regions; i-- > 0;) {
+        const struct as_comm_region *region = &maker->result->regions[i];
         if (region->process != process || address < region->start || address >= region->end)
             continue;
         *object = (struct as_comm_object){.kind = region->is_heap ? AS_COMM_HEAP : AS_COMM_ANONYMOUS,
@@ -168,10 +72,10 @@ static void free_object(struct as_comm_object *object)
 }
 
 /* The place of the object at an address in the list. */
-static uint32_t object_at(struct maker *maker, const struct as_image *image, uint32_t process, uint64_t address)
+static uint32_t object_at(struct maker *maker, struct as_space *space, uint32_t process, uint64_t address)
 {
     struct as_comm_object object = {.kind = AS_COMM_UNKNOWN};
-    if (!find_global(&object, image, address) && !find_stack(&object, maker, process, address) &&
+    if (!find_global(&object, space, address) && !find_stack(&object, maker, process, address) &&
         !find_region(&object, maker, process, address)) {
         object.name = as_strdup("[unknown]");
         object.module = as_strdup("");
@@ -215,12 +119,16 @@ static void add_line(struct maker *maker, const struct as_contact *contact, uint
     *top = contact->count > *top ? contact->count : *top;
 }
 
+static struct as_comm_code code_of(const struct as_contact *contact, const struct as_contact_side *side)
+{
+    return (struct as_comm_code){.insn = side->insn, .process = contact->process, .path = side->path};
+}
+
 static void add_pair(struct maker *maker, const struct as_contact *contact, uint32_t object)
 {
-    struct as_comm_pair pair = {.from = {.insn = (uint32_t)contact->from.insn, .path = contact->from.path},
-                                .to = {.insn = (uint32_t)contact->to.insn, .path = contact->to.path},
-                                .object = object};
-    uint64_t key = as_random_hash((uint64_t)pair.from.insn << 32 | pair.to.insn);
+    struct as_comm_pair pair = {
+        .from = code_of(contact, &contact->from), .to = code_of(contact, &contact->to), .object = object};
+    uint64_t key = as_random_hash(as_random_hash(pair.from.insn ^ (uint64_t)contact->process << 48) ^ pair.to.insn);
     key = as_random_hash(key ^ ((uint64_t)pair.from.path << 32 | pair.to.path));
     uint64_t *place = as_map_put(&maker->pairs, key);
     if (!*place) {
@@ -293,14 +201,14 @@ static void sort_objects(struct as_comm_rows *rows)
     free(sorted);
 }
 
-void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_run *run, const struct as_engine *engine)
+void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *result)
 {
-    const struct as_contacts *contacts = as_comm_run_contacts(run);
-    struct maker maker = {.rows = rows, .run = run, .engine = engine, .names = as_strings_new()};
+    const struct as_contacts *contacts = result->contacts;
+    struct maker maker = {.rows = rows, .result = result, .names = as_strings_new()};
     for (size_t i = 0; i < contacts->list.len; i++) {
         const struct as_contact *contact = &contacts->list.data[i];
-        const struct as_image *image = as_comm_code_image(engine, (uint32_t)contact->to.insn);
-        uint32_t object = object_at(&maker, image, contact->process, contact->line + contact->to.offset);
+        struct as_space *space = as_comm_space(result, contact->process, contact->to.insn);
+        uint32_t object = object_at(&maker, space, contact->process, contact->line + contact->to.offset);
         add_kind(&rows->objects.data[object].true_, &rows->objects.data[object].false_, contact);
         add_line(&maker, contact, (uint32_t)i, object);
         add_pair(&maker, contact, object);
@@ -310,7 +218,7 @@ void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_run *run,
         qsort(rows->lines.data, rows->lines.len, sizeof *rows->lines.data, by_line_count);
     if (rows->pairs.len)
         qsort(rows->pairs.data, rows->pairs.len, sizeof *rows->pairs.data, by_pair_count);
-    as_comm_advice_make(rows, contacts, engine);
+    as_comm_advice_make(rows, result);
     as_strings_free(maker.names);
     as_map_free(&maker.lines);
     as_map_free(&maker.pairs);

@@ -3,7 +3,7 @@
 #ifndef AS_COMM_COMM_ROWS_H
 #define AS_COMM_COMM_ROWS_H
 
-#include "comm/comm_run.h"
+#include "comm/comm_result.h"
 
 enum as_comm_kind { AS_COMM_GLOBAL, AS_COMM_HEAP, AS_COMM_STACK, AS_COMM_ANONYMOUS, AS_COMM_UNKNOWN };
 
@@ -25,7 +25,8 @@ struct as_comm_line {
 
 /* An instruction of one side with its call path. */
 struct as_comm_code {
-    uint32_t insn, path;
+    uint64_t insn;
+    uint32_t process, path;
 };
 
 struct as_comm_pair {
@@ -50,17 +51,7 @@ struct as_comm_rows {
     AS_VEC(struct as_comm_advice) advice;
 };
 
-void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_run *run, const struct as_engine *engine);
+void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *result);
 void as_comm_rows_free(struct as_comm_rows *rows);
-
-/* "worker at prog.c:12", "worker+0x1c" without lines. The caller frees. */
-char *as_comm_code_text(const struct as_engine *engine, uint32_t insn);
-const struct as_image *as_comm_code_image(const struct as_engine *engine, uint32_t insn); /* NULL: unknown */
-/* The name of the function at an entry. */
-const char *as_comm_function(const struct as_image *image, uint64_t entry);
-/* "main", "worker": the outermost function of a thread that the program itself has; "" where that is unknown. */
-const char *as_comm_thread_name(const struct as_comm_run *run, const struct as_comm_thread *thread);
-/* "counters[3].hits", "counters+0x18" without types, "0x7f…" without a symbol. The caller frees. */
-char *as_comm_address_text(const struct as_image *image, uint64_t address);
 
 #endif

@@ -14,7 +14,6 @@ enum { BATCH = 4096, IN_FLIGHT = 8, STACK_REGISTER_X86 = 4, STACK_REGISTER_RISCV
 struct walker {
     uint32_t path;  /* that the thread is in */
     uint64_t stack; /* an address on its stack; 0: none seen yet */
-    uint32_t image;
     uint64_t spans;
     uint32_t typical; /* the path that it was in when it had made so many, a power of two: most likely where it stays */
 };
@@ -78,7 +77,6 @@ static void find_stack(struct as_comm_run *run, struct walker *walker, const str
 static void take_part(struct as_comm_run *run, const struct as_weave_span *span)
 {
     struct walker *walker = walker_of(run, span->thread);
-    walker->image = span->image;
     walker->spans++;
     if ((walker->spans & (walker->spans - 1)) == 0)
         walker->typical = walker->path;
@@ -263,7 +261,6 @@ static void add_thread(struct as_comm_run *run, uint32_t number)
     const struct walker *walker = walker_of(run, number);
     thread.core = as_modelled_lens_core(run->lens, number);
     thread.path = walker->typical;
-    thread.image = walker->image;
     as_comm_memory_stack(run->memory, thread.process, walker->stack, &thread.stack_start, &thread.stack_end);
     while (run->places.len <= number)
         *as_vec_push(&run->places) = UINT32_MAX;
@@ -300,45 +297,14 @@ void as_comm_run_finish(struct as_comm_run *run)
 
 /* ---- answers ---- */
 
-const struct as_comm_thread *as_comm_run_threads(const struct as_comm_run *run, size_t *n)
-{
-    *n = run->threads.len;
-    return run->threads.data;
-}
-
-const struct as_pair_matrix *as_comm_run_estimate(const struct as_comm_run *run)
-{
-    return run->detect ? &run->estimate : NULL;
-}
-
-const struct as_pair_matrix *as_comm_run_exact(const struct as_comm_run *run)
-{
-    return run->coherent ? as_coherent_matrix(run->coherent) : NULL;
-}
-
-const struct as_contacts *as_comm_run_contacts(const struct as_comm_run *run)
-{
-    return run->coherent ? as_coherent_contacts(run->coherent) : &run->contacts;
-}
-
 struct as_coherent_counts as_comm_run_coherent(const struct as_comm_run *run)
 {
     return run->coherent ? as_coherent_counts(run->coherent) : (struct as_coherent_counts){0};
 }
 
-struct as_detect_counts as_comm_run_detect(const struct as_comm_run *run)
-{
-    return run->detect ? as_detect_counts(run->detect) : (struct as_detect_counts){0};
-}
-
 struct as_modelled_cost as_comm_run_cost(const struct as_comm_run *run)
 {
     return as_modelled_lens_cost(run->lens);
-}
-
-const struct as_comm_region *as_comm_run_regions(const struct as_comm_run *run, size_t *n)
-{
-    return as_comm_memory_regions(run->memory, n);
 }
 
 uint64_t as_comm_run_late(const struct as_comm_run *run)
@@ -356,20 +322,52 @@ uint64_t as_comm_run_instructions(const struct as_comm_run *run)
     return as_access_stream_executed(run->stream);
 }
 
-size_t as_comm_run_frames(const struct as_comm_run *run, uint32_t path, uint64_t *functions, size_t n,
-                          const struct as_image **image)
+/* ---- names ---- */
+
+static struct as_space *space_of(void *context, uint32_t process, uint64_t insn)
 {
+    const struct as_engine *engine = ((const struct as_comm_run *)context)->engine;
+    const struct as_image *image = NULL;
+    if (as_engine_insn(engine, (uint32_t)insn))
+        image = as_engine_image(engine, as_engine_insn_image(engine, (uint32_t)insn));
+    return image ? image->space : NULL;
+}
+
+static uint64_t address_of(void *context, uint64_t insn)
+{
+    return as_engine_insn(((const struct as_comm_run *)context)->engine, (uint32_t)insn)->address;
+}
+
+static size_t frames_of(void *context, uint32_t path, uint64_t *functions, size_t n, struct as_space **space)
+{
+    const struct as_comm_run *run = context;
     const struct as_call_tracker *tracker = as_access_stream_calls(run->stream);
     size_t count = 0;
     if (!path || path > run->paths.len || !tracker)
         return 0;
     uint64_t key = run->paths.data[path - 1];
     const struct as_call_tree *tree = as_call_tracker_tree(tracker, key >> 32);
-    *image = as_call_tracker_image(tracker, key >> 32);
+    *space = as_call_tracker_image(tracker, key >> 32)->space;
     for (uint32_t node = (uint32_t)key; node; node = as_call_tree_node(tree, node)->parent) {
         if (count < n)
             functions[count] = as_call_tree_node(tree, node)->function;
         count++;
     }
     return count;
+}
+
+struct as_comm_result as_comm_run_result(const struct as_comm_run *run)
+{
+    struct as_comm_result result = {
+        .source = "model",
+        .threads = run->threads.data,
+        .n_threads = run->threads.len,
+        .estimate = run->detect ? &run->estimate : NULL,
+        .exact = run->coherent ? as_coherent_matrix(run->coherent) : NULL,
+        .contacts = run->coherent ? as_coherent_contacts(run->coherent) : &run->contacts,
+        .names = {.space = space_of, .address = address_of, .frames = frames_of, .context = (void *)run}};
+    if (run->detect)
+        result.detect = as_detect_counts(run->detect);
+    result.regions = as_comm_memory_regions(run->memory, &result.n_regions);
+    return result;
 }

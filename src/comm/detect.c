@@ -26,6 +26,7 @@ struct thread {
     uint64_t samples;               /* of either kind */
     _Atomic uint64_t store_samples; /* others ask whether its entries still live: relaxed, a little late is fine */
     uint64_t last_sample;           /* when; 0: none */
+    _Atomic uint64_t until;         /* if it still runs, it will be sampled by then; 0: it does */
     struct known_line known[LINES_KNOWN]; /* by line */
     struct as_board_entry watched;
     uint32_t armed;    /* registers */
@@ -219,6 +220,15 @@ static void on_trap(void *context, const struct as_lens_trap *trap)
 
 /* ---- samples ---- */
 
+/* Where the line's entry is the thread's own, this one goes on with it. */
+static uint64_t begin_of(struct as_detect *detect, const struct thread *thread, const struct as_lens_access *access)
+{
+    struct as_board_entry before;
+    bool goes_on =
+        as_board_get(detect->board, thread->process, access->address, &before) && before.thread == thread->number;
+    return goes_on ? before.since : access->time;
+}
+
 static void publish(struct as_detect *detect, struct thread *thread, const struct as_lens_sample *sample)
 {
     const struct as_lens_access *access = &sample->access;
@@ -231,8 +241,18 @@ static void publish(struct as_detect *detect, struct thread *thread, const struc
                                    .time = access->time,
                                    .insn = access->insn,
                                    .number = number,
-                                   .period = sample->period};
+                                   .period = sample->period,
+                                   .since = begin_of(detect, thread, access)};
     thread->counts.published += as_board_put(detect->board, &entry);
+}
+
+/* The two took turns, and the publisher used the line for longer than one sample. */
+static bool is_turn(struct as_detect *detect, const struct as_board_entry *entry, const struct as_lens_access *access)
+{
+    const struct thread *publisher = find_thread(detect, entry->thread);
+    uint64_t until = atomic_load_explicit(&publisher->until, memory_order_relaxed);
+    bool together = entry->time >= access->since && (!until || until >= access->time);
+    return access->since && !together && entry->since < entry->time;
 }
 
 /* Lines 5 to 21 of the algorithm. */
@@ -243,8 +263,10 @@ static void look_up(struct as_detect *detect, struct thread *thread, const struc
                  entry.thread != thread->number && entry.thread < AS_DETECT_THREADS &&
                  entry.time > know(thread, entry.address).counted;
     if (found) {
+        bool turn = is_turn(detect, &entry, &sample->access);
         thread->counts.found++;
-        count_pair(detect, thread, &entry, &sample->access, sample->period, false);
+        thread->counts.turns += turn;
+        count_pair(detect, thread, &entry, &sample->access, turn ? 1 : sample->period, false);
     } else {
         try_arm(detect, thread);
     }
@@ -274,6 +296,7 @@ static void on_sample(void *context, const struct as_lens_sample *sample)
     }
     thread->samples++;
     thread->last_sample = sample->access.time;
+    atomic_store_explicit(&thread->until, sample->access.until, memory_order_relaxed);
 }
 
 /* Its registers go with it. */

@@ -16,6 +16,9 @@
  *   watchpoints   expire after `watch_life` samples of their thread (2), loads included.
  *   t_prev        is kept for each of the last few lines, not once for all of them, and a trap sets it as well: what was
  *                 counted on one line says nothing about another, and an entry counts once for each thread.
+ *   turns         where threads take turns on a processor, a line that both use all the time changes hands once a turn, not
+ *                 once for each period that a sample stands for. A look-up whose reader did not run when the entry was
+ *                 published, or whose publisher does not run any more, counts 1 if the publisher had sampled the line before.
  *   atomics       count as stores. A counter of loads sees them too; those samples are left out.
  */
 #ifndef AS_COMM_DETECT_H
@@ -55,6 +58,7 @@ struct as_detection {
 struct as_detect_counts {
     uint64_t load_samples, store_samples, ignored; /* ignored: atomics by the counter of loads */
     uint64_t published, found;                     /* found: communication by a look-up */
+    uint64_t turns;                                /* … of these, between threads that did not run at the same time */
     uint64_t armed, trapped;                       /* lines that were watched; … on which a trap came */
     uint64_t refused;                              /* the machine gave no register */
     uint64_t unseen;                               /* samples of threads whose number is too large */

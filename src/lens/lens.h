@@ -32,6 +32,9 @@ struct as_lens_access {
     uint64_t insn;    /* in the model the instruction's id; otherwise its address */
     uint32_t path;    /* of calls, as the machine numbers them; 0: unknown */
     uint64_t time;    /* the machine's, equal for all threads; never 0 and never going back */
+    /* Samples of a machine whose threads take turns on its processors: the thread has run without a break since then, and its
+     * next sample comes by then if it goes on to run. 0: all threads run all the time. */
+    uint64_t since, until;
 };
 
 struct as_lens_sample {

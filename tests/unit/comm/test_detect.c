@@ -66,6 +66,46 @@ static void look_ups(void **state)
     as_detect_free(bed.detect);
 }
 
+static void sample_run(struct bed *bed, uint32_t thread, uint64_t address, uint64_t time, uint64_t since)
+{
+    struct as_lens_sample made = {.access = {.thread = thread,
+                                             .address = address,
+                                             .size = 8,
+                                             .kind = STORE,
+                                             .time = time,
+                                             .since = since,
+                                             .until = time + 15},
+                                  .counter = ATOMIC,
+                                  .period = PERIOD};
+    as_detect_client.sample(bed->detect, &made);
+}
+
+/* Where threads take turns, a line that both use all the time changes hands once a turn. */
+static void turns(void **state)
+{
+    struct as_detect_options options = AS_DETECT_OPTIONS_DEFAULT;
+    struct bed bed;
+    open_bed(&bed, &options, 0);
+    sample_run(&bed, 0, A, 10, 10);
+    sample_run(&bed, 1, A, 12, 11); /* it did not run at 10, but the line was sampled once: there may be many such */
+    assert_int_equal(pair_of(&bed, 0, 1).true_, PERIOD);
+    sample_run(&bed, 0, A, 20, 10); /* both run */
+    assert_int_equal(pair_of(&bed, 0, 1).true_, 2 * PERIOD);
+    sample_run(&bed, 0, A, 30, 10);
+    sample_run(&bed, 0, A, 40, 10);
+    sample_run(&bed, 1, A, 42, 41); /* 0 had it for a while, and 1 begins now */
+    assert_int_equal(pair_of(&bed, 0, 1).true_, 2 * PERIOD + 1);
+    sample_run(&bed, 1, A, 52, 41);
+    sample_run(&bed, 0, A, 60, 10); /* both run: 1 is sampled again by 67 */
+    assert_int_equal(pair_of(&bed, 0, 1).true_, 3 * PERIOD + 1);
+    sample_run(&bed, 1, A, 62, 41);
+    sample_run(&bed, 1, A, 72, 41);
+    sample_run(&bed, 0, A, 90, 10); /* 1 should have come by 87 */
+    assert_int_equal(pair_of(&bed, 0, 1).true_, 4 * PERIOD + 2);
+    assert_int_equal(as_detect_counts(bed.detect).turns, 2);
+    as_detect_free(bed.detect);
+}
+
 /* The counter of loads sees atomics as well: those samples are left out. */
 static void atomics_are_stores(void **state)
 {
@@ -268,14 +308,9 @@ static void estimates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(look_ups),
-        cmocka_unit_test(atomics_are_stores),
-        cmocka_unit_test(traps),
-        cmocka_unit_test(expiry),
-        cmocka_unit_test(sampled_lines_are_looked_up),
-        cmocka_unit_test(faults),
-        cmocka_unit_test(contacts),
-        cmocka_unit_test(estimates),
+        cmocka_unit_test(look_ups), cmocka_unit_test(turns),    cmocka_unit_test(atomics_are_stores),
+        cmocka_unit_test(traps),    cmocka_unit_test(expiry),   cmocka_unit_test(sampled_lines_are_looked_up),
+        cmocka_unit_test(faults),   cmocka_unit_test(contacts), cmocka_unit_test(estimates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

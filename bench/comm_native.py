@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""What `assay comm --source=timer` costs the program, and whether it finds the same on each run.
+
+usage: bench/comm_native.py [--runs N] [--rate HZ] [BUILD]
+
+For each program, runs of it alone and under Assay in turns; the program's own processor time (user and system, of all its
+threads) is compared, which other load on the machine disturbs least. Beside the ratio: samples and traps a second of
+processor time, what Assay itself says it spent, the memory of Assay, and the share of false sharing of each
+run. Goal: 1.05 times the time.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def programs(build):
+    sharing = str(build / "workloads" / "sharing")
+    blob = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+    return {
+        "true sharing": [sharing, "write", "-t", "2", "-n", "150000000", "-f", "0.5"],
+        "false sharing": [sharing, "false", "-t", "2", "-n", "100000000", "-f", "0.5"],
+        "pairs": [sharing, "pairs", "-t", "4", "-n", "100000000", "-f", "0.5"],
+        "nothing shared": [sharing, "write", "-t", "2", "-n", "300000000", "-f", "0"],
+        "xz -T2": ["sh", "-c", f"cat {blob} {blob} | xz -T2 -2 --block-size=1MiB -c >/dev/null"],
+        "zstd -T2": ["sh", "-c", f"cat {blob} {blob} {blob} {blob} | zstd -T2 -12 -c >/dev/null"],
+    }
+
+
+def measure(command, before=()):
+    """The processor time of a program, as a shell around it measures it, behind the words of `before`; and the peak memory of
+    all that in KiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        times = pathlib.Path(folder, "times")
+        shell = ["bash", "-c", 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null 2>&1; } 2>"$0"', str(times), *command]
+        process = subprocess.Popen([*before, *shell], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            sys.exit(f"{command}: status {status}")
+        return sum(map(float, times.read_text().split())), usage.ru_maxrss
+
+
+def measure_watched(assay, command, rate):
+    """The same under Assay, and what Assay says."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as result:
+        before = [assay, "comm", "--source=timer", f"--rate={rate}", "--json", "-o", result.name, "--"]
+        seconds, memory = measure(command, before)
+        return seconds, memory, json.loads(pathlib.Path(result.name).read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=997)
+    parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build")
+    args = parser.parse_args()
+    assay = str(args.build / "assay")
+    print("| program | time | samples/s | traps | Assay's own estimate | MiB of Assay | false sharing, by run |")
+    print("|---|---|---|---|---|---|---|")
+    for name, command in programs(args.build).items():
+        bare, watched, results, memory = [], [], [], []
+        for _ in range(args.runs):
+            bare.append(measure(command)[0])
+            seconds, peak, result = measure_watched(assay, command, args.rate)
+            watched.append(seconds)
+            memory.append(peak)
+            results.append(result)
+        spent = [r["spent"] for r in results]
+        samples = statistics.median(s["samples"] / max(s["processor_seconds"], 1e-9) for s in spent)
+        traps = statistics.median(s["traps"] for s in spent)
+        own = statistics.median((s["sampling_seconds"] + s["watching_seconds"]) / max(s["processor_seconds"], 1e-9) for s in spent)
+        shares = ", ".join(f"{100 * r['false_sharing'] / r['total']:.0f} %" if r["total"] else "–" for r in results)
+        print(f"| {name} | ×{statistics.median(watched) / statistics.median(bare):.3f} | {samples:.0f} | {traps:.0f} | "
+              f"×{1 + own:.3f} | {statistics.median(memory) / 1024:.0f} | {shares} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+/* See comm_result.h: names for what contacts are made of. */
+#include "comm/comm_result.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+struct as_space *as_comm_space(const struct as_comm_result *result, uint32_t process, uint64_t insn)
+{
+    return result->names.space(result->names.context, process, insn);
+}
+
+bool as_comm_place(const struct as_comm_result *result, uint32_t process, uint64_t insn, struct as_comm_place *place)
+{
+    struct as_space *space = as_comm_space(result, process, insn);
+    *place = (struct as_comm_place){0};
+    if (!space)
+        return false;
+    place->address = result->names.address(result->names.context, insn);
+    as_space_find(space, place->address, &place->location);
+    if (!as_space_line(space, place->address, &place->line))
+        place->line = (struct as_line){0};
+    return true;
+}
+
+char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, uint64_t insn)
+{
+    struct as_comm_place place;
+    if (!as_comm_place(result, process, insn, &place))
+        return as_strdup("[unknown]");
+    const struct as_location *location = &place.location;
+    if (place.line.file && place.line.line)
+        return as_format("%s at %s:%d", location->function ? location->function : location->module_name,
+                         base_name(place.line.file), place.line.line);
+    if (location->function)
+        return as_format("%s+0x%" PRIx64, location->function, place.address - location->function_start);
+    return as_format("%s+0x%" PRIx64, location->module_name, location->module_offset);
+}
+
+size_t as_comm_frames(const struct as_comm_result *result, uint32_t path, const char **names, size_t n)
+{
+    struct as_space *space = NULL;
+    uint64_t *functions = as_alloc_array(n + 1, sizeof *functions);
+    size_t count = result->names.frames(result->names.context, path, functions, n, &space);
+    for (size_t i = 0; i < count && i < n; i++)
+        names[i] = as_space_name(space, functions[i]);
+    free(functions);
+    return count;
+}
+
+/* Functions of the C library that every thread begins with. */
+static bool is_of_library(const char *name)
+{
+    static const char *const names[] = {"clone",
+                                        "__clone",
+                                        "clone3",
+                                        "__clone3",
+                                        "start_thread",
+                                        "_start",
+                                        "__libc_start_main",
+                                        "__libc_start_call_main",
+                                        "__libc_start_main_impl",
+                                        "__libc_start_main@@GLIBC_2.34",
+                                        "thread_start",
+                                        "exit",
+                                        "_exit",
+                                        "_Exit",
+                                        "__run_exit_handlers",
+                                        "_dl_start",
+                                        "_dl_start_user",
+                                        "_dl_sysdep_start",
+                                        "_dl_runtime_resolve_xsavec",
+                                        "__thread_start"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strchr(name, '+') != NULL;
+}
+
+const char *as_comm_thread_name(const struct as_comm_result *result, const struct as_comm_thread *thread)
+{
+    enum { DEPTH = 64 };
+    const char *frames[DEPTH];
+    size_t n = as_comm_frames(result, thread->path, frames, DEPTH);
+    bool whole = n && n < DEPTH && (!result->names.cut || is_of_library(frames[n - 1]));
+    for (size_t i = whole ? n : 0; i-- > 0;)
+        if (!is_of_library(frames[i]))
+            return frames[i];
+    return thread->pid == thread->tid ? "main" : thread->comm;
+}
+
+char *as_comm_address_text(struct as_space *space, uint64_t address)
+{
+    struct as_variable variable;
+    if (!space || !as_space_variable(space, address, &variable))
+        return as_format("0x%" PRIx64, address);
+    char *member = as_space_member(space, address);
+    char *text =
+        member ? as_format("%s%s", variable.name, member)
+               : as_format(address > variable.start ? "%s+0x%" PRIx64 : "%s", variable.name, address - variable.start);
+    free(member);
+    return text;
+}

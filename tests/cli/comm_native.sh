@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# assay comm on this machine: the pairs, the kind and the share of false sharing of programs whose communication is known;
+# watchpoints on lines that samples hardly meet; processes that run already, odd programs; what cannot be had.
+# plain-only: the sanitizer build repeats the code in unit/lens; here it would be measured
+. "$(dirname "$0")/lib.sh"
+
+sharing=$WORKLOADS/sharing
+if ! "$ASSAY" comm --source=timer -- true 2>try.err; then
+    skip "communication on the machine" "$(cat try.err)"
+    exit 0
+fi
+native() { "$ASSAY" comm --source=timer --rate 10000 --json -o "$@" >/dev/null; }
+
+# Threads that others keep from the processors hardly ever run at the same time, and only then a line changes hands all the time.
+# What is checked holds for few detections, too: bounds grow with their number.
+native pairs.json -- "$sharing" pairs -t 4 -n 50000000 -f 0.5
+cells='sorted(((d["matrix"][a][b], a, b) for a in range(d["threads"]) for b in range(a)), reverse=True)'
+holds "pairs: two cells, of four threads" "(lambda c: c[1][0] > 0 and len({c[0][1], c[0][2], c[1][1], c[1][2]}) == 4 and
+    sum(x[0] for x in c[2:]) <= 0.1 * d['total'])($cells)" pairs.json
+holds "… by name, and all of it true sharing" 'd["pattern"] in ("pairs", "one pair") and d["false_sharing"] <= 0.05 * d["total"]' pairs.json
+holds "… of an object, by source lines" 'd["objects"][0]["name"] == "of_pair" and d["lines"][0]["to"]["place"].startswith("of_pair[")
+    and d["code_pairs"][0]["to"]["file"].endswith("sharing.c")' pairs.json
+holds "… in nanoseconds of what the threads ran" 'd["source"] == "timer" and d["unit"] == "nanoseconds" and
+    d["total"] < 1e9 * d["spent"]["processor_seconds"]' pairs.json
+holds "most samples have an address" 'd["spent"]["without_address"] < 0.3 * d["spent"]["samples"] and d["spent"]["samples"] > 500' pairs.json
+
+native false.json -- "$sharing" false -t 2 -n 50000000 -f 1
+holds "false sharing alone" 'd["false_sharing"] >= 0.95 * d["total"] > 0' false.json
+holds "… with its advice" 'any("words" in a["from"] + a["to"] for a in d["advice"])' false.json
+native mixed.json -- "$sharing" false -t 2 -n 100000000 -f 0.3
+"$ASSAY" comm --json --no-estimate -o exact.json -- "$sharing" false -t 2 -n 30000 -f 0.3 >/dev/null
+holds "a part of it: within 10 points of what the model counts" '(lambda n, a, b: abs(a - b) < 0.1 + 2 / (n + 1) ** 0.5)(
+    d[0]["sampling"]["found"] - d[0]["sampling"]["turns"], d[0]["false_sharing"] / d[0]["total"],
+    d[1]["false_sharing"] / d[1]["total"])' mixed.json exact.json
+native read.json -- "$sharing" read -t 2 -n 50000000 -f 0.5
+holds "one writes, one reads" 'd["pattern"] == "one pair" and d["false_sharing"] == 0 < d["total"]' read.json
+native none.json -- "$sharing" write -t 2 -n 20000000 -f 0
+holds "nothing is shared but the start" 'd["total"] <= 0.05 * 1e9 * d["spent"]["processor_seconds"]' none.json
+
+# A line that one thread writes all the time and the other one reads once in 4,096 accesses: samples of it are too few.
+cat >rare.c <<'END'
+#include <pthread.h>
+#include <stdint.h>
+static _Alignas(64) volatile uint64_t flag;
+static _Alignas(64) volatile int done;
+static _Alignas(64) volatile uint64_t own[8192];
+static void *writes(void *a) { for (uint64_t i = 0; !done; i++) flag = i; return a; }
+static void *reads(void *a)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < 300000000; i++)
+        sum += i % 4096 ? own[i % 8192] : flag;
+    done = 1;
+    return (void *)(sum & 1);
+}
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, writes, 0);
+    pthread_create(&threads[1], 0, reads, 0);
+    pthread_join(threads[1], 0);
+    pthread_join(threads[0], 0);
+    return 3;
+}
+END
+cc -O1 -g -pthread -static -o rare rare.c
+if "$ASSAY" doctor --json | python3 -c 'import json, sys
+sys.exit(not any(r["name"] == "debug_registers" and r["verdict"] == "ok" for r in json.load(sys.stdin)["rows"]))' 2>/dev/null; then
+    run "$ASSAY" comm --source=timer --rate 4000 --budget 20 --json -o rare.json -- ./rare
+    check_same "the program's status" 3 "$status"
+    holds "watchpoints find what samples miss, in a static program" 'd["sampling"]["trapped"] > 0 and
+        d["objects"][0]["name"] == "flag" and d["false_sharing"] <= 0.1 * d["total"]' rare.json
+    holds "… and most of the instructions behind the traps" '2 * d["spent"]["causes_found"] >= d["sampling"]["trapped"]' rare.json
+    holds "the budget is kept" 'd["spent"]["watching_seconds"] < 0.2 * (d["seconds"] + 0.2)' rare.json
+    "$ASSAY" comm --source=timer --budget 0 --json -o poor.json -- ./rare
+    holds "no budget, no watchpoints" 'd["spent"]["watchpoints"] == 0 and d["spent"]["traps"] == 0' poor.json
+else
+    skip "watchpoints" "this machine has none"
+fi
+
+# A process that runs already; text; odd programs.
+"$sharing" write -t 2 -n 100000000000 -f 1 >/dev/null &
+victim=$!
+check "--pid" "$ASSAY" comm --source=timer --rate 10000 --pid $victim --duration 2 -o attached
+check "… what it spent" grep -qE '^Spent: [0-9,]+ samples, [0-9,]+ watchpoints, [0-9,]+ traps: about' attached
+check "… leaves it running" kill -0 $victim
+kill $victim
+wait $victim 2>/dev/null
+check "one thread" "$ASSAY" comm --source=timer -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done'
+check "… has nobody to talk to" grep -q 'One thread alone' <<<"$out"
+check_json "a thousand threads" 'd["threads_started"] == 1001 and len(d["matrix"]) == d["threads"] <= 1001' \
+    "$ASSAY" comm --source=timer --json --top 1 -- "$sharing" write -t 1000 -n 20000
+check_json "fork and exec: processes do not communicate" 'd["total"] == 0' \
+    "$ASSAY" comm --source=timer --rate 10000 --json -- sh -c 'ls -R /usr/share/doc >/dev/null; exec ls -R /usr/share/doc >/dev/null'
+check_status 139 "a program that dies" "$ASSAY" comm --source=timer -- sh -c 'kill -SEGV $$'
+check_status 127 "no such program" "$ASSAY" comm --source=timer -- ./absent
+
+# What is not there, and wrong usage.
+deny=$BUILD/tests/unit/native/deny_perf
+if "$deny" EPERM true 2>/dev/null; then
+    check_stderr_line 'the task clock cannot be sampled: Operation not permitted' "perf events are forbidden" "$deny" EPERM "$ASSAY" comm --source=timer -- true
+else
+    skip "perf events are forbidden" "no seccomp filter can be set"
+fi
+check_stderr_line '--cores is the model.s: --source=timer has none' "an option of the model" "$ASSAY" comm --source=timer --cores 2 -- true
+check_stderr_line '--pid needs --source=timer' "--pid in the model" "$ASSAY" comm --pid 1
+check_stderr_line 'either --pid or a program' "both" "$ASSAY" comm --source=timer --pid 1 -- true
+check_stderr_line 'duration is a number of seconds, and for --pid' "a duration alone" "$ASSAY" comm --source=timer --duration 1 -- true
+check_stderr_line '0 to 100 per cent' "a budget that is none" "$ASSAY" comm --source=timer --budget 200 -- true
+check_stderr_line 'there is no process|No such process|cannot' "no such process" "$ASSAY" comm --source=timer --pid 2147483647
+check_no_strays "nothing is left running"

@@ -1,0 +1,257 @@
+/* The machine behind a lens, on another process with real debug registers: a trap with the access behind it, one for each
+ * arming; all registers used; the budget; threads that end, and programs that are executed. The samples are made up. */
+#include "lens/native_lens.h"
+
+#include "apart.h"
+#include "perf_here.h"
+#include "unit.h"
+
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#ifdef __x86_64__
+static _Alignas(64) volatile uint32_t words[16];
+
+UNIT_APART static void touch(uint32_t value)
+{
+    words[3] = value;
+}
+
+/* A child that writes one word over and over. */
+static pid_t start_child(void)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (uint32_t count = 1;; count++)
+        touch(count);
+}
+
+static void end_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+struct seen {
+    unsigned started, ended, samples, traps;
+    uint32_t process;
+    struct as_lens_trap trap;
+};
+
+static void on_start(void *client, uint32_t thread, uint32_t process)
+{
+    ((struct seen *)client)->started++;
+    ((struct seen *)client)->process = process;
+}
+
+static void on_end(void *client, uint32_t thread)
+{
+    ((struct seen *)client)->ended++;
+}
+
+static void on_sample(void *client, const struct as_lens_sample *sample)
+{
+    ((struct seen *)client)->samples++;
+}
+
+static void on_trap(void *client, const struct as_lens_trap *trap)
+{
+    ((struct seen *)client)->traps++;
+    ((struct seen *)client)->trap = *trap;
+}
+
+static const struct as_lens_client client = {
+    .thread_start = on_start, .thread_end = on_end, .sample = on_sample, .trap = on_trap};
+
+static struct as_native_lens *open_lens(struct seen *seen, double budget)
+{
+    struct as_native_lens_options options = {.registers = 4, .budget = budget, .seed = 1};
+    struct as_native_lens *lens = as_native_lens_new(&options);
+    as_native_lens_set_client(lens, &client, seen);
+    return lens;
+}
+
+/* A sample with an address that the processor recorded; its instruction is not known. */
+static void sample(struct as_native_lens *lens, pid_t pid, uint64_t time)
+{
+    struct as_perf_event event = {0};
+    union perf_mem_data_src source = {.mem_op = PERF_MEM_OP_STORE};
+    struct as_perf_sample made = {.event = &event,
+                                  .has = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC,
+                                  .mode = AS_PERF_USER,
+                                  .addr = (uintptr_t)&words[0],
+                                  .data_src = source.val,
+                                  .time = time,
+                                  .pid = (uint32_t)pid,
+                                  .tid = (uint32_t)pid};
+    as_native_lens_sample(lens, &made, 1000, true);
+}
+
+static struct as_lens_watch watch_of(unsigned word)
+{
+    return (struct as_lens_watch){
+        .address = (uintptr_t)&words[word], .length = 4, .kind = AS_ACCESS_LOAD | AS_ACCESS_STORE, .data = word};
+}
+
+static pid_t child_or_skip(void)
+{
+    const char *refusal = unit_no_watchpoints();
+    if (refusal)
+        unit_skip("no hardware watchpoints here: %s", refusal);
+    return start_child();
+}
+
+/* Half a minute at most: a busy machine may not run the child for long. */
+static void wait_for_trap(struct as_native_lens *lens, const struct seen *seen, unsigned traps)
+{
+    for (int i = 0; i < 30000 && seen->traps < traps; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        as_native_lens_poll(lens);
+    }
+}
+
+static void one_trap_with_its_access(void **state)
+{
+    pid_t pid = child_or_skip();
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    struct as_lens lens = as_native_lens_open(native);
+    struct as_lens_watch watch = watch_of(3);
+    struct as_lens_ref ref;
+    struct as_lens_counts counts;
+    sample(native, pid, 10);
+    assert_int_equal(seen.started, 1);
+    assert_int_equal(seen.samples, 1);
+    assert_int_equal(as_lens_arm(&lens, 1, &watch, &ref), AS_LENS_OK);
+    wait_for_trap(native, &seen, 1);
+    assert_int_equal(seen.traps, 1);
+    assert_int_equal(seen.trap.watch.data, 3);
+    assert_int_equal(seen.trap.access.thread, 1);
+    assert_int_equal(seen.trap.access.address, (uintptr_t)&words[3]);
+    assert_int_equal(seen.trap.access.size, 4);
+    assert_int_equal(seen.trap.access.kind, AS_ACCESS_STORE);
+    assert_in_range(seen.trap.access.insn - (uintptr_t)touch, 0, 64);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* millions of stores */
+    as_native_lens_poll(native);
+    assert_int_equal(seen.traps, 1);
+    assert_int_equal(as_lens_disarm(&lens, &ref), AS_LENS_GONE);
+    assert_int_equal(as_native_lens_cost(native).causes, 1);
+    assert_in_range(as_native_lens_cost(native).traps, 1, 4);
+    assert_false(as_lens_counts(&lens, 1, &counts)); /* nobody counts accesses here */
+    as_native_lens_free(native);
+    end_child(pid);
+}
+
+static void four_registers(void **state)
+{
+    pid_t pid = child_or_skip();
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    struct as_lens lens = as_native_lens_open(native);
+    struct as_lens_ref refs[4], other;
+    struct as_lens_watch watch = watch_of(8), odd = {.address = (uintptr_t)words + 1, .length = 4, .kind = 2};
+    sample(native, pid, 10);
+    for (unsigned i = 0; i < 4; i++) {
+        watch.address += 4;
+        assert_int_equal(as_lens_arm(&lens, 1, &watch, &refs[i]), AS_LENS_OK);
+        assert_int_equal(refs[i].slot, i);
+    }
+    assert_int_equal(as_lens_arm(&lens, 1, &watch, &other), AS_LENS_FULL);
+    assert_int_equal(as_lens_disarm(&lens, &refs[2]), AS_LENS_OK);
+    assert_int_equal(as_lens_arm(&lens, 1, &odd, &other), AS_LENS_REFUSED);
+    assert_int_equal(as_lens_arm(&lens, 1, &watch, &other), AS_LENS_OK);
+    assert_int_equal(other.slot, 2);
+    assert_int_equal(as_lens_disarm(&lens, &refs[2]), AS_LENS_GONE);
+    assert_int_equal(as_lens_move(&lens, &refs[0], &watch), AS_LENS_OK);
+    assert_int_equal(as_lens_arm(&lens, 7, &watch, &other), AS_LENS_GONE);
+    assert_int_equal(as_native_lens_cost(native).armings, 6);
+    as_native_lens_free(native);
+    end_child(pid);
+}
+
+static void budget_is_kept(void **state)
+{
+    pid_t pid = child_or_skip();
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 0.01); /* a burst of 1 ms, then 10 ms a second */
+    struct as_lens lens = as_native_lens_open(native);
+    struct as_lens_watch watch = watch_of(8);
+    struct as_lens_ref ref;
+    struct timespec begun, ended;
+    unsigned armed = 0;
+    sample(native, pid, 10);
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    for (unsigned i = 0; i < 2000; i++)
+        if (as_lens_arm(&lens, 1, &watch, &ref) == AS_LENS_OK) {
+            assert_int_equal(as_lens_disarm(&lens, &ref), AS_LENS_OK);
+            armed++;
+        }
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    double seconds = (double)(ended.tv_sec - begun.tv_sec) + 1e-9 * (double)(ended.tv_nsec - begun.tv_nsec),
+           allowed = 0.001 + 0.01 * seconds;
+    struct as_native_lens_cost cost = as_native_lens_cost(native);
+    assert_in_range(armed, 60, (unsigned)(allowed / 15e-6) + 1);
+    assert_int_equal(cost.armings, armed);
+    assert_int_equal(cost.postponed, 2000 - armed);
+    assert_true(cost.watching <= allowed + 31e-6);
+    as_native_lens_free(native);
+    end_child(pid);
+}
+
+static void process(struct as_native_lens *lens, enum as_perf_process_kind kind, pid_t pid, bool exec)
+{
+    struct as_perf_process record = {
+        .kind = kind, .pid = (uint32_t)pid, .tid = (uint32_t)pid, .exec = exec, .name = "name"};
+    as_native_lens_process(lens, &record);
+}
+
+static void threads_end_and_processes_change(void **state)
+{
+    pid_t pid = child_or_skip();
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    struct as_lens lens = as_native_lens_open(native);
+    struct as_lens_watch watch = watch_of(8);
+    struct as_lens_ref ref;
+    sample(native, pid, 10);
+    assert_int_equal(seen.process, 1);
+    assert_int_equal(as_lens_arm(&lens, 1, &watch, &ref), AS_LENS_OK);
+    process(native, AS_PERF_COMM, pid, true); /* another program in the same process */
+    assert_int_equal(seen.ended, 1);
+    assert_int_equal(as_lens_disarm(&lens, &ref), AS_LENS_GONE);
+    sample(native, pid, 20);
+    assert_int_equal(seen.started, 2);
+    assert_int_equal(seen.process, 2);
+    assert_string_equal(as_native_lens_thread(native, 1)->comm, "name");
+    process(native, AS_PERF_EXIT, pid, false);
+    assert_int_equal(seen.ended, 2);
+    assert_int_equal(as_lens_arm(&lens, 2, &watch, &ref), AS_LENS_GONE);
+    assert_int_equal(as_native_lens_threads(native), 2);
+    end_child(pid);
+    sample(native, pid, 30); /* the kernel's number again; nobody is there */
+    assert_int_equal(as_lens_arm(&lens, 3, &watch, &ref), AS_LENS_GONE);
+    assert_int_equal(as_native_lens_cost(native).refused, 0);
+    as_native_lens_free(native);
+}
+#endif
+
+int main(void)
+{
+#ifdef __x86_64__
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_trap_with_its_access),
+        cmocka_unit_test(four_registers),
+        cmocka_unit_test(budget_is_kept),
+        cmocka_unit_test(threads_end_and_processes_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+    return 0;
+#endif
+}
