@@ -15,7 +15,7 @@
 enum { DEFAULT_INTERVAL = 10000 };
 
 struct counters {
-    struct as_intervals intervals;
+    struct as_intervals intervals; /* first: as_intervals_observe */
     char *path;
     FILE *file;
     const struct as_run_info *run;
@@ -51,26 +51,6 @@ static void *create(const struct as_run_info *run, const char *argument)
         return self;
     release(self);
     return NULL;
-}
-
-static void observe(void *opaque, const struct as_pipe_batch *batch)
-{
-    as_intervals_add(&((struct counters *)opaque)->intervals, batch);
-}
-
-static void observe_edges(void *opaque, const struct as_edge_batch *batch)
-{
-    as_intervals_add_edges(&((struct counters *)opaque)->intervals, batch);
-}
-
-static void forget(void *opaque)
-{
-    as_intervals_forget(&((struct counters *)opaque)->intervals);
-}
-
-static void merge(void *opaque, void *other)
-{
-    as_intervals_merge(&((struct counters *)opaque)->intervals, &((struct counters *)other)->intervals);
 }
 
 /* ---- what is written: columns by number ---- */
@@ -177,12 +157,12 @@ const struct as_observer as_counters_observer = {
     .record_size = sizeof(struct as_pipe),
     .name = "counters",
     .create = create,
-    .batch = observe,
+    .batch = as_intervals_observe,
     .finish = finish,
     .free = release,
     .wants = AS_WANT_OCCUPANCY,
     .workers = 8,
-    .merge = merge,
-    .edges = observe_edges,
-    .forget = forget,
+    .merge = as_intervals_observe_merge,
+    .edges = as_intervals_observe_edges,
+    .forget = as_intervals_observe_forget,
 };

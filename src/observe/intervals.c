@@ -254,3 +254,23 @@ void as_intervals_free(struct as_intervals *intervals)
     as_vec_free(&intervals->threads);
     as_vec_free(&intervals->edges);
 }
+
+void as_intervals_observe(void *state, const struct as_pipe_batch *batch)
+{
+    as_intervals_add(state, batch);
+}
+
+void as_intervals_observe_edges(void *state, const struct as_edge_batch *batch)
+{
+    as_intervals_add_edges(state, batch);
+}
+
+void as_intervals_observe_forget(void *state)
+{
+    as_intervals_forget(state);
+}
+
+void as_intervals_observe_merge(void *state, void *other)
+{
+    as_intervals_merge(state, other);
+}

@@ -65,4 +65,10 @@ uint64_t as_intervals_cycles(const struct as_intervals *intervals, const struct 
 void as_intervals_merge(struct as_intervals *to, struct as_intervals *from);
 void as_intervals_free(struct as_intervals *intervals);
 
+/* The functions of an as_observer whose state begins with its intervals. */
+void as_intervals_observe(void *state, const struct as_pipe_batch *batch);
+void as_intervals_observe_edges(void *state, const struct as_edge_batch *batch);
+void as_intervals_observe_forget(void *state);
+void as_intervals_observe_merge(void *state, void *other);
+
 #endif

@@ -10,7 +10,7 @@
 enum { COLUMNS = 64, MOST_COLUMNS = 500, ROWS_A_COLUMN = 4, FIRST_LENGTH = 64, MOST_THREADS = 8 };
 
 struct timeline {
-    struct as_intervals intervals;
+    struct as_intervals intervals; /* first: as_intervals_observe */
     const struct as_run_info *run;
     size_t columns;
 };
@@ -33,26 +33,6 @@ static void *create(const struct as_run_info *run, const char *argument)
     self->intervals.length = FIRST_LENGTH;
     self->intervals.most = 2 * ROWS_A_COLUMN * columns; /* at least half of them are used */
     return self;
-}
-
-static void observe(void *opaque, const struct as_pipe_batch *batch)
-{
-    as_intervals_add(&((struct timeline *)opaque)->intervals, batch);
-}
-
-static void observe_edges(void *opaque, const struct as_edge_batch *batch)
-{
-    as_intervals_add_edges(&((struct timeline *)opaque)->intervals, batch);
-}
-
-static void forget(void *opaque)
-{
-    as_intervals_forget(&((struct timeline *)opaque)->intervals);
-}
-
-static void merge(void *opaque, void *other)
-{
-    as_intervals_merge(&((struct timeline *)opaque)->intervals, &((struct timeline *)other)->intervals);
 }
 
 /* ---- columns: rows that stand together ---- */
@@ -163,12 +143,12 @@ const struct as_observer as_timeline_observer = {
     .record_size = sizeof(struct as_pipe),
     .name = "timeline",
     .create = create,
-    .batch = observe,
+    .batch = as_intervals_observe,
     .finish = finish,
     .free = release,
     .wants = AS_WANT_OCCUPANCY,
     .workers = 8,
-    .merge = merge,
-    .edges = observe_edges,
-    .forget = forget,
+    .merge = as_intervals_observe_merge,
+    .edges = as_intervals_observe_edges,
+    .forget = as_intervals_observe_forget,
 };
