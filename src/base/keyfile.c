@@ -11,7 +11,7 @@
 
 enum { LARGEST_FILE = 1 << 20, LONGEST_LINE = 4096, SHOWN = 60 };
 
-static char *trim(char *text)
+char *as_keyfile_trim(char *text)
 {
     text += strspn(text, " \t\r");
     size_t length = strlen(text);
@@ -24,13 +24,13 @@ static bool parse_line(const struct as_keyfile *file, uint32_t number, char *lin
 {
     struct as_error reason = AS_ERROR_INIT;
     line[strcspn(line, "#")] = '\0';
-    char *key = trim(line), *equals = strchr(key, '=');
+    char *key = as_keyfile_trim(line), *equals = strchr(key, '=');
     if (*key == '\0')
         return true;
     if (!equals)
         return as_error_set(err, "%s:%u: '%.*s' is not of the form 'key = value'", file->origin, number, SHOWN, key);
     *equals = '\0';
-    if (file->assign(file->context, number, trim(key), trim(equals + 1), &reason))
+    if (file->assign(file->context, number, as_keyfile_trim(key), as_keyfile_trim(equals + 1), &reason))
         return true;
     return as_error_set(err, "%s:%u: %s", file->origin, number, reason.message);
 }

@@ -1,5 +1,5 @@
-/* Files of `key = value` lines with # comments: what every such format shares. Who reads one gives a function that
- * knows the keys.
+/* Files of `key = value` lines with # comments: what every such format shares. The reader of a
+ * format passes a function that knows its keys.
  *
  * Files may come from anyone: sizes and bytes are checked before a line is looked at. The first thing that is wrong
  * ends the reading, with one line that names file and line.
@@ -21,6 +21,8 @@ struct as_keyfile {
 };
 
 bool as_keyfile_parse(const struct as_keyfile *file, const char *text, size_t size, struct as_error *err) AS_MUST_CHECK;
+/* Cuts the blanks off the end of `text` and returns its first character that is not a blank. */
+char *as_keyfile_trim(char *text);
 /* Reads the file at `path`, at most 1 MiB and a byte; the caller frees. NULL and `err`: it cannot be read. */
 char *as_keyfile_read(const char *path, size_t *size, struct as_error *err) AS_MUST_CHECK;
 

@@ -1,107 +1,50 @@
 /* Machine files: `key = value` lines into struct as_machine and back; which unit, queue and latency a class has.
  *
- * Every key is a row of machine_table.c, so nothing here knows a key by name. A file is read whole, line by line; the
- * first thing that is wrong ends it with one line that names place, key, value and what is allowed. Combinations are
- * checked at the end (machine_check.c). Files may come from anyone: lengths are limited before anything is looked at.
+ * Every key is a row of machine_table.c, so nothing here knows a key by name. base/keyfile.h reads the lines; the first
+ * error ends that with one line that names place, key, value and what is allowed. Combinations are checked at the end
+ * (machine_check.c).
  */
 #include "core/machine.h"
 
 #include "base/alloc.h"
+#include "base/keyfile.h"
 #include "core/machine_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_FILE = 1 << 20, LONGEST_LINE = 4096, SHOWN = 60 };
+enum { SHOWN = 60 };
 
 struct parse {
-    const char *origin;
     struct as_machine *machine;
     uint32_t *lines; /* where each key was given; 0: nowhere */
-    uint32_t line;
-    struct as_error *err;
 };
 
-static char *trim(char *text)
-{
-    text += strspn(text, " \t\r");
-    size_t length = strlen(text);
-    while (length > 0 && strchr(" \t\r", text[length - 1]))
-        text[--length] = '\0';
-    return text;
-}
-
-static bool unknown_key(struct parse *parse, const char *key)
+static bool unknown_key(const char *key, struct as_error *err)
 {
     const struct as_field *guess = as_field_guess(key);
-    return as_error_set(parse->err, "%s:%u: unknown key '%.*s'%s%s%s", parse->origin, parse->line, SHOWN, key,
-                        guess ? "; did you mean '" : "", guess ? guess->key : "", guess ? "'?" : "");
+    return as_error_set(err, "unknown key '%.*s'%s%s%s", SHOWN, key, guess ? "; did you mean '" : "",
+                        guess ? guess->key : "", guess ? "'?" : "");
 }
 
-static bool assign(struct parse *parse, const char *key, const char *value)
+static bool assign(void *context, uint32_t number, const char *key, const char *value, struct as_error *err)
 {
+    struct parse *parse = context;
     const struct as_field *field = as_field_find(key);
     char allowed[160];
     if (!field)
-        return unknown_key(parse, key);
+        return unknown_key(key, err);
     uint32_t *line = &parse->lines[field - as_fields];
     if (*line)
-        return as_error_set(parse->err, "%s:%u: '%s' was already given in line %u", parse->origin, parse->line, key,
-                            *line);
-    *line = parse->line;
+        return as_error_set(err, "'%s' was already given in line %u", key, *line);
+    *line = number;
     if (as_field_parse(field, parse->machine, value))
         return true;
-    return as_error_set(parse->err, "%s:%u: %s = %.*s: not allowed; %s (%s)", parse->origin, parse->line, key, SHOWN,
-                        value, as_field_allowed(field, allowed, sizeof allowed), field->meaning);
+    return as_error_set(err, "%s = %.*s: not allowed; %s (%s)", key, SHOWN, value,
+                        as_field_allowed(field, allowed, sizeof allowed), field->meaning);
 }
 
-static bool parse_line(struct parse *parse, char *line)
-{
-    line[strcspn(line, "#")] = '\0';
-    char *key = trim(line), *equals = strchr(key, '=');
-    if (*key == '\0')
-        return true;
-    if (!equals)
-        return as_error_set(parse->err, "%s:%u: '%.*s' is not of the form 'key = value'", parse->origin, parse->line,
-                            SHOWN, key);
-    *equals = '\0';
-    return assign(parse, trim(key), trim(equals + 1));
-}
-
-/* Control characters have no place in a text; bytes above 127 may be UTF-8 in comments and descriptions. */
-static bool check_bytes(struct parse *parse, const char *line, size_t length)
-{
-    if (length >= LONGEST_LINE)
-        return as_error_set(parse->err, "%s:%u: the line has %zu bytes; at most %d are allowed", parse->origin,
-                            parse->line, length, LONGEST_LINE - 1);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)line[i];
-        if ((byte < 0x20 && byte != '\t' && byte != '\r') || byte == 0x7f)
-            return as_error_set(parse->err, "%s:%u: byte 0x%02x is no text; is this a machine file?", parse->origin,
-                                parse->line, byte);
-    }
-    return true;
-}
-
-static bool parse_lines(struct parse *parse, const char *text, size_t size)
-{
-    char line[LONGEST_LINE];
-    for (size_t at = 0; at < size;) {
-        const char *end = memchr(text + at, '\n', size - at);
-        size_t length = end ? (size_t)(end - text) - at : size - at;
-        parse->line++;
-        if (!check_bytes(parse, text + at, length))
-            return false;
-        memcpy(line, text + at, length);
-        line[length] = '\0';
-        if (!parse_line(parse, line))
-            return false;
-        at += length + 1;
-    }
-    return true;
-}
-
-static bool fill_missing(struct parse *parse)
+static bool fill_missing(struct parse *parse, struct as_error *err)
 {
     char allowed[160];
     for (size_t i = 0; i < as_fields_count; i++) {
@@ -109,7 +52,7 @@ static bool fill_missing(struct parse *parse)
         if (parse->lines[i])
             continue;
         if (field->flags & AS_FIELD_REQUIRED)
-            return as_error_set(parse->err, "%s: no value for %s (%s; %s)", parse->origin, field->key, field->meaning,
+            return as_error_set(err, "no value for %s (%s; %s)", field->key, field->meaning,
                                 as_field_allowed(field, allowed, sizeof allowed));
         as_field_default(field, parse->machine);
     }
@@ -119,17 +62,15 @@ static bool fill_missing(struct parse *parse)
 bool as_machine_parse(const char *text, size_t size, const char *origin, struct as_machine *machine,
                       struct as_error *err)
 {
-    struct parse parse = {.origin = origin, .machine = machine, .err = err};
+    struct parse parse = {.machine = machine};
+    struct as_keyfile file = {.origin = origin, .what = "a machine file", .assign = assign, .context = &parse};
     struct as_error reason = AS_ERROR_INIT;
     memset(machine, 0, sizeof *machine);
-    if (size > LARGEST_FILE)
-        return as_error_set(err, "%s: larger than 1 MiB; is this a machine file?", origin);
     parse.lines = as_alloc_array(as_fields_count, sizeof *parse.lines);
-    bool ok = parse_lines(&parse, text, size) && fill_missing(&parse);
+    bool read = as_keyfile_parse(&file, text, size, err);
+    bool ok = read && fill_missing(&parse, &reason) && as_machine_validate(machine, &reason);
     free(parse.lines);
-    if (ok && !as_machine_validate(machine, &reason))
-        ok = as_error_set(err, "%s: %s", origin, reason.message);
-    return ok;
+    return ok || (read && as_error_set(err, "%s: %s", origin, reason.message));
 }
 
 /* One "key=value" of the list; `changed` is thrown away by the caller where this fails. */
@@ -137,9 +78,9 @@ static bool set_one(struct as_machine *changed, char *assignment, struct as_erro
 {
     char *equals = strchr(assignment, '='), allowed[160];
     if (!equals)
-        return as_error_set(err, "'%.*s' is not of the form key=value", SHOWN, trim(assignment));
+        return as_error_set(err, "'%.*s' is not of the form key=value", SHOWN, as_keyfile_trim(assignment));
     *equals = '\0';
-    char *key = trim(assignment), *value = trim(equals + 1);
+    char *key = as_keyfile_trim(assignment), *value = as_keyfile_trim(equals + 1);
     const struct as_field *field = as_field_find(key), *guess = field ? NULL : as_field_guess(key);
     if (!field)
         return as_error_set(err, "no machine has the key '%.*s'%s%s%s", SHOWN, key, guess ? "; did you mean '" : "",
@@ -156,7 +97,7 @@ static bool check_assignment(const char *assignment, struct as_error *err)
     for (const char *at = assignment; *at; at++) {
         unsigned char byte = (unsigned char)*at;
         if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
-            return as_error_set(err, "byte 0x%02x in '%.*s' is no text", byte, SHOWN, assignment);
+            return as_error_set(err, "byte 0x%02x in '%.*s' is not text", byte, SHOWN, assignment);
     }
     return true;
 }

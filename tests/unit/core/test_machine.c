@@ -354,11 +354,11 @@ static void test_bad_text(void **state)
     expect_error("\n\n# x\nback.rib = 5\n", 20, "test:4: unknown key 'back.rib'; did you mean 'back.rob'?");
     expect_error("back.rob = many", 15,
                  "test:1: back.rob = many: not allowed; a whole number from 1 to 4096 (entries of the reorder buffer)");
-    expect_error("back.rob = 5\0", 13, "test:1: byte 0x00 is no text");
-    expect_error("# \x1b[31m\n", 8, "test:1: byte 0x1b is no text");
+    expect_error("back.rob = 5\0", 13, "test:1: byte 0x00 is not text");
+    expect_error("# \x1b[31m\n", 8, "test:1: byte 0x1b is not text");
     expect_error("\x7f"
                  "ELF",
-                 4, "test:1: byte 0x7f is no text");
+                 4, "test:1: byte 0x7f is not text");
     expect_error("\xff\xfe = 1", 6, "test:1: unknown key");
     memset(large, ' ', sizeof large);
     expect_error(large, sizeof large, "test: larger than 1 MiB");
