@@ -107,10 +107,33 @@ configure_tree() {
     package_stamp >"$dir/packages.stamp"
 }
 
-build_tree() {
+# The files that DIR builds and users run: all but those of tests/ and bench/, which are half of the work.
+product_of() {
+    meson introspect --targets "$1" | python3 -c '
+import json, os, sys
+top, build = os.getcwd(), os.path.abspath(sys.argv[1])
+for target in json.load(sys.stdin):
+    folder = os.path.relpath(target["defined_in"], top).split(os.sep)[0]
+    if target["build_by_default"] and folder not in ("tests", "bench"):
+        print("\n".join(os.path.relpath(name, build) for name in target["filename"]))' "$1"
+}
+
+# make_tree DIR FILE…: no FILE is everything.
+make_tree() {
     local begun=$SECONDS
-    say "building $1/"
-    configure_tree "$@" || return 1
-    quietly ninja -C "$1" || return 1
+    quietly ninja -C "$@" || return 1
     say "built $1/ in $((SECONDS - begun)) s"
+}
+
+build_tree() { # DIR OPTION…
+    say "building $1/"
+    configure_tree "$@" && make_tree "$1"
+}
+
+build_product() { # DIR
+    local files
+    say "building $1/, without the tests"
+    configure_tree "$1" || return 1
+    mapfile -t files < <(product_of "$1")
+    make_tree "$1" "${files[@]}"
 }
