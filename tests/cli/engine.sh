@@ -571,6 +571,10 @@ for program in "${programs[@]}"; do
 done
 chmod +x text
 expect "execve of a text" 6 "Exec format error" 'd["processes"] == 1' -- ./tricks exec ./text
+# Every function of a path belongs to the program that executed it, and no call is lost.
+expect "call paths after execve" 0 "" '([sorted({r["image"] for r in d["call_tree"] if r["function"] == f}) for f in ("main", "function")] == [[1], [2]]
+    and sum(r["total"] for r in d["call_tree"] if r["parent"] is None) == d["instructions"])' \
+    --calls 0.0001 -- ./tricks exec "$WORKLOADS/known/x86-call-deep"
 expect "a pipeline" 0 "3" 'd["processes"] >= 4' -- sh -c 'seq 1 3000 | grep 99 | sort -r | tail -n 3 | wc -l'
 expect "--no-follow" 0 $'hi\nchild 0' 'd["processes"] == 2 and d["untraced_programs"] == 1' --no-follow -- ./tricks spawn /bin/echo hi
 check "… and a note names what ran untraced" grep -q '/bin/echo' <<<"$err"
