@@ -30,8 +30,9 @@ struct as_op {
     const struct as_core_access *accesses;
     uint32_t n_accesses;
     bool taken, continues;
-    bool last;      /* of its block */
-    uint32_t ideal; /* events that do not happen to it: AS_CORE_IDEAL */
+    bool last;       /* of its block, or chain of blocks */
+    uint16_t number; /* … its place in it */
+    uint32_t ideal;  /* events that do not happen to it: AS_CORE_IDEAL */
 };
 
 /* The events that can be made not to happen, as if their causes had been removed. For the caches' and TLBs' see

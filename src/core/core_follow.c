@@ -67,8 +67,9 @@ static struct as_ask *follow_prediction(struct as_hunt *hunt, struct as_ask *ask
 {
     struct as_core *core = hunt->core;
     const struct as_body_run *run = hunt->run;
-    uint64_t next = ask->flag ? run->next : ask->insn->address + ask->insn->length, length = 0;
-    uint32_t bits = as_core_ask_prediction(core, ask->insn, ask->flag && run->taken, next, &hunt->target);
+    uint64_t next = ask->flag ? run->next : run->body->insns[ask->access + 1]->address, length = 0;
+    bool taken = ask->flag ? run->taken : ask->memory;
+    uint32_t bits = as_core_ask_prediction(core, ask->insn, taken, next, &hunt->target);
     if (__builtin_expect(bits & AS_PREDICT_WRONG, 0)) {
         const struct as_ask *wrong = ask;
         while (wrong && wrong->events != bits)

@@ -158,7 +158,9 @@ static __attribute__((noinline)) struct forecast predict_by_script(struct as_cor
         struct forecast forecast = predict(core, op, pipe);
         as_script_note(script,
                        (struct as_ask){.kind = AS_ASK_PREDICT,
+                                       .memory = op->taken,
                                        .flag = op->last,
+                                       .access = op->number,
                                        .ideal = core->ideal,
                                        .done = (int32_t)forecast.n,
                                        .events = forecast.bits,

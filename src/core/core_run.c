@@ -34,8 +34,9 @@ static void execute(struct as_core *core, const struct as_body_run *run, struct 
         op.ideal = body->ideals ? body->ideals[i] : 0;
         op.last = i + 1 == body->n;
         if (recipe->traits & AS_RECIPE_CONTROL) {
-            op.next = op.last ? run->next : op.insn->address + op.insn->length;
-            op.taken = op.last && run->taken;
+            op.next = op.last ? run->next : body->insns[i + 1]->address;
+            op.taken = op.last ? run->taken : body->taken && body->taken[i];
+            op.number = (uint16_t)i;
         }
         as_core_execute(core, &op, &pipes[i]);
         op.continues = false;
@@ -434,7 +435,7 @@ static struct as_known *follow_known(struct as_core *core, struct as_hunt *hunt,
     struct as_known *edge = node->first ? as_core_follow(hunt, node->first) : NULL;
     if (!edge)
         return NULL;
-    memo->counters.known_blocks++;
+    memo->counters.known_blocks += run->body->n_blocks;
     memo->counters.known_instructions += edge->edge.n;
     if (memo->options.checks) {
         check_edge(core, edge, run, pipes);
@@ -458,7 +459,7 @@ static struct as_known *run_with_memo(struct as_core *core, const struct as_body
         catch_up(core);
         node = is_promising(core) ? find_node(core, run->body) : NULL;
     }
-    walk->memo->counters.blocks++;
+    walk->memo->counters.blocks += run->body->n_blocks;
     walk->memo->counters.instructions += run->body->n;
     if (!node) {
         execute(core, run, pipes);

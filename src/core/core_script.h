@@ -34,10 +34,12 @@ enum as_ask_prediction {
 
 /* Cycles count from the last dispatch before the block. */
 struct as_ask {
-    uint8_t kind;    /* enum as_ask_kind */
-    uint8_t memory;  /* ACCESS: enum as_memory_kind */
-    bool flag;       /* DRAIN, PUT_OFF: it writes something. PREDICT: the block's last instruction */
-    uint16_t access; /* LOAD, TRANSLATE, ACCESS, PUT_OFF: the number of the access in the block */
+    uint8_t kind; /* enum as_ask_kind */
+    uint8_t
+        memory; /* ACCESS: enum as_memory_kind. PREDICT: whether it was taken, where it is not the last instruction */
+    bool flag;  /* DRAIN, PUT_OFF: it writes something. PREDICT: the block's last instruction */
+    uint16_t
+        access; /* LOAD, TRANSLATE, ACCESS, PUT_OFF: the number of the access in the block. PREDICT: of the instruction */
     uint16_t slot;   /* WAITS: its place in the table */
     uint32_t ideal;  /* events that do not happen to the instruction at hand */
     int32_t cycle;   /* for when it asks; PUT_OFF: its commit */

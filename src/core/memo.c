@@ -221,7 +221,7 @@ struct as_body *as_body_new(const struct as_machine *machine, const struct as_in
                             uint32_t n_shape)
 {
     struct as_body *body = as_alloc(sizeof *body);
-    *body = (struct as_body){.n = n, .continues = continues, .n_accesses = n_shape};
+    *body = (struct as_body){.n = n, .n_blocks = 1, .continues = continues, .n_accesses = n_shape};
     body->insns = as_alloc_array(n, sizeof *body->insns);
     memcpy(body->insns, insns, n * sizeof *insns);
     body->recipes = make_recipes(machine, insns, n);
@@ -241,6 +241,38 @@ struct as_body *as_body_new(const struct as_machine *machine, const struct as_in
     return body;
 }
 
+static void *join_arrays(const void *first, uint32_t n_first, const void *second, uint32_t n_second, size_t size)
+{
+    char *all = as_alloc_array((size_t)n_first + n_second + 1, size);
+    if (first && n_first)
+        memcpy(all, first, n_first * size);
+    if (second && n_second)
+        memcpy(all + n_first * size, second, n_second * size);
+    return all;
+}
+
+struct as_body *as_body_join(const struct as_machine *machine, const struct as_body *first,
+                             const struct as_body *second, bool taken)
+{
+    uint32_t n = first->n, more = second->n;
+    bool has_ideals = first->ideals || second->ideals;
+    const struct as_insn **insns = join_arrays(first->insns, n, second->insns, more, sizeof *insns);
+    uint32_t *ideals = join_arrays(first->ideals, n, second->ideals, more, sizeof *ideals);
+    struct as_core_access *shape =
+        join_arrays(first->shape, first->n_accesses, second->shape, second->n_accesses, sizeof *shape);
+    for (uint32_t i = 0; i < second->n_accesses; i++)
+        shape[first->n_accesses + i].index = (uint16_t)(shape[first->n_accesses + i].index + n);
+    struct as_body *body = as_body_new(machine, insns, n + more, has_ideals ? ideals : NULL, first->continues, shape,
+                                       first->n_accesses + second->n_accesses);
+    body->n_blocks = first->n_blocks + second->n_blocks;
+    body->taken = join_arrays(first->taken, n, second->taken, more, sizeof *body->taken);
+    body->taken[n - 1] = taken;
+    free(insns);
+    free(ideals);
+    free(shape);
+    return body;
+}
+
 void as_body_free(struct as_body *body)
 {
     if (!body)
@@ -250,5 +282,6 @@ void as_body_free(struct as_body *body)
     free(body->ideals);
     free(body->shape);
     free(body->first_access);
+    free(body->taken);
     free(body);
 }

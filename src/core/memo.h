@@ -16,9 +16,9 @@
 #include "base/error.h"
 #include "core/core.h"
 
-/* Instructions that are executed together: a block, or the part of one that was executed. */
+/* Instructions that are executed together: a block, the part of one that was executed, or a chain of blocks. */
 struct as_body {
-    uint32_t n;
+    uint32_t n, n_blocks;
     bool continues; /* the first is a further iteration of the rep instruction before */
     const struct as_insn **insns;
     struct as_recipe *recipes; /* one behind the other */
@@ -28,6 +28,8 @@ struct as_body {
     struct as_core_access *shape;
     uint32_t *first_access, n_accesses;
     uint32_t stores; /* micro-operations that take an entry of the store queue */
+    bool
+        *taken; /* chains: whether control left the fall-through path behind an instruction but the last; NULL: never */
 };
 enum { AS_BODY_STORES = 64, AS_BODY_ACCESSES = 256 }; /* that a body which is remembered has at most */
 
@@ -35,6 +37,9 @@ enum { AS_BODY_STORES = 64, AS_BODY_ACCESSES = 256 }; /* that a body which is re
 struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,
                             const uint32_t *ideals, bool continues, const struct as_core_access *shape,
                             uint32_t n_shape);
+/* All of `first`, whose last instruction went on with `second`'s first. */
+struct as_body *as_body_join(const struct as_machine *machine, const struct as_body *first,
+                             const struct as_body *second, bool taken);
 void as_body_free(struct as_body *body);
 
 /* An execution of a body. */

@@ -25,23 +25,23 @@ struct as_block_body {
     uint16_t *heads; /* heads of the words of its executions, if they say everything but the addresses; else NULL */
     struct as_core_access *accesses; /* if there are heads: everything but the addresses */
     struct as_block_body *next;
+    struct as_chain *chain; /* of this block alone (chains.h); NULL: none yet */
 };
 
-static inline const struct as_block_body *as_bodies_last(const struct as_bodies *bodies,
-                                                         const struct as_block_exec *exec)
+static inline struct as_block_body *as_bodies_last(const struct as_bodies *bodies, const struct as_block_exec *exec)
 {
     uint32_t index = exec->block->index;
-    const struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
+    struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
     bool alike = last && last->heads && exec->n_words == last->body->n_accesses && exec->first == 0 &&
                  exec->end == last->end && !exec->continues;
     return __builtin_expect(alike, 1) ? last : NULL;
 }
 
 /* Returns the block's last body if the execution matches it, else NULL; `addresses` gets those of the accesses. */
-static inline const struct as_block_body *as_bodies_match(const struct as_bodies *bodies,
-                                                          const struct as_block_exec *exec, uint64_t *addresses)
+static inline struct as_block_body *as_bodies_match(const struct as_bodies *bodies, const struct as_block_exec *exec,
+                                                    uint64_t *addresses)
 {
-    const struct as_block_body *last = as_bodies_last(bodies, exec);
+    struct as_block_body *last = as_bodies_last(bodies, exec);
     uint32_t differ = !last;
     for (size_t i = 0; last && i < exec->n_words; i++) {
         differ |= as_access_head(exec->words[i]) ^ last->heads[i];

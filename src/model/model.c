@@ -11,6 +11,7 @@
 #include "engine/sink_tee.h"
 #include "model/ahead.h"
 #include "model/bodies.h"
+#include "model/chains.h"
 #include "model/executed.h"
 #include "model/measure.h"
 #include "model/model_cores.h"
@@ -54,6 +55,7 @@ struct as_model {
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
+    struct as_chains chains; /* on their way to a core that runs apart */
     struct as_executed executed;
     struct as_ahead *ahead;     /* NULL: cores never run apart */
     struct model_thread *apart; /* the thread whose core runs apart now; NULL: none */
@@ -173,6 +175,7 @@ void as_model_free(struct as_model *model)
     as_vec_free(&model->cores.list);
     as_targets_free(&model->leaders);
     as_memo_free(model->memo);
+    as_chains_free(&model->chains);
     as_bodies_free(&model->bodies);
     as_executed_free(&model->executed);
     as_vec_free(&model->ideals);
@@ -322,6 +325,7 @@ static void stop(struct as_model *model, struct model_thread *thread);
 static __attribute__((noinline)) void settle_apart(struct as_model *model)
 {
     struct model_thread *own = model->apart;
+    as_chains_close(&model->chains);
     as_ahead_settle(model->ahead);
     model->apart = NULL;
     model->calm_enough *= model->apart_for < 10 * model->calm_enough ? 2 : 1;
@@ -713,16 +717,8 @@ static __attribute__((noinline)) bool put_slowly(struct as_model *model, const s
 /* Returns false if the block must run in place. */
 static inline bool put_ahead(struct as_model *model, const struct as_block_exec *exec, uint32_t path)
 {
-    struct as_ahead_block *block = as_ahead_room(model->ahead, exec->n_words);
-    const struct as_block_body *last = block ? as_bodies_match(&model->bodies, exec, block->data) : NULL;
-    if (__builtin_expect(!last, 0))
+    if (__builtin_expect(!as_chains_put(&model->chains, exec, path), 0))
         return put_slowly(model, exec, path);
-    block->body = last->body;
-    block->shape = last->accesses;
-    block->next = exec->next;
-    block->path = path;
-    block->taken = exec->taken;
-    as_ahead_put(model->ahead, exec->n_words * sizeof *block->data);
     model->apart_for++;
     return true;
 }
@@ -776,6 +772,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_model *model = context;
+    as_chains_close(&model->chains);
     stop(model, thread->user);
     as_call_tracker_syscall(model->calls, thread, number);
 }
@@ -787,14 +784,18 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
 {
+    struct as_model *model = context;
+    as_chains_close(&model->chains);
     ((struct model_thread *)thread->user)->path = 0;
-    as_call_tracker_signal(((struct as_model *)context)->calls, thread, interrupted);
+    as_call_tracker_signal(model->calls, thread, interrupted);
 }
 
 static void on_signal_return(void *context, struct as_thread *thread)
 {
+    struct as_model *model = context;
+    as_chains_close(&model->chains);
     ((struct model_thread *)thread->user)->path = 0;
-    as_call_tracker_signal_return(((struct as_model *)context)->calls, thread);
+    as_call_tracker_signal_return(model->calls, thread);
 }
 
 static uint64_t clock_of(void *context, const struct as_thread *thread)
@@ -862,6 +863,9 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     if (!model->engine || !as_fanout_start(fanout, err))
         return false;
     model->ahead = as_ahead_new(run_apart, model);
+    model->chains.bodies = &model->bodies;
+    model->chains.ahead = model->ahead;
+    model->chains.joins = model->memo != NULL;
     model->calm_enough = CALM_LEAST;
     bool ok = run_engine(model, &result->engine, err);
     settle(model);

@@ -28,15 +28,16 @@ static struct as_body *make(struct body_bed *bodies, size_t at, uint32_t n)
     return *as_vec_push(&bodies->bodies) = as_body_new(&bed->machine, insns, n, ideals, false, shape, n_shape);
 }
 
-uint32_t body_bed_next(struct body_bed *bodies, size_t at, struct as_body_run *run)
+/* Adds its accesses to those that are there. */
+static uint32_t add_block(struct body_bed *bodies, size_t at, struct as_body_run *run)
 {
     const struct core_bed *bed = bodies->bed;
-    uint32_t n = 0, n_accesses = 0;
+    uint32_t n = 0;
     const struct bed_step *step;
     do {
         step = &bed->steps.data[at + n++];
         if (step->access.size)
-            bodies->accesses[n_accesses++] = step->access;
+            bodies->accesses[bodies->n_accesses++] = step->access;
     } while (n < LONGEST && at + n < bed->steps.len && !as_insn_is_control(&bed->code.data[step->insn]));
     struct as_body *body = find(bodies, bed->steps.data[at].insn, n);
     *run = (struct as_body_run){.body = body ? body : make(bodies, at, n),
@@ -46,8 +47,44 @@ uint32_t body_bed_next(struct body_bed *bodies, size_t at, struct as_body_run *r
     return n;
 }
 
+uint32_t body_bed_next(struct body_bed *bodies, size_t at, struct as_body_run *run)
+{
+    bodies->n_accesses = 0;
+    return add_block(bodies, at, run);
+}
+
+static struct as_body *join(struct body_bed *bodies, const struct as_body *first, const struct as_body *second,
+                            bool taken)
+{
+    for (size_t i = 0; i < bodies->joins.len; i++) {
+        const struct body_join *known = &bodies->joins.data[i];
+        if (known->first == first && known->second == second && known->taken == taken)
+            return known->both;
+    }
+    struct as_body *both = as_body_join(&bodies->bed->machine, first, second, taken);
+    *as_vec_push(&bodies->joins) = (struct body_join){first, second, taken, both};
+    return both;
+}
+
+uint32_t body_bed_chain(struct body_bed *bodies, size_t at, uint32_t blocks, struct as_body_run *run)
+{
+    const struct core_bed *bed = bodies->bed;
+    uint32_t n = body_bed_next(bodies, at, run);
+    while (--blocks > 0 && at + n < bed->steps.len && !body_bed_pauses(at + n) &&
+           (!run->next || run->next == bed->code.data[bed->steps.data[at + n].insn].address)) {
+        const struct as_body *first = run->body;
+        bool taken = run->taken;
+        n += add_block(bodies, at + n, run);
+        run->body = join(bodies, first, run->body, taken);
+    }
+    return n;
+}
+
 void body_bed_close(struct body_bed *bodies)
 {
+    for (size_t i = 0; i < bodies->joins.len; i++)
+        as_body_free(bodies->joins.data[i].both);
+    as_vec_free(&bodies->joins);
     for (size_t i = 0; i < bodies->bodies.len; i++)
         as_body_free(bodies->bodies.data[i]);
     as_vec_free(&bodies->bodies);

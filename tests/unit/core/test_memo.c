@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { STEPS = 12000, STATIC = 90, HOT = 4096 };
+enum { STEPS = 12000, STATIC = 90, HOT = 4096, CHAIN = 3 };
 
 static const struct stream_mix mixes[] = {
     /* hits nearly always, and then comes again soon */
@@ -40,7 +40,7 @@ struct outcome {
     struct as_memo_counters memo;
 };
 
-static void run_steps(const struct core_bed *bed, struct as_core *core, struct as_memo *memo, struct as_pipe *pipes)
+static void run_steps(const struct core_bed *bed, struct as_core *core, struct as_pipe *pipes)
 {
     for (size_t i = 0; i < bed->steps.len; i++) {
         struct as_op op = core_bed_op(bed, &bed->steps.data[i]);
@@ -48,12 +48,13 @@ static void run_steps(const struct core_bed *bed, struct as_core *core, struct a
     }
 }
 
-static void run_bodies(const struct core_bed *bed, struct as_core *core, struct as_memo *memo, struct as_pipe *pipes)
+static void run_chains(const struct core_bed *bed, struct as_core *core, struct as_memo *memo, uint32_t blocks,
+                       struct as_pipe *pipes)
 {
     struct body_bed bodies = {.bed = bed};
     struct as_body_run run;
     for (size_t i = 0; i < bed->steps.len;) {
-        uint32_t n = body_bed_next(&bodies, i, &run);
+        uint32_t n = body_bed_chain(&bodies, i, blocks, &run);
         if (memo && as_memo_is_full(memo))
             as_memo_drop(memo);
         struct as_edge_run known = {.n = n};
@@ -61,14 +62,14 @@ static void run_bodies(const struct core_bed *bed, struct as_core *core, struct 
         if (known.edge)
             as_edge_expand(&known, 0, 0, n, &pipes[i]);
         i += n;
-        if (i > 900 && i % 1000 < 3) /* what system calls do */
+        if (body_bed_pauses(i))
             as_core_wait_until(core, as_core_time(core) + 17);
     }
     body_bed_close(&bodies);
 }
 
-/* `options` NULL: without a memo. `by_step`: without blocks either. */
-static struct outcome run(const struct core_bed *bed, const struct as_memo_options *options, bool by_step)
+/* `options` NULL: without a memo. In chains of so many blocks; 0: without blocks. */
+static struct outcome run(const struct core_bed *bed, const struct as_memo_options *options, uint32_t blocks)
 {
     struct outcome outcome = {.pipes = as_alloc_array(bed->steps.len, sizeof *outcome.pipes)};
     struct as_memo *memo = options ? as_memo_new(options) : NULL;
@@ -77,7 +78,10 @@ static struct outcome run(const struct core_bed *bed, const struct as_memo_optio
     struct as_error err = AS_ERROR_INIT;
     if (memo)
         as_core_set_memo(core, memo);
-    (by_step ? run_steps : run_bodies)(bed, core, memo, outcome.pipes);
+    if (blocks)
+        run_chains(bed, core, memo, blocks, outcome.pipes);
+    else
+        run_steps(bed, core, outcome.pipes);
     if (memo && !as_memo_check(memo, &err))
         fail_msg("%s: %s", bed->machine.name, err.message);
     as_core_wait_until(core, as_core_time(core)); /* all stores drain */
@@ -124,20 +128,18 @@ static double assert_same(const char *machine, const char *changes, const struct
     core_bed_open_machine(&bed, machine, changes);
     bed.ideal = ideal;
     stream_generate(&bed, mix, seed, STATIC, STEPS);
-    struct outcome plain = run(&bed, NULL, false), with = run(&bed, &on, false), checked = run(&bed, &check, false),
-                   dropped = run(&bed, &small, false), often = run(&bed, &usual, false);
+    struct outcome plain = run(&bed, NULL, 1);
+    const struct outcome others[] = {run(&bed, &on, 1),       run(&bed, &check, 1),   run(&bed, &small, 1),
+                                     run(&bed, &usual, 1),    run(&bed, NULL, CHAIN), run(&bed, &on, CHAIN),
+                                     run(&bed, &check, CHAIN)};
     snprintf(what, sizeof what, "%s %s, mix %zu, seed %lu", machine, changes ? changes : "", (size_t)(mix - mixes),
              seed);
-    assert_alike(&bed, &plain, &with, what);
-    assert_alike(&bed, &plain, &checked, what);
-    assert_alike(&bed, &plain, &dropped, what);
-    assert_alike(&bed, &plain, &often, what);
-    double known = (double)with.memo.known_instructions / (double)with.memo.instructions;
+    double known = (double)others[0].memo.known_instructions / (double)others[0].memo.instructions;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_alike(&bed, &plain, &others[i], what);
+        free(others[i].pipes);
+    }
     free_outcome(&plain);
-    free_outcome(&with);
-    free_outcome(&checked);
-    free_outcome(&dropped);
-    free_outcome(&often);
     core_bed_close(&bed);
     return known;
 }
@@ -186,7 +188,7 @@ static void blocks_change_nothing(void **state)
         struct core_bed bed;
         core_bed_open_machine(&bed, "boom-tip", NULL);
         stream_generate(&bed, &mixes[mix], 5, STATIC, 900); /* before the first wait */
-        struct outcome steps = run(&bed, NULL, true), blocks = run(&bed, NULL, false);
+        struct outcome steps = run(&bed, NULL, 0), blocks = run(&bed, NULL, 1);
         assert_alike(&bed, &steps, &blocks, "blocks");
         free_outcome(&steps);
         free_outcome(&blocks);

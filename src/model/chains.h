@@ -1,0 +1,83 @@
+/* Chains of blocks: blocks that follow each other often become one body (core/memo.h), so that what is done for each body
+ * in the core and by observers is done once for all of them.
+ *
+ * Chains form a tree. Its roots are the blocks' own bodies; from a chain lead others that have one block more. A chain is
+ * made longer only where it was gone through often. All blocks of one have the same call path. Where one ends, the next
+ * begins: behind so many blocks, instructions or accesses, and at the end of a loop, so that its rounds are cut alike.
+ */
+#ifndef AS_MODEL_CHAINS_H
+#define AS_MODEL_CHAINS_H
+
+#include "model/ahead.h"
+#include "model/bodies.h"
+
+struct as_chain {
+    const struct as_body *body;
+    struct as_core_access *accesses;   /* of all blocks: all but the addresses */
+    const struct as_block_body *block; /* its last block */
+    struct as_body *own;               /* the body, where it is not its block's */
+    struct as_chain *longer,
+        *other;    /* with one block more: the one that was used last; another block in place of `block` */
+    uint32_t runs; /* that ended here although more would have fitted */
+    bool ends;     /* it is as long as it may be */
+};
+
+enum { AS_CHAIN_ROOM = 256 }; /* accesses: more than a chain has and one block adds */
+
+struct as_chains {
+    struct as_bodies *bodies;
+    struct as_ahead *ahead;      /* where they are put */
+    bool joins;                  /* blocks: else each is a chain for itself */
+    struct as_chain *chain;      /* that the last blocks make up; NULL: none. It is not put into the queue yet, … */
+    struct as_ahead_block *open; /* … but has its room there, … */
+    size_t words;                /* … with so many addresses */
+    AS_VEC(struct as_chain *) list; /* all of them */
+};
+
+void as_chains_free(struct as_chains *chains);
+
+/* Nothing more belongs to the chain: it is put into the queue. */
+static inline void as_chains_close(struct as_chains *chains)
+{
+    if (!chains->chain)
+        return;
+    chains->open->body = chains->chain->body;
+    chains->open->shape = chains->chain->accesses;
+    as_ahead_put(chains->ahead, chains->words * sizeof *chains->open->data);
+    chains->chain = NULL;
+}
+
+/* The chain of the blocks so far and this one; where there is none, that of this one alone, behind all others. */
+struct as_chain *as_chains_find(struct as_chains *chains, const struct as_block_exec *exec,
+                                struct as_block_body *block);
+
+/* Puts in an execution that is like the block's last one. False: it is not, and the chain is closed. */
+static inline bool as_chains_put(struct as_chains *chains, const struct as_block_exec *exec, uint32_t path)
+{
+    if (chains->chain && chains->open->path != path)
+        as_chains_close(chains);
+    if (!chains->chain) {
+        chains->open = as_ahead_room(chains->ahead, AS_CHAIN_ROOM);
+        chains->words = 0;
+    }
+    struct as_block_body *block = NULL;
+    if (exec->n_words <= AS_CHAIN_ROOM)
+        block = as_bodies_match(chains->bodies, exec, &chains->open->data[chains->words]);
+    if (__builtin_expect(!block, 0)) {
+        as_chains_close(chains);
+        return false;
+    }
+    struct as_chain *chain = chains->chain ? chains->chain->longer : block->chain;
+    if (__builtin_expect(!chain || chain->block != block, 0))
+        chain = as_chains_find(chains, exec, block);
+    chains->chain = chain;
+    chains->words += exec->n_words;
+    chains->open->next = exec->next;
+    chains->open->path = path;
+    chains->open->taken = exec->taken;
+    if (chain->ends || !exec->next)
+        as_chains_close(chains);
+    return true;
+}
+
+#endif
