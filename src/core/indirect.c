@@ -17,6 +17,7 @@ struct entry {
 
 struct as_indirect {
     struct as_branch_history history;
+    uint32_t waiting, n_waiting; /* outcomes that the history is to get: it is needed seldom */
     uint32_t count, log_entries, tag_bits, mask, tag_mask;
     struct entry *tables[AS_TAGE_TABLES_MAX];
     uint32_t failed; /* searches for room in vain: usefulness is forgotten after some */
@@ -50,10 +51,18 @@ void as_indirect_free(struct as_indirect *indirect)
     free(indirect);
 }
 
-void as_indirect_predict(const struct as_indirect *indirect, uint64_t address, uint64_t base,
+static void push_waiting(struct as_indirect *indirect)
+{
+    as_history_push_many(&indirect->history, indirect->waiting, indirect->n_waiting);
+    indirect->n_waiting = 0;
+}
+
+void as_indirect_predict(struct as_indirect *indirect, uint64_t address, uint64_t base,
                          struct as_indirect_lookup *lookup)
 {
     uint32_t key = as_history_key(address);
+    if (indirect->n_waiting)
+        push_waiting(indirect);
     lookup->provider = -1;
     lookup->target = base;
     for (int i = (int)indirect->count - 1; i >= 0; i--) {
@@ -110,7 +119,9 @@ void as_indirect_update(struct as_indirect *indirect, const struct as_indirect_l
 
 void as_indirect_push(struct as_indirect *indirect, bool bit)
 {
-    as_history_push(&indirect->history, bit);
+    indirect->waiting = indirect->waiting << 1 | bit;
+    if (++indirect->n_waiting + 1 == indirect->history.narrowest)
+        push_waiting(indirect);
 }
 
 uint64_t as_indirect_bits(const struct as_indirect *indirect)

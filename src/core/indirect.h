@@ -17,7 +17,7 @@ struct as_indirect;
 struct as_indirect *as_indirect_new(const struct as_machine *machine);
 void as_indirect_free(struct as_indirect *indirect);
 
-void as_indirect_predict(const struct as_indirect *indirect, uint64_t address, uint64_t base,
+void as_indirect_predict(struct as_indirect *indirect, uint64_t address, uint64_t base,
                          struct as_indirect_lookup *lookup);
 void as_indirect_update(struct as_indirect *indirect, const struct as_indirect_lookup *lookup, uint64_t target);
 void as_indirect_push(struct as_indirect *indirect, bool bit);

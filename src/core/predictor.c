@@ -181,7 +181,7 @@ struct as_prediction as_predictor_predict(struct as_predictor *predictor, const 
                                            : predict_other(predictor, insn, next);
 }
 
-uint64_t as_predictor_peek(const struct as_predictor *predictor, const struct as_insn *insn)
+uint64_t as_predictor_peek(struct as_predictor *predictor, const struct as_insn *insn)
 {
     struct as_indirect_lookup jump;
     switch (insn->class_) {

@@ -29,7 +29,7 @@ struct as_prediction as_predictor_predict(struct as_predictor *predictor, const 
 
 /* For the wrong path: what the predictor would say now for any control transfer, changing nothing: histories and the
  * return stack are the right path's. Returns the address where fetch would go on (0: unknown target). */
-uint64_t as_predictor_peek(const struct as_predictor *predictor, const struct as_insn *insn);
+uint64_t as_predictor_peek(struct as_predictor *predictor, const struct as_insn *insn);
 
 /* Storage of a hardware predictor of this size, in bytes: of each part, and of all together. */
 struct as_predictor_storage {

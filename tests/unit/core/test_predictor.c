@@ -430,33 +430,53 @@ static uint32_t fold_of(const uint8_t *past, uint32_t length, uint32_t width)
     return fold;
 }
 
+enum { FOLDED = 12 };
+static const uint32_t folded[FOLDED] = {1, 2, 3, 7, 11, 12, 13, 64, 333, 640, 999, 1000};
+
+static struct as_branch_history *new_history(void)
+{
+    struct as_branch_history *history = aligned_alloc(16, (sizeof *history + 15) / 16 * 16);
+    memset(history, 0, sizeof *history);
+    for (uint32_t i = 0; i < FOLDED; i++)
+        as_history_add(history, i, folded[i], 4 + i, 16 - i);
+    return history;
+}
+
+static void assert_folds(const struct as_branch_history *history, const uint8_t *past)
+{
+    for (uint32_t i = 0; i < FOLDED; i++) {
+        uint32_t index = 4 + i, tag = 16 - i - (16 - i == index), again = tag - 1 - (tag - 1 == index);
+        uint32_t group = i / AS_HISTORY_LANES, lane = i % AS_HISTORY_LANES;
+        assert_int_equal(history->index.value[group][lane], fold_of(past, folded[i], index));
+        assert_int_equal(history->tag.value[group][lane], fold_of(past, folded[i], tag));
+        assert_int_equal(history->again.value[group][lane], fold_of(past, folded[i], again));
+    }
+}
+
 /* The folds against the definition, over random outcomes and all widths: bit i of the history at bit i % width. No two
- * of a table have the same width. */
+ * of a table have the same width. Outcomes come one by one, and several at once. */
 static void test_folds(void **state)
 {
     (void)state;
-    static const uint32_t lengths[] = {1, 2, 3, 7, 11, 12, 13, 64, 333, 640, 999, 1000};
-    enum { COUNT = sizeof lengths / sizeof *lengths };
-    struct as_branch_history *history = aligned_alloc(16, (sizeof *history + 15) / 16 * 16);
+    struct as_branch_history *history = new_history(), *many = new_history();
     uint8_t past[1000] = {0};
-    memset(history, 0, sizeof *history);
-    for (uint32_t i = 0; i < COUNT; i++)
-        as_history_add(history, i, lengths[i], 4 + i, 16 - i);
+    uint32_t waiting = 0, n_waiting = 0;
     for (uint32_t n = 0; n < 20000; n++) {
         memmove(past + 1, past, sizeof past - 1);
         past[0] = random_bit(n, 0);
         as_history_push(history, past[0]);
-        for (uint32_t i = 0; n % 97 == 0 && i < COUNT; i++) {
-            uint32_t index = 4 + i, tag = 16 - i - (16 - i == index), again = tag - 1 - (tag - 1 == index);
-            assert_int_equal(history->index.value[i / AS_HISTORY_LANES][i % AS_HISTORY_LANES],
-                             fold_of(past, lengths[i], index));
-            assert_int_equal(history->tag.value[i / AS_HISTORY_LANES][i % AS_HISTORY_LANES],
-                             fold_of(past, lengths[i], tag));
-            assert_int_equal(history->again.value[i / AS_HISTORY_LANES][i % AS_HISTORY_LANES],
-                             fold_of(past, lengths[i], again));
+        waiting = waiting << 1 | past[0];
+        if (++n_waiting + 1 == many->narrowest || n % 97 == 0) {
+            as_history_push_many(many, waiting, n_waiting);
+            n_waiting = 0;
+        }
+        if (n % 97 == 0) {
+            assert_folds(history, past);
+            assert_folds(many, past);
         }
     }
     free(history);
+    free(many);
 }
 
 static void test_lengths(void **state)
