@@ -86,6 +86,8 @@ static bool set_up(struct as_unit_run *run, struct as_modelled *modelled, const 
     if (!run->stream)
         return false;
     as_fanout_add(modelled->fanout, &as_pmu_observer, run->stream, false);
+    if (!as_unit_watch(run, modelled, err))
+        return false;
     as_model_set_memo(modelled->model, &(struct as_memo_options){.bytes = options->memo_bytes,
                                                                  .checks = options->memo_checks,
                                                                  .eager = options->memo_checks});
@@ -163,6 +165,7 @@ static bool import(const struct as_record *record, const struct as_unit_run *run
         as_import_finish(import);
         add_meta(record, run, modelled);
         as_import_write(import, reader);
+        as_unit_add_errors(run, modelled, record->writer);
         add_quality(record->writer, run, modelled);
     }
     as_import_free(import);

@@ -6,6 +6,7 @@
 #define AS_RECORD_UNIT_H
 
 #include "pmu/pmu_stream.h"
+#include "pmu/pmu_truth.h"
 #include "record/modelled.h"
 #include "record/record_internal.h"
 
@@ -20,6 +21,7 @@ struct as_unit_run {
     struct as_pmu pmu;
     struct as_pmu_request request;
     struct as_pmu_stream *stream; /* the fan-out frees it */
+    struct as_pmu_truth *truth;   /* likewise; NULL: no event has one */
     AS_VEC(struct as_unit_sample) samples;
     AS_VEC(struct as_pmu_branch) branches;
 };
@@ -31,6 +33,12 @@ void as_unit_free(struct as_unit_run *run);
 /* The samples as a recording of perf: unit_recording.c. False: it could not be written. */
 bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command, FILE *out,
                    struct as_error *err) AS_MUST_CHECK;
+
+/* How far the samples are from what happened: unit_errors.c. Before the run, an observer of what happened; after it,
+ * the series' errors by instruction, block and function. */
+bool as_unit_watch(struct as_unit_run *run, struct as_modelled *modelled, struct as_error *err) AS_MUST_CHECK;
+void as_unit_add_errors(const struct as_unit_run *run, const struct as_modelled *modelled,
+                        struct as_store_writer *writer);
 
 /* One sample in the terms of its unit: unit_encode.c. */
 uint64_t as_unit_data_source(const struct as_pmu_sample *sample); /* PERF_SAMPLE_DATA_SRC */

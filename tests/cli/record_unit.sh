@@ -42,6 +42,21 @@ else
     skip "perf reads as many samples" "there is no perf here"
 fi
 
+# ---- how wrong it is: held against all that happened in the run ----
+
+error() { "$ASSAY" report --json --limit 1 "${@:2}" | python3 -c 'import json, sys; print({e["granularity"]: e["value"] for e in json.load(sys.stdin)["summary"]["errors"] if e["measure"] == "error"}[sys.argv[1]])' "$1"; }
+check "with and without a shadow" rec skylake --event instructions --period 251 -o shadow.db
+check "…" rec skylake --event instructions --period 251 --pmu-set shadow.instructions=0 -o none.db
+below() { python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$@"; }
+check "the shadow makes instructions wrong" below 0.2 "$(error instruction shadow.db)"
+check "… functions less" below "$(error function shadow.db)" "$(error block shadow.db)"
+check "… and without it there is chance alone" below "$(error instruction none.db)" 0.08
+check_stdout_equals 1 "the report says so" sh -c "\"\$ASSAY\" report shadow.db | grep -c 'by instruction: held against all that happened'"
+check "cycles are held against the Oracle" rec tip --period 101 -o oracle.db
+check "… which TIP agrees with" below "$(error instruction oracle.db)" 0.05
+check "without the memo" rec skylake --event instructions --period 251 --memo=off -o plain.db
+check_same "… the errors are the same" "$(error instruction shadow.db)" "$(error instruction plain.db)"
+
 # ---- IBS counts all operations; the same seed gives the same samples ----
 
 check "the same again" rec zen2 -o again.db
