@@ -3,6 +3,7 @@
 #include "base/counters.h"
 #include "base/str.h"
 #include "report/page_document.h"
+#include "report/report_json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,6 +120,7 @@ static void summary_json(const struct as_page_document *document, struct as_json
     free(period);
     as_json_double(json, "error_estimate", summary->error);
     as_json_string(json, "error_how", summary->error_how);
+    as_summary_trust_json(summary, json);
     as_page_string(json, "partial", summary->partial);
     as_page_string(json, "part", summary->part);
     as_page_string(json, "region", summary->region);

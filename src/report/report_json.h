@@ -8,6 +8,8 @@
 
 /* "summary", or another name: what was measured and how well. */
 void as_summary_json(const struct as_summary *summary, struct as_json *json, const char *name);
+/* Its member "trust", where an error is to be expected: by chance, by bias, together. */
+void as_summary_trust_json(const struct as_summary *summary, struct as_json *json);
 /* "changed": files of the profile that are not what they were, {path: what is wrong}. */
 void as_module_notes_json(const struct as_view *view, struct as_json *json);
 /* "filters": the words of each kind, and what shares are of. */

@@ -60,6 +60,37 @@ static void json_errors(const struct as_summary *summary, struct as_json *json)
     as_json_end(json);
 }
 
+static void json_range(struct as_json *json, const char *name, struct as_bias_range range)
+{
+    as_json_object(json, name);
+    as_json_double(json, "low", range.low);
+    as_json_double(json, "median", range.median);
+    as_json_double(json, "high", range.high);
+    as_json_end(json);
+}
+
+void as_summary_trust_json(const struct as_summary *summary, struct as_json *json)
+{
+    if (!summary->bias)
+        return;
+    as_json_object(json, "trust");
+    as_json_string(json, "way", summary->bias->way);
+    as_json_string(json, "about", summary->bias->about);
+    as_json_string(json, "from", summary->bias_from);
+    as_json_u64(json, "programs", summary->bias->programs);
+    as_json_array(json, "levels");
+    for (size_t i = 0; i < AS_BIAS_LEVELS; i++) {
+        as_json_object(json, NULL);
+        as_json_string(json, "by", as_bias_levels[i]);
+        as_json_double(json, "chance", summary->trust[i].chance);
+        json_range(json, "bias", summary->trust[i].bias);
+        json_range(json, "expected", summary->trust[i].expected);
+        as_json_end(json);
+    }
+    as_json_end(json);
+    as_json_end(json);
+}
+
 static void json_quality(const struct as_summary *summary, struct as_json *json)
 {
     size_t n;
@@ -109,6 +140,7 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     as_json_u64(json, "dropped", summary->dropped);
     as_json_double(json, "error_estimate", summary->error);
     as_json_string(json, "error_how", summary->error_how);
+    as_summary_trust_json(summary, json);
     as_json_bool(json, "cycle_stacks", summary->has_events);
     json_errors(summary, json);
     as_json_string(json, "part", summary->part);

@@ -107,6 +107,33 @@ static void add_error(const struct as_summary *summary, struct as_str *line)
                     100 * summary->runs_apart, as_summary_levels[0]);
 }
 
+static void add_range(struct as_str *line, struct as_bias_range range)
+{
+    if (range.low == range.high)
+        as_str_addf(line, "%.1f %%", 100 * range.median);
+    else
+        as_str_addf(line, "%.1f to %.1f %%", 100 * range.low, 100 * range.high);
+}
+
+/* Where the error comes from: more samples help against chance only. */
+static void put_trust(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    struct as_str chance = {0}, bias = {0};
+    for (size_t i = 0; i < AS_BIAS_LEVELS && summary->bias; i++) {
+        as_str_addf(&chance, "%s%.1f %% by %s", i ? ", " : "of it by chance ", 100 * summary->trust[i].chance,
+                    as_bias_levels[i]);
+        as_str_add(&bias, i ? ", " : "of it by bias ");
+        add_range(&bias, summary->trust[i].bias);
+        as_str_addf(&bias, " by %s", as_bias_levels[i]);
+    }
+    if (summary->bias)
+        as_str_addf(&bias, ": %s; %s", summary->bias->about, summary->bias_from);
+    put_line(&chance, out, term);
+    put_line(&bias, out, term);
+    as_str_free(&chance);
+    as_str_free(&bias);
+}
+
 /* What else was sampled; a model's samplers are listed by its own reports. */
 static void add_other_series(const struct as_summary *summary, struct as_str *line)
 {
@@ -187,6 +214,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     put_line(&line, out, term);
     add_error(summary, &line);
     put_line(&line, out, term);
+    put_trust(summary, out, term);
     if (summary->counted)
         add_agent_notes(summary, &line);
     else if (!summary->has_events)

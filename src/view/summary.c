@@ -21,6 +21,26 @@ static void find_error_by_level(const struct as_store *store, struct as_summary 
         summary->error_by[i] = as_store_estimate_of(store, summary->series, measure, as_summary_levels[i]);
 }
 
+/* Without a truth: from the number of samples, and from how they were taken where that was ever measured. */
+static void expect_error(const struct as_store *store, struct as_summary *summary)
+{
+    static const enum as_bias_level levels[AS_SUMMARY_LEVELS] = {AS_BIAS_FUNCTION, AS_BIAS_LEVELS, AS_BIAS_BLOCK,
+                                                                 AS_BIAS_INSTRUCTION};
+    summary->error = as_store_estimate_of(store, summary->series, "estimate", "instruction");
+    if (isnan(summary->error))
+        return;
+    summary->error_how = "expected from the number of samples alone; a bias of the sampler is not in it";
+    find_error_by_level(store, summary, "estimate");
+    summary->runs_apart = as_sampling_distance(summary->error_by[0]);
+    as_summary_find_trust(summary);
+    if (!summary->bias)
+        return;
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
+        summary->error_by[i] = levels[i] < AS_BIAS_LEVELS ? summary->trust[levels[i]].expected.median : NAN;
+    summary->error = summary->trust[AS_BIAS_INSTRUCTION].expected.median;
+    summary->error_how = "expected by chance with so many samples and by the bias of how they were taken";
+}
+
 /* How wrong the series may be, the best that is known. */
 static void find_error(const struct as_store *store, struct as_summary *summary)
 {
@@ -48,19 +68,15 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
         summary->error_how = "the 95 % interval of the cycles is as wide on both sides, from how the regions differ";
         return;
     }
-    static const struct {
-        const char *measure, *how;
-    } measures[] = {{"error", "held against the golden reference of this run"},
-                    {"estimate", "expected from the number of samples alone; a bias of the sampler is not in it"}};
-    for (size_t i = 0; i < sizeof measures / sizeof *measures && isnan(summary->error); i++) {
-        summary->error = as_store_estimate_of(store, summary->series, measures[i].measure, "instruction");
-        if (isnan(summary->error))
-            continue;
-        summary->error_how = measures[i].how;
-        find_error_by_level(store, summary, measures[i].measure);
-        if (i == 1)
-            summary->runs_apart = as_sampling_distance(summary->error_by[0]);
+    summary->error = as_store_estimate_of(store, summary->series, "error", "instruction");
+    if (!isnan(summary->error)) {
+        bool unit = summary->source && strncmp(summary->source, "pmu:", 4) == 0;
+        summary->error_how =
+            unit ? "held against all that happened in this run" : "held against the golden reference of this run";
+        find_error_by_level(store, summary, "error");
+        return;
     }
+    expect_error(store, summary);
 }
 
 /* A series that calls itself exact is, where its times are all cycles of the run; where the file does not tell how many

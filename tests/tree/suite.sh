@@ -34,3 +34,30 @@ for picture in results results-stacks results-periods; do
     check "… and is well-formed" python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' "$picture.svg"
 done
 check_status 1 "draw without a file says how" "$SOURCE/suite/draw"
+
+# ---- bias: what reports say of the error to expect (suite/bias_run, src/score/bias.h) ----
+
+bias() { python3 - "$SOURCE/suite" "$1" <<'END'; }
+import csv, math, sys
+read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}.csv", encoding="utf-8")))
+rows, points = read("bias"), read("results-periods")
+of = lambda way, level="instruction": sorted(float(row[level]) for row in rows if row["way"] == way)
+median = lambda values: values[len(values) // 2]
+def apart(sampler):
+    """How far bias and chance together are from the errors with fewer samples, on average: in points."""
+    often = {point["program"]: point for point in points if point["period"] == "31"}
+    chance = lambda point: float(point["tip"]) / 0.65  # README.md: TIP shares samples, so that chance is 0.65 of others'
+    gaps = []
+    for point in points:
+        first = often[point["program"]]
+        bias = math.sqrt(max(0, float(first[sampler]) ** 2 - chance(first) ** 2))
+        if point is not first:
+            gaps.append(abs(min(100, math.hypot(bias, chance(point))) - float(point[sampler])))
+    return sum(gaps) / len(gaps)
+if not eval(sys.argv[2]):
+    sys.exit(f"not so: {sys.argv[2]}")
+END
+check "each way has 10 programs and more" bias 'all(len(of(way)) >= 10 for way in {row["way"] for row in rows})'
+check "an interrupt is the worst for time" bias 'median(of("interrupt")) > median(of("ibs-cycles")) > median(of("pebs-cycles")) > median(of("tip"))'
+check "a precise distribution helps" bias 'median(of("pdir-instructions")) < median(of("pebs-instructions")) / 4'
+check "bias and chance come together in squares" bias 'all(apart(s) < 1.5 for s in ("software", "dispatch", "lci", "nci"))'

@@ -137,6 +137,13 @@ export function compared() {
     };
 }
 
+/** What error to expect of a timer's samples. */
+export const TRUST = {
+    way: "interrupt", about: "an interrupt is taken behind the instruction that it was due at", from: "as in eight of ten of 24 programs", programs: 24,
+    levels: [["function", 0.01, 0.02, 0.05, 0.12], ["block", 0.03, 0.1, 0.3, 0.5], ["instruction", 0.2, 0.5, 0.6, 0.8]].map(([by, chance, low, median, high]) =>
+        ({ by, chance, bias: { low, median, high }, expected: { low: Math.hypot(low, chance), median: Math.hypot(median, chance), high: Math.hypot(high, chance) } })),
+};
+
 /** The same from a source without events, with what that means for everything else. */
 export function timer() {
     const data = small();

@@ -2,7 +2,7 @@
 // nothing in a profile can do anything but be shown.
 
 import assert from "node:assert/strict";
-import { compared, HOSTILE, hostile, large, small, timer, withLists } from "./fixtures.mjs";
+import { compared, HOSTILE, hostile, large, small, timer, TRUST, withLists } from "./fixtures.mjs";
 import { contrast, eventually, finish, gridRows, openPage, pageFile, template, test } from "./harness.mjs";
 
 const SMALL = pageFile("small", small());
@@ -160,6 +160,16 @@ await test("a source without events says so and shows no stacks", async () => {
     assert.deepEqual(await page.$$eval("[role=tab]", (list) => list.map((one) => one.textContent)), ["Summary", "Functions", "Flame graph", "Instructions", "Run"]);
     await page.click("#tab-functions");
     await eventually(async () => assert.ok((await page.textContent("#panel-functions")).includes("tells no events")));
+    await page.close();
+});
+
+await test("samples say what error to expect, by chance and by bias", async () => {
+    const data = timer();
+    Object.assign(data.summary, { error_estimate: 0.63, error_how: "expected", trust: TRUST });
+    const page = await openPage(pageFile("expected", data));
+    const cells = await page.$$eval(".quality-card dd table tbody tr", (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+    assert.deepEqual(cells, [["by function", "5.10 %", "1.00 %", "2.00 % to 12.0 %"], ["by block", "30.1 %", "3.00 %", "10.0 % to 50.0 %"], ["by instruction", "63.2 %", "20.0 %", "50.0 % to 80.0 %"]]);
+    assert.ok((await page.textContent(".quality-card")).includes("behind the instruction that it was due at; as in eight of ten of 24 programs"));
     await page.close();
 });
 

@@ -26,6 +26,7 @@ export interface SummaryData {
     period?: string | null;
     error_estimate?: number | null;
     error_how?: string | null;
+    trust?: TrustData | null;
     seconds?: number | null;
     threads?: number | null;
     recorded?: string | null;
@@ -38,6 +39,21 @@ export interface SummaryData {
     region?: string | null;
     unmeasured?: string[];
     notes?: string[];
+}
+
+export interface Range {
+    low: number;
+    median: number;
+    high: number;
+}
+
+/** What error to expect of samples: by chance, by how they were taken, together. */
+export interface TrustData {
+    way: string;
+    about: string;
+    from: string;
+    programs: number;
+    levels: { by: string; chance: number | null; bias: Range; expected: Range }[];
 }
 
 export interface SeriesData {

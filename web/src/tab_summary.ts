@@ -2,6 +2,7 @@
 
 import { Child, el } from "./dom";
 import { clean, count, digits, percent, seconds, short } from "./format";
+import { Range, TrustData } from "./contract";
 import { groupStacks, Model, Part, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
 import { partWarnings, profileWarnings } from "./warnings";
@@ -117,6 +118,17 @@ function statesCard({ model, bars }: Context): HTMLElement {
         el("table", { class: "plain legend" }, el("caption", { class: "hidden" }, "Commit states"), el("tbody", {}, ...rows)));
 }
 
+/** Where the error comes from, by level. */
+function expectedError(trust: TrustData, line: (name: string, value: Child) => void): void {
+    const range = ({ low, high }: Range) => (low === high ? percent(low) : `${percent(low)} to ${percent(high)}`);
+    const rows = trust.levels.map(({ by, chance, bias, expected }) => el("tr", {}, el("th", { scope: "row" }, `by ${clean(by, 20)}`),
+        el("td", { class: "num" }, percent(expected.median)), el("td", { class: "num" }, typeof chance === "number" ? percent(chance) : "–"), el("td", { class: "num" }, range(bias))));
+    line("Expected", el("table", { class: "plain" }, el("caption", { class: "hidden" }, "Error to expect by level"),
+        el("thead", {}, el("tr", {}, ...["", "Error", "By chance", "By bias"].map((head, i) => el("th", { scope: "col", class: i ? "num" : null }, head)))),
+        el("tbody", {}, ...rows)));
+    line("Bias", `${clean(trust.about, 200)}; ${clean(trust.from, 200)}`);
+}
+
 /** Every line is there, whether it could be measured or not. */
 function qualityCard({ model }: Context): HTMLElement {
     const { summary } = model.data;
@@ -137,6 +149,7 @@ function qualityCard({ model }: Context): HTMLElement {
     const part = partWarnings(model).length > 0;
     line("Error", typeof error === "number" ? `${percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : "not known",
         typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
+    if (model.main === model.named && summary.trust) expectedError(summary.trust, line);
     if (summary.repeat)
         line("Repeated", `${count(summary.repeat.runs)} runs, mean ${short(summary.repeat.mean)}, spread ${percent(summary.repeat.spread / (summary.repeat.mean || 1))}`);
     const missing = (summary.unmeasured ?? []).map((text) => el("li", {}, clean(text, 400)));

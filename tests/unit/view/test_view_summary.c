@@ -103,6 +103,40 @@ static void errors_of_other_series(void **state)
     as_view_free(&bytes);
 }
 
+/* Samples of a clock: chance from their number, bias from how they were taken, the line's chance in place of the block's. */
+static void error_to_expect(void **state)
+{
+    struct as_store_writer *writer = bed_writer("taken.db");
+    static const struct as_store_estimate chances[] = {
+        {0, "estimate", "instruction", 0.2}, {0, "estimate", "line", 0.1}, {0, "estimate", "function", 0.05}};
+    as_store_add_meta(writer, AS_META_SOURCE, "timer");
+    as_store_add_series(writer, &(struct as_store_series){.name = "task-clock",
+                                                          .event = "task-clock",
+                                                          .unit = "nanoseconds",
+                                                          .scale = 1,
+                                                          .precise = -1,
+                                                          .samples = 100});
+    for (size_t i = 0; i < sizeof chances / sizeof *chances; i++)
+        as_store_add_estimate(writer, &chances[i]);
+    bed_commit(writer);
+    struct as_view view = view_bed_open("taken.db", NULL);
+    const struct as_summary *summary = &view.summary;
+    const struct as_bias *bias = as_bias_named("interrupt");
+    static const double chance[AS_BIAS_LEVELS] = {0.05, 0.1, 0.2};
+    assert_ptr_equal(summary->bias, bias);
+    for (int i = 0; i < AS_BIAS_LEVELS; i++) {
+        assert_true(summary->trust[i].chance == chance[i]);
+        assert_true(summary->trust[i].expected.median == as_bias_with_chance(bias->levels[i].median, chance[i]));
+        assert_true(summary->trust[i].expected.high >= summary->trust[i].expected.low);
+    }
+    assert_true(summary->error == summary->trust[AS_BIAS_INSTRUCTION].expected.median);
+    assert_true(summary->error_by[0] == summary->trust[AS_BIAS_FUNCTION].expected.median);
+    assert_true(isnan(summary->error_by[1])); /* no bias by line is known */
+    assert_non_null(strstr(summary->error_how, "bias of how they were taken"));
+    assert_true(summary->runs_apart < summary->error_by[0] * 1.5 && summary->runs_apart > 0.05);
+    as_view_free(&view);
+}
+
 /* One instruction with so many units of a cycle's half, in a run of ten cycles. */
 static void write_claim(const char *path, uint64_t units)
 {
@@ -208,6 +242,7 @@ int main(void)
         cmocka_unit_test(spreads_that_are_not_there),
         cmocka_unit_test(a_sampled_series),
         cmocka_unit_test(errors_of_other_series),
+        cmocka_unit_test(error_to_expect),
         cmocka_unit_test(claims_to_be_exact),
         cmocka_unit_test(no_measurements),
         cmocka_unit_test(files_change),

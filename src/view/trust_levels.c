@@ -1,0 +1,42 @@
+/* What error to expect of samples, by level: chance and the bias of how they were taken. See summary.h. */
+#include "view/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* By block where it was worked out; else by line, which is about as large, or, at most, by instruction. */
+static double chance_of(const struct as_summary *summary, enum as_bias_level level)
+{
+    static const char *const instead[AS_BIAS_LEVELS][3] = {[AS_BIAS_FUNCTION] = {"function"},
+                                                           [AS_BIAS_BLOCK] = {"block", "line", "instruction"},
+                                                           [AS_BIAS_INSTRUCTION] = {"instruction"}};
+    double chance = NAN;
+    for (size_t i = 0; i < 3 && isnan(chance) && instead[level][i]; i++)
+        chance = as_store_estimate_of(summary->store, summary->series, "estimate", instead[level][i]);
+    return chance;
+}
+
+void as_summary_find_trust(struct as_summary *summary)
+{
+    size_t n;
+    const struct as_store_series *shown = &as_store_series(summary->store, &n)[summary->series];
+    struct as_sampled_by by = {.source = summary->source,
+                               .processor = summary->core,
+                               .event = shown->event,
+                               .precise = shown->precise,
+                               .sampler = shown->name};
+    summary->bias = as_bias_of(&by);
+    if (!summary->bias)
+        return;
+    snprintf(summary->bias_from, sizeof summary->bias_from,
+             "as in eight of ten of %zu programs of the suite, in the model", summary->bias->programs);
+    for (int i = 0; i < AS_BIAS_LEVELS; i++) {
+        struct as_bias_range bias = summary->bias->levels[i];
+        double chance = chance_of(summary, i);
+        summary->trust[i] = (struct as_summary_trust){.chance = chance,
+                                                      .bias = bias,
+                                                      .expected = {as_bias_with_chance(bias.low, chance),
+                                                                   as_bias_with_chance(bias.median, chance),
+                                                                   as_bias_with_chance(bias.high, chance)}};
+    }
+}
