@@ -14,8 +14,8 @@
 struct trust_command {
     struct as_trust_options trust;
     const char *source, *experiments, *shadow;
-    uint64_t runs, scale;
-    bool json, keys, events, list;
+    uint64_t runs, scale, max;
+    bool json, keys, events, list, again;
 };
 
 static const struct as_option options_table[] = {
@@ -58,6 +58,17 @@ static const struct as_option options_table[] = {
      .min = 1,
      .max = 100000,
      .help = "Make the programs shorter or longer (default 100)."},
+    {.name = "again",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct trust_command, again),
+     .help = "Of profiles: run the program again, in the model, from its hottest function on, and measure there what "
+             "such samples get wrong, or how far two such samplers are apart."},
+    {.name = "max",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct trust_command, max),
+     .value = "N",
+     .min = 1,
+     .help = "Measure N instructions then (default 20M)."},
     {.name = "list",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct trust_command, list),
@@ -220,13 +231,25 @@ static bool choose_source(struct trust_command *command, const char *operand, st
     return true;
 }
 
-/* Two profiles: one sampler against the other. */
-static int compare(const struct trust_command *command, const struct as_operands *operands)
+/* Profiles instead of a sampler: one, or one against the other. */
+static int judge(const struct trust_command *command, const struct as_operands *operands)
 {
     struct as_error err = AS_ERROR_INIT;
-    if (as_trust_compare_profiles(operands->words[0], operands->words[1], command->json, stdout, &err))
+    struct as_trust_asked asked = {
+        .json = command->json,
+        .again = command->again,
+        .how = {.core = command->trust.core, .max = command->max, .seed = 1, .notices = command->trust.notices}};
+    if (operands->n == 1 ? as_trust_show_profile(operands->words[0], &asked, stdout, &err)
+                         : as_trust_compare_profiles(operands->words[0], operands->words[1], &asked, stdout, &err))
         return AS_EXIT_OK;
     return as_cli_fail(&as_command_trust, &err);
+}
+
+/* A file that is a profile, and not one of a PMU. */
+static bool is_profile(const char *word)
+{
+    size_t length = strlen(word);
+    return length > 3 && strcmp(word + length - 3, ".db") == 0;
 }
 
 static int start(struct trust_command *command, const char *operand)
@@ -252,7 +275,7 @@ static int start(struct trust_command *command, const char *operand)
 
 static int run_trust(int argc, char **argv)
 {
-    struct trust_command command = {.runs = 3, .scale = 100, .trust.notices = as_notices_to_log};
+    struct trust_command command = {.runs = 3, .scale = 100, .max = 20000000, .trust.notices = as_notices_to_log};
     struct as_operands operands;
     int status;
     enum as_parse parsed = as_operands_parse(&as_command_trust, argc, argv, &command, &operands);
@@ -260,9 +283,10 @@ static int run_trust(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (operands.n > 2)
         status = as_cli_usage(&as_command_trust, "one sampler or two profiles, but got '%s' too", operands.words[2]);
+    else if (operands.n == 2 || (operands.n == 1 && is_profile(operands.words[0])))
+        status = judge(&command, &operands);
     else
-        status =
-            operands.n == 2 ? compare(&command, &operands) : start(&command, operands.n ? operands.words[0] : NULL);
+        status = start(&command, operands.n ? operands.words[0] : NULL);
     as_strlist_free(&command.trust.set);
     as_strlist_free(&command.trust.pmu_set);
     return status;
@@ -271,21 +295,24 @@ static int run_trust(int argc, char **argv)
 const struct as_command as_command_trust = {
     .name = "trust",
     .summary = "Qualify a sampler on programs whose events are known",
-    .usage = "[options] PMU\n       assay trust [options] --source=timer\n       assay trust [--json] A.db B.db",
+    .usage =
+        "[options] PMU\n       assay trust [options] --source=timer\n       assay trust [--again] [--json] A.db [B.db]",
     .description = "Runs small programs whose events are known exactly under a sampler, and holds what it says against "
                    "what happened: are the numbers right, at which intervals, in how many threads; do equal "
                    "instructions get equal numbers of samples; are samples put on the right instruction, and in the "
                    "right mode; what do they cost.\n\n"
                    "The sampler is a modelled PMU, on a modelled core, or the kernel's clocks on this machine. What is "
                    "expected is known from the code of the programs, not from another sampler.\n\n"
-                   "Two profiles of one program are held against each other instead: how far they are apart by "
-                   "instruction, line, function and module, and whether chance explains it.",
+                   "Of a profile it says what error to expect of its samples by function, block and instruction. Two "
+                   "profiles of one program are held against each other: how far they are apart by instruction, line, "
+                   "function and module, and whether chance explains it.",
     .options = options_table,
     .examples = "  assay trust skylake\n"
                 "  assay trust --shadow=loads --experiments=bias cascade-lake\n"
                 "  assay trust --pmu-set off_by_one=yes --experiments=bias zen2\n"
                 "  assay trust --json zen3\n"
                 "  assay trust --source=timer\n"
+                "  assay trust --again assay.db\n"
                 "  assay trust pebs.db ibs.db\n",
     .run = run_trust,
 };

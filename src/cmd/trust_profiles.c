@@ -13,9 +13,13 @@ static const enum as_store_level levels[] = {AS_STORE_BY_INSTRUCTION, AS_STORE_B
 enum { LEVELS = sizeof levels / sizeof *levels };
 static const double z = 3; /* standard deviations beyond chance that count as a difference */
 
+static const double as_expected = 1.5; /* times as far apart as in the model is still as the model expects */
+
 struct pair {
     struct as_view views[AS_DIFF_SIDES];
     struct as_agreement agreements[LEVELS];
+    bool modelled;
+    double model[LEVELS]; /* then: how far apart two such samplers are on this program, with so many samples */
 };
 
 /* Shares as whole numbers, of 2^48 in all. */
@@ -32,19 +36,57 @@ static double samples_of(const struct as_view *view)
     return view->summary.exact ? INFINITY : (double)view->summary.samples;
 }
 
-static bool compare_level(struct pair *pair, size_t level, struct as_error *err)
+static bool compare_level(const struct as_view views[AS_DIFF_SIDES], size_t level, struct as_agreement *agreement,
+                          struct as_error *err)
 {
-    struct as_diff *diff =
-        as_diff_new_of_shares(&pair->views[AS_DIFF_BEFORE], &pair->views[AS_DIFF_AFTER], levels[level], err);
+    struct as_diff *diff = as_diff_new_of_shares(&views[AS_DIFF_BEFORE], &views[AS_DIFF_AFTER], levels[level], err);
     if (!diff)
         return false;
     struct as_weights a = weights_of(diff, AS_DIFF_BEFORE), b = weights_of(diff, AS_DIFF_AFTER);
-    pair->agreements[level] = as_agreement_of((struct as_sampled){a, samples_of(&pair->views[AS_DIFF_BEFORE])},
-                                              (struct as_sampled){b, samples_of(&pair->views[AS_DIFF_AFTER])}, z);
+    *agreement = as_agreement_of((struct as_sampled){a, samples_of(&views[AS_DIFF_BEFORE])},
+                                 (struct as_sampled){b, samples_of(&views[AS_DIFF_AFTER])}, z);
     free((void *)a.units);
     free((void *)b.units);
     as_diff_free(diff);
     return true;
+}
+
+/* ---- what the model expects ---- */
+
+/* The distance without the chance of the model's samples, and with that of the profiles' own. */
+static double expected_of(const struct as_agreement *model, const struct as_agreement *own)
+{
+    double distance = model->distance, chance = model->expected;
+    return as_bias_with_chance(sqrt(fmax(0, distance * distance - chance * chance)), own->expected);
+}
+
+/* The program twice in the model, sampled as each of the profiles was. */
+static bool compare_models(struct pair *pair, const struct as_again_options *how, struct as_error *err)
+{
+    struct as_view again[AS_DIFF_SIDES] = {0};
+    struct as_again_options options = *how;
+    bool ok = true;
+    for (int side = 0; side < AS_DIFF_SIDES && ok; side++) {
+        options.seed = (uint64_t)side + 1;
+        ok = as_trust_again(&pair->views[side], &options, &again[side], err);
+    }
+    for (size_t i = 0; i < LEVELS && ok; i++) {
+        struct as_agreement model;
+        ok = compare_level(again, i, &model, err);
+        pair->model[i] = ok ? expected_of(&model, &pair->agreements[i]) : NAN;
+    }
+    pair->modelled = ok;
+    for (int side = 0; side < AS_DIFF_SIDES; side++)
+        as_view_free(&again[side]);
+    return ok;
+}
+
+static const char *model_verdict(const struct pair *pair)
+{
+    for (size_t i = 0; i < LEVELS; i++)
+        if (pair->agreements[i].distance > as_expected * pair->model[i] + z * pair->agreements[i].deviation)
+            return "they are further apart than two such samplers of this program are in the model";
+    return "they are no further apart than two such samplers of this program are in the model";
 }
 
 /* ---- what is said ---- */
@@ -86,13 +128,18 @@ static void print_text(const struct pair *pair, FILE *out)
     verdict_of(pair, verdict, sizeof verdict);
     print_side(&pair->views[AS_DIFF_BEFORE], 'A', out);
     print_side(&pair->views[AS_DIFF_AFTER], 'B', out);
-    fprintf(out, "%s\n\n", verdict);
-    fprintf(out, "  %-12s %10s %10s %10s  %s\n", "by", "distance", "by chance", "deviation", "");
+    fprintf(out, "%s\n", verdict);
+    if (pair->modelled)
+        fprintf(out, "%s\n", model_verdict(pair));
+    fprintf(out, "\n  %-12s %10s %10s %10s", "by", "distance", "by chance", "deviation");
+    fprintf(out, pair->modelled ? " %10s\n" : "\n", "in the model");
     for (size_t i = 0; i < LEVELS; i++) {
         const struct as_agreement *agreement = &pair->agreements[i];
-        fprintf(out, "  %-12s %8.2f %% %8.2f %% %8.2f %%  %s\n", as_view_level_name(levels[i]),
-                100 * agreement->distance, 100 * agreement->expected, 100 * agreement->deviation,
-                as_agreement_verdict_name(agreement->verdict));
+        fprintf(out, "  %-12s %8.2f %% %8.2f %% %8.2f %%", as_view_level_name(levels[i]), 100 * agreement->distance,
+                100 * agreement->expected, 100 * agreement->deviation);
+        if (pair->modelled)
+            fprintf(out, " %10.2f %%", 100 * pair->model[i]);
+        fprintf(out, "  %s\n", as_agreement_verdict_name(agreement->verdict));
     }
 }
 
@@ -115,6 +162,8 @@ static bool print_json(const struct pair *pair, FILE *out)
     }
     as_json_end(json);
     as_json_string(json, "verdict", verdict);
+    if (pair->modelled)
+        as_json_string(json, "model_verdict", model_verdict(pair));
     as_json_array(json, "levels");
     for (size_t i = 0; i < LEVELS; i++) {
         as_json_object(json, NULL);
@@ -122,6 +171,8 @@ static bool print_json(const struct pair *pair, FILE *out)
         as_json_double(json, "distance", pair->agreements[i].distance);
         as_json_double(json, "expected_by_chance", pair->agreements[i].expected);
         as_json_double(json, "deviation", pair->agreements[i].deviation);
+        if (pair->modelled)
+            as_json_double(json, "expected_by_model", pair->model[i]);
         as_json_string(json, "verdict", as_agreement_verdict_name(pair->agreements[i].verdict));
         as_json_end(json);
     }
@@ -130,14 +181,17 @@ static bool print_json(const struct pair *pair, FILE *out)
     return as_json_finish(json);
 }
 
-bool as_trust_compare_profiles(const char *first, const char *second, bool json, FILE *out, struct as_error *err)
+bool as_trust_compare_profiles(const char *first, const char *second, const struct as_trust_asked *asked, FILE *out,
+                               struct as_error *err)
 {
     struct pair pair = {0};
     bool ok = as_view_open(&pair.views[AS_DIFF_BEFORE], &(struct as_view_options){.file = first}, err) &&
               as_view_open(&pair.views[AS_DIFF_AFTER], &(struct as_view_options){.file = second}, err);
     for (size_t i = 0; i < LEVELS && ok; i++)
-        ok = compare_level(&pair, i, err);
-    if (ok && json)
+        ok = compare_level(pair.views, i, &pair.agreements[i], err);
+    if (ok && asked->again)
+        ok = compare_models(&pair, &asked->how, err);
+    if (ok && asked->json)
         ok = print_json(&pair, out) || as_error_set(err, "standard output cannot be written");
     else if (ok)
         print_text(&pair, out);

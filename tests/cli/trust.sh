@@ -72,6 +72,25 @@ else
     skip "the kernel's clocks" "no task clock here"
 fi
 
+# ---- profiles: what error to expect ----
+
+levels='{l["by"]: l for l in d["levels"]}'
+if "$ASSAY" record -q --source=timer --rate 2000 -o t1.db -- "$WORKLOADS/demo" >/dev/null 2>&1 && "$ASSAY" record -q --source=timer --rate 2000 -o t2.db -- "$WORKLOADS/demo" >/dev/null 2>&1; then
+    check_json "a clock's samples: chance, bias, both" "d['way'] == 'interrupt' and all(l['bias_low'] <= l['bias_median'] <= l['bias_high'] and l['error'] >= l['chance'] > 0 and l['bias_here'] is None for l in d['levels']) and ${levels}['function']['error'] < ${levels}['instruction']['error']" \
+        "$ASSAY" trust --json t1.db
+    check_json "… the report says the same" 'd["summary"]["trust"]["way"] == "interrupt" and d["summary"]["error_estimate"] == d["summary"]["trust"]["levels"][2]["expected"]["median"] and "bias" in d["summary"]["error_how"]' \
+        "$ASSAY" report --json t1.db
+    check "… in words too" "$ASSAY" report t1.db
+    check_same "… with where it comes from" 2 "$(grep -cE '^of it by (chance|bias) ' <<<"$out")"
+    check_json "again, in the model" "all(0 <= l['bias_here'] <= 1 and abs(l['error'] ** 2 - l['chance'] ** 2 - l['bias_here'] ** 2) < 1e-9 for l in d['levels'])" \
+        "$ASSAY" trust --again --max 1M --json t1.db
+    check_json "two clocks: the model expects them as far apart as chance has them" "all(abs(l['expected_by_model'] - l['expected_by_chance']) < 0.05 for l in d['levels']) and 'in the model' in d['model_verdict']" \
+        "$ASSAY" trust --again --max 1M --json t1.db t2.db
+    check "… as text" "$ASSAY" trust --again --max 1M t1.db t2.db
+else
+    skip "profiles of a clock" "no task clock here"
+fi
+
 # ---- two samplers against each other ----
 
 rec() { "$ASSAY" record -q --source="pmu:$1" --max 6M --period 499 -o "$2" "${@:3}" -- "$WORKLOADS/demo" >/dev/null; }
@@ -82,6 +101,12 @@ check_json "another seed: not further apart than chance" 'd["levels"][0]["distan
 check_json "instructions retired against operations tagged: by function, not by instruction" \
     'd["levels"][0]["verdict"] == "differ" and d["levels"][0]["distance"] > 0.1 and d["levels"][2]["distance"] < 0.1' "$ASSAY" trust --json a.db c.db
 check "text" "$ASSAY" trust a.db c.db
+check_json "one of them: its error is known" "d['way'] is None and d['about'].startswith('held against all') and ${levels}['instruction']['error'] < 0.1 and d['verdict'].startswith('believe it down to the instruction')" \
+    "$ASSAY" trust --json a.db
+check "… as text" "$ASSAY" trust a.db
+check_stderr_line 'its error was measured in its own run' "… so there is nothing to run again" "$ASSAY" trust --again a.db
+check "an exact one" "$ASSAY" record -q --source=model --max 1M -o exact.db -- "$WORKLOADS/demo"
+check_json "… has no error" "all(l['error'] == 0 for l in d['levels'])" "$ASSAY" trust --json exact.db
 check_stderr_line 'absent.db' "no such profile" "$ASSAY" trust a.db absent.db
 check_stderr_line "one sampler or two profiles" "three" "$ASSAY" trust a.db b.db c.db
 

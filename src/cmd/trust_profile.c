@@ -1,0 +1,157 @@
+/* One profile: what error to expect of its samples. See trust_profiles.h. */
+#include "base/json.h"
+#include "cmd/cli.h"
+#include "cmd/trust_profiles.h"
+
+#include <math.h>
+
+static const double good = 0.1; /* an error up to which a level can be believed */
+
+struct shown {
+    const struct as_view *view;
+    bool measured;                    /* the bias, on this program */
+    double bias[AS_BIAS_LEVELS];      /* then */
+    double expected[AS_BIAS_LEVELS];  /* with it, or with that of half of the suite's programs; or the error itself */
+    double by_chance[AS_BIAS_LEVELS]; /* NAN: it is no estimate */
+};
+
+static void find(struct shown *shown)
+{
+    const struct as_summary *summary = &shown->view->summary;
+    for (int i = 0; i < AS_BIAS_LEVELS; i++) {
+        double error = as_store_estimate_of(shown->view->store, shown->view->series, "error", as_bias_levels[i]);
+        double chance = summary->bias ? summary->trust[i].chance : NAN;
+        shown->by_chance[i] = chance;
+        shown->expected[i] = summary->exact    ? 0
+                             : !summary->bias  ? error
+                             : shown->measured ? as_bias_with_chance(shown->bias[i], chance)
+                                               : summary->trust[i].expected.median;
+    }
+}
+
+/* In words: the finest level that can be believed. */
+static void verdict_of(const struct shown *shown, char *text, size_t size)
+{
+    int finest = -1;
+    for (int i = 0; i < AS_BIAS_LEVELS && shown->expected[i] <= good; i++)
+        finest = i;
+    if (isnan(shown->expected[AS_BIAS_INSTRUCTION]))
+        snprintf(text, size, "nothing is known of how wrong such samples are: %s", shown->view->summary.error_how);
+    else if (finest < 0)
+        snprintf(text, size, "do not believe it, not even by function: expect an error of %.0f %% there",
+                 100 * shown->expected[0]);
+    else if (finest == AS_BIAS_INSTRUCTION)
+        snprintf(text, size, "believe it down to the instruction: expect an error of %.1f %% there",
+                 100 * shown->expected[finest]);
+    else
+        snprintf(text, size, "believe it by %s; by %s expect an error of %.0f %%", as_bias_levels[finest],
+                 as_bias_levels[finest + 1], 100 * shown->expected[finest + 1]);
+}
+
+/* ---- text ---- */
+
+static void print_percent(FILE *out, double value)
+{
+    if (isnan(value))
+        fprintf(out, " %10s", "");
+    else
+        fprintf(out, " %8.1f %%", 100 * value);
+}
+
+static void print_levels(const struct shown *shown, FILE *out)
+{
+    const struct as_summary *summary = &shown->view->summary;
+    fprintf(out, "\n  %-12s %10s %10s %20s %10s\n", "by", "error", "by chance", "by bias, usually",
+            shown->measured ? "here" : "");
+    for (int i = 0; i < AS_BIAS_LEVELS; i++) {
+        char range[40] = "";
+        if (summary->bias)
+            snprintf(range, sizeof range, "%.1f to %.1f %%", 100 * summary->trust[i].bias.low,
+                     100 * summary->trust[i].bias.high);
+        fprintf(out, "  %-12s", as_bias_levels[i]);
+        print_percent(out, shown->expected[i]);
+        print_percent(out, shown->by_chance[i]);
+        fprintf(out, " %20s", range);
+        print_percent(out, shown->measured ? shown->bias[i] : NAN);
+        fputc('\n', out);
+    }
+}
+
+static void print_text(const struct shown *shown, FILE *out)
+{
+    const struct as_summary *summary = &shown->view->summary;
+    char verdict[200];
+    verdict_of(shown, verdict, sizeof verdict);
+    fprintf(out, "%s: source %s, %s, %s samples\n%s\n", AS_SHOW(shown->view->options.file),
+            AS_SHOW(summary->source ? summary->source : "?"), AS_SHOW(summary->sampler ? summary->sampler : "?"),
+            AS_COUNT(summary->samples), verdict);
+    if (summary->bias)
+        fprintf(out, "bias: %s\n", summary->bias->about);
+    else
+        fprintf(out, "error: %s\n", summary->error_how);
+    print_levels(shown, out);
+    if (summary->bias)
+        fprintf(out, "\n  usually: eight of ten of %zu programs of the suite, in the model%s\n",
+                summary->bias->programs,
+                shown->measured ? "; here: this program's hottest code, in the model" : " (--again: this one)");
+}
+
+/* ---- JSON ---- */
+
+static void put_level(struct as_json *json, const struct shown *shown, int level)
+{
+    const struct as_summary *summary = &shown->view->summary;
+    as_json_object(json, NULL);
+    as_json_string(json, "by", as_bias_levels[level]);
+    as_json_double(json, "error", shown->expected[level]);
+    as_json_double(json, "chance", shown->by_chance[level]);
+    as_json_double(json, "bias_low", summary->bias ? summary->trust[level].bias.low : NAN);
+    as_json_double(json, "bias_median", summary->bias ? summary->trust[level].bias.median : NAN);
+    as_json_double(json, "bias_high", summary->bias ? summary->trust[level].bias.high : NAN);
+    as_json_double(json, "bias_here", shown->measured ? shown->bias[level] : NAN);
+    as_json_end(json);
+}
+
+static bool print_json(const struct shown *shown, FILE *out)
+{
+    const struct as_summary *summary = &shown->view->summary;
+    struct as_json *json = as_json_new(out);
+    char verdict[200];
+    verdict_of(shown, verdict, sizeof verdict);
+    as_json_object(json, NULL);
+    as_json_string(json, "file", shown->view->options.file);
+    as_json_string(json, "source", summary->source);
+    as_json_string(json, "sampler", summary->sampler);
+    as_json_u64(json, "samples", summary->samples);
+    as_json_bool(json, "exact", summary->exact);
+    as_json_string(json, "way", summary->bias ? summary->bias->way : NULL);
+    as_json_string(json, "about", summary->bias ? summary->bias->about : summary->error_how);
+    as_json_string(json, "verdict", verdict);
+    as_json_array(json, "levels");
+    for (int i = 0; i < AS_BIAS_LEVELS; i++)
+        put_level(json, shown, i);
+    as_json_end(json);
+    as_json_end(json);
+    return as_json_finish(json);
+}
+
+bool as_trust_show_profile(const char *file, const struct as_trust_asked *asked, FILE *out, struct as_error *err)
+{
+    struct as_view view = {0}, again = {0};
+    struct shown shown = {.view = &view};
+    bool ok = as_view_open(&view, &(struct as_view_options){.file = file}, err) &&
+              (!asked->again || as_trust_again(&view, &asked->how, &again, err));
+    if (ok && asked->again) {
+        shown.measured = true;
+        as_trust_again_bias(&again, shown.bias);
+    }
+    if (ok)
+        find(&shown);
+    if (ok && asked->json)
+        ok = print_json(&shown, out) || as_error_set(err, "standard output cannot be written");
+    else if (ok)
+        print_text(&shown, out);
+    as_view_free(&again);
+    as_view_free(&view);
+    return ok;
+}
