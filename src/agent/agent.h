@@ -21,6 +21,8 @@
 /* NULL: the agent is off (not asked for, after a fork, no room). */
 struct as_agent_image *as_agent_here(void);
 
+bool as_agent_in_model(void); /* see AS_AGENT_MODEL */
+
 /* Turns the agent on; `where` as AS_AGENT_VARIABLE has it. */
 bool as_agent_start(const char *where);
 

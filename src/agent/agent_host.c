@@ -87,27 +87,61 @@ static char *preload_path(struct as_agent *agent, const char *library, struct as
     return NULL;
 }
 
-/* What is preloaded already stays behind the agent. */
-static bool make_environment(struct as_agent *agent, const char *library, unsigned depth, struct as_error *err)
+/* Ours with two entries replaced, which the caller owns. */
+static char **environment_with(char *preload, char *variable)
 {
     extern char **environ;
-    const char *before = getenv("LD_PRELOAD");
     size_t n = 0, kept = 0;
+    while (environ && environ[n])
+        n++;
+    char **environment = as_alloc_array(n + 3, sizeof *environment);
+    environment[kept++] = preload;
+    environment[kept++] = variable;
+    for (size_t i = 0; i < n; i++)
+        if (!is_variable(environ[i], "LD_PRELOAD") && !is_variable(environ[i], AS_AGENT_VARIABLE))
+            environment[kept++] = environ[i];
+    return environment;
+}
+
+/* What is preloaded already stays behind the agent. */
+static char *preload_entry(const char *path)
+{
+    const char *before = getenv("LD_PRELOAD");
+    return before && *before ? as_format("LD_PRELOAD=%s:%s", path, before) : as_format("LD_PRELOAD=%s", path);
+}
+
+static bool make_environment(struct as_agent *agent, const char *library, unsigned depth, struct as_error *err)
+{
     char *path = preload_path(agent, library, err);
     if (!path)
         return false;
-    while (environ && environ[n])
-        n++;
-    agent->own[0] = before && *before ? as_format("LD_PRELOAD=%s:%s", path, before) : as_format("LD_PRELOAD=%s", path);
-    free(path);
+    agent->own[0] = preload_entry(path);
     agent->own[1] = as_format(AS_AGENT_VARIABLE "=/proc/%d/fd/%d %u", getpid(), agent->memory, depth);
-    agent->environment = as_alloc_array(n + 3, sizeof *agent->environment);
-    for (size_t i = 0; i < n; i++)
-        if (!is_variable(environ[i], "LD_PRELOAD") && !is_variable(environ[i], AS_AGENT_VARIABLE))
-            agent->environment[kept++] = environ[i];
-    agent->environment[kept++] = agent->own[0];
-    agent->environment[kept] = agent->own[1];
+    agent->environment = environment_with(agent->own[0], agent->own[1]);
+    free(path);
     return true;
+}
+
+char **as_agent_model_environment(struct as_error *err)
+{
+    char path[PATH_MAX];
+    if (!find_library(path, err))
+        return NULL;
+    if (strpbrk(path, " :,")) {
+        as_error_set(err, "%s: a library with a blank, colon or comma in its path cannot be loaded into the model",
+                     path);
+        return NULL;
+    }
+    return environment_with(preload_entry(path), as_strdup(AS_AGENT_VARIABLE "=" AS_AGENT_MODEL));
+}
+
+void as_agent_model_environment_free(char **environment)
+{
+    if (!environment)
+        return;
+    free(environment[0]);
+    free(environment[1]);
+    free(environment);
 }
 
 /* ---- the ring ---- */

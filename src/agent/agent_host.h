@@ -48,7 +48,11 @@ struct as_agent;
 /* `depth`: frames of call stacks, 1 to AS_AGENT_DEPTH. `library`: the agent's; NULL: where it is installed. */
 struct as_agent *as_agent_open(const char *library, unsigned depth, struct as_error *err) AS_MUST_CHECK;
 char *const *as_agent_environment(const struct as_agent *agent); /* ours, with LD_PRELOAD */
-void as_agent_stop(struct as_agent *agent);                      /* reads what is left; once */
+/* Ours, for a program that runs in the model (AS_AGENT_MODEL). The caller frees it with as_agent_model_environment_free. NULL:
+ * the library was not found. */
+char **as_agent_model_environment(struct as_error *err) AS_MUST_CHECK;
+void as_agent_model_environment_free(char **environment);
+void as_agent_stop(struct as_agent *agent); /* reads what is left; once */
 const struct as_agent_wire *as_agent_wire(const struct as_agent *agent);
 /* The number-th image; NULL: there is none (any more). */
 const struct as_agent_image *as_agent_image(const struct as_agent *agent, uint32_t number);

@@ -11,6 +11,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 AS_THREAD_LOCAL uintptr_t stack_end; /* 0: unknown */
 AS_THREAD_LOCAL bool inside;         /* a call that the agent itself makes */
@@ -201,8 +202,22 @@ static uint32_t count(struct as_agent_image *image, enum as_agent_call call, siz
     return number;
 }
 
+/* Whatever answers it, errno stays. */
+static void tell_model(enum as_agent_call call, const void *block, size_t bytes, const void *frame)
+{
+    uint64_t stack[AS_AGENT_MODEL_FRAMES] = {0};
+    int saved = errno;
+    walk(frame, stack, AS_AGENT_MODEL_FRAMES);
+    syscall(AS_AGENT_MODEL_CALL, (long)call, block, bytes, stack[0], stack[1], stack[2]);
+    errno = saved;
+}
+
 void as_agent_took(enum as_agent_call call, const void *block, size_t bytes, const void *frame)
 {
+    if (as_agent_in_model() && !inside) {
+        tell_model(call, block, bytes, frame_of_caller(frame));
+        return;
+    }
     struct as_agent_image *image = as_agent_counting();
     if (image)
         as_agent_live_add(image, block, bytes, count(image, call, bytes, frame_of_caller(frame)));

@@ -17,6 +17,7 @@ static struct as_agent_wire *wire;
 static struct as_agent_image *image;
 static volatile uint32_t *alive; /* 1 here, 0 in a forked child: the kernel wipes that page */
 static unsigned depth;
+static bool in_model;
 
 struct as_agent_image *as_agent_here(void)
 {
@@ -26,6 +27,11 @@ struct as_agent_image *as_agent_here(void)
 unsigned as_agent_depth(void)
 {
     return depth;
+}
+
+bool as_agent_in_model(void)
+{
+    return in_model;
 }
 
 static void *map_part(int fd, size_t offset, size_t size)
@@ -81,6 +87,10 @@ static bool map_wire(const char *path)
 bool as_agent_start(const char *where)
 {
     char path[64];
+    if (strcmp(where, AS_AGENT_MODEL) == 0) {
+        as_agent_thread_begin();
+        return in_model = true;
+    }
     if (sscanf(where, "%63s %u", path, &depth) != 2 || strncmp(path, "/proc/", 6) != 0)
         return false;
     depth = depth < 1 ? 1 : depth > AS_AGENT_DEPTH ? AS_AGENT_DEPTH : depth;

@@ -14,8 +14,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The environment variable that tells the agent where: "/proc/PID/fd/N DEPTH". */
+/* The environment variable that tells the agent where: "/proc/PID/fd/N DEPTH". Or, in a program that runs in the model,
+ * AS_AGENT_MODEL: then each block is a system call that no kernel knows, which the engine sees: its call, address, bytes and
+ * AS_AGENT_MODEL_FRAMES return addresses. Nothing else is counted. */
 #define AS_AGENT_VARIABLE "ASSAY_AGENT"
+#define AS_AGENT_MODEL "model"
+enum { AS_AGENT_MODEL_CALL = 0x41537361, AS_AGENT_MODEL_FRAMES = 3 };
 
 enum {
     AS_AGENT_MAGIC = 0x41674153,

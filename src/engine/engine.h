@@ -170,6 +170,7 @@ struct as_sink {
     void (*stretch)(void *context, const struct as_stretch *stretch);
     bool jumps;      /* executions that end in an indirect jump are never only counted: the sink wants their targets */
     bool unmeasured; /* it is also given what only warms or settles: see `stretch` */
+    bool all_calls;  /* it is given system calls and their returns wherever they are made */
     /* Simulated time of a thread: where this is given, the thread that is behind goes first. */
     uint64_t (*clock)(void *context, const struct as_thread *thread);
     /* Whether threads use the same lines these days: then they are read in small pieces, close to each other in time. */
@@ -188,6 +189,7 @@ struct as_engine_options {
     bool stdout_to_stderr;            /* the program's standard output goes to standard error */
     bool discard_stdout;              /* … goes nowhere */
     bool no_follow;                   /* programs that the program executes run untraced */
+    char *const *environment;         /* the program's; NULL: ours */
     bool blocks_only;       /* leave out the accesses that the code tells: much faster, as_accesses then sees few */
     bool observed;          /* other threads of ours work on what the sink is given, and need the processors too */
     const char *debug_path; /* see struct as_space_options */

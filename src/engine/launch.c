@@ -1,7 +1,7 @@
 /* Starts QEMU as a child that dies with us, and waits for it on a separate thread, which wakes the reader.
  *
- * The child gets our standard streams, environment and working directory unchanged. Address-space randomisation is off,
- * so that a program gives the same records in every run. The shared memory is a memfd that the plugin opens through
+ * The child gets our standard streams, working directory and, unless told otherwise, environment unchanged. Address-space
+ * randomisation is off, so that a program gives the same records in every run. The shared memory is a memfd that the plugin opens through
  * /proc, so the program inherits no descriptor and there is nothing to clean up, whatever happens.
  */
 #include "engine/launch.h"
@@ -177,7 +177,8 @@ bool as_child_start(struct as_child *child, const struct as_engine_options *opti
                                   .plugin = wire->plugin,
                                   .memory = wire->memory,
                                   .sysroot = program->dynamic ? wire->sysroot[program->arch] : NULL};
-    if (!as_qemu_command_build(&command, &setup, program, options->argv, environ)) {
+    char *const *environment = options->environment ? options->environment : environ;
+    if (!as_qemu_command_build(&command, &setup, program, options->argv, environment)) {
         as_error_set(err, "out of memory");
         goto out;
     }

@@ -12,14 +12,14 @@ struct branch {
 struct as_sink_tee {
     AS_VEC(struct branch) branches;
     struct as_sink sink;
-    bool measured;         /* what comes now is: sinks that do not want anything else are not given it */
+    enum as_mode mode;     /* of what comes now: sinks that do not want it are not given it */
     AS_VEC(void **) users; /* of threads that run: freed at the end if the run broke off */
 };
 
 struct as_sink_tee *as_sink_tee_new(void)
 {
     struct as_sink_tee *tee = as_alloc(sizeof *tee);
-    tee->measured = true;
+    tee->mode = AS_MODE_DETAIL;
     return tee;
 }
 
@@ -39,13 +39,19 @@ void as_sink_tee_free(struct as_sink_tee *tee)
     free(tee);
 }
 
-/* Calls one function of every sink that has it, and wants it now. A macro, since each has parameters of its own. */
+/* Whether a sink is given what is executed now. */
+static inline bool wants(const struct as_sink_tee *tee, const struct as_sink *sink)
+{
+    return tee->mode == AS_MODE_DETAIL || (tee->mode != AS_MODE_COUNT && sink->unmeasured);
+}
+
+/* Calls one function of every sink that has it, and wants it now: `when` may ask about `branch`. A macro, since each has parameters of its own. */
 #define TELL_ALL(tee, thread, when, function, ...)                                                                     \
     do {                                                                                                               \
         void **users = (thread)->user;                                                                                 \
         for (size_t i = 0; i < (tee)->branches.len; i++) {                                                             \
             const struct branch *branch = &(tee)->branches.data[i];                                                    \
-            if (!branch->sink->function || !(when || branch->sink->unmeasured))                                        \
+            if (!branch->sink->function || !(when))                                                                    \
                 continue;                                                                                              \
             (thread)->user = users[i];                                                                                 \
             branch->sink->function(branch->context, thread __VA_OPT__(, ) __VA_ARGS__);                                \
@@ -87,8 +93,8 @@ static inline __attribute__((always_inline)) void tell_block(const struct branch
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     const struct as_sink_tee *tee = context;
-    if (__builtin_expect(!tee->measured, 0)) {
-        TELL_ALL(tee, thread, false, block, exec);
+    if (__builtin_expect(tee->mode != AS_MODE_DETAIL, 0)) {
+        TELL_ALL(tee, thread, wants(tee, branch->sink), block, exec);
         return;
     }
     const struct branch *branches = tee->branches.data;
@@ -122,31 +128,31 @@ static void on_skipped(void *context, struct as_thread *thread, const struct as_
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, tee->measured, syscall, number, args);
+    TELL_ALL(tee, thread, wants(tee, branch->sink) || branch->sink->all_calls, syscall, number, args);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, tee->measured, syscall_return, number, result);
+    TELL_ALL(tee, thread, wants(tee, branch->sink) || branch->sink->all_calls, syscall_return, number, result);
 }
 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, tee->measured, signal, number, interrupted);
+    TELL_ALL(tee, thread, wants(tee, branch->sink), signal, number, interrupted);
 }
 
 static void on_signal_return(void *context, struct as_thread *thread)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, tee->measured, signal_return);
+    TELL_ALL(tee, thread, wants(tee, branch->sink), signal_return);
 }
 
 static void on_stretch(void *context, const struct as_stretch *stretch)
 {
     struct as_sink_tee *tee = context;
-    tee->measured = stretch->mode == AS_MODE_DETAIL;
+    tee->mode = stretch->mode;
     for (size_t i = 0; i < tee->branches.len; i++)
         if (tee->branches.data[i].sink->stretch)
             tee->branches.data[i].sink->stretch(tee->branches.data[i].context, stretch);
@@ -170,13 +176,14 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         return tee->branches.data[0].sink;
     }
     *context = tee;
-    bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false;
+    bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         tallies &= tee->branches.data[i].sink->tally != NULL;
         clock |= tee->branches.data[i].sink->clock != NULL;
         unmeasured |= tee->branches.data[i].sink->unmeasured;
         jumps |= tee->branches.data[i].sink->jumps;
         skipped |= tee->branches.data[i].sink->skipped != NULL;
+        calls |= tee->branches.data[i].sink->all_calls;
     }
     tee->sink = (struct as_sink){
         .thread_start = on_thread_start,
@@ -191,6 +198,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .stretch = on_stretch,
         .jumps = jumps,
         .unmeasured = unmeasured,
+        .all_calls = calls,
         .clock = clock ? clock_of : NULL,
     };
     return &tee->sink;

@@ -304,7 +304,7 @@ static void start_block(struct as_stream *stream, struct as_block *block)
 
 static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t *args)
 {
-    if (stream->sink->syscall && stream->told) /* it belongs to the instruction before it */
+    if (stream->sink->syscall && (stream->told || stream->sink->all_calls)) /* it belongs to the instruction before it */
         stream->sink->syscall(stream->context, &stream->thread, number, args);
     if (number != sigreturn_numbers[stream->thread.image->arch])
         return;
@@ -331,7 +331,7 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
         on_syscall(stream, number, operands);
         break;
     case AS_WIRE_SYSCALL_RETURN:
-        if (stream->sink->syscall_return && is_told(stream))
+        if (stream->sink->syscall_return && (is_told(stream) || stream->sink->all_calls))
             stream->sink->syscall_return(stream->context, &stream->thread, number, (int64_t)operands[0]);
         break;
     case AS_WIRE_SIGNAL:

@@ -34,6 +34,7 @@ struct as_access_stream {
     struct as_access_buffer *buffer;
     size_t batch;                    /* its capacity in words */
     const struct as_thread *current; /* the thread whose turn it is; NULL: none */
+    const struct access_thread *own; /* of that thread: its `user` is another sink's while a tee tells that one */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -97,10 +98,8 @@ void as_access_stream_set_engine(struct as_access_stream *stream, const struct a
 
 static void end_turn(struct as_access_stream *stream)
 {
-    if (stream->current) {
-        const struct access_thread *own = stream->current->user;
-        as_access_buffer_end_turn(stream->buffer, own->executed + own->offset);
-    }
+    if (stream->current)
+        as_access_buffer_end_turn(stream->buffer, stream->own->executed + stream->own->offset);
     stream->current = NULL;
 }
 
@@ -125,6 +124,7 @@ static void begin_turn(struct as_access_stream *stream, const struct as_thread *
     end_turn(stream);
     as_access_buffer_begin_turn(stream->buffer, thread, own->executed, own->executed + own->offset);
     stream->current = thread;
+    stream->own = own;
 }
 
 /* Makes sure that it is the thread's turn and that the buffer has room for n words. */

@@ -148,12 +148,37 @@ static void alone_it_is_passed_on(void **state)
     as_sink_tee_free(NULL);
 }
 
+/* Where nothing is measured, only who asked for all system calls hears of one, and of nothing else. */
+static void calls_outside_of_regions(void **state)
+{
+    const struct as_sink calls = {.thread_start = hear_start,
+                                  .block = hear_block,
+                                  .syscall = hear_syscall,
+                                  .syscall_return = hear_return,
+                                  .signal = hear_signal,
+                                  .all_calls = true};
+    struct listener a = {.name = 'a'}, b = {.name = 'b'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    void *context;
+    as_sink_tee_add(tee, &everything, &a);
+    as_sink_tee_add(tee, &calls, &b);
+    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+    struct as_thread thread = {.number = 1};
+    assert_true(sink->all_calls);
+    sink->stretch(context, &(struct as_stretch){.mode = AS_MODE_COUNT});
+    tell(sink, context, &thread);
+    assert_string_equal(a.text, "S");
+    assert_string_equal(b.text, "SGL");
+    as_sink_tee_free(tee);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everyone_is_told),
         cmocka_unit_test(tallies_need_all_of_them),
         cmocka_unit_test(alone_it_is_passed_on),
+        cmocka_unit_test(calls_outside_of_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

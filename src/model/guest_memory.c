@@ -1,0 +1,218 @@
+/* See guest_memory.h. */
+#include "model/guest_memory.h"
+
+#include "base/random.h"
+#include "symbol/interval.h"
+
+enum { MAP_IS_ANONYMOUS = 0x20, MAP_IS_STACK = 0x20000, USUAL_STACK = 8 << 20, MOST_REGIONS = 1 << 16 };
+enum { MOST_BLOCKS = 1 << 26 };
+
+/* Numbers of system calls, by architecture. */
+static const struct {
+    uint32_t map, break_;
+} calls_of[AS_ARCH_COUNT] = {
+    [AS_ARCH_X86_64] = {.map = 9, .break_ = 12},
+    [AS_ARCH_RISCV64] = {.map = 222, .break_ = 214},
+};
+
+struct block {
+    uint64_t start, end;
+    uint32_t process, site;
+};
+
+struct pending {
+    uint64_t args[6];
+};
+
+struct as_guest_memory {
+    AS_VEC(struct pending) pending; /* by thread number: of the call that it is in */
+    AS_VEC(struct as_guest_region) regions;
+    struct as_map heaps;  /* process: place of its heap in regions + 1 */
+    struct as_map images; /* process: the image that it executed last */
+    AS_VEC(struct as_guest_site) sites;
+    struct as_map site_numbers; /* hash: number + 1 */
+    AS_VEC(struct block) blocks;
+    struct as_interval_index index; /* of the blocks … */
+    uint32_t indexed;               /* … of this process; 0: of none */
+};
+
+struct as_guest_memory *as_guest_memory_new(void)
+{
+    return as_alloc(sizeof(struct as_guest_memory));
+}
+
+void as_guest_memory_free(struct as_guest_memory *memory)
+{
+    if (!memory)
+        return;
+    as_vec_free(&memory->pending);
+    as_vec_free(&memory->regions);
+    as_vec_free(&memory->sites);
+    as_vec_free(&memory->blocks);
+    as_interval_free(&memory->index);
+    as_map_free(&memory->heaps);
+    as_map_free(&memory->images);
+    as_map_free(&memory->site_numbers);
+    free(memory);
+}
+
+/* ---- what the program asks for ---- */
+
+static void on_thread_start(void *context, struct as_thread *thread)
+{
+    struct as_guest_memory *memory = context;
+    *as_map_put(&memory->images, thread->process) = (uintptr_t)thread->image;
+}
+
+static void on_thread_end(void *context, struct as_thread *thread)
+{
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+}
+
+/* Two sites with one hash would be one; with 64 bits that does not happen. */
+static uint32_t site_of(struct as_guest_memory *memory, uint32_t process, const uint64_t args[6])
+{
+    uint64_t key = as_random_hash((uint64_t)process << 32 | (uint32_t)args[0]);
+    for (int i = 0; i < AS_GUEST_FRAMES; i++)
+        key = as_random_hash(key ^ args[3 + i]);
+    uint64_t *number = as_map_put(&memory->site_numbers, key);
+    if (!*number) {
+        *as_vec_push(&memory->sites) = (struct as_guest_site){
+            .process = process, .call = (uint32_t)args[0], .frames = {args[3], args[4], args[5]}};
+        *number = memory->sites.len;
+    }
+    return (uint32_t)*number - 1;
+}
+
+static void add_block(struct as_guest_memory *memory, uint32_t process, const uint64_t args[6])
+{
+    uint64_t start = args[1], bytes = args[2] ? args[2] : 1;
+    if (memory->blocks.len >= MOST_BLOCKS || start + bytes < start)
+        return;
+    uint32_t site = site_of(memory, process, args);
+    memory->sites.data[site].blocks++;
+    memory->sites.data[site].bytes += args[2];
+    *as_vec_push(&memory->blocks) =
+        (struct block){.start = start, .end = start + bytes, .process = process, .site = site};
+}
+
+static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    struct as_guest_memory *memory = context;
+    if (number == AS_GUEST_BLOCK_CALL) {
+        add_block(memory, thread->process, args);
+        return;
+    }
+    while (memory->pending.len <= thread->number)
+        *as_vec_push(&memory->pending) = (struct pending){{0}};
+    memcpy(memory->pending.data[thread->number].args, args, sizeof memory->pending.data->args);
+}
+
+/* The first answer is where the heap begins; later ones move its end. */
+static void move_break(struct as_guest_memory *memory, uint32_t process, uint64_t end)
+{
+    uint64_t *place = as_map_put(&memory->heaps, process);
+    if (!*place) {
+        *as_vec_push(&memory->regions) =
+            (struct as_guest_region){.process = process, .start = end, .end = end, .is_heap = true};
+        *place = memory->regions.len;
+    }
+    struct as_guest_region *heap = &memory->regions.data[*place - 1];
+    heap->end = end > heap->end ? end : heap->end;
+}
+
+static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    struct as_guest_memory *memory = context;
+    enum as_arch arch = thread->image ? thread->image->arch : AS_ARCH_X86_64;
+    bool failed = result < 0 && result > -4096;
+    if (failed || thread->number >= memory->pending.len || memory->regions.len >= MOST_REGIONS)
+        return;
+    const uint64_t *args = memory->pending.data[thread->number].args;
+    uint64_t start = (uint64_t)result;
+    if (number == calls_of[arch].break_)
+        move_break(memory, thread->process, start);
+    if (number == calls_of[arch].map && args[3] & MAP_IS_ANONYMOUS)
+        *as_vec_push(&memory->regions) = (struct as_guest_region){
+            .process = thread->process, .start = start, .end = start + args[1], .is_stack = args[3] & MAP_IS_STACK};
+}
+
+const struct as_sink as_guest_memory_sink = {
+    .thread_start = on_thread_start,
+    .thread_end = on_thread_end,
+    .block = on_block,
+    .syscall = on_syscall,
+    .syscall_return = on_syscall_return,
+    .all_calls = true,
+};
+
+/* ---- regions ---- */
+
+const struct as_image *as_guest_memory_image(const struct as_guest_memory *memory, uint32_t process)
+{
+    const uint64_t *image = as_map_get(&memory->images, process);
+    return image ? (const struct as_image *)(uintptr_t)*image : NULL;
+}
+
+const struct as_guest_region *as_guest_memory_region(const struct as_guest_memory *memory, uint32_t process,
+                                                     uint64_t address)
+{
+    for (size_t i = memory->regions.len; i-- > 0;) {
+        const struct as_guest_region *region = &memory->regions.data[i];
+        if (region->process == process && address >= region->start && address < region->end)
+            return region;
+    }
+    return NULL;
+}
+
+void as_guest_memory_stack(const struct as_guest_memory *memory, uint32_t process, uint64_t address, uint64_t *start,
+                           uint64_t *end)
+{
+    const struct as_guest_region *region = address ? as_guest_memory_region(memory, process, address) : NULL;
+    *start = *end = 0;
+    if (region) {
+        *start = region->start;
+        *end = region->end;
+    } else if (address) {
+        *start = address > USUAL_STACK ? address - USUAL_STACK : 0;
+        *end = (address | 0xffff) + 1;
+    }
+}
+
+/* ---- blocks ---- */
+
+const struct as_guest_site *as_guest_memory_sites(const struct as_guest_memory *memory, size_t *n)
+{
+    *n = memory->sites.len;
+    return memory->sites.data;
+}
+
+/* Of the blocks of one process: the later ones have the lower rank, and win. */
+static void index_blocks(struct as_guest_memory *memory, uint32_t process)
+{
+    struct as_interval *items = as_alloc_array(memory->blocks.len + 1, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < memory->blocks.len; i++) {
+        const struct block *block = &memory->blocks.data[i];
+        if (block->process == process)
+            items[n++] = (struct as_interval){
+                .start = block->start, .end = block->end, .rank = UINT32_MAX - (uint32_t)i, .id = block->site};
+    }
+    as_interval_free(&memory->index);
+    memset(&memory->index, 0, sizeof memory->index);
+    as_interval_build(&memory->index, items, n);
+    memory->indexed = process;
+    free(items);
+}
+
+uint32_t as_guest_memory_site_at(struct as_guest_memory *memory, uint32_t process, uint64_t address)
+{
+    if (!memory->blocks.len)
+        return UINT32_MAX;
+    if (memory->indexed != process)
+        index_blocks(memory, process);
+    return as_interval_find(&memory->index, address);
+}
