@@ -1,4 +1,5 @@
 /* assay reuse: how far apart use and reuse of memory are. */
+#include "agent/agent_host.h"
 #include "cmd/commands.h"
 #include "cmd/model_options.h"
 #include "cmd/output.h"
@@ -19,7 +20,7 @@ enum { BATCH = 4096, IN_FLIGHT = 8, INTERVAL = 1000000, MOST_JOBS = 64, WATCHED 
 
 struct reuse_options {
     struct as_run_options run;
-    bool json, csv, exact, shared, disturb;
+    bool json, csv, exact, shared, disturb, no_paths, allocations;
     int method; /* enum method */
     const char *output, *core;
     struct as_strlist set;
@@ -112,6 +113,15 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct reuse_options, top),
      .value = "N",
      .help = "Show the N most important pairs of use and reuse, and instructions (default 10; 0: none)."},
+    {.name = "allocations",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct reuse_options, allocations),
+     .help = "Load Assay's agent into the program, so that misses of the heap are those of places that allocate. For "
+             "programs of this machine's architecture that are linked dynamically."},
+    {.name = "no-paths",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct reuse_options, no_paths),
+     .help = "Do not follow calls: faster, without call paths."},
     {.name = "jobs",
      .short_name = 'j',
      .type = AS_OPTION_U64,
@@ -126,8 +136,8 @@ static const struct as_option options_table[] = {
     {.name = "csv",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct reuse_options, csv),
-     .help = "Print the histograms and the miss-ratio curve as comma-separated values; the program's own standard "
-             "output then goes to standard error."},
+     .help =
+         "Print one table of comma-separated values; the program's own standard output then goes to standard error."},
     AS_OUTPUT_OPTION(struct reuse_options, output, AS_OUTPUT_HELP_RUN),
     AS_RUN_OPTIONS(struct reuse_options, run),
     {.name = NULL},
@@ -143,7 +153,12 @@ struct session {
     struct as_reuse_estimate *estimate;
     struct as_fanout *fanout;
     struct as_access_stream *stream;
+    struct as_guest_memory *memory;
+    struct as_sink_tee *sinks;
     struct as_engine *engine;
+    struct as_engine_options engine_options;
+    char **environment; /* the program's; NULL: ours */
+    struct as_reuse_objects objects;
     struct as_engine_result result;
     _Atomic uint64_t threshold; /* METHOD_LINES: of the lines that are sampled */
     struct as_progress progress;
@@ -192,6 +207,11 @@ static void plan(struct session *session)
     session->analysis.shape.levels[AS_REUSE_LLC] = shape_of(machine, &machine->memory.llc);
 }
 
+static bool follows_calls(const struct reuse_options *options)
+{
+    return options->method != METHOD_LINES && !options->no_paths;
+}
+
 static struct as_reuse_feed *make_feed(struct session *session)
 {
     const struct reuse_options *options = session->options;
@@ -199,7 +219,9 @@ static struct as_reuse_feed *make_feed(struct session *session)
                                          .watch_options = AS_WATCH_OPTIONS_DEFAULT,
                                          .period = options->period,
                                          .registers = (uint32_t)options->registers,
-                                         .disturb = options->disturb};
+                                         .disturb = options->disturb,
+                                         .path_kind = follows_calls(options) ? AS_ACCESS_PATH : 0,
+                                         .run = as_access_stream_run_info(session->stream)};
     if (options->method != METHOD_WATCH || options->exact)
         session->exact = as_reuse_new(&session->analysis);
     feed.exact = session->exact;
@@ -217,10 +239,18 @@ static bool open_session(struct session *session, struct as_error *err)
     if (!as_modelled_machine(&session->machine, session->options->core, &session->options->set, err) ||
         !as_output_open(&session->output, session->options->output, err))
         return false;
+    if (session->options->allocations && !(session->environment = as_agent_model_environment(err)))
+        return false;
     plan(session);
-    session->feed = make_feed(session);
     session->fanout = as_fanout_new(&fanout);
     session->stream = as_access_stream_new(session->fanout, NULL, NULL);
+    if (follows_calls(session->options))
+        as_access_stream_follow_calls(session->stream);
+    session->feed = make_feed(session);
+    session->memory = as_guest_memory_new();
+    session->sinks = as_sink_tee_new();
+    as_sink_tee_add(session->sinks, &as_access_stream_sink, session->stream);
+    as_sink_tee_add(session->sinks, &as_guest_memory_sink, session->memory);
     as_fanout_add(session->fanout, &as_reuse_feed_observer, session->feed, false);
     if (session->analysis.shape.sampled)
         as_access_stream_set_sample(session->stream, session->analysis.shape.shift, &session->threshold);
@@ -231,18 +261,22 @@ static bool open_session(struct session *session, struct as_error *err)
 
 static bool run_engine(struct session *session, struct as_error *err)
 {
-    struct as_engine_options options = as_run_engine_options(&session->options->run, session->argv);
-    options.stdout_to_stderr = (session->options->json || session->options->csv) && !session->options->output;
-    options.observed = true;
-    options.tick = tick;
-    options.tick_context = session;
-    session->engine = as_engine_start(&options, err);
+    struct as_engine_options *options = &session->engine_options;
+    void *context;
+    const struct as_sink *sink = as_sink_tee_sink(session->sinks, &context);
+    *options = as_run_engine_options(&session->options->run, session->argv);
+    options->stdout_to_stderr = (session->options->json || session->options->csv) && !session->options->output;
+    options->observed = true;
+    options->environment = session->environment;
+    options->tick = tick;
+    options->tick_context = session;
+    session->engine = as_engine_start(options, err);
     if (!session->engine)
         return false;
     as_access_stream_set_engine(session->stream, session->engine);
     as_progress_start(&session->progress, as_regions_length(&session->options->run.regions));
-    bool ok = as_fanout_start(session->fanout, err) &&
-              as_engine_run(session->engine, &as_access_stream_sink, session->stream, &session->result, err);
+    bool ok =
+        as_fanout_start(session->fanout, err) && as_engine_run(session->engine, sink, context, &session->result, err);
     if (ok) {
         as_access_stream_finish(session->stream);
         as_fanout_report(session->fanout, stderr);
@@ -265,14 +299,20 @@ static int write_result(struct session *session)
                                    .machine = &session->machine,
                                    .options = &session->analysis,
                                    .exact = session->exact,
-
+                                   .sites = as_reuse_feed_sites(session->feed),
+                                   .calls = as_access_stream_calls(session->stream),
                                    .shared = options->shared,
                                    .watched_bytes = 1u << session->analysis.shape.shift,
                                    .top = options->top};
     shown.n_host = as_host_caches_read("/sys", shown.host);
     if (as_reuse_feed_watch(session->feed))
-        shown.estimate = session->estimate =
-            as_reuse_estimate_new(as_reuse_feed_watch(session->feed), as_reuse_feed_accesses(session->feed));
+        shown.estimate = session->estimate = as_reuse_estimate_new(as_reuse_feed_watch(session->feed),
+                                                                   as_reuse_feed_accesses(session->feed), shown.sites);
+    if (session->exact && session->analysis.shape.levels[AS_REUSE_L1].lines && !session->analysis.shape.sampled) {
+        as_reuse_objects_make(&session->objects, session->exact, session->analysis.shape.shift, session->memory,
+                              session->feed);
+        shown.objects = &session->objects;
+    }
     if (session->exact)
         shown.n_advice = as_reuse_advise(as_reuse_all_threads(session->exact), as_reuse_all_sockets(session->exact),
                                          shown.advice, AS_REUSE_ADVICE_MOST);
@@ -300,6 +340,10 @@ static void close_session(struct session *session)
     as_reuse_feed_free(session->feed);
     as_reuse_estimate_free(session->estimate);
     as_reuse_free(session->exact);
+    as_reuse_objects_free(&session->objects);
+    as_guest_memory_free(session->memory);
+    as_sink_tee_free(session->sinks);
+    as_agent_model_environment_free(session->environment);
     as_engine_free(session->engine);
 }
 
@@ -367,6 +411,7 @@ const struct as_command as_command_reuse = {
     .examples = "  assay reuse -- ./prog\n"
                 "  assay reuse --core golden-cove-like --json -- ./prog > reuse.json\n"
                 "  assay reuse --granularity 8 --csv -- ./prog\n"
+                "  assay reuse --allocations -- ./prog\n"
                 "  assay reuse --method=watch --exact -- ./prog\n",
     .run = run_reuse,
 };

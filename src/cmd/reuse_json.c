@@ -1,4 +1,4 @@
-/* Reuse distances as JSON and as CSV. See reuse_show.h. */
+/* Reuse distances as JSON. See reuse_show.h. */
 #include "base/json.h"
 #include "base/ratio.h"
 #include "cmd/reuse_show.h"
@@ -38,7 +38,21 @@ void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *co
     as_json_u64(json, "false_sharing", counts->false_sharing);
 }
 
-void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code)
+static void json_path(struct as_json *json, const struct as_reuse_shown *shown, uint32_t path)
+{
+    enum { DEPTH = 64 };
+    const char *names[DEPTH];
+    size_t n = as_reuse_frames(shown, path, names, DEPTH);
+    if (!n)
+        return;
+    as_json_array(json, "path");
+    for (size_t i = 0; i < n && i < DEPTH; i++)
+        as_json_string(json, NULL, names[i]);
+    as_json_end(json);
+}
+
+void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
+                         uint32_t path)
 {
     struct as_reuse_place place = as_reuse_place_of(shown, code);
     as_json_object(json, name);
@@ -48,6 +62,7 @@ void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *show
         as_json_i64(json, "line", place.line);
     as_json_string(json, "module", place.module);
     as_json_address(json, "address", place.address);
+    json_path(json, shown, path);
     as_json_end(json);
 }
 
@@ -137,9 +152,11 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown,
     for (size_t i = 0; i < view->pairs.len && i < MOST; i++) {
         const struct as_reuse_pair *pair = sorted[i];
         as_json_object(json, NULL);
-        as_reuse_json_place(json, shown, "use", pair->use);
-        as_reuse_json_place(json, shown, "reuse", pair->reuse);
+        as_reuse_json_place(json, shown, "use", pair->use, pair->use_path);
+        as_reuse_json_place(json, shown, "reuse", pair->reuse, pair->reuse_path);
         as_json_u64(json, "count", pair->count);
+        if (pair->path_count)
+            as_json_u64(json, "on_path", pair->path_count);
         as_json_u64(json, "spatial", pair->spatial);
         if (view->shared)
             as_json_u64(json, "false_sharing", pair->false_sharing);
@@ -168,7 +185,7 @@ static void json_codes(struct as_json *json, const struct as_reuse_shown *shown)
     for (size_t i = 0; i < n && i < MOST; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
         as_json_object(json, NULL);
-        as_reuse_json_place(json, shown, "at", codes[i]);
+        as_reuse_json_place(json, shown, "at", codes[i], code->path);
         as_json_u64(json, "touches", code->touches);
         as_json_double(json, "line_bytes_used", as_ratio(code->fetched_bytes, code->fetched));
         /* Each miss brings a line from the level below. */
@@ -203,9 +220,7 @@ static void json_threads(struct as_json *json, const struct as_reuse_shown *show
 
 static void json_working_set(struct as_json *json, const struct as_reuse_shown *shown)
 {
-    const struct as_reuse_view *view = as_reuse_all_sockets(shown->exact);
-    if (!view && as_reuse_count_threads(shown->exact))
-        view = as_reuse_get_thread(shown->exact, 0)->view;
+    const struct as_reuse_view *view = as_reuse_working_view(shown);
     as_json_object(json, "working_set");
     as_json_u64(json, "interval", shown->options->shape.interval);
     as_json_array(json, "bytes");
@@ -223,8 +238,8 @@ static void json_advice(struct as_json *json, const struct as_reuse_shown *shown
         as_json_object(json, NULL);
         as_json_string(json, "kind", as_reuse_advice_names[shown->advice[i].kind]);
         as_json_double(json, "share", shown->advice[i].share);
-        as_reuse_json_place(json, shown, "use", shown->advice[i].use);
-        as_reuse_json_place(json, shown, "reuse", shown->advice[i].reuse);
+        as_reuse_json_place(json, shown, "use", shown->advice[i].use, 0);
+        as_reuse_json_place(json, shown, "reuse", shown->advice[i].reuse, 0);
         as_json_string(json, "text", text);
         as_json_end(json);
         free(text);
@@ -260,6 +275,7 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
     json_caches(json, shown);
     json_pairs(json, shown, all);
     json_codes(json, shown);
+    as_reuse_json_objects(json, shown);
     json_threads(json, shown);
     json_working_set(json, shown);
     as_json_u64(json, "table_bytes", as_reuse_bytes(shown->exact));
@@ -294,47 +310,4 @@ bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
         json_exact(json, shown);
     as_json_end(json);
     return as_json_finish(json);
-}
-
-/* ---- CSV ---- */
-
-static void csv_histogram(FILE *out, const char *what, uint32_t thread, const struct as_distances *distances)
-{
-    uint64_t octaves[AS_DISTANCE_OCTAVES];
-    as_distances_octaves(distances, octaves);
-    for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
-        if (octaves[i])
-            fprintf(out, "%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", what, thread, as_distance_octave_low(i),
-                    as_distance_octave_low(i + 1) - 1, octaves[i]);
-}
-
-void as_reuse_show_csv(const struct as_reuse_shown *shown, FILE *out)
-{
-    fprintf(out, "what,thread,lo,hi,value\n");
-    if (shown->estimate) {
-        csv_histogram(out, "estimated distance", 0, &shown->estimate->distances);
-        csv_histogram(out, "estimated time", 0, &shown->estimate->times);
-    }
-    if (!shown->exact)
-        return;
-    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *sockets = as_reuse_all_sockets(shown->exact);
-    uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
-    csv_histogram(out, "distance", 0, &all->distances);
-    csv_histogram(out, "time", 0, &all->times);
-    for (size_t i = 0; i < as_reuse_count_threads(shown->exact); i++) {
-        const struct as_reuse_thread *thread = as_reuse_get_thread(shown->exact, i);
-        csv_histogram(out, "distance", thread->number, &thread->view->distances);
-        csv_histogram(out, "time", thread->number, &thread->view->times);
-    }
-    if (sockets) {
-        csv_histogram(out, "shared distance", 0, &sockets->distances);
-        csv_histogram(out, "shared time", 0, &sockets->times);
-    }
-    for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
-        uint64_t bytes = lines << shown->options->shape.shift;
-        fprintf(out, "miss ratio,0,%" PRIu64 ",%" PRIu64 ",%.9g\n", bytes, bytes,
-                as_reuse_miss_ratio(shown, false, lines));
-        if (lines > granules)
-            break;
-    }
 }

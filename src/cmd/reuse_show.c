@@ -14,6 +14,8 @@ struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint
     const struct as_insn *insn = as_engine_insn(shown->engine, code);
     struct as_location location;
     struct as_line line;
+    if (code == AS_REUSE_NO_CODE)
+        place.function = "[more code than is kept apart]";
     if (!insn)
         return place;
     const struct as_image *image = as_engine_image(shown->engine, as_engine_insn_image(shown->engine, code));
@@ -37,10 +39,47 @@ char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code)
     return as_format("%s (0x%" PRIx64 ")", place.function ? place.function : "?", place.address);
 }
 
+size_t as_reuse_frames(const struct as_reuse_shown *shown, uint32_t path, const char **names, size_t n)
+{
+    size_t count = 0;
+    if (!path || !shown->sites || path > shown->sites->paths.len || !shown->calls)
+        return 0;
+    uint64_t name = shown->sites->paths.data[path - 1];
+    const struct as_call_tree *tree = as_call_tracker_tree(shown->calls, name >> 32);
+    const struct as_image *image = as_call_tracker_image(shown->calls, name >> 32);
+    for (uint32_t node = (uint32_t)name; node; node = as_call_tree_node(tree, node)->parent) {
+        if (count < n)
+            names[count] = as_space_name(image->space, as_call_tree_node(tree, node)->function);
+        count++;
+    }
+    return count;
+}
+
+char *as_reuse_path_text(const struct as_reuse_shown *shown, uint32_t path)
+{
+    enum { DEPTH = 64, SHOWN = 6 };
+    const char *names[DEPTH];
+    struct as_str text = {0};
+    size_t n = as_reuse_frames(shown, path, names, DEPTH), known = n < DEPTH ? n : DEPTH;
+    if (known > SHOWN || n > known)
+        as_str_add(&text, "… > ");
+    for (size_t i = known < SHOWN ? known : SHOWN; i-- > 0;)
+        as_str_addf(&text, "%s%s", names[i], i ? " > " : "");
+    return as_str_take(&text);
+}
+
 const struct as_reuse_view *as_reuse_shown_shared(const struct as_reuse_shown *shown)
 {
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
     return sockets ? sockets : as_reuse_all_threads(shown->exact);
+}
+
+const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *shown)
+{
+    const struct as_reuse_view *view = as_reuse_all_sockets(shown->exact);
+    if (!view && as_reuse_count_threads(shown->exact))
+        view = as_reuse_get_thread(shown->exact, 0)->view;
+    return view;
 }
 
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules)

@@ -4,7 +4,9 @@
 
 #include "base/json.h"
 #include "cmd/host_caches.h"
+#include "cmd/reuse_objects.h"
 #include "core/machine.h"
+#include "count/tracker.h"
 #include "engine/engine.h"
 #include "reuse/reuse.h"
 #include "reuse/reuse_advice.h"
@@ -20,7 +22,10 @@ struct as_reuse_shown {
     const struct as_engine_result *result;
     const struct as_machine *machine;
     const struct as_reuse_options *options;
-    const struct as_reuse *exact;             /* NULL: not asked for */
+    const struct as_reuse *exact;      /* NULL: not asked for */
+    const struct as_code_sites *sites; /* what paths mean; NULL: there are none */
+    const struct as_call_tracker *calls;
+    const struct as_reuse_objects *objects;
     const struct as_reuse_estimate *estimate; /* from watchpoints; NULL: exact alone */
     bool shared;                              /* … of the shared cache */
     uint32_t watched_bytes;
@@ -41,8 +46,15 @@ struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint
 /* "axpy at axpy.c:12", "main+0x1c" where there are no lines. The caller frees. */
 char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code);
 
+/* The functions of a call path, innermost first: fills at most `n` and returns how many it has; 0: unknown. */
+size_t as_reuse_frames(const struct as_reuse_shown *shown, uint32_t path, const char **names, size_t n);
+/* "main > solve > step", shortened in the middle; "" where it is unknown. The caller frees. */
+char *as_reuse_path_text(const struct as_reuse_shown *shown, uint32_t path);
+
 /* What the last level's numbers come from: the sockets' views, or while there is one thread, that one's. */
 const struct as_reuse_view *as_reuse_shown_shared(const struct as_reuse_shown *shown);
+/* Whose working set over time is shown: all sockets', or the only thread's; NULL: there is none. */
+const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *shown);
 /* Share of the touches that an LRU cache of so many granules misses: private to threads, or shared. */
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
 /* Pairs by reuses from beyond the L1, most first. The caller frees. */
@@ -61,11 +73,16 @@ extern const char *const as_reuse_advice_names[];
 void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances);
 void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances);
 void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *counts, bool shared);
-void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code);
+void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
+                         uint32_t path);
 /* Share of the accesses that an LRU cache of so many granules misses, estimated. */
 double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules);
 void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out);
 void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *shown);
+
+/* Misses by object. */
+void as_reuse_print_objects(const struct as_reuse_shown *shown, FILE *out);
+void as_reuse_json_objects(struct as_json *json, const struct as_reuse_shown *shown);
 
 void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out);
 bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out);

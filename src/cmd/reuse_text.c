@@ -162,6 +162,26 @@ static uint64_t median_of(const struct as_reuse_pair *pair)
     return 0;
 }
 
+static void print_path(const struct as_reuse_shown *shown, FILE *out, const char *what, uint32_t path)
+{
+    char *text = as_reuse_path_text(shown, path);
+    if (*text)
+        fprintf(out, "%58s%s: %s\n", "", what, AS_SHOW(text));
+    free(text);
+}
+
+static void print_pair(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_pair *pair)
+{
+    char *use = as_reuse_place_text(shown, pair->use), *reuse = as_reuse_place_text(shown, pair->reuse);
+    fprintf(out, "  %16s %16s %10s %7.1f %%  %s → %s\n", AS_COUNT(pair->count), AS_COUNT(pair->beyond[AS_REUSE_L1]),
+            AS_COUNT(median_of(pair)), 100 * as_ratio(pair->spatial, pair->count), AS_SHOW(use), AS_SHOW(reuse));
+    if (pair->use_path != pair->reuse_path)
+        print_path(shown, out, "use", pair->use_path);
+    print_path(shown, out, pair->use_path != pair->reuse_path ? "reuse" : "both", pair->reuse_path);
+    free(use);
+    free(reuse);
+}
+
 static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
@@ -169,14 +189,8 @@ static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
     if (all->pairs.len && shown->top)
         fprintf(out, "\nUse and reuse, those from beyond the L1 first:\n  %16s %16s %10s %9s\n", "reuses", "beyond L1",
                 "median", "spatial");
-    for (size_t i = 0; i < all->pairs.len && i < shown->top; i++) {
-        char *use = as_reuse_place_text(shown, sorted[i]->use), *reuse = as_reuse_place_text(shown, sorted[i]->reuse);
-        fprintf(out, "  %16s %16s %10s %7.1f %%  %s → %s\n", AS_COUNT(sorted[i]->count),
-                AS_COUNT(sorted[i]->beyond[AS_REUSE_L1]), AS_COUNT(median_of(sorted[i])),
-                100 * as_ratio(sorted[i]->spatial, sorted[i]->count), AS_SHOW(use), AS_SHOW(reuse));
-        free(use);
-        free(reuse);
-    }
+    for (size_t i = 0; i < all->pairs.len && i < shown->top; i++)
+        print_pair(shown, out, sorted[i]);
     free(sorted);
 }
 
@@ -230,9 +244,7 @@ static void print_working_set(const struct as_reuse_shown *shown, FILE *out)
     enum { COLUMNS = 64 };
     const char *const levels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     char text[32];
-    const struct as_reuse_view *view = as_reuse_all_sockets(shown->exact);
-    if (!view && as_reuse_count_threads(shown->exact))
-        view = as_reuse_get_thread(shown->exact, 0)->view;
+    const struct as_reuse_view *view = as_reuse_working_view(shown);
     if (!view || view->working_set.len < 2 || shown->options->shape.sampled)
         return;
     size_t n = view->working_set.len, columns = n < COLUMNS ? n : COLUMNS;
@@ -287,6 +299,7 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
     print_threads(shown, out);
     print_pairs(shown, out);
     print_codes(shown, out);
+    as_reuse_print_objects(shown, out);
     print_working_set(shown, out);
     print_advice(shown, out);
     fprintf(out, "\n%.3f seconds, %.1f million accesses a second\n", shown->result->seconds,

@@ -113,8 +113,8 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown)
     for (size_t i = 0; i < shown->estimate->pairs.len && i < MOST; i++) {
         const struct as_estimated_pair *pair = &shown->estimate->pairs.data[i];
         as_json_object(json, NULL);
-        as_reuse_json_place(json, shown, "use", (uint32_t)pair->use);
-        as_reuse_json_place(json, shown, "reuse", (uint32_t)pair->reuse);
+        as_reuse_json_place(json, shown, "use", (uint32_t)pair->use, pair->use_path);
+        as_reuse_json_place(json, shown, "reuse", (uint32_t)pair->reuse, pair->reuse_path);
         as_json_u64(json, "samples", pair->samples);
         as_json_double(json, "share", pair->weight);
         as_json_double(json, "time", pair->distance);

@@ -361,6 +361,16 @@ static void observe(void *self, const struct as_access_batch *batch)
 
 /* ---- the end ---- */
 
+/* The threads' views know of a line's misses in the L1, the sockets' of those in the last level. */
+static void add_llc(void *context, uint64_t first, void *records)
+{
+    struct as_reuse_view *all = context;
+    const struct as_reuse_misses *misses = records;
+    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+        if (misses[i].llc)
+            ((struct as_reuse_misses *)as_granules_put(&all->misses, first + i))->llc += misses[i].llc;
+}
+
 static void merge_sockets(struct as_reuse *reuse)
 {
     reuse->all_sockets = new_view(reuse, true, AS_REUSE_LLC, AS_REUSE_L2);
@@ -368,6 +378,7 @@ static void merge_sockets(struct as_reuse *reuse)
         struct as_reuse_view *socket = &reuse->sockets[i];
         as_reuse_view_end(socket);
         as_reuse_view_merge(reuse->all_sockets, socket);
+        as_granules_each(&socket->misses, add_llc, reuse->all);
         for (size_t at = 0; at < socket->working_set.len; at++) {
             if (at == reuse->all_sockets->working_set.len)
                 *as_vec_push(&reuse->all_sockets->working_set) = 0;

@@ -75,7 +75,6 @@ static void look_at_blocking(struct list *list, const struct as_reuse_view *view
 
 /* What is known of an instruction's touches as reuses. */
 struct habit {
-    uint64_t count, spatial;
     const struct as_reuse_pair *main; /* where most of its reuses come from */
 };
 
@@ -84,16 +83,16 @@ static struct habit *habits_of(const struct as_reuse_view *view)
     struct habit *habits = as_alloc_array(view->codes.len + 1, sizeof *habits);
     for (size_t i = 0; i < view->pairs.len; i++) {
         const struct as_reuse_pair *pair = &view->pairs.data[i];
+        if (pair->reuse >= view->codes.len)
+            continue;
         struct habit *habit = &habits[pair->reuse];
-        habit->count += pair->count;
-        habit->spatial += pair->spatial;
         if (!habit->main || habit->main->count < pair->count)
             habit->main = pair;
     }
     return habits;
 }
 
-/* Lines that leave with half of their bytes unused or more. If the neighbours come later, the order is wrong; if the same
+/* Lines that leave with half of their bytes unused or more. If it is other bytes each time, the order is wrong; if the same
  * bytes come again, the others do not belong there. */
 static void look_at_code(struct list *list, const struct as_reuse_view *view, uint32_t id, const struct habit *habit)
 {
@@ -106,7 +105,7 @@ static void look_at_code(struct list *list, const struct as_reuse_view *view, ui
         misses += code->misses[AS_REUSE_L1][cause];
     if (used > MOST_USED * line || all == 0 || !habit->main)
         return;
-    bool order = habit->spatial * 2 > habit->count;
+    bool order = code->moved * 2 > code->again;
     add(list, &(struct as_reuse_advice){.kind = order ? AS_ADVICE_LOOP_ORDER : AS_ADVICE_SPLITTING,
                                         .use = order ? habit->main->use : id,
                                         .reuse = id,
@@ -121,7 +120,7 @@ static void look_at_padding(struct list *list, const struct as_reuse_view *socke
 {
     for (size_t i = 0; i < sockets->pairs.len; i++) {
         const struct as_reuse_pair *pair = &sockets->pairs.data[i];
-        if (pair->false_sharing * 2 < pair->count)
+        if (pair->false_sharing * 2 < pair->count || pair->reuse == AS_REUSE_NO_CODE)
             continue;
         add(list, &(struct as_reuse_advice){.kind = AS_ADVICE_PADDING,
                                             .use = pair->use,
@@ -140,7 +139,8 @@ size_t as_reuse_advise(const struct as_reuse_view *threads, const struct as_reus
     if (!threads->shape->levels[AS_REUSE_L1].lines)
         return list.len;
     for (size_t i = 0; i < threads->pairs.len; i++)
-        look_at_blocking(&list, threads, &threads->pairs.data[i]);
+        if (threads->pairs.data[i].reuse != AS_REUSE_NO_CODE)
+            look_at_blocking(&list, threads, &threads->pairs.data[i]);
     struct habit *habits = habits_of(threads);
     for (size_t i = 0; i < threads->codes.len; i++)
         look_at_code(&list, threads, (uint32_t)i, &habits[i]);

@@ -27,7 +27,22 @@ static void count_pair(struct as_reuse_estimate *estimate, struct as_map *places
     pair->samples++;
 }
 
-struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses)
+static void name_pairs(struct as_reuse_estimate *estimate, const struct as_code_sites *sites)
+{
+    for (size_t i = 0; i < estimate->pairs.len; i++) {
+        struct as_estimated_pair *pair = &estimate->pairs.data[i];
+        if (pair->use >= sites->list.len || pair->reuse >= sites->list.len)
+            continue;
+        struct as_code_site use = sites->list.data[pair->use], reuse = sites->list.data[pair->reuse];
+        pair->use = use.insn;
+        pair->use_path = use.path;
+        pair->reuse = reuse.insn;
+        pair->reuse_path = reuse.path;
+    }
+}
+
+struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses,
+                                                const struct as_code_sites *sites)
 {
     struct as_reuse_estimate *estimate = as_alloc(sizeof *estimate);
     struct as_map places = {0};
@@ -47,6 +62,8 @@ struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *wat
         estimate->pairs.data[i].distance /= estimate->pairs.data[i].weight;
     if (estimate->pairs.len)
         qsort(estimate->pairs.data, estimate->pairs.len, sizeof *estimate->pairs.data, by_weight);
+    if (sites)
+        name_pairs(estimate, sites);
     as_map_free(&places);
     free(uses);
     return estimate;

@@ -3,11 +3,13 @@
 #define AS_REUSE_REUSE_ESTIMATE_H
 
 #include "base/vec.h"
+#include "reuse/code_sites.h"
 #include "reuse/reuse_watch.h"
 
 struct as_estimated_pair {
-    uint64_t use, reuse; /* instructions */
-    double weight;       /* reuses that the sampled ones stand for */
+    uint64_t use, reuse;           /* instructions … */
+    uint32_t use_path, reuse_path; /* … and the call paths that they are on; 0: unknown */
+    double weight;                 /* reuses that the sampled ones stand for */
     uint64_t samples;
     double distance; /* their mean, in accesses */
 };
@@ -20,7 +22,9 @@ struct as_reuse_estimate {
     AS_VEC(struct as_estimated_pair) pairs; /* by weight, the greatest first */
 };
 
-struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses);
+/* `sites`: what the instructions of outcomes stand for; NULL: for themselves. */
+struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses,
+                                                const struct as_code_sites *sites);
 void as_reuse_estimate_free(struct as_reuse_estimate *estimate);
 
 #endif

@@ -2,24 +2,77 @@
 #include "reuse/reuse_feed.h"
 
 #include "lens/modelled_lens.h"
+#include "reuse/reuse_fold.h"
+
+enum { STACK_REGISTER_X86 = 4, STACK_REGISTER_RISCV = 2 };
+
+struct walker {
+    uint32_t path;  /* that the thread is in; 0: unknown */
+    uint64_t stack; /* an address on its stack; 0: none seen yet */
+};
 
 struct as_reuse_feed {
+    struct as_reuse_feed_options options;
     struct as_weave *weave;
     struct as_reuse *exact;
     struct as_modelled_lens *machine;
     struct as_lens lens;
     struct as_reuse_watch *watch;
+    struct as_code_sites *sites;
+    AS_VEC(struct walker) walkers;       /* by thread number */
+    AS_VEC(struct as_data_access) coded; /* of the span under way: with sites in place of instructions */
 };
 
-static void take_span(void *context, const struct as_weave_span *span)
+static struct walker *walker_of(struct as_reuse_feed *feed, uint32_t thread)
+{
+    while (feed->walkers.len <= thread)
+        *as_vec_push(&feed->walkers) = (struct walker){0};
+    return &feed->walkers.data[thread];
+}
+
+/* The first access by way of the stack pointer tells where the stack is. */
+static void find_stack(const struct as_run_info *run, struct walker *walker, const struct as_weave_span *span)
+{
+    for (size_t i = 0; i < span->n && !walker->stack; i++) {
+        const struct as_insn *insn = run->insn(run->context, span->accesses[i].insn);
+        uint8_t stack = insn && insn->arch == AS_ARCH_X86_64 ? STACK_REGISTER_X86 : STACK_REGISTER_RISCV;
+        if (insn && insn->n_mem && insn->mem[0].base == AS_REG_INT0 + stack)
+            walker->stack = span->accesses[i].address;
+    }
+}
+
+/* Records of paths stay behind, instructions become sites. The order and the clock of the rest do not change. */
+static void code_span(struct as_reuse_feed *feed, struct as_weave_span *span)
+{
+    struct walker *walker = walker_of(feed, span->thread);
+    as_vec_clear(&feed->coded);
+    for (size_t i = 0; i < span->n; i++) {
+        struct as_data_access access = span->accesses[i];
+        if (access.kind == feed->options.path_kind) {
+            walker->path = as_code_sites_path(feed->sites, (uint64_t)access.insn << 32 | (uint32_t)access.address);
+            continue;
+        }
+        access.insn = as_code_sites_number(feed->sites, access.insn, walker->path);
+        *as_vec_push(&feed->coded) = access;
+    }
+    span->accesses = feed->coded.data;
+    span->n = feed->coded.len;
+}
+
+static void take_span(void *context, const struct as_weave_span *given)
 {
     struct as_reuse_feed *feed = context;
+    struct as_weave_span span = *given;
+    if (feed->options.run && !walker_of(feed, span.thread)->stack)
+        find_stack(feed->options.run, walker_of(feed, span.thread), &span);
+    if (feed->sites)
+        code_span(feed, &span);
     if (feed->exact)
-        as_reuse_take(feed->exact, span->thread, span->process, span->accesses, span->n);
+        as_reuse_take(feed->exact, span.thread, span.process, span.accesses, span.n);
     if (!feed->watch)
         return;
-    as_reuse_watch_before(feed->watch, span->thread, span->accesses, span->n, as_lens_time(&feed->lens));
-    as_modelled_lens_span(feed->machine, feed->weave, span);
+    as_reuse_watch_before(feed->watch, span.thread, span.accesses, span.n, as_lens_time(&feed->lens));
+    as_modelled_lens_span(feed->machine, feed->weave, &span);
 }
 
 static void end_thread(void *context, uint32_t thread)
@@ -47,7 +100,9 @@ static void make_machine(struct as_reuse_feed *feed, const struct as_reuse_feed_
 struct as_reuse_feed *as_reuse_feed_new(const struct as_reuse_feed_options *options)
 {
     struct as_reuse_feed *feed = as_alloc(sizeof *feed);
+    feed->options = *options;
     feed->exact = options->exact;
+    feed->sites = options->path_kind ? as_alloc(sizeof *feed->sites) : NULL;
     feed->weave = as_weave_new(0, &weave_ops, feed);
     if (options->watch)
         make_machine(feed, options);
@@ -61,6 +116,11 @@ void as_reuse_feed_free(struct as_reuse_feed *feed)
     as_weave_free(feed->weave);
     as_reuse_watch_free(feed->watch);
     as_modelled_lens_free(feed->machine);
+    if (feed->sites)
+        as_code_sites_free(feed->sites);
+    free(feed->sites);
+    as_vec_free(&feed->walkers);
+    as_vec_free(&feed->coded);
     free(feed);
 }
 
@@ -74,6 +134,16 @@ uint64_t as_reuse_feed_accesses(const struct as_reuse_feed *feed)
     return feed->watch ? as_lens_time(&feed->lens) : 0;
 }
 
+const struct as_code_sites *as_reuse_feed_sites(const struct as_reuse_feed *feed)
+{
+    return feed->sites;
+}
+
+uint64_t as_reuse_feed_stack(const struct as_reuse_feed *feed, uint32_t thread)
+{
+    return thread < feed->walkers.len ? feed->walkers.data[thread].stack : 0;
+}
+
 static void observe(void *self, const struct as_access_batch *batch)
 {
     as_weave_batch(((struct as_reuse_feed *)self)->weave, batch);
@@ -85,6 +155,10 @@ static void finish(void *self, FILE *out)
     as_weave_finish(feed->weave);
     if (feed->exact)
         as_reuse_finish(feed->exact);
+    if (feed->exact && feed->sites)
+        as_reuse_fold(as_reuse_all_threads(feed->exact), feed->sites);
+    if (feed->exact && feed->sites && as_reuse_all_sockets(feed->exact))
+        as_reuse_fold(as_reuse_all_sockets(feed->exact), feed->sites);
     if (feed->watch)
         as_reuse_watch_finish(feed->watch);
 }

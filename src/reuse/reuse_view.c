@@ -39,7 +39,7 @@ uint64_t as_reuse_view_bytes(const struct as_reuse_view *view)
 
 /* ---- codes and pairs ---- */
 
-static struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
+struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code)
 {
     if (__builtin_expect(code >= view->codes.len, 0)) {
         as_vec_reserve((void **)&view->codes.data, &view->codes.cap, (size_t)code + 1, sizeof *view->codes.data);
@@ -49,13 +49,16 @@ static struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
     return &view->codes.data[code];
 }
 
-static struct as_reuse_pair *pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
 {
     uint64_t key = (uint64_t)use << 32 | reuse;
     uint32_t *recent = &view->recent_pairs[(key * AS_RANDOM_STEP >> 40) % AS_REUSE_RECENT_PAIRS];
     if (*recent && view->pairs.data[*recent - 1].use == use && view->pairs.data[*recent - 1].reuse == reuse)
         return &view->pairs.data[*recent - 1];
-    uint64_t *place = as_map_put(&view->pair_index, key);
+    uint64_t *place = as_map_get(&view->pair_index, key);
+    if (!place && view->pairs.len >= AS_REUSE_PAIRS && use != AS_REUSE_NO_CODE)
+        return as_reuse_pair_of(view, AS_REUSE_NO_CODE, AS_REUSE_NO_CODE);
+    place = place ? place : as_map_put(&view->pair_index, key);
     if (!*place) {
         *as_vec_push(&view->pairs) = (struct as_reuse_pair){.use = use, .reuse = reuse};
         *place = view->pairs.len;
@@ -67,7 +70,7 @@ static struct as_reuse_pair *pair_of(struct as_reuse_view *view, uint32_t use, u
 static void count_pair(struct as_reuse_view *view, const struct as_touch *touch, const struct as_touched *touched,
                        bool spatial, bool false_sharing)
 {
-    struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
+    struct as_reuse_pair *pair = as_reuse_pair_of(view, touched->last.code, touch->code);
     uint64_t weight = UINT64_C(1) << view->scale;
     pair->count += weight;
     pair->spatial += spatial * weight;
@@ -89,16 +92,23 @@ static enum as_miss_cause cause_of(const struct as_reuse_view *view, const struc
     return touched->distance >= view->shape->levels[level].lines ? AS_MISS_CAPACITY : AS_MISS_CONFLICT;
 }
 
+/* A line leaves the L1. */
 static void count_fetched(struct as_reuse_view *view, const struct as_cached_line *line)
 {
     if (!line->key)
         return;
-    struct as_reuse_code *code = code_of(view, line->code);
+    struct as_reuse_misses *misses = as_granules_put(&view->misses, line->key - 1);
+    struct as_reuse_code *code = as_reuse_code_of(view, line->code);
     uint32_t bytes = (uint32_t)__builtin_popcountll(line->bytes);
     view->fetched++;
     view->fetched_bytes += bytes;
     code->fetched++;
     code->fetched_bytes += bytes;
+    misses->fetched_bytes += bytes;
+    code->again += misses->last != 0;
+    code->moved += misses->last && !(misses->last & line->bytes);
+    misses->used |= line->bytes;
+    misses->last = line->bytes;
 }
 
 static uint64_t bytes_of(const struct as_reuse_view *view, const struct as_touch *touch)
@@ -108,17 +118,21 @@ static uint64_t bytes_of(const struct as_reuse_view *view, const struct as_touch
     return (last - first >= 63 ? UINT64_MAX : (UINT64_C(1) << (last - first + 1)) - 1) << first;
 }
 
-static void count_miss(struct as_reuse_view *view, const struct as_touch *touch, int level, enum as_miss_cause cause)
+static void count_miss(struct as_reuse_view *view, const struct as_touch *touch, const struct as_touched *touched,
+                       int level)
 {
+    enum as_miss_cause cause = cause_of(view, touched, level);
     view->missed[level][cause]++;
-    code_of(view, touch->code)->misses[level][cause]++;
+    as_reuse_code_of(view, touch->code)->misses[level][cause]++;
     if (level != AS_REUSE_L1 && level != AS_REUSE_LLC)
         return;
     struct as_reuse_misses *misses = as_granules_put(&view->misses, touch->key);
-    if (level == AS_REUSE_L1)
-        misses->misses[cause]++;
-    else
+    if (level == AS_REUSE_LLC) {
         misses->llc++;
+        return;
+    }
+    misses->misses[cause]++;
+    misses->far_octaves += touched->kind == AS_TOUCH_REUSE ? as_distance_octave(touched->distance) : 0;
 }
 
 /* From the first level that the view simulates down, until one has the line. */
@@ -134,7 +148,7 @@ static void look_up(struct as_reuse_view *view, struct as_touch *touch, const st
             return;
         if (level == AS_REUSE_L1)
             count_fetched(view, &out);
-        count_miss(view, touch, level, cause_of(view, touched, level));
+        count_miss(view, touch, touched, level);
     }
     touch->missed = 1;
 }
@@ -210,7 +224,7 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
     if (view->shape->levels[AS_REUSE_L1].lines && !view->shape->sampled && (!view->shared || touch->missed))
         look_up(view, touch, &touched);
     if (!view->shared)
-        code_of(view, touch->code)->touches += weight;
+        as_reuse_code_of(view, touch->code)->touches += weight;
 }
 
 /* A touch needs its record and, with that, its place in the order of slots: both are asked for ahead of time. */
@@ -257,8 +271,18 @@ void as_reuse_view_thin(struct as_reuse_view *view, uint64_t threshold, uint32_t
     as_granules_each(&view->stack.uses, thin_leaf, &thinning);
 }
 
+/* What is still in the L1 was brought as well. */
+static void empty_l1(struct as_reuse_view *view)
+{
+    struct as_lru_cache *cache = &view->caches[AS_REUSE_L1];
+    for (uint64_t i = 0; cache->lines && i < cache->sets * cache->ways; i++)
+        count_fetched(view, &cache->lines[i]);
+    as_lru_cache_free(cache);
+}
+
 void as_reuse_view_end(struct as_reuse_view *view)
 {
+    empty_l1(view);
     if (view->now > view->interval_start)
         end_interval(view);
     view->counts.accesses = view->now;
@@ -284,34 +308,28 @@ void as_reuse_view_branch(struct as_reuse_view *to, struct as_reuse_view *from)
     to->interval_granules = from->interval_granules;
 }
 
-static void merge_codes(struct as_reuse_view *into, const struct as_reuse_view *from)
+void as_reuse_code_add(struct as_reuse_code *sum, const struct as_reuse_code *code)
 {
-    for (size_t i = 0; i < from->codes.len; i++) {
-        const struct as_reuse_code *code = &from->codes.data[i];
-        struct as_reuse_code *sum = code_of(into, (uint32_t)i);
-        sum->touches += code->touches;
-        sum->fetched += code->fetched;
-        sum->fetched_bytes += code->fetched_bytes;
-        for (int level = 0; level < AS_REUSE_LEVELS; level++)
-            for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-                sum->misses[level][cause] += code->misses[level][cause];
-    }
+    sum->touches += code->touches;
+    sum->fetched += code->fetched;
+    sum->fetched_bytes += code->fetched_bytes;
+    sum->again += code->again;
+    sum->moved += code->moved;
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            sum->misses[level][cause] += code->misses[level][cause];
 }
 
-static void merge_pairs(struct as_reuse_view *into, const struct as_reuse_view *from)
+void as_reuse_pair_add(struct as_reuse_pair *sum, const struct as_reuse_pair *pair)
 {
-    for (size_t i = 0; i < from->pairs.len; i++) {
-        const struct as_reuse_pair *pair = &from->pairs.data[i];
-        struct as_reuse_pair *sum = pair_of(into, pair->use, pair->reuse);
-        sum->count += pair->count;
-        sum->spatial += pair->spatial;
-        sum->false_sharing += pair->false_sharing;
-        sum->spatial_beyond += pair->spatial_beyond;
-        for (int level = 0; level < AS_REUSE_LEVELS; level++)
-            sum->beyond[level] += pair->beyond[level];
-        for (int octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
-            sum->octaves[octave] += pair->octaves[octave];
-    }
+    sum->count += pair->count;
+    sum->spatial += pair->spatial;
+    sum->false_sharing += pair->false_sharing;
+    sum->spatial_beyond += pair->spatial_beyond;
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        sum->beyond[level] += pair->beyond[level];
+    for (int octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
+        sum->octaves[octave] += pair->octaves[octave];
 }
 
 static void merge_misses(void *context, uint64_t first, void *records)
@@ -323,6 +341,9 @@ static void merge_misses(void *context, uint64_t first, void *records)
         for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
             sum->misses[cause] += misses[i].misses[cause];
         sum->llc += misses[i].llc;
+        sum->fetched_bytes += misses[i].fetched_bytes;
+        sum->far_octaves += misses[i].far_octaves;
+        sum->used |= misses[i].used;
     }
 }
 
@@ -349,7 +370,11 @@ void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from)
     into->fetched += from->fetched;
     into->fetched_bytes += from->fetched_bytes;
     into->now += from->now;
-    merge_codes(into, from);
-    merge_pairs(into, from);
+    for (size_t i = 0; i < from->codes.len; i++)
+        as_reuse_code_add(as_reuse_code_of(into, (uint32_t)i), &from->codes.data[i]);
+    for (size_t i = 0; i < from->pairs.len; i++) {
+        const struct as_reuse_pair *pair = &from->pairs.data[i];
+        as_reuse_pair_add(as_reuse_pair_of(into, pair->use, pair->reuse), pair);
+    }
     as_granules_each(&from->misses, merge_misses, into);
 }

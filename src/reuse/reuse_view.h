@@ -34,23 +34,34 @@ struct as_reuse_counts {
 struct as_reuse_code {
     uint64_t touches;
     uint64_t misses[AS_REUSE_LEVELS][AS_MISS_CAUSES];
-    uint64_t fetched, fetched_bytes; /* lines that left the L1 again, and bytes of them that were used */
+    uint64_t fetched, fetched_bytes; /* lines that it brought into the L1, and bytes of them that were used there */
+    uint64_t again, moved; /* lines of these that had been there before, and those with no byte used that was then */
+    uint32_t path;         /* see reuse_fold.h */
 };
 
+enum { AS_REUSE_NO_CODE = UINT32_MAX }; /* of both sides of the pair that stands for all that found no place */
+
 struct as_reuse_pair {
-    uint32_t use, reuse; /* codes */
+    uint32_t use, reuse;           /* codes */
+    uint32_t use_path, reuse_path; /* see reuse_fold.h … */
+    uint64_t path_count;           /* … reuses between these two */
     uint64_t count, spatial, false_sharing;
     uint64_t beyond[AS_REUSE_LEVELS]; /* reuses from further away than the level holds */
     uint64_t spatial_beyond;          /* … the first level, and from other bytes of the line */
     uint64_t octaves[AS_DISTANCE_OCTAVES];
 };
 
+/* Of a granule. */
 struct as_reuse_misses {
     uint32_t misses[AS_MISS_CAUSES]; /* of the L1, by cause */
     uint32_t llc;                    /* of the last level */
+    uint32_t fetched_bytes;          /* that were used while it was in the L1, in all; each miss brought it once */
+    uint32_t far_octaves; /* capacity and conflict: the sum of the distances' logarithms, as_distance_octave */
+    uint64_t last;        /* the bytes that were used the last time that it was in the L1 */
+    uint64_t used;        /* a bit for each byte that was used at all; of longer granules for each 1/64 */
 };
 
-enum { AS_REUSE_RECENT_PAIRS = 1 << 10 };
+enum { AS_REUSE_RECENT_PAIRS = 1 << 10, AS_REUSE_PAIRS = 1 << 18 /* of a view; further ones count as one */ };
 
 struct as_reuse_view {
     const struct as_reuse_shape *shape;
@@ -92,6 +103,10 @@ static inline uint64_t as_reuse_hash(uint64_t key)
 {
     return (key & ((UINT64_C(1) << 48) - 1)) * AS_RANDOM_STEP;
 }
+struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code);
+void as_reuse_code_add(struct as_reuse_code *sum, const struct as_reuse_code *code);
+struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse);
+void as_reuse_pair_add(struct as_reuse_pair *sum, const struct as_reuse_pair *pair);
 /* Adds counts, histograms, codes, pairs and misses. Stacks, caches and intervals stay. */
 void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from);
 uint64_t as_reuse_view_bytes(const struct as_reuse_view *view);

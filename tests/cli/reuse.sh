@@ -63,6 +63,12 @@ holds "the pair is the load and itself" \
     'd["pairs"][0]["use"] == d["pairs"][0]["reuse"] and d["pairs"][0]["reuse"]["function"] == "walk" and d["pairs"][0]["count"] == 9000' walk.json
 holds "its line" 'd["pairs"][0]["reuse"]["line"] == 11 and d["pairs"][0]["reuse"]["file"].endswith("walks.c")' walk.json
 holds "the code with its misses" 'd["code"][0]["at"]["function"] == "walk" and d["code"][0]["L1"]["capacity"] == 9000' walk.json
+holds "the path of both" 'd["pairs"][0]["use"]["path"] == d["pairs"][0]["reuse"]["path"] == ["walk"] and d["pairs"][0]["on_path"] == 9000' walk.json
+holds "the object" \
+    '[(o["kind"], o["name"], o["lines"], o["cold"], o["capacity"], o["hottest"]["misses"]) for o in d["objects"]][0] == ("global", "lines", 1000, 1000, 9000, 10)' walk.json
+holds "objects add up" 'sum(o["misses"] for o in d["objects"]) == [c["misses"] for c in d["caches"] if c["name"] == "L1"][0]' walk.json
+check_json "without paths" '"path" not in d["pairs"][0]["use"] and d["pairs"][0]["count"] == 9000' walks w walk --no-paths
+check_json "the path from the entry" 'd["pairs"][0]["use"]["path"][:2] == ["walk", "main"]' "$ASSAY" reuse --json -- ./walks w
 walks w walk --set memory.l1d.size=64K,memory.l1d.ways=16 >large.json
 holds "a larger L1 has them" '[round(c["simulated"], 2) for c in d["caches"] if c["name"] == "L1"] == [0.1]' large.json
 walks w walk --granularity 4096 >pages.json
@@ -78,10 +84,58 @@ holds "columns: the loops are in the wrong order" \
 walks k keys >keys.json
 holds "keys: 8 bytes of each line" 'd["code"][0]["line_bytes_used"] == 8' keys.json
 holds "keys: split the structure" '"structure splitting" in [a["kind"] for a in d["advice"]]' keys.json
+holds "keys: which bytes" 'd["objects"][0]["name"] == "records" and d["objects"][0]["used_bytes"] == "0-7" and d["objects"][0]["line_bytes_used"] == 8' keys.json
+
+# Blocks by the place that allocates, also before the measured part; two places that had the same memory.
+cat >blocks.c <<'END'
+#include <stdlib.h>
+struct node { struct node *next; long key, rest[6]; };
+__attribute__((noinline)) struct node *list(int n)
+{
+    struct node *first = 0;
+    for (int i = 0; i < n; i++) {
+        struct node *node = malloc(sizeof *node);
+        node->next = first;
+        first = node;
+    }
+    return first;
+}
+__attribute__((noinline)) double *vector(int n) { return calloc(n, sizeof(double)); }
+__attribute__((noinline)) long work(const struct node *first, const double *vector, int n)
+{
+    double sum = 0;
+    for (int turn = 0; turn < 5; turn++) {
+        for (const struct node *node = first; node; node = node->next)
+            __asm__ volatile("" : : "r"(node->next));
+        for (int i = 0; i < n; i++)
+            sum += vector[i];
+    }
+    return (long)sum;
+}
+int main(void)
+{
+    struct node *first = list(2000);
+    double *numbers = vector(16000);
+    return (int)work(first, numbers, 16000);
+}
+END
+gcc -O1 -g -fno-omit-frame-pointer -o blocks blocks.c
+"$ASSAY" reuse --json --allocations --from work -- ./blocks >blocks.json
+holds "blocks of both places" \
+    'sorted(o["name"].split(" < ")[0] for o in d["objects"] if o["kind"] == "blocks" and o["misses"] > 1000) == ["blocks of list at blocks.c:7", "blocks of vector at blocks.c:13"]' blocks.json
+holds "a vector is used whole, a node is not" \
+    '{o["name"].split()[2]: round(o["line_bytes_used"]) for o in d["objects"] if o["misses"] > 1000} == {"vector": 64, "list": 8}' blocks.json
+holds "their callers" 'all(" < main at blocks.c:" in o["name"] for o in d["objects"] if o["misses"] > 1000)' blocks.json
+"$ASSAY" reuse --json --from work -- ./blocks >heap.json
+holds "without the agent: the heap and a mapping" 'sum(o["misses"] for o in d["objects"] if o["kind"] in ("heap", "mapping")) > 10000' heap.json
 check "text" "$ASSAY" reuse --from walk --to finished -o text -- ./walks w
 check_same "text names the machine's caches" 1 "$(grep -c 'L1 of boom-tea: 32 KiB, 99' text)"
 check "csv" "$ASSAY" reuse --csv --from walk --to finished -o csv -- ./walks w
-check_same "csv has the bin" 1 "$(grep -c '^distance,0,512,1023,9000$' csv)"
+check_same "csv has the bin" 1 "$(grep -c '^distance,0,512,1023,9000,$' csv)"
+check_same "csv has the pair with its path" 1 \
+    "$(grep -c '^pair,0,512,1023,9000,walk at walks.c:11 \[walk\] -> walk at walks.c:11 \[walk\]$' csv)"
+check_same "csv has the object" 1 "$(grep -c '^object: capacity misses,0,[0-9]*,[0-9]*,9000,lines$' csv)"
+check_same "csv has the working set" 1 "$(grep -c '^working set,0,0,999999,' csv)"
 
 # Two threads that write neighbouring words, in turns.
 cat >sharing.c <<'END'
@@ -111,6 +165,8 @@ holds "they invalidate each other" 'd["invalidations"] > 100' sharing.json
 holds "reuses in the shared cache are false sharing" 'd["shared"]["reuses"] > 100 and d["shared"]["false_sharing"] > d["shared"]["reuses"] / 3' sharing.json
 holds "coherence misses" '[c["coherence"] > 100 for c in d["caches"] if c["name"] == "L1"] == [True]' sharing.json
 holds "padding would help" 'd["advice"][0]["kind"] == "padding" and d["advice"][0]["use"]["function"] == "work"' sharing.json
+holds "misses of the words by object" '[o["coherence"] > 100 for o in d["objects"] if o["name"] == "words"] == [True]' sharing.json
+holds "stacks by thread" '{"stack of thread 1", "stack of thread 2"} <= {o["name"] for o in d["objects"]}' sharing.json
 holds "threads add up" 'sum(t["reuses"] for t in d["by_thread"]) == d["reuses"]' sharing.json
 holds "each touch is one thing" 'd["touches"] == d["reuses"] + d["cold"] + d["after_invalidation"]' sharing.json
 "$ASSAY" reuse --json --window 1000 --granularity 8 -- ./sharing >words.json

@@ -1,0 +1,142 @@
+/* Reuse distances as CSV: one table, in which `what` says what a row is. See reuse_show.h. */
+#include "base/csv.h"
+#include "cmd/reuse_show.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* `name` goes last, quoted where it has to be. */
+static void print_row(FILE *out, const char *what, uint32_t thread, uint64_t lo, uint64_t hi, double value,
+                      const char *name)
+{
+    struct as_str quoted = {0};
+    as_csv_add_text(&quoted, name, 0);
+    fprintf(out, "%s,%u,%" PRIu64 ",%" PRIu64 ",%.15g,%s\n", what, thread, lo, hi, value, as_str_get(&quoted));
+    as_str_free(&quoted);
+}
+
+static void csv_histogram(FILE *out, const char *what, uint32_t thread, const struct as_distances *distances)
+{
+    uint64_t octaves[AS_DISTANCE_OCTAVES];
+    as_distances_octaves(distances, octaves);
+    for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
+        if (octaves[i])
+            print_row(out, what, thread, as_distance_octave_low(i), as_distance_octave_low(i + 1) - 1,
+                      (double)octaves[i], "");
+}
+
+static void csv_curve(const struct as_reuse_shown *shown, FILE *out)
+{
+    uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
+    for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
+        uint64_t bytes = lines << shown->options->shape.shift;
+        print_row(out, "miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, false, lines), "");
+        if (lines > granules)
+            break;
+    }
+}
+
+static void csv_pairs(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_view *view, const char *what)
+{
+    enum { MOST = 200 };
+    const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(view);
+    for (size_t i = 0; i < view->pairs.len && i < MOST; i++) {
+        char *use = as_reuse_place_text(shown, sorted[i]->use), *reuse = as_reuse_place_text(shown, sorted[i]->reuse);
+        char *from = as_reuse_path_text(shown, sorted[i]->use_path),
+             *to = as_reuse_path_text(shown, sorted[i]->reuse_path);
+        char *name = as_format("%s [%s] -> %s [%s]", use, from, reuse, to);
+        for (uint32_t octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
+            if (sorted[i]->octaves[octave])
+                print_row(out, what, 0, as_distance_octave_low(octave), as_distance_octave_low(octave + 1) - 1,
+                          (double)sorted[i]->octaves[octave], name);
+        free(name);
+        free(use);
+        free(reuse);
+        free(from);
+        free(to);
+    }
+    free(sorted);
+}
+
+static void csv_causes(FILE *out, const char *what, const uint64_t misses[AS_MISS_CAUSES], uint64_t lo, uint64_t hi,
+                       const char *name)
+{
+    for (int cause = 0; cause < AS_MISS_CAUSES; cause++) {
+        char *label = as_format("%s: %s misses", what, as_miss_cause_names[cause]);
+        if (misses[cause])
+            print_row(out, label, 0, lo, hi, (double)misses[cause], name);
+        free(label);
+    }
+}
+
+static void csv_codes(const struct as_reuse_shown *shown, FILE *out)
+{
+    enum { MOST = 200 };
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
+    size_t n;
+    uint32_t *codes = as_reuse_sorted_codes(all, AS_REUSE_L1, &n);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        const struct as_reuse_code *code = &all->codes.data[codes[i]];
+        struct as_reuse_place place = as_reuse_place_of(shown, codes[i]);
+        char *text = as_reuse_place_text(shown, codes[i]);
+        csv_causes(out, "code", code->misses[AS_REUSE_L1], place.address, place.address, text);
+        if (code->fetched)
+            print_row(out, "code: bytes used of a line", 0, place.address, place.address,
+                      (double)code->fetched_bytes / (double)code->fetched, text);
+        free(text);
+    }
+    free(codes);
+}
+
+static void csv_objects(const struct as_reuse_shown *shown, FILE *out)
+{
+    for (size_t i = 0; shown->objects && i < shown->objects->list.len; i++) {
+        const struct as_reuse_object *object = &shown->objects->list.data[i];
+        csv_causes(out, "object", object->misses, object->start, object->end, object->name);
+        print_row(out, "object: bytes used of a line", 0, object->start, object->end, as_reuse_object_used(object),
+                  object->name);
+    }
+}
+
+static void csv_working_set(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *view = as_reuse_working_view(shown);
+    for (size_t i = 0; view && i < view->working_set.len; i++)
+        print_row(out, "working set", 0, i * shown->options->shape.interval,
+                  (i + 1) * shown->options->shape.interval - 1,
+                  (double)((uint64_t)view->working_set.data[i] << shown->options->shape.shift), "");
+}
+
+static void csv_exact(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *sockets = as_reuse_all_sockets(shown->exact);
+    csv_histogram(out, "distance", 0, &all->distances);
+    csv_histogram(out, "time", 0, &all->times);
+    for (size_t i = 0; i < as_reuse_count_threads(shown->exact); i++) {
+        const struct as_reuse_thread *thread = as_reuse_get_thread(shown->exact, i);
+        csv_histogram(out, "distance", thread->number, &thread->view->distances);
+        csv_histogram(out, "time", thread->number, &thread->view->times);
+    }
+    if (sockets) {
+        csv_histogram(out, "shared distance", 0, &sockets->distances);
+        csv_histogram(out, "shared time", 0, &sockets->times);
+    }
+    csv_curve(shown, out);
+    csv_pairs(shown, out, all, "pair");
+    if (sockets)
+        csv_pairs(shown, out, sockets, "shared pair");
+    csv_codes(shown, out);
+    csv_objects(shown, out);
+    csv_working_set(shown, out);
+}
+
+void as_reuse_show_csv(const struct as_reuse_shown *shown, FILE *out)
+{
+    fprintf(out, "what,thread,lo,hi,value,name\n");
+    if (shown->estimate) {
+        csv_histogram(out, "estimated distance", 0, &shown->estimate->distances);
+        csv_histogram(out, "estimated time", 0, &shown->estimate->times);
+    }
+    if (shown->exact)
+        csv_exact(shown, out);
+}

@@ -1,0 +1,51 @@
+/* Misses by what they are misses of: globals, blocks by the place that allocated them, mappings, stacks by thread. From the
+ * counts by line that the exact analysis keeps. */
+#ifndef AS_CMD_REUSE_OBJECTS_H
+#define AS_CMD_REUSE_OBJECTS_H
+
+#include "model/guest_memory.h"
+#include "reuse/reuse.h"
+#include "reuse/reuse_feed.h"
+
+enum as_reuse_object_kind {
+    AS_OBJECT_GLOBAL,
+    AS_OBJECT_BLOCKS, /* of one place that allocates */
+    AS_OBJECT_HEAP,   /* the break, and what of it is of no block that is known */
+    AS_OBJECT_MAPPING,
+    AS_OBJECT_STACK,
+    AS_OBJECT_UNKNOWN,
+    AS_OBJECT_KINDS
+};
+extern const char *const as_reuse_object_kinds[AS_OBJECT_KINDS];
+
+struct as_reuse_object {
+    enum as_reuse_object_kind kind;
+    uint32_t process, site; /* site: AS_OBJECT_BLOCKS */
+    char *name;             /* "matrix", "blocks of load at main.c:12" */
+    char *module;           /* "" where there is none */
+    uint64_t start, end;    /* 0 where it is not one piece */
+    uint64_t lines;         /* that missed */
+    uint64_t misses[AS_MISS_CAUSES], llc;
+    uint64_t fetched_bytes, far_octaves;
+    double bytes[64];            /* by byte of a line: misses of lines of which that byte was used */
+    uint64_t hottest, hottest_n; /* the line with the most misses, and how many */
+    char *hottest_name;          /* "matrix[3].key", "+0x40" */
+};
+
+struct as_reuse_objects {
+    AS_VEC(struct as_reuse_object) list; /* most misses first */
+};
+
+void as_reuse_objects_make(struct as_reuse_objects *objects, const struct as_reuse *exact, uint32_t shift,
+                           struct as_guest_memory *memory, const struct as_reuse_feed *feed);
+void as_reuse_objects_free(struct as_reuse_objects *objects);
+
+uint64_t as_reuse_object_misses(const struct as_reuse_object *object);
+/* Bytes of a line that were used while it was in the L1, on average; of 64, or of 64 parts of longer lines. */
+double as_reuse_object_used(const struct as_reuse_object *object);
+/* The middle distance of its capacity and conflict misses, as a power of two; 0: there are none. */
+uint64_t as_reuse_object_distance(const struct as_reuse_object *object);
+/* The bytes that were used in more than a tenth of the misses: "0-7 32-39". The caller frees. */
+char *as_reuse_object_bytes(const struct as_reuse_object *object);
+
+#endif

@@ -1,0 +1,65 @@
+/* Instructions on call paths as numbers, and views folded by instruction. */
+#include "reuse/reuse_fold.h"
+
+#include "unit.h"
+
+static void numbers(void **state)
+{
+    struct as_code_sites *sites = as_alloc(sizeof *sites);
+    uint32_t here = as_code_sites_path(sites, 7), there = as_code_sites_path(sites, 9);
+    assert_true(here && there && here != there && as_code_sites_path(sites, 7) == here);
+    assert_int_equal(as_code_sites_number(sites, 0, 0), 0);
+    assert_int_equal(as_code_sites_number(sites, 5, here), 1);
+    assert_int_equal(as_code_sites_number(sites, 5, there), 2);
+    for (uint32_t i = 0; i < 100000; i++)
+        as_code_sites_number(sites, i, here);
+    assert_int_equal(as_code_sites_number(sites, 5, here), 1);
+    assert_int_equal(as_code_sites_number(sites, 5, there), 2);
+    assert_true(sites->list.data[2].insn == 5 && sites->list.data[2].path == there);
+    as_code_sites_free(sites);
+    free(sites);
+}
+
+/* More paths than are kept: what comes beyond is the instruction's without a path. */
+static void too_many(void **state)
+{
+    struct as_code_sites *sites = as_alloc(sizeof *sites);
+    for (uint32_t i = 0; i < AS_CODE_SITES; i++)
+        as_code_sites_number(sites, 1, i + 1);
+    uint32_t number = as_code_sites_number(sites, 1, AS_CODE_SITES + 1);
+    assert_int_equal(number, as_code_sites_number(sites, 1, AS_CODE_SITES + 2));
+    assert_true(sites->list.data[number].insn == 1 && sites->list.data[number].path == 0);
+    as_code_sites_free(sites);
+    free(sites);
+}
+
+/* Two paths of one instruction: sums are of both, the path is the one with more. */
+static void fold(void **state)
+{
+    struct as_code_sites *sites = as_alloc(sizeof *sites);
+    struct as_reuse_shape shape = {.shift = 6, .interval = 1000};
+    struct as_reuse_view *view = as_alloc(sizeof *view);
+    uint32_t few = as_code_sites_number(sites, 5, 1), many = as_code_sites_number(sites, 5, 2);
+    as_reuse_view_init(view, &shape, false, AS_REUSE_LLC, AS_REUSE_L2);
+    as_reuse_code_of(view, few)->misses[AS_REUSE_L1][AS_MISS_COLD] = 3;
+    as_reuse_code_of(view, many)->misses[AS_REUSE_L1][AS_MISS_COLD] = 30;
+    as_reuse_pair_of(view, few, many)->count = 2;
+    as_reuse_pair_of(view, many, many)->count = 20;
+    as_reuse_fold(view, sites);
+    assert_int_equal(view->codes.data[5].misses[AS_REUSE_L1][AS_MISS_COLD], 33);
+    assert_int_equal(view->codes.data[5].path, 2);
+    assert_int_equal(view->pairs.len, 1);
+    const struct as_reuse_pair *pair = &view->pairs.data[0];
+    assert_true(pair->use == 5 && pair->reuse == 5 && pair->count == 22 && pair->path_count == 20);
+    assert_true(pair->use_path == 2 && pair->reuse_path == 2);
+    as_reuse_view_free(view);
+    as_code_sites_free(sites);
+    free(sites);
+    free(view);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(too_many), cmocka_unit_test(fold)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
