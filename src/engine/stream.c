@@ -304,7 +304,8 @@ static void start_block(struct as_stream *stream, struct as_block *block)
 
 static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t *args)
 {
-    if (stream->sink->syscall && (stream->told || stream->sink->all_calls)) /* it belongs to the instruction before it */
+    if (stream->sink->syscall &&
+        (stream->told || stream->sink->all_calls)) /* it belongs to the instruction before it */
         stream->sink->syscall(stream->context, &stream->thread, number, args);
     if (number != sigreturn_numbers[stream->thread.image->arch])
         return;
