@@ -442,6 +442,7 @@ static int run_program(const struct stat_options *options, char **argv)
     bool ok = open_hearers(&hearers, options, &err) && as_output_open(&output, options->output, &err);
     engine_options.stdout_to_stderr = options->json && !options->output;
     engine_options.blocks_only = !options->check && !hearers.accesses;
+    engine_options.stacks = hearers.calls != NULL;
     engine_options.observed = hearers.accesses != NULL;
     engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;

@@ -1,8 +1,14 @@
 /* See tracker.h. Calls and returns go straight to the shadow stack. A jump or taken branch matters only if it leaves
- * its block's function; the extents of functions come from the symbols and are cached for each block. */
+ * its block's function; the extents of functions come from the symbols and are cached for each block.
+ *
+ * A return whose slot (callpath.h) is on no frame of the thread's stack, or a jump after the stack pointer got a value from
+ * elsewhere, switches to another stack. Calls never do: a function that is called on another stack (Go's systemstack) is
+ * still called.
+ */
 #include "count/tracker.h"
 
 #include "base/vec.h"
+#include "count/waiting_stacks.h"
 
 struct extent {
     uint64_t start, size; /* size 0: not asked yet, or unknown */
@@ -18,6 +24,8 @@ struct thread_calls {
     size_t image; /* index of tracker->images */
     struct as_callpath *path, *at_fork;
     bool signal_arrived;
+    bool moved;             /* the stack pointer came from elsewhere since the last call or return */
+    uint64_t pointer, slot; /* the stack pointer since then; where the link register was loaded from. 0: unknown */
     uint64_t interrupted;
 };
 
@@ -25,6 +33,8 @@ struct as_call_tracker {
     AS_VEC(struct image_calls) images;
     AS_VEC(struct thread_calls) threads; /* by number - 1 */
     AS_VEC(struct extent) extents;       /* by block index */
+    struct as_stacks stacks;
+    struct as_stack_switches switches;
 };
 
 static const uint32_t fork_numbers[AS_ARCH_COUNT][4] = {
@@ -55,6 +65,7 @@ void as_call_tracker_free(struct as_call_tracker *tracker)
     as_vec_free(&tracker->images);
     as_vec_free(&tracker->threads);
     as_vec_free(&tracker->extents);
+    as_stacks_free(&tracker->stacks);
     free(tracker);
 }
 
@@ -114,20 +125,6 @@ static const struct extent *extent_of(struct as_call_tracker *tracker, const str
     return extent;
 }
 
-static bool follow_jump(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_callpath *path,
-                        const struct as_block_exec *exec)
-{
-    const struct extent *extent = extent_of(tracker, thread->image, exec->block);
-    if (extent->size == 0 || exec->next - extent->start < extent->size)
-        return false;
-    uint64_t entry = function_of((void *)thread->image, exec->next);
-    if (entry == exec->next)
-        as_callpath_tail(path, entry);
-    else
-        as_callpath_land(path, entry);
-    return true;
-}
-
 uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_thread *thread,
                                const struct as_block_exec *exec)
 {
@@ -144,23 +141,180 @@ uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_
     return as_callpath_node(calls->path);
 }
 
+/* ---- stacks ---- */
+
+static struct as_stack_owner owner_of(const struct as_thread *thread, const struct thread_calls *calls)
+{
+    return (struct as_stack_owner){.process = thread->process, .image = calls->image};
+}
+
+/* The address of the last access of an instruction of the block; 0: not recorded. */
+static uint64_t accessed_by(const struct as_block_exec *exec, int16_t index)
+{
+    for (size_t i = exec->n_words; i-- > 0;)
+        if (as_access_index(exec->words[i]) == (uint32_t)index)
+            return as_access_address(exec->words[i]);
+    return 0;
+}
+
+/* The stack pointer, by the first access relative to it from instruction `first` on; 0: there is none. */
+static uint64_t pointer_in(const struct as_block_exec *exec, uint32_t first)
+{
+    for (size_t i = 0; i < exec->n_words; i++) {
+        uint32_t index = as_access_index(exec->words[i]);
+        const struct as_insn *insn = index < exec->end ? exec->block->insns[index] : NULL;
+        if (index >= first && insn && insn->n_mem == 1 && insn->mem[0].index == AS_REG_NONE &&
+            insn->mem[0].base == as_insn_stack_pointer(insn))
+            return as_access_address(exec->words[i]) - (uint64_t)insn->mem[0].disp;
+    }
+    return 0;
+}
+
+static void note_stack(struct thread_calls *calls, const struct as_block_exec *exec)
+{
+    int16_t at = exec->block->stack_at;
+    if (at < 0 && !calls->moved)
+        return;
+    uint64_t pointer = pointer_in(exec, (uint32_t)(at + 1));
+    calls->pointer = at >= 0 || pointer ? pointer : calls->pointer;
+    calls->moved = true;
+}
+
+/* RISC-V: where a function keeps its return address. */
+static void note_link(struct thread_calls *calls, const struct as_block_exec *exec)
+{
+    const struct as_block *block = exec->block;
+    if (block->link_at < 0 || block->insns[0]->arch != AS_ARCH_RISCV64)
+        return;
+    for (size_t i = 0; i < exec->n_words; i++) {
+        uint32_t index = as_access_index(exec->words[i]);
+        if (index >= exec->end || !as_insn_is_link(block->insns[index]))
+            continue;
+        if (block->insns[index]->flags & AS_INSN_STORE)
+            as_callpath_set_slot(calls->path, as_access_address(exec->words[i]));
+        else
+            calls->slot = as_access_address(exec->words[i]);
+    }
+}
+
+static void forget_stack(struct thread_calls *calls)
+{
+    calls->moved = false;
+    calls->pointer = calls->slot = 0;
+}
+
+/* The thread goes on with another stack. */
+static void go_to(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
+                  struct as_callpath *path)
+{
+    as_stacks_put(&tracker->stacks, owner_of(thread, calls), calls->path);
+    calls->path = path;
+    tracker->switches.count++;
+}
+
+/* … that nothing is known of. */
+static void begin_stack(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
+                        uint64_t next)
+{
+    uint64_t entry = function_of((void *)thread->image, next);
+    tracker->switches.begun++;
+    tracker->switches.unknown += entry != next;
+    go_to(tracker, thread, calls, as_callpath_new(tracker->images.data[calls->image].tree, entry));
+}
+
+static void follow_return(struct as_call_tracker *tracker, const struct as_thread *thread,
+                          const struct as_block_exec *exec)
+{
+    struct thread_calls *calls = calls_of(tracker, thread);
+    uint64_t slot = thread->image->arch == AS_ARCH_X86_64 ? accessed_by(exec, exec->block->link_at) : calls->slot;
+    bool moved = calls->moved;
+    struct as_callpath *other;
+    forget_stack(calls);
+    if (slot && as_callpath_return_through(calls->path, exec->next, slot, false))
+        return;
+    other = slot ? as_stacks_take_return(&tracker->stacks, owner_of(thread, calls), exec->next, slot) : NULL;
+    if (other)
+        go_to(tracker, thread, calls, other);
+    else if (moved && slot && as_callpath_top_slot(calls->path))
+        begin_stack(tracker, thread, calls, exec->next);
+    else
+        as_callpath_return(calls->path, exec->next);
+}
+
+/* A jump after the stack pointer came from elsewhere. False: on the same stack, as far as can be known. */
+static bool jump_to_stack(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
+                          uint64_t next)
+{
+    enum { FRAME = 4096 }; /* what a function moves its stack pointer by and jumps on (the lazy resolver) */
+    struct as_stack_owner owner = owner_of(thread, calls);
+    uint64_t entry = function_of((void *)thread->image, next), top = as_callpath_top_slot(calls->path);
+    struct as_callpath *other = NULL;
+    if (!top || (calls->pointer && top - calls->pointer < FRAME))
+        return false;
+    if (calls->slot)
+        other = as_stacks_take_return(&tracker->stacks, owner, next, calls->slot);
+    if (!other && entry != next && (other = as_stacks_take_near(&tracker->stacks, owner, next, calls->pointer)))
+        as_callpath_return(other, next);
+    if (!other && entry != next && as_callpath_slot_of(calls->path, entry))
+        return false; /* longjmp */
+    if (!other && entry != next && (other = as_stacks_take_function(&tracker->stacks, owner, entry)))
+        as_callpath_land(other, entry);
+    if (other)
+        go_to(tracker, thread, calls, other);
+    else
+        begin_stack(tracker, thread, calls, next);
+    return true;
+}
+
+static bool follow_jump(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
+                        const struct as_block_exec *exec)
+{
+    const struct extent *extent = extent_of(tracker, thread->image, exec->block);
+    if (extent->size == 0 || exec->next - extent->start < extent->size)
+        return false;
+    bool switched = calls->moved && jump_to_stack(tracker, thread, calls, exec->next);
+    forget_stack(calls);
+    if (switched)
+        return true;
+    uint64_t entry = function_of((void *)thread->image, exec->next);
+    if (entry == exec->next)
+        as_callpath_tail(calls->path, entry);
+    else
+        as_callpath_land(calls->path, entry);
+    return true;
+}
+
+static void follow_call(struct as_call_tracker *tracker, const struct as_thread *thread,
+                        const struct as_block_exec *exec)
+{
+    const struct as_block *block = exec->block;
+    struct thread_calls *calls = calls_of(tracker, thread);
+    forget_stack(calls);
+    as_callpath_call(calls->path, block->insns[block->n - 1]->address, block->end, exec->next);
+    if (thread->image->arch == AS_ARCH_X86_64 && exec->next != block->end)
+        as_callpath_set_slot(calls->path, accessed_by(exec, block->link_at));
+}
+
 bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
                          const struct as_block_exec *exec)
 {
-    const struct as_block *block = exec->block;
-    struct as_callpath *path = calls_of(tracker, thread)->path;
-    if (!exec->taken || !exec->next || !path)
+    struct thread_calls *calls = calls_of(tracker, thread);
+    if (!calls->path)
         return false;
-    switch ((enum as_class)block->last_class) {
+    note_stack(calls, exec);
+    note_link(calls, exec);
+    if (!exec->taken || !exec->next)
+        return false;
+    switch ((enum as_class)exec->block->last_class) {
     case AS_CLASS_CALL:
     case AS_CLASS_CALL_INDIRECT:
-        as_callpath_call(path, block->insns[block->n - 1]->address, block->end, exec->next);
+        follow_call(tracker, thread, exec);
         return true;
     case AS_CLASS_RETURN:
-        as_callpath_return(path, exec->next);
+        follow_return(tracker, thread, exec);
         return true;
     default:
-        return follow_jump(tracker, thread, path, exec);
+        return follow_jump(tracker, thread, calls, exec);
     }
 }
 
@@ -194,6 +348,8 @@ void as_call_tracker_forget(struct as_call_tracker *tracker)
         free_thread(&tracker->threads.data[i]);
         tracker->threads.data[i].image = image;
     }
+    as_stacks_free(&tracker->stacks);
+    tracker->stacks = (struct as_stacks){0};
 }
 
 size_t as_call_tracker_count_images(const struct as_call_tracker *tracker)
@@ -214,4 +370,9 @@ const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tr
 size_t as_call_tracker_image_of(const struct as_call_tracker *tracker, const struct as_thread *thread)
 {
     return tracker->threads.data[thread->number - 1].image;
+}
+
+struct as_stack_switches as_call_tracker_switches(const struct as_call_tracker *tracker)
+{
+    return tracker->switches;
 }

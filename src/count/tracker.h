@@ -18,12 +18,19 @@ void as_call_tracker_thread_start(struct as_call_tracker *tracker, const struct 
 void as_call_tracker_thread_end(struct as_call_tracker *tracker, const struct as_thread *thread);
 uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_thread *thread,
                                const struct as_block_exec *exec);
-/* Returns whether the path may be another one now; not where the transfer was not taken. */
+/* Returns whether the path may be another one now. Needed where the transfer was taken, or as_block_touches_stack. */
 bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
                          const struct as_block_exec *exec);
 void as_call_tracker_syscall(struct as_call_tracker *tracker, const struct as_thread *thread, uint32_t number);
 void as_call_tracker_signal(struct as_call_tracker *tracker, const struct as_thread *thread, uint64_t interrupted);
 void as_call_tracker_signal_return(struct as_call_tracker *tracker, const struct as_thread *thread);
+
+/* How often a thread went on with another stack (coroutines, goroutines, fibres), and how many paths began with that: in
+ * an unknown caller where control did not come to the entry of a function. */
+struct as_stack_switches {
+    uint64_t count, begun, unknown;
+};
+struct as_stack_switches as_call_tracker_switches(const struct as_call_tracker *tracker);
 
 /* Part of the run was left out: no thread's path is known any more. Each begins anew where it is seen next. */
 void as_call_tracker_forget(struct as_call_tracker *tracker);

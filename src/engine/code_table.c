@@ -192,6 +192,7 @@ static struct as_block *intern_block(struct as_code_table *table, const struct a
             return known;
         }
     sum_up(block);
+    as_block_find_stack(block);
     find_hints(block);
     if (holds_landmark(image, block))
         block->flags |= AS_BLOCK_LANDMARK;

@@ -64,6 +64,9 @@ const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, u
  * transfer, a rep instruction or at the end of a page. */
 bool as_block_may_be_second_try(const struct as_block *block);
 
+/* Finds link_at and stack_at (block_stack.c). */
+void as_block_find_stack(struct as_block *block);
+
 /* A landmark lies at an address of an image. Blocks that are added afterwards know it. */
 void as_sites_add(struct as_sites *sites, uint64_t address, uint32_t landmark);
 

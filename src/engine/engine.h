@@ -72,12 +72,20 @@ struct as_block {
     uint32_t loads, stores, load_accesses, store_accesses;
     uint8_t last_class;    /* enum as_class of its last instruction */
     uint8_t outcome;       /* enum as_outcome of its last instruction */
+    int16_t link_at;       /* index of the last instruction that stores or loads a return address; -1: none */
+    int16_t stack_at;      /* … that gives the stack pointer a value which is not relative to the old one; -1: none */
     int32_t last_sure;     /* index of the last instruction that always accesses memory; -1: none */
     struct as_hint *hints; /* those with a known address */
     uint32_t n_hints;
     struct as_block *next_alike; /* in the code table's chain */
     const struct as_insn *insns[];
 };
+
+/* Whether an execution of the block matters to call paths even where control goes straight on. */
+static inline bool as_block_touches_stack(const struct as_block *block)
+{
+    return (block->link_at & block->stack_at) >= 0; /* -1: neither */
+}
 
 /* A guest thread. Numbers count from 1 in order of appearance over all processes. A thread that executes another
  * program starts anew, with another image, under the same number. */
@@ -131,6 +139,10 @@ static inline struct as_accesses as_accesses_of(const struct as_block_exec *exec
 /* The accesses of a kind that the decoder expects of an instruction that does not vary. */
 uint32_t as_insn_count_accesses(const struct as_insn *insn, uint8_t kind);
 
+bool as_insn_is_link(const struct as_insn *insn);          /* it stores or loads a return address */
+bool as_insn_moves_pointer(const struct as_insn *insn);    /* the stack pointer gets a value from elsewhere */
+uint8_t as_insn_stack_pointer(const struct as_insn *insn); /* the register, of its architecture */
+
 bool as_accesses_next(struct as_accesses *accesses, struct as_access *access);
 
 /* Whether each word of an execution is one access, and would be with any addresses: then the heads of the words say all
@@ -140,6 +152,10 @@ enum { AS_ACCESS_ADDRESS_BITS = 48 };
 static inline uint16_t as_access_head(uint64_t word)
 {
     return (uint16_t)(word >> AS_ACCESS_ADDRESS_BITS);
+}
+static inline uint32_t as_access_index(uint64_t word) /* of the instruction in its block */
+{
+    return (uint32_t)(word >> AS_ACCESS_ADDRESS_BITS & 511);
 }
 static inline uint64_t as_access_address(uint64_t word)
 {
@@ -191,6 +207,7 @@ struct as_engine_options {
     bool no_follow;                   /* programs that the program executes run untraced */
     char *const *environment;         /* the program's; NULL: ours */
     bool blocks_only;       /* leave out the accesses that the code tells: much faster, as_accesses then sees few */
+    bool stacks;            /* … but not those that tell the stacks of call paths apart */
     bool observed;          /* other threads of ours work on what the sink is given, and need the processors too */
     const char *debug_path; /* see struct as_space_options */
     void (*tick)(void *tick_context); /* called now and then, for progress; may be NULL */

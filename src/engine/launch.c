@@ -85,6 +85,7 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
     wire->follow_exec = !options->no_follow;
     wire->window = options->window;
     as_gear_prepare(wire, options->regions, options->blocks_only);
+    wire->stacks = options->stacks;
     as_pace_prepare(wire, options);
     wire->header_size = sizeof *wire;
     wire->version = AS_WIRE_VERSION;

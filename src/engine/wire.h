@@ -31,7 +31,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 4,
+    AS_WIRE_VERSION = 5,
     AS_WIRE_LANES = 4096,     /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,     /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 16 * 4096, /* words: 512 KiB a lane, touched only where the lane is used */
@@ -127,6 +127,7 @@ struct as_wire_header {
     uint32_t version, header_size;
     uint32_t gated;                   /* recording is switched while the program runs: threads look at their gates */
     _Atomic uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
+    uint32_t stacks;                  /* … and of those that tell the stacks of call paths apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
     uint64_t quantum; /* cycles that threads may be apart, kept by their budgets (stop_at); 0: no limit */
     uint64_t window;  /* instructions that a thread may run ahead of its process's slowest; 0: no limit */

@@ -748,7 +748,7 @@ static void run_block(struct as_model *model, struct as_thread *thread, const st
         model->instructions += as_block_exec_count(exec);
     if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
         as_targets_note(&model->leaders, exec->block->image, exec->next);
-    if (exec->taken && as_call_tracker_end(model->calls, thread, exec))
+    if ((exec->taken || as_block_touches_stack(exec->block)) && as_call_tracker_end(model->calls, thread, exec))
         own->path = 0;
 }
 

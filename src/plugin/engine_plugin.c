@@ -194,9 +194,14 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     uint32_t block = as_code_report_block(tb, n, recorded);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n, recorded, watched), QEMU_PLUGIN_CB_NO_REGS,
                                          (void *)((uintptr_t)block << COUNT_BITS | n));
+    bool stacks = as_plugin.wire->stacks, moved = false;
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        if (recorded || as_insn_varies(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+        const uint8_t *bytes = qemu_plugin_insn_data(insn);
+        size_t size = qemu_plugin_insn_size(insn);
+        bool tells = stacks && (moved || as_insn_links(as_plugin.arch, bytes, size));
+        moved = moved || (stacks && as_insn_moves_stack(as_plugin.arch, bytes, size));
+        if (recorded || tells || as_insn_varies(as_plugin.arch, bytes, size))
             qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                              (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
     }

@@ -85,3 +85,67 @@ bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size)
 {
     return arch == AS_ARCH_X86_64 ? x86_hints(bytes, size) : riscv_hints(bytes, size);
 }
+
+/* mov and lea to rsp, exchanges with it. */
+static bool x86_moves_stack(const uint8_t *bytes, size_t size)
+{
+    enum { REX_W = 0x48, REX_R = 4, REX_B = 1, REX_KIND = 0xf8, SP = 4, MOV_TO = 0x8b, MOV_FROM = 0x89, LEA = 0x8d };
+    enum { XCHG = 0x87, XCHG_RAX_RSP = 0x94 };
+    size_t prefixes = prefix_length(bytes, size);
+    if (prefixes == 0 || prefixes + 1 > size || (bytes[prefixes - 1] & REX_KIND) != REX_W)
+        return false;
+    uint8_t rex = bytes[prefixes - 1], opcode = bytes[prefixes], modrm = prefixes + 1 < size ? bytes[prefixes + 1] : 0;
+    bool is_reg = !(rex & REX_R) && (modrm >> 3 & 7) == SP;
+    bool is_rm = !(rex & REX_B) && modrm >> 6 == 3 && (modrm & 7) == SP;
+    return ((opcode == MOV_TO || opcode == LEA || opcode == XCHG) && is_reg) ||
+           ((opcode == MOV_FROM || opcode == XCHG) && is_rm) || (opcode == XCHG_RAX_RSP && !(rex & REX_B));
+}
+
+static uint32_t rv_word(const uint8_t *bytes, size_t size)
+{
+    return (uint32_t)(bytes[0] | bytes[1] << 8) | (size == 4 ? (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : 0);
+}
+
+enum { RV_LD = 0x3003, RV_SD = 0x3023, RV_ADDI = 0x13, RV_SHAPE = 0x707f, RV_LINK = 1, RV_SP = 2 };
+enum { RVC_LDSP = 0x6002, RVC_SDSP = 0xe002, RVC_MV = 0x8002, RVC_SHAPE = 0xe003 };
+
+/* ld sp, …; mv sp, … */
+static bool riscv_moves_stack(const uint8_t *bytes, size_t size)
+{
+    uint32_t word = rv_word(bytes, size), rd = word >> 7 & 31, rs1 = word >> 15 & 31;
+    if (size == 2)
+        return rd == RV_SP && (word & RVC_SHAPE) == RVC_MV && (word >> 2 & 31) != 0;
+    return rd == RV_SP && ((word & RV_SHAPE) == RV_LD || ((word & RV_SHAPE) == RV_ADDI && rs1 != RV_SP));
+}
+
+bool as_insn_moves_stack(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    return arch == AS_ARCH_X86_64 ? x86_moves_stack(bytes, size) : riscv_moves_stack(bytes, size);
+}
+
+/* Calls and returns. */
+static bool x86_links(const uint8_t *bytes, size_t size)
+{
+    enum { CALL = 0xe8, GROUP5 = 0xff, CALL_INDIRECT = 2, CALL_FAR = 3, RETURN_POP = 0xc2, RETURN_KIND = 0xf6 };
+    size_t prefixes = prefix_length(bytes, size);
+    uint8_t opcode = prefixes < size ? bytes[prefixes] : 0;
+    uint8_t extension = prefixes + 1 < size ? bytes[prefixes + 1] >> 3 & 7 : 0;
+    return opcode == CALL || (opcode & RETURN_KIND) == RETURN_POP ||
+           (opcode == GROUP5 && (extension == CALL_INDIRECT || extension == CALL_FAR));
+}
+
+/* ld ra, …; sd ra, … */
+static bool riscv_links(const uint8_t *bytes, size_t size)
+{
+    uint32_t word = rv_word(bytes, size), rd = word >> 7 & 31;
+    if (size == 2)
+        return ((word & RVC_SHAPE) == RVC_LDSP && rd == RV_LINK) ||
+               ((word & RVC_SHAPE) == RVC_SDSP && (word >> 2 & 31) == RV_LINK);
+    return ((word & RV_SHAPE) == RV_LD && rd == RV_LINK) ||
+           ((word & RV_SHAPE) == RV_SD && (word >> 20 & 31) == RV_LINK);
+}
+
+bool as_insn_links(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    return arch == AS_ARCH_X86_64 ? x86_links(bytes, size) : riscv_links(bytes, size);
+}

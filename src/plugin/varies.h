@@ -12,4 +12,9 @@ bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size);
  * mark AS_INSN_PREFETCH or AS_INSN_CACHE_FLUSH, and for some more. */
 bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size);
 
+/* Whether an instruction gives the stack pointer a value from elsewhere: what comes behind it in its block tells which. */
+bool as_insn_moves_stack(enum as_arch arch, const uint8_t *bytes, size_t size);
+/* Whether an instruction stores or loads a return address. */
+bool as_insn_links(enum as_arch arch, const uint8_t *bytes, size_t size);
+
 #endif

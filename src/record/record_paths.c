@@ -1,6 +1,8 @@
 /* See record_paths.h. The root of each image's tree is left out: what it calls is where threads begin. */
 #include "record/record_paths.h"
 
+#include "base/show.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -117,6 +119,19 @@ static void note_folded(const struct as_record_paths *trees)
                              "calls that count as their caller's: paths were too deep, or too many");
 }
 
+static void note_switches(const struct as_record_paths *trees)
+{
+    struct as_stack_switches switches = as_call_tracker_switches(trees->calls);
+    if (!switches.count)
+        return;
+    char *text = as_format("switches between stacks (coroutines and the like): each stack has a call path of its own, "
+                           "which begins where the stack was first seen; %s of %s began within a function, its callers "
+                           "unknown",
+                           AS_COUNT(switches.unknown), AS_COUNT(switches.begun));
+    as_store_add_quality(trees->all->code->writer, "stack_switches", (double)switches.count, text);
+    free(text);
+}
+
 struct as_record_paths *as_record_paths_add(struct as_record_series *all)
 {
     struct as_record_paths *trees = as_alloc(sizeof *trees);
@@ -128,6 +143,7 @@ struct as_record_paths *as_record_paths_add(struct as_record_series *all)
     for (size_t i = 0; i < trees->n; i++)
         add_tree(trees, i);
     note_folded(trees);
+    note_switches(trees);
     return trees;
 }
 

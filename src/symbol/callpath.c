@@ -11,6 +11,7 @@ enum { FILTER = 1024, MAX_SEARCH = 65536 };
 struct frame {
     uint64_t return_address; /* of a signal frame: what it interrupted */
     uint64_t call_site;
+    uint64_t slot; /* where the return address lies; 0: unknown */
     uint32_t node;
     bool signal;
 };
@@ -152,6 +153,47 @@ void as_callpath_return(struct as_callpath *path, uint64_t target)
         as_callpath_tail(path, target);
     else
         as_callpath_land(path, function);
+}
+
+void as_callpath_set_slot(struct as_callpath *path, uint64_t slot)
+{
+    if (path->frames.len > 1)
+        top(path)->slot = slot;
+}
+
+bool as_callpath_return_through(struct as_callpath *path, uint64_t target, uint64_t slot, bool exact)
+{
+    size_t i = path->frames.len - 1;
+    if (i == 0 || *filter_of(path, target) == 0)
+        return false;
+    for (size_t searched = 0; i > 0 && searched < MAX_SEARCH; i--, searched++) {
+        const struct frame *frame = &path->frames.data[i];
+        if (frame->return_address != target || frame->signal || (frame->slot != slot && (frame->slot || exact)))
+            continue;
+        pop_to(path, i);
+        return true;
+    }
+    return false;
+}
+
+uint64_t as_callpath_slot_to(struct as_callpath *path, uint64_t target)
+{
+    size_t found = find_return(path, target);
+    return found ? path->frames.data[found].slot : 0;
+}
+
+uint64_t as_callpath_slot_of(const struct as_callpath *path, uint64_t function)
+{
+    size_t lowest = path->frames.len > MAX_SEARCH ? path->frames.len - MAX_SEARCH : 0;
+    for (size_t i = path->frames.len; i-- > lowest;)
+        if (as_call_tree_node(path->tree, path->frames.data[i].node)->function == function)
+            return path->frames.data[i].slot;
+    return 0;
+}
+
+uint64_t as_callpath_top_slot(const struct as_callpath *path)
+{
+    return top(path)->signal ? 0 : top(path)->slot;
 }
 
 void as_callpath_signal(struct as_callpath *path, uint64_t handler, uint64_t interrupted)

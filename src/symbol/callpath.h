@@ -4,13 +4,15 @@
  * A call pushes its return address; a return pops to the nearest frame with the return address that it goes to, so
  * frames that a longjmp or an exception threw away go with it. A jump to another function's entry is a tail call: it
  * replaces the top function. Landing in the middle of another function (longjmp, an exception's handler, a return that
- * matches no frame) pops to the nearest frame of that function, if there is one, and else replaces the top function (a
- * context switch by hand: a coroutine shows as called from where it was switched to). A call to the instruction right
+ * matches no frame) pops to the nearest frame of that function, if there is one, and else replaces the top function. A call to the instruction right
  * behind it (how position-independent code finds its address) is no call. A signal handler is a frame of its own kind
  * on top of whatever was interrupted; sigreturn pops to below it; its return into the trampoline replaces its function.
  *
- * What cannot be told without stack pointers: after a longjmp inside a recursion, which instance of the recursive
- * function was meant. The innermost is taken; the next return to a frame outside of the recursion puts it right.
+ * A path is that of one stack. A frame's *slot* is the address at which its return address lies; with slots a return
+ * belongs to one frame of one stack, so whoever keeps the paths of several stacks (count/waiting_stacks.h) can find the one that
+ * a coroutine goes on with. A frame whose slot is unknown (0) matches by its return address alone. What cannot be told
+ * without slots: after a longjmp inside a recursion, which instance of the recursive function was meant. The innermost
+ * is taken; the next return to a frame outside of the recursion puts it right.
  *
  * Bounded: paths deeper than AS_CALLPATH_MAX_DEPTH and nodes beyond AS_CALL_TREE_MAX_NODES share the node of their
  * caller (counted as folded; returns still match exactly); a thread keeps at most AS_CALLPATH_MAX_FRAMES frames and
@@ -58,6 +60,15 @@ void as_callpath_free(struct as_callpath *path);
 
 void as_callpath_call(struct as_callpath *path, uint64_t call_site, uint64_t return_address, uint64_t target);
 void as_callpath_return(struct as_callpath *path, uint64_t target);
+/* Where the return address of the top frame lies. */
+void as_callpath_set_slot(struct as_callpath *path, uint64_t slot);
+/* A return to `target` through `slot`: pops to the frame that has both. False: there is none, and nothing changes.
+ * `exact`: frames without a slot do not count. */
+bool as_callpath_return_through(struct as_callpath *path, uint64_t target, uint64_t slot, bool exact);
+/* The slot of the nearest frame that returns to `target`, or that is of `function`; 0: none, or unknown. */
+uint64_t as_callpath_slot_to(struct as_callpath *path, uint64_t target);
+uint64_t as_callpath_slot_of(const struct as_callpath *path, uint64_t function);
+uint64_t as_callpath_top_slot(const struct as_callpath *path); /* 0: unknown, or a signal handler's */
 /* A jump to the entry `target` of another function than the one that it is in (the caller knows that it left it). */
 void as_callpath_tail(struct as_callpath *path, uint64_t target);
 /* A jump into the middle of another function, whose entry is `function`. */

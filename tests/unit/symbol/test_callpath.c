@@ -319,6 +319,28 @@ static void test_no_resolver(void **state)
     EXPECT(1);
 }
 
+/* Slots tell instances of a recursion apart, and frames of another stack. */
+static void test_slots(void **state)
+{
+    for (int i = 0; i < 3; i++) {
+        call(1, 0x10, 1);
+        as_callpath_set_slot(path, 0x9000 - 0x10 * (uint64_t)i);
+    }
+    EXPECT(1, 1, 1, 1);
+    assert_int_equal(as_callpath_top_slot(path), 0x8fe0);
+    assert_false(as_callpath_return_through(path, F(1) + 0x15, 0x7000, false));
+    assert_false(as_callpath_return_through(path, F(2) + 0x15, 0x8ff0, false));
+    assert_true(as_callpath_return_through(path, F(1) + 0x15, 0x8ff0, true)); /* the innermost was thrown away */
+    EXPECT(1, 1);
+    assert_int_equal(as_callpath_slot_to(path, F(1) + 0x15), 0x9000);
+    assert_int_equal(as_callpath_slot_of(path, F(1)), 0x9000);
+    assert_int_equal(as_callpath_slot_of(path, F(7)), 0);
+    call(1, 0x20, 3); /* its slot is unknown */
+    assert_false(as_callpath_return_through(path, F(1) + 0x25, 0x8800, true));
+    assert_true(as_callpath_return_through(path, F(1) + 0x25, 0x8800, false));
+    EXPECT(1, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
 
 int main(void)
@@ -342,6 +364,7 @@ int main(void)
         TEST(test_many_paths),
         TEST(test_threads_and_fork),
         TEST(test_no_resolver),
+        TEST(test_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
