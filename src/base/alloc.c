@@ -41,6 +41,16 @@ void *as_alloc_array(size_t count, size_t size)
     return memory;
 }
 
+void *as_alloc_apart(size_t count, size_t size)
+{
+    enum { LINES = 128 }; /* bytes: hosts fetch lines of 64 in pairs */
+    size_t bytes = (total_size(count, size) + LINES - 1) / LINES * LINES;
+    void *memory = aligned_alloc(LINES, bytes);
+    if (!memory)
+        out_of_memory();
+    return memset(memory, 0, bytes);
+}
+
 void *as_realloc_array(void *old, size_t count, size_t size)
 {
     void *memory = realloc(old, total_size(count, size));

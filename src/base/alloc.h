@@ -7,6 +7,7 @@
 
 void *as_alloc(size_t size);                                  /* zeroed */
 void *as_alloc_array(size_t count, size_t size);              /* zeroed, overflow-checked */
+void *as_alloc_apart(size_t count, size_t size);              /* the same, on host cache lines of its own */
 void *as_realloc_array(void *old, size_t count, size_t size); /* overflow-checked, not zeroed */
 char *as_strdup(const char *text);
 char *as_strndup(const char *text, size_t length);

@@ -76,7 +76,8 @@ static struct as_entry *place(struct as_cache *cache, uint64_t line, uint64_t ar
     if (old && tags->entries[slot].dirty)
         write_back(cache, slot, old - 1, arrival);
     struct as_entry *entry = as_tags_put(tags, slot, line);
-    *entry = (struct as_entry){.ready = arrival, .source = cache->level};
+    entry->ready = arrival;
+    entry->source = cache->level;
     if (cache->written)
         cache->written[slot] = (struct as_written){0};
     return entry;
@@ -194,7 +195,7 @@ static struct as_entry *warm_place(struct as_cache *cache, uint64_t line)
         hand_down(cache, slot, old - 1);
     }
     struct as_entry *entry = as_tags_put(tags, slot, line);
-    *entry = (struct as_entry){.source = cache->level};
+    entry->source = cache->level;
     if (cache->written)
         cache->written[slot] = (struct as_written){0};
     return entry;

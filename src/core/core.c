@@ -44,7 +44,7 @@ static void note_unit(struct as_core *core, enum as_class class_)
 struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t number,
                             as_code_at *code_at, void *code_context)
 {
-    struct as_core *core = as_alloc(sizeof *core);
+    struct as_core *core = as_alloc_apart(1, sizeof *core);
     core->machine = machine;
     core->predictor = as_predictor_new(machine);
     core->memory = as_memory_take(machine, uncore, number);

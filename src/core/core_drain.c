@@ -84,7 +84,8 @@ static void put_off_by_script(struct as_core *core, struct pending pending, cons
                                    .flag = access != NULL,
                                    .access = access ? (uint16_t)(access - script->accesses) : 0,
                                    .done = (int32_t)(dispatched - script->base),
-                                   .back = back},
+                                   .back = back,
+                                   .id = pending.insn},
                    pending.commit, 0);
 }
 

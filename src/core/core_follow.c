@@ -65,7 +65,7 @@ static inline void put_off(const struct as_hunt *hunt, const struct as_ask *ask,
     pending->number = core->n_stores - ask->back;
     pending->address = writes ? access->address : 0;
     pending->size = writes ? access->size : 0;
-    pending->insn = writes ? insn_of(core, access) : 0;
+    pending->insn = ask->id;
     if (__builtin_expect(core->stays != NULL, 0))
         core->store_dispatched[core->n_stores & core->pending_mask] = hunt->base + (uint64_t)(int64_t)ask->done;
     core->n_stores++;

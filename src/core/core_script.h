@@ -52,6 +52,7 @@ struct as_ask {
     };
     union {
         uint64_t address;           /* FETCH: of the line */
+        uint32_t id;                /* PUT_OFF: as_insn.id */
         const struct as_insn *insn; /* PREDICT */
     };
     union {

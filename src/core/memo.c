@@ -21,7 +21,7 @@ static void *take_large(size_t bytes)
 
 struct as_memo *as_memo_new(const struct as_memo_options *options)
 {
-    struct as_memo *memo = as_alloc(sizeof *memo);
+    struct as_memo *memo = as_alloc_apart(1, sizeof *memo);
     memo->options = *options;
     memo->mask = FIRST_SLOTS - 1;
     memo->table = take_large(FIRST_SLOTS * sizeof *memo->table);

@@ -62,7 +62,7 @@ static uint32_t grain_of(uint32_t line_shift)
 
 struct as_memory *as_memory_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core)
 {
-    struct as_memory *memory = as_alloc(sizeof *memory);
+    struct as_memory *memory = as_alloc_apart(1, sizeof *memory);
     memory->core = core;
     memory->socket = as_machine_socket(machine, core);
     memory->llc = &uncore->llc[memory->socket];

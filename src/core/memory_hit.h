@@ -24,7 +24,7 @@ static inline uint32_t as_tags_hit(const struct as_tags *tags, uint64_t cycle, u
 {
     uint32_t slot = *as_tags_hint(tags, number);
     const struct as_entry *entry = &tags->entries[slot];
-    bool plain = tags->keys[slot] == number + 1 && entry->ready <= cycle && !entry->prefetched;
+    bool plain = entry->key == number + 1 && entry->ready <= cycle && !entry->prefetched;
     return __builtin_expect(plain, 1) ? slot : AS_TAGS_NONE;
 }
 

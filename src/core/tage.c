@@ -123,7 +123,8 @@ static inline __attribute__((always_inline)) uint32_t find_hits(const struct as_
     return hits;
 }
 
-static inline void look(const struct as_tage *tage, uint64_t address, struct lookup *lookup)
+static inline __attribute__((always_inline)) void look(const struct as_tage *tage, uint64_t address,
+                                                       struct lookup *lookup)
 {
     uint32_t hits = find_hits(tage, address, lookup);
     uint32_t provider = (uint32_t)__builtin_ctz(hits);

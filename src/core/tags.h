@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct as_entry {
+    uint64_t key; /* as in as_tags.keys: who has a hint looks here, who searches looks there */
     uint64_t ready;
     uint32_t latency; /* cycles from the request that brought it to `ready` */
     uint8_t source;   /* enum as_source, caches only */
@@ -49,7 +50,7 @@ static inline uint32_t *as_tags_hint(const struct as_tags *tags, uint64_t number
 static inline uint32_t as_tags_find(struct as_tags *tags, uint64_t number)
 {
     uint32_t *hint = as_tags_hint(tags, number);
-    if (tags->keys[*hint] == number + 1)
+    if (tags->entries[*hint].key == number + 1)
         return *hint;
     uint32_t slot = as_tags_search(tags, number);
     if (slot != AS_TAGS_NONE)
@@ -62,9 +63,11 @@ static inline void as_tags_touch(struct as_tags *tags, uint32_t slot)
     tags->stamps[slot] = ++tags->clock;
 }
 
+/* Returns its entry, which has nothing but the number. */
 static inline struct as_entry *as_tags_put(struct as_tags *tags, uint32_t slot, uint64_t number)
 {
     tags->keys[slot] = number + 1;
+    tags->entries[slot] = (struct as_entry){.key = number + 1};
     *as_tags_hint(tags, number) = slot;
     as_tags_touch(tags, slot);
     return &tags->entries[slot];
@@ -73,6 +76,7 @@ static inline struct as_entry *as_tags_put(struct as_tags *tags, uint32_t slot, 
 static inline void as_tags_drop(struct as_tags *tags, uint32_t slot)
 {
     tags->keys[slot] = 0;
+    tags->entries[slot].key = 0;
     tags->stamps[slot] = 0;
 }
 

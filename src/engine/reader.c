@@ -240,7 +240,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     if (!process || !image || !parent_is_read(reader, (uint32_t)words[3], words[4]) ||
         !program_before_is_read(reader, process->number, lane->image))
         return START_WAITS;
-    struct as_stream *stream = as_alloc(sizeof *stream);
+    struct as_stream *stream = as_alloc_apart(1, sizeof *stream);
     stream->thread = (struct as_thread){.number = number_thread(reader, process, lane->image),
                                         .process = process->number,
                                         .pid = process->pid,

@@ -49,8 +49,8 @@ static void note_heads(struct as_block_body *block, const struct as_block_exec *
                        const struct as_core_access *accesses)
 {
     size_t n = exec->n_words;
-    block->heads = as_alloc_array(n ? n : 1, sizeof *block->heads);
-    block->accesses = as_alloc_array(n ? n : 1, sizeof *block->accesses);
+    block->has_heads = true;
+    block->accesses = as_alloc_apart(n, sizeof *block->accesses);
     for (size_t i = 0; i < n; i++) {
         block->heads[i] = as_access_head(exec->words[i]);
         block->accesses[i] = accesses[i];
@@ -64,8 +64,10 @@ static struct as_block_body *make(struct as_bodies *bodies, const struct as_bloc
     uint32_t *ideals = as_alloc_array(n, sizeof *ideals);
     for (uint32_t i = 0; i < n; i++)
         insns[i] = stand_in(bodies, exec->block->insns[exec->first + i], &ideals[i]);
-    struct as_block_body *block = as_alloc(sizeof *block);
-    *block = (struct as_block_body){.first = exec->first, .end = exec->end};
+    struct as_block_body *block = as_alloc(sizeof *block + exec->n_words * sizeof *block->heads);
+    block->first = exec->first;
+    block->end = exec->end;
+    block->n_accesses = (uint32_t)bodies->accesses.len;
     block->body = as_body_new(bodies->machine, insns, n, bodies->stand_in ? ideals : NULL, exec->continues,
                               bodies->accesses.data, (uint32_t)bodies->accesses.len);
     free(insns);
@@ -108,7 +110,6 @@ void as_bodies_free(struct as_bodies *bodies)
         for (struct as_block_body *block = bodies->blocks.data[i], *next; block; block = next) {
             next = block->next;
             as_body_free(block->body);
-            free(block->heads);
             free(block->accesses);
             free(block);
         }

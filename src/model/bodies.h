@@ -19,20 +19,22 @@ struct as_bodies {
     AS_VEC(struct as_core_access) accesses;
 };
 
+/* What the thread that reads looks at for each block lies together; a core that runs apart writes the accesses. */
 struct as_block_body {
     struct as_body *body;
-    uint32_t first, end;
-    uint16_t *heads; /* heads of the words of its executions, if they say everything but the addresses; else NULL */
-    struct as_core_access *accesses; /* if there are heads: everything but the addresses */
+    uint32_t first, end, n_accesses;
+    bool has_heads;                  /* executions that have the same heads are alike */
+    struct as_chain *chain;          /* of this block alone (chains.h); NULL: none yet */
+    struct as_core_access *accesses; /* where there are heads: all but the addresses */
     struct as_block_body *next;
-    struct as_chain *chain; /* of this block alone (chains.h); NULL: none yet */
+    uint16_t heads[]; /* of the words of its executions, where those say all but the addresses */
 };
 
 static inline struct as_block_body *as_bodies_last(const struct as_bodies *bodies, const struct as_block_exec *exec)
 {
     uint32_t index = exec->block->index;
     struct as_block_body *last = index < bodies->blocks.len ? bodies->blocks.data[index] : NULL;
-    bool alike = last && last->heads && exec->n_words == last->body->n_accesses && exec->first == 0 &&
+    bool alike = last && last->has_heads && exec->n_words == last->n_accesses && exec->first == 0 &&
                  exec->end == last->end && !exec->continues;
     return __builtin_expect(alike, 1) ? last : NULL;
 }

@@ -42,7 +42,7 @@ static struct as_chain *add_root(struct as_chains *chains, struct as_block_body 
 static struct as_core_access *join_accesses(const struct as_chain *chain, const struct as_block_body *block)
 {
     uint32_t n = chain->body->n_accesses, more = block->body->n_accesses;
-    struct as_core_access *all = as_alloc_array((size_t)n + more + 1, sizeof *all);
+    struct as_core_access *all = as_alloc_apart((size_t)n + more, sizeof *all);
     for (uint32_t i = 0; i < n + more; i++) {
         all[i] = i < n ? chain->accesses[i] : block->accesses[i - n];
         all[i].index = (uint16_t)(all[i].index + (i < n ? 0 : chain->body->n));

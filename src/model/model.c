@@ -16,22 +16,27 @@
 #include "model/measure.h"
 #include "model/model_cores.h"
 
+enum { HOST_LINE = 64 }; /* bytes: what two host threads write lies further apart */
+
 struct model_thread {
     struct as_seat seat; /* its core; empty if the thread has ended */
     uint32_t number, image, process;
     bool runs;
+    struct as_model *model; /* context of code_at */
+    struct as_path_book *book;
+    uint32_t path;             /* call path of the next block; 0: still to be determined */
+    struct as_counters before; /* what its core had counted when the measured stretch began */
+    uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
+    char own_line[HOST_LINE];
+    /* From here on the core's, which may run apart: what the reading thread writes for each block is not near it. */
     struct as_pipe_buffer *buffer; /* the batch being filled; NULL: none */
     size_t n;                      /* number of records in it */
     uint64_t cycles_before;        /* of programs that the thread executed before this one */
     uint64_t told;                 /* the last commit of this program that observers have seen */
     struct as_stay_log stays;      /* used only if an observer wants occupancy */
-    struct as_model *model;        /* context of code_at */
-    struct as_path_book *book;
-    uint32_t path;             /* call path of the next block; 0: still to be determined */
-    struct as_counters before; /* what its core had counted when the measured stretch began */
-    uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
-    uint64_t border, shift;    /* records are reported `shift` cycles earlier, but not before `border` */
-    bool within;               /* the stretch has executed a block */
+    uint64_t border, shift;        /* records are reported `shift` cycles earlier, but not before `border` */
+    bool within;                   /* the stretch has executed a block */
+    char last_line[HOST_LINE];
 };
 
 struct as_model {
@@ -47,7 +52,6 @@ struct as_model {
     void *open_context;
     AS_VEC(struct model_thread *) threads; /* by thread number - 1 */
     struct as_model_cores cores;
-    uint64_t instructions;
     struct as_stretch stretch;
     struct as_measure measure;
     uint64_t stopped;             /* the latest time at which a thread stopped, to wait or for good */
@@ -55,16 +59,12 @@ struct as_model {
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
-    struct as_chains chains; /* on their way to a core that runs apart */
     struct as_executed executed;
     struct as_ahead *ahead;     /* NULL: cores never run apart */
     struct model_thread *apart; /* the thread whose core runs apart now; NULL: none */
-    uint64_t calm, calm_enough; /* blocks since the last interruption; how many of them make a core run apart */
-    uint64_t apart_for;         /* … and how many ran apart */
     uint32_t n_cores;
     as_on_transfer *on_transfer; /* NULL: transfers are not reported */
     void *transfer_context;
-    uint32_t shares; /* for how many more blocks the threads are read in small steps */
     as_ideal_of *ideal_of;
     void *ideal_context;
     AS_VEC(struct also {
@@ -76,6 +76,13 @@ struct as_model {
     void *measured_context;
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
     AS_VEC(struct as_insn *) nops; /* nops that replace removed instructions; NULL for all others */
+    char own_line[HOST_LINE];
+    /* From here on what the reading thread writes for each block: a core that runs apart reads what is above. */
+    uint64_t instructions;
+    uint64_t calm, calm_enough; /* blocks since the last interruption; how many of them make a core run apart */
+    uint64_t apart_for;         /* … and how many ran apart */
+    uint32_t shares;            /* for how many more blocks the threads are read in small steps */
+    struct as_chains chains;    /* on their way to a core that runs apart */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -136,7 +143,7 @@ static void count_entries(const struct as_machine *machine, uint32_t *entries)
 
 struct as_model *as_model_new(const struct as_machine *machine)
 {
-    struct as_model *model = as_alloc(sizeof *model);
+    struct as_model *model = as_alloc_apart(1, sizeof *model);
     model->machine = machine;
     model->bodies.machine = machine;
     model->cores.machine = machine;
@@ -409,7 +416,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
         *as_vec_push(&model->threads) = NULL;
     struct model_thread *own = model->threads.data[thread->number - 1];
     if (!own) {
-        own = model->threads.data[thread->number - 1] = as_alloc(sizeof *own);
+        own = model->threads.data[thread->number - 1] = as_alloc_apart(1, sizeof *own);
         own->model = model;
     }
     own->before = (struct as_counters){0};

@@ -7,7 +7,7 @@
 
 static struct as_buffer *make(size_t records)
 {
-    struct as_pipe_buffer *buffer = as_alloc(sizeof *buffer);
+    struct as_pipe_buffer *buffer = as_alloc_apart(1, sizeof *buffer);
     buffer->pipes = aligned_alloc(sizeof(struct as_pipe), records * sizeof(struct as_pipe));
     if (!buffer->pipes) {
         as_log_error("out of memory");
