@@ -1,5 +1,5 @@
-/* An annotation as text and JSON: source and disassembly interleaved, arrows for jumps inside the function, its worst
- * lines. */
+/* Writes an annotation as text and JSON: source and disassembly interleaved, arrows for jumps inside the function, its
+ * worst lines. */
 #ifndef AS_REPORT_ANNOTATE_H
 #define AS_REPORT_ANNOTATE_H
 
@@ -15,12 +15,12 @@ void as_annotation_json(const struct as_annotation *annotation, struct as_json *
 enum { AS_ARROW_LANES = 6 };
 
 struct as_arrows;
-/* Of direct jumps from one of the instructions to another. NULL: there are none. */
+/* Makes arrows of direct jumps between these instructions. Returns NULL if there are none. */
 struct as_arrows *as_arrows_new(const struct as_note_insn *insns, size_t n);
 void as_arrows_free(struct as_arrows *arrows);
-/* Columns that they need. */
+/* The number of columns that they need. */
 unsigned as_arrows_width(const struct as_arrows *arrows);
-/* What stands left of instruction `index`, or of a line between it and the one before (`between`). */
+/* Writes the arrows to the left of instruction `index`, or of a line between it and the preceding one (`between`). */
 void as_arrows_put(const struct as_arrows *arrows, FILE *out, const struct as_term *term, size_t index, bool between);
 
 #endif

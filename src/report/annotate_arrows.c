@@ -1,5 +1,5 @@
-/* Arrows of jumps: each has a lane of its own over the rows that it crosses, short ones next to the code. See
- * annotate.h. Those that find no lane are left out: the disassembly names their target anyway. */
+/* Arrows of jumps: each has a lane over the rows that it crosses, short ones next to the code. See annotate.h. An arrow
+ * that finds no free lane is left out, because the disassembly names its target anyway. */
 #include "base/alloc.h"
 #include "base/search.h"
 #include "report/annotate.h"
@@ -14,7 +14,7 @@ struct jump {
 };
 
 struct as_arrows {
-    AS_VEC(struct jump) jumps; /* those with a lane */
+    AS_VEC(struct jump) jumps; /* jumps that have a lane */
     unsigned lanes;
 };
 
@@ -37,7 +37,7 @@ static int shortest_first(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Jumps to the same place share a lane where they overlap. */
+/* Overlapping jumps to the same target share a lane. */
 static bool lane_is_free(const struct as_arrows *arrows, const struct jump *jump, uint32_t lane)
 {
     for (size_t i = 0; i < arrows->jumps.len; i++) {
@@ -94,7 +94,7 @@ unsigned as_arrows_width(const struct as_arrows *arrows)
     return arrows->lanes ? arrows->lanes + 2 : 0;
 }
 
-/* What is in a cell: lines that leave it up, down, left, right. */
+/* The lines of a cell: they leave it up, down, left, right. */
 enum { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8 };
 
 static void put_cell(FILE *out, const struct as_term *term, unsigned lines)
@@ -113,7 +113,7 @@ struct gutter {
     bool target, source;
 };
 
-/* Lane 0 is the one next to the code: on the right. */
+/* Lane 0 is next to the code, on the right. */
 static void add_jump(struct gutter *gutter, const struct jump *jump, size_t index, bool between)
 {
     uint32_t first = top(jump), last = bottom(jump);

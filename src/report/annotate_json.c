@@ -2,7 +2,7 @@
 #include "report/annotate.h"
 #include "report/report_json.h"
 
-/* {event: how often}: executions that met it, or samples of a sampler. */
+/* {event: count}: executions with the event, or samples of a sampler. */
 static void json_events(const struct as_annotation *annotation, struct as_json *json, const struct as_store_row *row)
 {
     size_t n;

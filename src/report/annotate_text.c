@@ -1,4 +1,4 @@
-/* One function as people read it. See annotate.h. */
+/* Writes one function as text. See annotate.h. */
 #include "base/map.h"
 #include "base/str.h"
 #include "report/annotate.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { WORST_LINES = 5 };
-#define WORST_SHARE 0.05 /* of the function: instructions and lines from here on are marked */
+#define WORST_SHARE 0.05 /* share of the function above which instructions and lines are marked */
 
 static const char *short_name(const char *path)
 {
@@ -29,7 +29,7 @@ static unsigned indent_of(const char *text)
     return columns;
 }
 
-/* A line of source as one that fits, a space before it: tabs become spaces, `strip` columns of them go. */
+/* Writes a source line after a space, cut to fit: tabs become spaces, and the first `strip` columns are dropped. */
 static void put_source(FILE *out, const struct as_term *term, const char *text, unsigned columns, unsigned strip)
 {
     char flat[AS_SHOW_MAX];
@@ -50,8 +50,8 @@ static void put_source(FILE *out, const struct as_term *term, const char *text, 
     as_show_in(out, term, flat, columns - 1, false);
 }
 
-/* A name of C++ in so many columns, if that is possible without the arguments of its templates; what uses it cuts the
- * rest. The '<' of an operator begins none. */
+/* Shortens a C++ name to this many columns by dropping template arguments, if possible; the caller cuts the rest. The
+ * '<' of an operator does not begin arguments. */
 static const char *short_function(const char *name, const struct as_term *term, unsigned columns,
                                   char shown[AS_SHOW_MAX])
 {
@@ -85,7 +85,7 @@ static void put_share(const struct as_annotation *annotation, FILE *out, const s
     as_term_plain(out, term);
 }
 
-/* The columns that are left. */
+/* Returns the columns that are left. */
 static unsigned put_where(const struct as_annotation *annotation, FILE *out, const struct as_term *term, uint32_t file,
                           uint32_t line, unsigned columns)
 {
@@ -132,11 +132,11 @@ static void put_notes(const struct as_annotation *annotation, FILE *out, const s
     const struct as_view *view = annotation->view;
     uint32_t module = annotation->what.module;
     if (annotation->module_note)
-        put_note(out, term, "%s: %s; the code shown is that of the recording, its source may have moved",
+        put_note(out, term, "%s: %s; the code shown is that of the recording; source lines may have moved",
                  AS_SHOW(view->module[module].path), annotation->module_note);
     if (annotation->hole_note)
         put_note(out, term, "instructions %s are not shown: %s",
-                 view->summary.exact ? "that were not executed" : "that no sample names", annotation->hole_note);
+                 view->summary.exact ? "that were not executed" : "without samples", annotation->hole_note);
     for (size_t i = 0; i < annotation->lines.len; i++) {
         const char *path = as_annotation_file(annotation, annotation->lines.data[i].file);
         bool told = !path;
@@ -158,7 +158,7 @@ static void put_notes(const struct as_annotation *annotation, FILE *out, const s
         put_note(out, term, "no line numbers: the program was built without debug information (-g)");
 }
 
-/* The component that takes most of an instruction's time, apart from Base; NULL where none takes a tenth. */
+/* The component with the most time of an instruction, except Base; NULL if none has a tenth. */
 static const struct as_store_row_part *main_event(const struct as_store_row *row)
 {
     for (size_t i = 0; i < row->n_parts; i++)
@@ -170,9 +170,9 @@ static const struct as_store_row_part *main_event(const struct as_store_row *row
 /* Columns of a listing. */
 struct layout {
     unsigned count, text, bar;
-    unsigned events; /* the column of the main event's name; 0: there is no place for it */
+    unsigned events; /* the column of the main event's name; 0: there is no room for it */
     struct as_arrows *arrows;
-    struct as_map indents; /* columns that source lines of one function have in common before them, and 1 */
+    struct as_map indents; /* the common indentation of the source lines of one function, plus 1 */
 };
 
 enum { OFFSET = 9, TEXT_LEAST = 8, TEXT_MIN = 24, TEXT_MAX = 44, BAR = 16, BAR_NARROW = 8 };
@@ -182,7 +182,7 @@ static uint64_t count_of(const struct as_annotation *annotation, const struct as
     return annotation->view->summary.exact ? insn->row.executions : insn->row.samples;
 }
 
-/* Its disassembly, with the target of a jump as reports name places. */
+/* The disassembly of an instruction, with the target of a jump named as in reports. */
 static void add_text(const struct as_annotation *annotation, struct as_str *text, const struct as_note_insn *insn)
 {
     char name[AS_TARGET_MAX], absolute[24];
@@ -220,7 +220,7 @@ static struct layout lay_out(const struct as_annotation *annotation, const struc
     }
     layout.arrows = as_arrows_new(annotation->insns.data, annotation->insns.len);
     unsigned used = SHARE + layout.count + 1 + as_arrows_width(layout.arrows) + OFFSET + 1 + layout.bar;
-    if (used + TEXT_MIN > term->width) { /* bars are what can be spared */
+    if (used + TEXT_MIN > term->width) { /* bars are dropped first if there is no room */
         used -= 1 + layout.bar;
         layout.bar = 0;
     }
@@ -276,7 +276,7 @@ static void put_insn(const struct as_annotation *annotation, FILE *out, const st
     as_str_free(&text);
 }
 
-/* Of one line, in one inlined function. */
+/* Whether two instructions are of one line, in the same inlined function. */
 static bool same_line(const struct as_annotation *annotation, const struct as_note_insn *a,
                       const struct as_note_insn *b)
 {
@@ -285,7 +285,7 @@ static bool same_line(const struct as_annotation *annotation, const struct as_no
     return a->file == b->file && a->line == b->line && strcmp(inner_a, inner_b) == 0;
 }
 
-/* The time of the instructions from `index` on that belong to the same line. */
+/* The time of the consecutive instructions from `index` on that belong to the same line. */
 static uint64_t run_units(const struct as_annotation *annotation, size_t index)
 {
     const struct as_note_insn *first = &annotation->insns.data[index];
@@ -299,7 +299,7 @@ static uint64_t run_units(const struct as_annotation *annotation, size_t index)
     return units;
 }
 
-/* Of lines of one file in one inlined function. */
+/* A key for lines of one file in the same inlined function. */
 static uint64_t group_of(const struct as_annotation *annotation, const struct as_note_insn *insn)
 {
     const char *name = insn->n_chain ? annotation->chains.data[insn->chain] : "";
@@ -318,7 +318,7 @@ static void find_indents(const struct as_annotation *annotation, struct layout *
     }
 }
 
-/* " (inlined NAME)", of which the name takes a third of the terminal at most. The columns that are left. */
+/* Writes " (inlined NAME)"; the name takes at most a third of the terminal. Returns the columns that are left. */
 static unsigned put_inlined(FILE *out, const struct as_term *term, const char *name, unsigned columns)
 {
     enum { AROUND = sizeof " (inlined )" - 1 };
@@ -387,8 +387,8 @@ static void put_title(const struct as_annotation *annotation, FILE *out, const s
         as_show_in(out, term, shown, term->width, false);
         fputc('\n', out);
     }
-    as_str_addf(&text, "%s%s(%s): %.2f %% of the time, of which these are shares", fits ? shown : "", fits ? " " : "",
-                AS_SHOW(as_view_module(annotation->view, function->module)),
+    as_str_addf(&text, "%s%s(%s): %.2f %% of the time; the shares below are of this part", fits ? shown : "",
+                fits ? " " : "", AS_SHOW(as_view_module(annotation->view, function->module)),
                 100 * as_ratio(annotation->units, annotation->rows.total));
     as_show_wrapped(out, term, as_str_get(&text), 0, 2);
     fputc('\n', out);

@@ -44,7 +44,7 @@ static bool is_significant(const struct as_gate_finding *finding, const struct a
     return finding->row ? finding->row->significant : diff->significant;
 }
 
-/* "demo: +3.10 %, at most 2 % are allowed". */
+/* "demo: +3.10 %, at most 2 % allowed". */
 static void add_finding(struct as_str *text, const struct as_gate_result *result, const struct as_gate_finding *finding,
                         const struct as_diff *diff)
 {
@@ -70,7 +70,7 @@ void as_gate_text(const struct as_gate_result *result, const struct as_diff *dif
 
 /* ---- Markdown ---- */
 
-/* A name inside a table: the characters that would end the cell or start markup become entities. */
+/* Writes a name in a table: characters that would end the cell or start markup become entities. */
 static void put_cell(FILE *out, const char *text)
 {
     for (const char *c = text; *c; c++)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 void as_gate_text(const struct as_gate_result *result, const struct as_diff *diff, FILE *out);
-/* The verdict and the rows that changed most. */
+/* Writes the verdict and the rows that changed most. */
 void as_gate_markdown(const struct as_gate_result *result, const struct as_diff *diff, FILE *out);
 void as_gate_junit(const struct as_gate_result *result, const struct as_diff *diff, FILE *out);
 void as_gate_json(const struct as_gate_result *result, const struct as_diff *diff, struct as_json *json);

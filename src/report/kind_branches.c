@@ -164,7 +164,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 const struct as_report_kind as_report_branches = {.option = "--branches",
                                                   .name = "branches",
                                                   .filters = {.places = true},
-                                                  .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION), /* no level */
+                                                  /* Rows have no levels. */
+                                                  .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION),
                                                   .make = make_branches,
                                                   .free = free_branches,
                                                   .text = put_text,

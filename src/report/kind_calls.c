@@ -1,4 +1,4 @@
-/* The call tree: text with functions that call themselves as one line; JSON; CSV. See report_kinds.h. */
+/* The call tree as text (recursive functions on one line), JSON and CSV. See report_kinds.h. */
 #include "base/alloc.h"
 #include "report/report_csv.h"
 #include "report/report_json.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_PATH 0.005 /* paths below are left out of text unless a limit is asked for */
+#define SMALL_PATH 0.005 /* smaller paths are left out of the text, unless a limit was given */
 
 enum { NAME_MIN = 24 };
 
 struct shown {
     struct as_tree tree;
     size_t limit; /* paths to show; 0: all */
-    double least; /* as text: none with a smaller share */
+    double least; /* in text: least share of a path that is shown */
 };
 
 static void free_calls(void *state)
@@ -42,7 +42,7 @@ static void *make_calls(const struct as_report_request *request, struct as_error
 
 struct columns {
     unsigned bar;
-    size_t n; /* components with a column of their own */
+    size_t n; /* number of components with a column of their own */
     size_t keys[AS_LEGEND_COLUMNS];
 };
 
@@ -64,7 +64,7 @@ static void put_header(FILE *out, const struct as_term *term, const struct colum
     as_term_bold(out, term, false);
 }
 
-/* Of the total: what a path and all that it calls spend their time on. */
+/* Components of the total: what a path and its callees spend their time on. */
 static void put_parts(const struct as_tree *tree, FILE *out, const struct as_term *term, const struct columns *columns,
                       const struct as_tree_node *node)
 {
@@ -171,7 +171,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     return true;
 }
 
-/* Own components and those of totals, each set added up with its rest. */
+/* Components of the self time and of the total, each with a remainder, so that they add up. */
 static void csv_parts(const struct as_tree *tree, const struct as_tree_node *node, FILE *out)
 {
     struct as_store_row row;
@@ -209,7 +209,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 const struct as_report_kind as_report_calls = {.option = "--calls",
                                                .name = "call paths",
                                                .filters = {.threads = true},
-                                               .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION), /* no level */
+                                               /* Rows have no levels. */
+                                               .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION),
                                                .make = make_calls,
                                                .free = free_calls,
                                                .text = put_text,

@@ -45,7 +45,7 @@ static const char *module_name(const struct as_data *data, uint32_t object)
     return name ? name : "";
 }
 
-/* "main+0x1c", or the source line of a row that is one. Returns `name` or a constant. */
+/* "main+0x1c", or the source line if the row is by line. Returns `name` or a constant. */
 static const char *place_name(const struct as_data *data, const struct as_data_row *row, uint32_t instruction,
                               char name[AS_ROW_NAME_MAX])
 {
@@ -152,7 +152,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     put_origins(data, out);
     if (as_filters_text(data->view, out, false))
         fputc('\n', out);
-    fputs("shares are of the samples with an address; lines (of 64 bytes) and bytes are those that samples met\n\n",
+    fputs("shares are of the samples with an address; lines (of 64 bytes) and bytes are those accessed by samples\n\n",
           out);
     as_term_bold(out, term, true);
     fprintf(out, "   time      samples    loads   stores      lines      bytes  %-*s  %-16s  %s\n", (int)name, "object",
@@ -261,7 +261,7 @@ static void csv_object(const struct as_data *data, const struct as_data_row *row
     fprintf(out, ",0x%" PRIx64 ",%" PRIu64 ",", object ? object->address : 0, object ? object->size : 0);
 }
 
-/* Columns of code are empty where a row is an object alone. */
+/* The columns for code are empty if a row is an object only. */
 static void csv_code(const struct as_data *data, const struct as_data_row *row, FILE *out)
 {
     const struct as_store_location *location = &data->view->location[row->instruction];

@@ -1,4 +1,4 @@
-/* Two profiles side by side: text, JSON, CSV. See report_kinds.h. */
+/* Two profiles compared: text, JSON, CSV. See report_kinds.h. */
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { REASONS = 3 }; /* components that a row names */
+enum { REASONS = 3 }; /* most components that a row names */
 
 struct shown {
     struct as_diff *diff;
@@ -72,7 +72,7 @@ static const char *verdict_of(const double cycles[AS_DIFF_SIDES], bool significa
         faster ? cycles[AS_DIFF_BEFORE] / cycles[AS_DIFF_AFTER] : cycles[AS_DIFF_AFTER] / cycles[AS_DIFF_BEFORE];
     if (cycles[AS_DIFF_BEFORE] == cycles[AS_DIFF_AFTER])
         return "same";
-    if (factor < 1.005) /* it would read 1.00x */
+    if (factor < 1.005) /* a smaller factor would be printed as 1.00x */
         snprintf(text, size, "%.2f %% %s", 100 * (factor - 1), faster ? "faster" : "slower");
     else
         snprintf(text, size, "%.*fx %s", factor < 1000 ? 2 : 0, factor, faster ? "faster" : "slower");
@@ -92,7 +92,7 @@ static const char *amount_of(double value, const char *format, char text[32])
     return text;
 }
 
-/* What made the difference: the components that changed most, and the work itself where that is told. */
+/* What explains the difference: the components that changed most, and the number of instructions if it is known. */
 static void add_reasons(const struct as_diff *diff, struct as_str *text, const struct as_diff_row *row)
 {
     char amount[32];
@@ -130,7 +130,7 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
 
 enum { NUMBERS = 47, WHY_WIDE = 40 };
 
-/* On a narrow terminal the reasons have a line of their own. */
+/* On a narrow terminal the reasons are on a separate line. */
 static void put_reasons(const struct as_diff *diff, FILE *out, const struct as_term *term,
                         const struct as_diff_row *row, unsigned used)
 {
@@ -202,7 +202,8 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
 {
     as_json_object(json, NULL);
     bool named = diff->level == AS_STORE_BY_FUNCTION && row->function;
-    as_json_string(json, "name", named ? row->function : row->name); /* JSON can hold what terminals must not see */
+    /* JSON may contain characters that terminals must not see. */
+    as_json_string(json, "name", named ? row->function : row->name);
     as_json_string(json, "module", row->module);
     as_json_string(json, "function", row->function);
     as_json_string(json, "file", row->file);
@@ -260,7 +261,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 {
     const struct shown *shown = state;
     const struct as_diff *diff = shown->diff;
-    if (*diff->differences) /* a table has no place for it */
+    if (*diff->differences) /* a CSV table has no field for it */
         as_log_warn("the profiles differ in more than the program: %s", diff->differences);
     fputs("name,module,function,file,line,before,after,change,deviation,significant\r\n", out);
     for (size_t i = 0; i < as_report_shown(diff->rows.len, shown->limit); i++) {

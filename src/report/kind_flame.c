@@ -1,8 +1,8 @@
-/* The flame graph that a terminal can show: a line for each level, callers above what they call. See report_kinds.h.
+/* A flame graph for terminals: one line per level, callers above their callees. See report_kinds.h.
  *
- * A frame has the sign of the component that takes most of its time and of what it calls, as bars have. On a terminal
- * with colours the sign's colour fills the frame, and a gap ends it; elsewhere brackets do. Where a series has no
- * components, colours only tell neighbours apart.
+ * A frame shows the sign of the component with most of its time (including its callees), as bars do. On a terminal with
+ * colours, the sign's colour fills the frame and a gap ends it; otherwise brackets enclose it. If a series has no
+ * components, colours only separate neighbours.
  */
 #include "base/alloc.h"
 #include "base/map.h"
@@ -36,7 +36,7 @@ static void *make_flame(const struct as_report_request *request, struct as_error
     return NULL;
 }
 
-/* The key of what takes most time; NO_KEY where the series has no components. */
+/* The key of the component with the most time; NO_KEY if the series has no components. */
 static int key_of(const struct as_tree *tree, const struct as_tree_node *node)
 {
     struct as_store_row row;
@@ -102,7 +102,7 @@ static void put_level(const struct as_tree *tree, FILE *out, const struct as_ter
 
 typedef AS_VEC(struct frame) frames;
 
-/* What the frames of a level call, below them. */
+/* Finds the frames below a level: the callees of its frames. */
 static void find_below(const struct as_tree *tree, const frames *level, double width, frames *below)
 {
     as_vec_clear(below);
@@ -147,7 +147,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
 const struct as_report_kind as_report_flame = {.option = "--flame",
                                                .name = "call paths",
                                                .filters = {.threads = true},
-                                               .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION), /* no level */
+                                               /* Rows have no levels. */
+                                               .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION),
                                                .make = make_flame,
                                                .free = free_flame,
                                                .text = put_text};

@@ -1,4 +1,4 @@
-/* Rows: a table for people with shares and what they are made of as bars; JSON; CSV. See report_kinds.h. */
+/* Rows: a table as text, with shares and bars of components; JSON; CSV. See report_kinds.h. */
 #include "base/alloc.h"
 #include "report/report_csv.h"
 #include "report/report_json.h"
@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define SMALL_SHARE 0.0005 /* rows below are left out of text unless a limit or an order is asked for */
+#define SMALL_SHARE 0.0005 /* smaller rows are left out of the text, unless a limit or an order was given */
 
 struct shown {
     struct as_rows list;
     size_t limit; /* rows to show; 0: all */
-    double least; /* as text: leave out rows with a smaller share at the end */
+    double least; /* in text: rows with a smaller share at the end are left out */
 };
 
 static void free_rows(void *state)
@@ -42,8 +42,8 @@ enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, SORTED = 15 };
 struct layout {
     unsigned name, bar;
     bool total, samples, module, errors;
-    bool sorted;    /* a column of what they are sorted by, where no other shows that */
-    size_t columns; /* components with a column of their own */
+    bool sorted;    /* an extra column for the sort key, if no other column shows it */
+    size_t columns; /* number of components with a column of their own */
     size_t keys[AS_LEGEND_COLUMNS];
 };
 
@@ -157,8 +157,7 @@ static void put_filters(const struct as_rows *list, FILE *out)
     if (!as_filters_text(list->view, out, true))
         return;
     if (list->rows.units != list->rows.total)
-        fprintf(out, "; shown is %.2f %% of it: what the filters leave",
-                100 * as_ratio(list->rows.units, list->rows.total));
+        fprintf(out, "; the filters leave %.2f %% of it", 100 * as_ratio(list->rows.units, list->rows.total));
     fputc('\n', out);
 }
 
@@ -189,8 +188,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
 
 /* ---- JSON ---- */
 
-/* Where a row is, into an object that is open. */
-/* Where it is in the module's file: the same in all runs, as its address is not. */
+/* Writes the location of a row into an open object. */
+/* The offset in the module's file: unlike the address, it is the same in all runs. */
 static uint64_t offset_of(const struct as_view *view, const struct as_store_row *row)
 {
     uint64_t base = row->module < view->n_modules ? view->module[row->module].base : 0;
@@ -231,7 +230,7 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
     else if (row->executions)
         as_json_u64(json, "executions", row->executions);
     as_json_double(json, "time", as_view_cycles(view, row->units));
-    as_json_double(json, "cycles", as_view_cycles(view, row->units)); /* the name that the field had first */
+    as_json_double(json, "cycles", as_view_cycles(view, row->units)); /* the original name of the field */
     as_json_double(json, "share", as_ratio(row->units, list->rows.total));
     if (as_rows_has_total(list)) {
         as_json_double(json, "total", as_view_cycles(view, as_rows_total(list, row)));
@@ -241,7 +240,7 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
     as_json_end(json);
 }
 
-/* The disassembly of an instruction's row; "" for others. NULL and `err`: it cannot be read. */
+/* The disassembly of an instruction's row; "" for other rows. NULL and `err` if it cannot be read. */
 static const char *text_of(const struct as_rows *list, const struct as_store_row *row, struct as_error *err)
 {
     if (list->level != AS_STORE_BY_INSTRUCTION || row->id == AS_STORE_NONE)

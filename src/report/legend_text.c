@@ -12,7 +12,7 @@ size_t as_legend_columns(const struct as_legend *legend, const struct as_term *t
     return n;
 }
 
-/* Each component ends where its sum so far does, so that nothing is lost to rounding. */
+/* Each component ends at its rounded cumulative sum, so that rounding loses nothing. */
 void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_term *term,
                    const struct as_store_row *row, uint64_t most, unsigned width, bool pad)
 {
@@ -32,7 +32,7 @@ void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_te
         fputc(' ', out);
 }
 
-enum { MEANING = 35 }; /* the column of what a component means */
+enum { MEANING = 35 }; /* the column in which explanations start */
 
 static const char *meaning_of(const struct as_view *view, uint64_t mask)
 {

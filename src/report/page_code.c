@@ -33,7 +33,7 @@ static int most_first(const void *a, const void *b)
     return (x->module > y->module) - (x->module < y->module);
 }
 
-/* Counts instructions by slot of function_of, which are those of the profile's functions, modules and one more. */
+/* Counts instructions by slot of function_of: the profile's functions, then modules, and one more. */
 static void count_insns(const struct as_view *view, uint32_t *counts)
 {
     for (size_t i = 0; i < view->n_locations; i++) {
@@ -57,7 +57,7 @@ static void make_functions(struct as_page_document *document)
             .function = i < view->n_functions ? (uint32_t)i : AS_STORE_NONE,
             .module = i < view->n_functions ? view->function[i].module : (uint32_t)(i - view->n_functions),
             .count = counts[i],
-            .first = (uint32_t)i}; /* its slot, until it is sorted */
+            .first = (uint32_t)i}; /* its slot, until the list is sorted */
     const struct as_store_rows *rows = &document->series[view->series].functions;
     for (size_t i = 0; i < rows->n; i++) {
         const struct as_store_row *row = &rows->rows[i];
@@ -87,7 +87,7 @@ static bool take_insn(void *context, uint32_t number, const struct as_store_insn
     struct as_page_document *document = context;
     uint32_t function = as_page_function_of(document, insn->location.function, insn->location.module);
     const struct as_page_function *of = &document->functions[function];
-    uint32_t at = document->row_of[number]; /* how many of its function came before, when it was counted */
+    uint32_t at = document->row_of[number]; /* its position within its function, from counting */
     if (at >= of->count)
         return true;
     document->insns[of->first + at] =
@@ -131,7 +131,7 @@ static bool make_insns(struct as_page_document *document, struct as_error *err)
     return true;
 }
 
-/* Places outside of functions that nothing is at: they were sorted to the end. */
+/* Drops groups outside functions that have no instructions: they were sorted to the end. */
 static void drop_empty(struct as_page_document *document)
 {
     size_t n;
@@ -170,7 +170,7 @@ static const char *function_name(const struct as_page_document *document, const 
     return text;
 }
 
-/* The first series that counted everything, which tells executions; n_series: there is none. */
+/* The first exact series, which has executions; n_series: there is none. */
 static size_t exact_series(const struct as_page_document *document)
 {
     size_t n, s = 0;
@@ -180,7 +180,7 @@ static size_t exact_series(const struct as_page_document *document)
     return s;
 }
 
-/* A number for each function: of the profile's rows, which are by function and where there is none by module. */
+/* Converts the profile's rows, by function or (outside functions) by module, to one number per function of the page. */
 static uint64_t *by_function(const struct as_page_document *document, const struct as_store_rows *rows, bool executions)
 {
     uint64_t *sums = as_alloc_array(document->n_functions + 1, sizeof *sums);
@@ -192,7 +192,7 @@ static uint64_t *by_function(const struct as_page_document *document, const stru
     return sums;
 }
 
-/* Time with everything that was called: of all call paths, of which the page may have only the larger ones. */
+/* The time including callees, from all call paths; the page itself may contain only the larger paths. */
 static void totals_json(const struct as_page_document *document, struct as_json *json)
 {
     const struct as_view *view = document->view;
@@ -203,14 +203,14 @@ static void totals_json(const struct as_page_document *document, struct as_json 
     for (size_t i = 0; i < document->n_functions; i++) {
         uint32_t function = document->functions[i].function;
         uint64_t total = function < view->n_functions ? view->totals.function_total[function] : 0;
-        total = total > self[i] ? total : self[i]; /* as as_rows_total does */
+        total = total > self[i] ? total : self[i]; /* as in as_rows_total */
         as_json_double(json, NULL, round(as_view_cycles(view, total) * 1000) / 1000);
     }
     as_json_end(json);
     free(self);
 }
 
-/* How many instructions each function executed: also of those whose instructions are left out. */
+/* The instructions that each function executed, including functions whose instructions are left out. */
 static void function_executions_json(const struct as_page_document *document, struct as_json *json)
 {
     size_t exact = exact_series(document);
@@ -270,7 +270,7 @@ static void functions_json(const struct as_page_document *document, struct as_js
     as_json_end(json);
 }
 
-/* How far the target of a jump inside its function is, in rows; 0: it is no such jump. */
+/* The distance in rows to the target of a jump inside its function; 0: not such a jump. */
 static int64_t jump_of(const struct as_page_document *document, size_t row)
 {
     const struct as_page_insn *insn = &document->insns[row];
@@ -330,8 +330,7 @@ static void executed_json(const struct as_page_document *document, struct as_jso
     free(executions);
 }
 
-/* Numbers those that instructions of the page come from, and what they were inlined into. Parents come first in both.
- */
+/* Numbers the inlined calls that instructions of the page come from, and the calls around them. Parents come first. */
 static uint32_t number_inlines(const struct as_page_document *document, uint32_t *number, size_t n)
 {
     const struct as_store_inline *inlines = as_store_inlines(document->view->store, &n);
@@ -351,7 +350,7 @@ static int64_t number_or_none(const uint32_t *number, size_t n, uint32_t at)
     return at < n && number[at] != AS_STORE_NONE ? (int64_t)number[at] : -1;
 }
 
-/* Which inlined call each instruction comes from: column "inlined" of the open table. The calls follow as a table. */
+/* Writes the inlined call of each instruction: column "inlined" of the open table. The calls follow as a table. */
 static void inlined_json(const struct as_page_document *document, struct as_json *json)
 {
     const struct as_view *view = document->view;
@@ -430,7 +429,7 @@ void as_page_code_json(const struct as_page_document *document, struct as_json *
 {
     functions_json(document, json);
     instructions_json(document, json);
-    as_json_array(json, "strings"); /* the last: names were added until here */
+    as_json_array(json, "strings"); /* last, because names are added up to here */
     for (size_t i = 0; i < as_strings_count(document->strings); i++)
         as_page_string(json, NULL, as_strings_get(document->strings, (uint32_t)i));
     as_json_end(json);
@@ -441,7 +440,7 @@ void as_page_code_json(const struct as_page_document *document, struct as_json *
 struct span {
     uint32_t first, last;
     uint64_t units;
-    bool newer; /* than the program */
+    bool newer; /* the file is newer than the program */
 };
 
 static struct span *find_spans(const struct as_page_document *document)

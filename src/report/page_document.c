@@ -19,7 +19,7 @@ static int by_row(const void *a, const void *b)
     return (x->component > y->component) - (x->component < y->component);
 }
 
-/* Of the same row and component: one. */
+/* Adds up entries with the same row and component. */
 static void add_up(struct as_page_entries *entries)
 {
     struct as_page_entry *data = entries->data;
@@ -122,7 +122,7 @@ static bool query(const struct as_page_document *document, uint32_t series, bool
     return as_store_query(document->view->store, &wanted, rows, err);
 }
 
-/* The series before those that only error bars are made of, which come last. */
+/* The series without those that exist only for error bars, which come last. */
 static const struct as_store_series *shown_series(const struct as_store *store, size_t *n)
 {
     size_t all;
@@ -254,7 +254,7 @@ static void events_json(const struct as_page_document *document, struct as_json 
 
 /* ---- all of it ---- */
 
-/* Names in it are cut where they are shown; there are as many rows as matter. */
+/* Names are cut only where they are shown; the number of rows is limited. */
 static void diff_json(const struct as_page_document *document, struct as_json *json)
 {
     if (!document->options->diff)

@@ -1,4 +1,4 @@
-/* The document of the HTML page (doc/format/page.md), made from a profile. */
+/* Makes the document of the HTML page (doc/format/page.md) from a profile. */
 #ifndef AS_REPORT_PAGE_DOCUMENT_H
 #define AS_REPORT_PAGE_DOCUMENT_H
 
@@ -10,35 +10,36 @@
 #include "view/diff.h"
 #include "view/sources.h"
 
-/* So that a page stays below 5 MB and quick: of larger programs the functions with the most time have their
- * instructions, the others their sums; smaller branches of the call tree count as their callers'. The page says so. */
+/* Limits that keep a page below 5 MB and quick. In larger programs only the functions with the most time have their
+ * instructions, the others have sums; small subtrees of the call tree count as their callers' time. The page states
+ * this. */
 enum {
     AS_PAGE_INSNS = 100000,
     AS_PAGE_PATHS = 50000,
     AS_PAGE_SOURCE = 4 << 20,
     AS_PAGE_THREADS = 32,
     AS_PAGE_DIFF = 2000,
-    AS_PAGE_ROWS = 2000 /* of a series' objects, and of its branches */
+    AS_PAGE_ROWS = 2000 /* most objects, and most branches, of a series */
 };
 
 struct as_page_options {
     struct as_sources *sources;
     const struct as_diff *diff;              /* by function, with the page's view as the later one; NULL: none */
-    const char *(*meaning)(const char *key); /* of a parameter of the machine; may return NULL */
+    const char *(*meaning)(const char *key); /* explains a parameter of the machine; may return NULL */
     enum as_page_encoding encoding;
 };
 
-/* Writes the page. The view must have no filters: the page is of the whole profile. */
+/* Writes the page. The view must have no filters: the page shows the whole profile. */
 bool as_page_document_write(const struct as_view *view, const struct as_page_options *options, FILE *out,
                             struct as_error *err) AS_MUST_CHECK;
 
-/* ---- its parts ---- */
+/* ---- parts of the document ---- */
 
-/* A function of the page: one of the profile, or what a module has outside of functions. */
+/* A function of the page: a function of the profile, or the code of a module outside functions. */
 struct as_page_function {
-    uint32_t function, module; /* function AS_STORE_NONE: of the module, or of none */
+    uint32_t function, module; /* function AS_STORE_NONE: code of the module, or of no module */
     uint32_t first, count;     /* instructions */
-    uint64_t units;            /* in the series shown */
+    uint64_t units;            /* in the default series */
 };
 
 struct as_page_insn {
@@ -49,9 +50,9 @@ struct as_page_insn {
     bool calls;
 };
 
-/* Time of a row, of the tables that have rows by number. */
+/* The time of a row, in tables whose rows are numbered. */
 struct as_page_entry {
-    uint32_t row, component; /* component AS_STORE_NONE: the series has none */
+    uint32_t row, component; /* component AS_STORE_NONE: the series has no components */
     uint64_t units;
 };
 struct as_page_entries {
@@ -62,8 +63,8 @@ struct as_page_entries {
 struct as_page_series {
     bool events; /* it has components */
     struct as_store_rows instructions, functions;
-    struct as_data data;         /* no rows: it has none */
-    struct as_branches branches; /* likewise */
+    struct as_data data;         /* empty if the series has no data addresses */
+    struct as_branches branches; /* empty if it has no branches */
 };
 
 struct as_page_document {
@@ -72,7 +73,7 @@ struct as_page_document {
     struct as_strings *strings;
     struct as_page_function *functions;
     size_t n_functions;
-    uint32_t *function_of; /* by the profile's function, then by module, then one for no module at all */
+    uint32_t *function_of; /* by the profile's function, then by module, then one for code outside modules */
     struct as_page_insn *insns;
     size_t n_insns;
     uint32_t *row_of; /* by the profile's instruction; AS_STORE_NONE: left out */
@@ -80,8 +81,8 @@ struct as_page_document {
     size_t n_series;
     uint64_t *masks; /* of components, Base first */
     size_t n_masks;
-    bool shortened;              /* instructions were left out */
-    uint64_t folded;             /* units of call paths that count as their callers' */
+    bool shortened;              /* some instructions were left out */
+    uint64_t folded;             /* units of call paths that are counted as their callers' */
     struct as_page_paths *paths; /* NULL: there are none */
 };
 
@@ -95,17 +96,17 @@ void as_page_paths_free(struct as_page_document *document);
 /* Members of a series: its time by call path, and by thread and function. */
 void as_page_series_paths_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 void as_page_series_threads_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
-/* Its objects and its branches, the first of both; what the profile says of how data addresses were obtained. */
+/* The first objects and branches of a series; and how data addresses were obtained. */
 bool as_page_lists_make(struct as_page_document *document, struct as_error *err) AS_MUST_CHECK;
 void as_page_series_lists_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 void as_page_addresses_json(const struct as_page_document *document, struct as_json *json);
 void as_page_lists_free(struct as_page_document *document);
-/* The function of the page that a row of the profile, or an address without one, belongs to. */
+/* The function of the page for a row of the profile, or for an address without one. */
 uint32_t as_page_function_of(const struct as_page_document *document, uint32_t function, uint32_t module);
 uint32_t as_page_component_of(const struct as_page_document *document, uint64_t events);
-/* "row", "component" and "cycles" of entries that come in any order. */
+/* Writes "row", "component" and "cycles" of entries in any order. */
 void as_page_sparse_json(const struct as_page_document *document, struct as_json *json, const char *name,
                          uint32_t series, struct as_page_entries *entries);
-double as_page_cycles(uint64_t units, double scale); /* with the digits that the document has */
+double as_page_cycles(uint64_t units, double scale); /* rounded to the document's precision */
 
 #endif

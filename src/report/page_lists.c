@@ -1,4 +1,4 @@
-/* The objects and branches of a series in the page's document: as many as AS_PAGE_ROWS, with the sum of the others. See
+/* The objects and branches of a series in the page's document: up to AS_PAGE_ROWS, with the sum of the others. See
  * page_document.h. */
 #include "base/alloc.h"
 #include "base/map.h"
@@ -48,14 +48,14 @@ static void location_json(const struct as_page_document *document, struct as_jso
     name_json(document, json, as_view_location_name(document->view, instruction, name));
 }
 
-/* Where it stands among the page's instructions; -1: left out. */
+/* Writes the index among the page's instructions; -1: left out. */
 static void row_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction)
 {
     uint32_t row = document->row_of[instruction];
     as_json_i64(json, NULL, row == AS_STORE_NONE ? -1 : (int64_t)row);
 }
 
-/* Numbers that rows have `offset` bytes from their beginning, as units of `scale`; 0: as they are. */
+/* Writes a column of numbers, at byte `offset` of each row, divided by `scale`; 0: unchanged. */
 static void column_json(struct as_json *json, const char *name, const void *rows, size_t size, size_t n, size_t offset,
                         double scale)
 {
@@ -102,7 +102,7 @@ static void objects_json(const struct as_page_document *document, const struct a
     free(objects);
 }
 
-/* How many instructions access each object, and those with the most time: `listed` of them follow each other. */
+/* Writes how many instructions access each object, and those with the most time: `listed` of them are consecutive. */
 static void accesses_json(const struct as_page_document *document, const struct as_data *data, double scale,
                           struct as_json *json)
 {

@@ -1,7 +1,8 @@
-/* The call paths in the page's document: one tree for all series, and each series' own time on it.
+/* The call paths in the page's document: one tree for all series, and each series' self time on it.
  *
- * Of large trees the nodes with the largest share of any series are kept; what is below them and left out counts as
- * theirs. See page_document.h. */
+ * Of large trees the nodes with the largest share in any series are kept; a subtree that is left out counts as its
+ * caller's time. See page_document.h.
+ */
 #include "base/alloc.h"
 #include "report/page_document.h"
 #include "view/tree.h"
@@ -10,7 +11,8 @@
 
 struct as_page_paths {
     struct as_tree tree;
-    uint32_t *number; /* of the tree's nodes in the page, those that are left out as their callers'; NONE: nowhere */
+    /* Numbers in the page by the tree's nodes; a node that is left out has its caller's; NONE: none. */
+    uint32_t *number;
     bool *kept;
     struct as_page_entries *self; /* by series */
 };
@@ -39,7 +41,7 @@ static bool add_times(const struct as_page_document *document, struct as_page_pa
     return times != NULL;
 }
 
-/* The largest share that a node with all below it has in any series. */
+/* The largest share that a node, including its subtree, has in any series. */
 static double *find_shares(const struct as_page_document *document, const struct as_page_paths *paths)
 {
     const struct as_tree *tree = &paths->tree;
@@ -52,7 +54,7 @@ static double *find_shares(const struct as_page_document *document, const struct
             total[paths->self[s].data[i].row] += (double)paths->self[s].data[i].units;
             all += (double)paths->self[s].data[i].units;
         }
-        for (size_t i = tree->n; i-- > 0;) { /* parents come first */
+        for (size_t i = tree->n; i-- > 0;) { /* backwards: parents come first */
             if (tree->nodes[i].parent != AS_STORE_NONE)
                 total[tree->nodes[i].parent] += total[i];
             most[i] = all > 0 && total[i] / all > most[i] ? total[i] / all : most[i];
@@ -85,7 +87,7 @@ static void choose(struct as_page_document *document, struct as_page_paths *path
     free(shares);
 }
 
-/* From the tree's numbers to the page's. */
+/* Converts the tree's numbers to the page's. */
 static void renumber(const struct as_page_paths *paths, struct as_page_entries *entries)
 {
     size_t kept = 0;
@@ -109,7 +111,7 @@ bool as_page_paths_make(struct as_page_document *document, struct as_error *err)
     *paths = (struct as_page_paths){.self = as_alloc_array(n + 1, sizeof *paths->self)};
     if (!as_tree_make(&paths->tree, view, err))
         return false;
-    for (uint32_t i = 0; i < n; i++) /* files of the first format have components, but not of paths */
+    for (uint32_t i = 0; i < n; i++) /* files of the first format version have components, but not by path */
         if ((series[i].events && !add_components(document, paths, i, err)) ||
             (!paths->self[i].len && !add_times(document, paths, i, err)))
             return false;

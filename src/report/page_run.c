@@ -1,9 +1,10 @@
-/* What the page says of the run: summary, threads, counters, machine. See page_document.h. */
+/* The run in the page's document: summary, threads, counters, machine. See page_document.h. */
 #include "base/alloc.h"
 #include "base/counters.h"
 #include "base/str.h"
 #include "report/page_document.h"
 #include "report/report_json.h"
+#include "report/report_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static void states_json(const struct as_page_document *document, struct as_json 
         as_json_end(json);
 }
 
-/* Parts of a whole, which read as percentages; the other numbers are counts. */
+/* Fractions, which are shown as percentages; all other numbers are counts. The list is for profiles that were recorded
+ * before texts of fractions began with "part of". */
 static bool is_part(const struct as_store_quality *quality)
 {
     static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "start_up",
@@ -47,7 +49,7 @@ static bool is_part(const struct as_store_quality *quality)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (quality->key && strcmp(quality->key, keys[i]) == 0)
             return true;
-    return false;
+    return quality->text && strncmp(quality->text, "part of ", 8) == 0;
 }
 
 static char *note_text(const struct as_store_quality *quality)
@@ -56,11 +58,11 @@ static char *note_text(const struct as_store_quality *quality)
     if (isnan(quality->value) || quality->value == 0)
         return as_format("%s", text);
     if (is_part(quality))
-        return as_format("%.3g %%: %s", 100 * quality->value, text);
+        return as_part_text(quality->value, text);
     return as_format("%.15g: %s", quality->value, text);
 }
 
-/* Clocks count neither cycles nor instructions: that is null, not 0. */
+/* Clocks count neither cycles nor instructions; these are null, not 0. */
 static void counted_json(struct as_json *json, const char *name, uint64_t value)
 {
     if (value)
@@ -76,10 +78,10 @@ static void notes_json(const struct as_page_document *document, struct as_json *
     as_json_array(json, "notes");
     if (document->shortened)
         as_json_string(json, NULL,
-                       "the functions with the least time are without their instructions: there are too many for a "
-                       "page; assay annotate shows them");
+                       "the functions with the least time are shown without instructions, because there are too many "
+                       "for a page; assay annotate shows them");
     if (document->folded)
-        as_json_string(json, NULL, "the smallest branches of the call tree count as their callers'");
+        as_json_string(json, NULL, "the smallest branches of the call tree are counted as time of their callers");
     for (size_t i = 0; i < n; i++) {
         char *text = note_text(&quality[i]);
         as_page_string(json, NULL, text);
@@ -88,7 +90,7 @@ static void notes_json(const struct as_page_document *document, struct as_json *
     as_json_end(json);
 }
 
-/* Number 0 is no thread: samples of which it is not known, or what is told of all threads of a process at once. */
+/* Number 0 is not a thread: it stands for samples whose thread is unknown, or for all threads of a process together. */
 static uint64_t count_threads(const struct as_view *view)
 {
     uint64_t real = 0;
@@ -152,7 +154,7 @@ static void threads_json(const struct as_view *view, struct as_json *json)
     as_json_end(json);
 }
 
-/* Keys are SECTION.NAME; those without a section come first, as "machine". */
+/* Keys are SECTION.NAME; keys without a section come first, as "machine". */
 static void machine_json(const struct as_page_document *document, struct as_json *json)
 {
     size_t n;
@@ -216,7 +218,7 @@ static void run_json(const struct as_store *store, struct as_json *json)
     as_json_end(json);
 }
 
-/* One that the table of counters knows says how people read it. */
+/* A counter in the table of counters has a description. */
 static void counter_json(struct as_json *json, const struct as_store_counter *counter)
 {
     const struct as_counter_info *known = as_counter_find(counter->name);
@@ -234,7 +236,7 @@ static void counter_json(struct as_json *json, const struct as_store_counter *co
     as_json_end(json);
 }
 
-/* In the table's order; behind them those that the table does not know, by name. */
+/* In the table's order, followed by unknown counters by name. */
 static void counters_json(const struct as_store *store, struct as_json *json)
 {
     size_t n;

@@ -1,4 +1,4 @@
-/* Time by thread and function in the page's document, of the threads with the most of it. See page_document.h. */
+/* Time by thread and function in the page's document, for the threads with the most time. See page_document.h. */
 #include "base/alloc.h"
 #include "report/page_document.h"
 
@@ -13,7 +13,7 @@ static int most_first(const void *a, const void *b, void *context)
     return units[x] != units[y] ? (units[x] < units[y] ? 1 : -1) : (x > y) - (x < y);
 }
 
-/* Which of the lists a thread has; NOT_THERE for those with too little time. */
+/* The list of each thread; NOT_THERE for threads with too little time. */
 static uint8_t *choose(const struct as_view *view, const struct as_store_raw *raw)
 {
     uint64_t *units = as_alloc_array(view->n_threads, sizeof *units);
@@ -63,7 +63,7 @@ void as_page_series_threads_json(const struct as_page_document *document, struct
     size_t n;
     bool events = as_store_series(view->store, &n)[series].events != 0;
     if (view->n_threads < 2 || !as_store_raw(view->store, series, NULL, &raw, &err))
-        return; /* what could not be read here was read before, or is not essential */
+        return; /* a failure here was reported before, or the data is optional */
     uint8_t *list = choose(view, &raw);
     for (size_t i = 0; events && i < raw.n_components; i++)
         add(document, lists, list, raw.components[i].thread, raw.components[i].instruction,

@@ -1,4 +1,4 @@
-/* What JSON reports share. Members go into an object that is open. */
+/* Shared by JSON reports. Members are added to an open object. */
 #ifndef AS_REPORT_REPORT_JSON_H
 #define AS_REPORT_REPORT_JSON_H
 
@@ -8,18 +8,18 @@
 
 /* "summary", or another name: what was measured and how well. */
 void as_summary_json(const struct as_summary *summary, struct as_json *json, const char *name);
-/* Its member "trust", where an error is to be expected: by chance, by bias, together. */
+/* Its member "trust", if an error is to be expected: by chance, by bias, and together. */
 void as_summary_trust_json(const struct as_summary *summary, struct as_json *json);
-/* "changed": files of the profile that are not what they were, {path: what is wrong}. */
+/* "changed": files of the profile that have changed, {path: what is wrong}. */
 void as_module_notes_json(const struct as_view *view, struct as_json *json);
-/* "filters": the words of each kind, and what shares are of. */
+/* "filters": the words of each filter, and what shares refer to. */
 void as_filters_json(const struct as_view *view, struct as_json *json);
-/* A row's components, {name: time}; nothing where the series has none. */
+/* A row's components, {name: time}; nothing if the series has none. */
 void as_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
                         const char *name);
-/* "function", "file" and "line" of a location; null where unknown. */
+/* "function", "file" and "line" of a location; null if unknown. */
 void as_source_json(const struct as_view *view, struct as_json *json, uint32_t function, uint32_t file, uint32_t line);
-/* The members of a report of differences; `limit` rows (0: all). The page has them too. */
+/* The members of a comparison; `limit` rows (0: all). The page uses them, too. */
 void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit);
 
 #endif

@@ -24,7 +24,7 @@ bool as_report_kind_takes(const struct as_report_kind *kind, enum as_report_by b
         return as_error_set_status(err, AS_EXIT_USAGE, "%s does not apply to %s", refused, kind->name);
     if (!(kind->levels & AS_REPORT_LEVEL(by)))
         return as_error_set_status(err, AS_EXIT_USAGE, "--by=%s does not apply to %s%s", as_report_by_names[by],
-                                   kind->name, by == AS_REPORT_BY_OBJECT ? ": it is for --data" : "");
+                                   kind->name, by == AS_REPORT_BY_OBJECT ? ": it is only for --data" : "");
     return !sorted || kind->sorts ||
-           as_error_set_status(err, AS_EXIT_USAGE, "--sort is for rows; %s has an order of its own", kind->option);
+           as_error_set_status(err, AS_EXIT_USAGE, "--sort is for rows; %s has its own order", kind->option);
 }

@@ -1,5 +1,5 @@
-/* The kinds of report that a profile gives. A kind makes its state of one or two views, owns it, and writes it as text,
- * JSON and CSV. A new kind is a file with its `struct as_report_kind` and a line in AS_REPORT_KINDS. */
+/* The kinds of report. A kind builds its state from one or two views, owns it, and writes it as text, JSON and CSV. A
+ * new kind is a file with its `struct as_report_kind` and a line in AS_REPORT_KINDS. */
 #ifndef AS_REPORT_REPORT_KINDS_H
 #define AS_REPORT_REPORT_KINDS_H
 
@@ -7,11 +7,11 @@
 #include "report/term.h"
 #include "view/gate.h"
 
-/* X(name, value, help) for each, in the order of the help: the option --name with its value (NULL: a flag). The kind is
- * as_report_NAME. Rows need no option. */
+/* X(name, value, help) for each kind, in the order of the help: the option --name with its value (NULL: a flag). The
+ * kind is as_report_NAME. Rows need no option. */
 #define AS_REPORT_KINDS(X)                                                                                             \
-    X(calls, NULL, "Show the call tree: each path with its own time and that of what it calls.")                       \
-    X(flame, NULL, "Draw the call tree as a flame graph in the width of the terminal, callers above what they call.")  \
+    X(calls, NULL, "Show the call tree: each path with its self time and its total with callees.")                     \
+    X(flame, NULL, "Draw the call tree as a flame graph in the width of the terminal, callers above callees.")         \
     X(branches, NULL,                                                                                                  \
       "Show the taken branches that branch stacks hold: from where to where, how often, how often mispredicted, and "  \
       "after how many cycles. A profile has them if branches were asked for, or perf record -b made it.")              \
@@ -22,9 +22,9 @@
       "Compare with OTHER, the profile before a change: what became faster or slower, by how much, and which "         \
       "components of its time changed.")
 
-/* What a row is, in the order of --by. */
+/* The rows of a report, in the order of --by. */
 enum as_report_by {
-    AS_REPORT_BY_FUNCTION, /* also: the user asked for no level */
+    AS_REPORT_BY_FUNCTION, /* also the default */
     AS_REPORT_BY_LINE,
     AS_REPORT_BY_BLOCK,
     AS_REPORT_BY_INSTRUCTION,
@@ -42,29 +42,29 @@ struct as_report_filters {
     bool threads, places, events; /* places: modules and symbols */
 };
 
-/* What the user asks for. */
+/* What the user asked for. */
 struct as_report_request {
     const struct as_view *view;
-    const struct as_view *other; /* the profile before, of a kind whose option has a value; else NULL */
+    const struct as_view *other; /* the earlier profile, for a kind whose option has a value; else NULL */
     enum as_report_by by;
-    const char *sort;           /* NULL: the usual order */
+    const char *sort;           /* NULL: the default order */
     size_t limit;               /* rows; 0: all */
-    bool limited;               /* the user gave the limit */
-    bool text;                  /* for people: neither JSON nor CSV */
-    const struct as_gate *gate; /* of differences; NULL: none */
+    bool limited;               /* the user gave a limit */
+    bool text;                  /* for a terminal: neither JSON nor CSV */
+    const struct as_gate *gate; /* for comparisons; NULL: none */
 };
 
 struct as_report_kind {
     const char *option;               /* "--calls"; NULL: rows */
     const char *name;                 /* as in messages: "call paths" */
-    struct as_report_filters filters; /* that apply */
+    struct as_report_filters filters; /* filters that apply */
     uint32_t levels;                  /* AS_REPORT_LEVEL bits that apply */
     bool sorts;                       /* --sort applies */
-    /* The state, or NULL and `err`. The views outlive it. */
+    /* Returns the state, or NULL and `err`. The views outlive it. */
     void *(*make)(const struct as_report_request *request, struct as_error *err);
     void (*free)(void *state);
     void (*text)(const void *state, FILE *out, const struct as_term *term);
-    /* NULL: a drawing, which is text alone. JSON goes into an object that is open. */
+    /* NULL: a drawing, which exists only as text. JSON is added to an open object. */
     bool (*json)(const void *state, struct as_json *json, struct as_error *err);
     bool (*csv)(const void *state, FILE *out, struct as_error *err);
 };
@@ -74,15 +74,15 @@ extern const struct as_report_kind as_report_rows;
 AS_REPORT_KINDS(AS_REPORT_DECLARE)
 #undef AS_REPORT_DECLARE
 
-/* The state of as_report_diff: what the gate says, NULL where no limit was given; and what it is of. */
+/* For the state of as_report_diff: the gate's result, NULL if no limit was given; and the comparison. */
 const struct as_gate_result *as_report_diff_gate(const void *state);
 const struct as_diff *as_report_diff_values(const void *state);
 
-/* Whether the level, the order and the filters that were asked for apply to the kind. */
+/* Whether the level, the order and the filters of the request apply to the kind. */
 bool as_report_kind_takes(const struct as_report_kind *kind, enum as_report_by by, bool sorted,
                           struct as_report_filters asked, struct as_error *err) AS_MUST_CHECK;
 
-/* Of `n` rows, how many a limit (0: none) leaves. */
+/* How many of `n` rows a limit (0: none) leaves. */
 static inline size_t as_report_shown(size_t n, size_t limit)
 {
     return limit && limit < n ? limit : n;

@@ -1,8 +1,11 @@
 /* See report_text.h. */
 #include "report/report_text.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "view/module_check.h"
+
+#include <string.h>
 
 void as_module_notes_text(const struct as_view *view, FILE *out, const struct as_term *term)
 {
@@ -18,7 +21,7 @@ void as_module_notes_text(const struct as_view *view, FILE *out, const struct as
     if (more)
         as_str_addf(&text, " (and %zu more file%s)", more, more == 1 ? "" : "s");
     if (text.len) {
-        as_str_add(&text, "; shown is what was recorded");
+        as_str_add(&text, "; the report shows what was recorded");
         as_show_wrapped(out, term, as_str_get(&text), 0, 6);
         fputc('\n', out);
     }
@@ -40,8 +43,16 @@ bool as_filters_text(const struct as_view *view, FILE *out, bool shares)
             any = true;
         }
     if (any && shares)
-        fprintf(out, "; shares are of %s", view->options.threads.len ? "these threads' time" : "the whole time");
+        fprintf(out, "; shares are of %s", view->options.threads.len ? "the time of these threads" : "the whole time");
     return any;
+}
+
+char *as_part_text(double part, const char *text)
+{
+    static const char prefix[] = "part of ";
+    if (strncmp(text, prefix, sizeof prefix - 1) == 0)
+        return as_format("%.3g %% of %s", 100 * part, text + sizeof prefix - 1);
+    return as_format("%s (%.3g %%)", text, 100 * part);
 }
 
 void as_head_text(const struct as_view *view, FILE *out, const struct as_term *term)

@@ -28,7 +28,7 @@ static void json_runs(const struct as_summary *summary, struct as_json *json)
     as_json_end(json);
 }
 
-/* {name: share} of one bar of the program, where the profile has it. */
+/* {name: share} of one bar of the program, if the profile has it. */
 static void json_stack(const struct as_summary *summary, struct as_json *json, const char *stack)
 {
     size_t n;
@@ -106,7 +106,7 @@ static void json_quality(const struct as_summary *summary, struct as_json *json)
     as_json_end(json);
 }
 
-/* What was not measured is null: no program executes nothing. */
+/* A count of 0 is written as null: it was not measured, since no program executes nothing. */
 static void json_count(struct as_json *json, const char *name, uint64_t count)
 {
     if (count)

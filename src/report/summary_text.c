@@ -3,11 +3,12 @@
 #include "report/report_text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2 }; /* of what does not fit into a line */
+enum { INDENT = 2 }; /* indentation of continued lines */
 
-/* One of its lines, which is cleared. */
+/* Writes one line and clears it. */
 static void put_line(struct as_str *line, FILE *out, const struct as_term *term)
 {
     if (line->len) {
@@ -46,7 +47,7 @@ static void add_runs(const struct as_summary *summary, struct as_str *line)
     if (seconds->n)
         as_str_addf(line, "%.4g s on average, standard deviation %.2f %%, %.4g to %.4g", seconds->mean,
                     100 * seconds->deviation / seconds->mean, seconds->least, seconds->most);
-    as_str_add(line, summary->merged ? "" : "; this is the first");
+    as_str_add(line, summary->merged ? "" : "; the profile is of the first");
 }
 
 static void add_program(const struct as_summary *summary, struct as_str *line)
@@ -56,7 +57,7 @@ static void add_program(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, "%s, ", AS_SHOW(summary->part));
     else if (summary->instructions)
         as_str_addf(line, "%s instructions, ", AS_COUNT(summary->instructions));
-    if (summary->cycles || isnan(summary->seconds)) /* clocks count none */
+    if (summary->cycles || isnan(summary->seconds)) /* clocks do not count cycles */
         as_str_addf(line, "%s cycles", AS_COUNT(summary->cycles));
     if (summary->cycles && summary->instructions)
         as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
@@ -86,7 +87,7 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, ", %s dropped", AS_COUNT(summary->dropped));
 }
 
-/* A sampled profile is less wrong by function than by instruction. */
+/* A sampled profile is more accurate by function than by instruction. */
 static void add_error(const struct as_summary *summary, struct as_str *line)
 {
     const char *separator = "error ";
@@ -115,7 +116,7 @@ static void add_range(struct as_str *line, struct as_bias_range range)
         as_str_addf(line, "%.1f to %.1f %%", 100 * range.low, 100 * range.high);
 }
 
-/* Where the error comes from: more samples help against chance only. */
+/* Writes where the error comes from: more samples reduce only the part by chance. */
 static void put_trust(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     struct as_str chance = {0}, bias = {0};
@@ -134,7 +135,7 @@ static void put_trust(const struct as_summary *summary, FILE *out, const struct 
     as_str_free(&bias);
 }
 
-/* What else was sampled; a model's samplers are listed by its own reports. */
+/* The other native series; the samplers of a model have reports of their own. */
 static void add_other_series(const struct as_summary *summary, struct as_str *line)
 {
     size_t n;
@@ -158,7 +159,7 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
             as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, AS_SHOW(rows[i].text));
 }
 
-/* Trace data that nothing of the report is from. */
+/* Trace data that the report does not use. */
 static void put_undecoded(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     size_t n;
@@ -168,14 +169,14 @@ static void put_undecoded(const struct as_summary *summary, FILE *out, const str
             struct as_str line = {0};
             as_str_addf(
                 &line,
-                "note: the recording has %s bytes of processor trace (Intel PT, say), which Assay does not decode",
+                "note: the recording has %s bytes of processor trace (such as Intel PT), which Assay does not decode",
                 AS_COUNT(count_of(rows[i].value)));
             put_line(&line, out, term);
             as_str_free(&line);
         }
 }
 
-/* Parts that are missing, where they are large enough to mislead whoever reads the rows. */
+/* Missing parts that are large enough to mislead a reader. */
 static void put_missing(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     static const struct {
@@ -190,10 +191,12 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (rows[i].key && rows[i].text && strcmp(rows[i].key, parts[k].key) == 0 &&
                 rows[i].value >= parts[k].least) {
+                char *text = as_part_text(rows[i].value, AS_SHOW(rows[i].text));
                 struct as_str line = {0};
-                as_str_addf(&line, "note: %s (%.0f %%)", AS_SHOW(rows[i].text), 100 * rows[i].value);
+                as_str_addf(&line, "note: %s", text);
                 put_line(&line, out, term);
                 as_str_free(&line);
+                free(text);
             }
 }
 
@@ -218,7 +221,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     if (summary->counted)
         add_agent_notes(summary, &line);
     else if (!summary->has_events)
-        as_str_addf(&line, "no cycle stacks: %s sees no events%s", AS_SHOW(summary->sampler),
+        as_str_addf(&line, "no cycle stacks: %s records no events%s", AS_SHOW(summary->sampler),
                     summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
     put_line(&line, out, term);
     put_missing(summary, out, term);

@@ -31,7 +31,7 @@ void as_show_in(FILE *out, const struct as_term *term, const char *text, unsigne
         fputc(' ', out);
 }
 
-/* The next piece of a text: up to the end of a word, or of a clause (behind a comma, semicolon or colon). */
+/* The next piece of a text: up to the end of a word, or of a clause (after a comma, semicolon or colon). */
 static size_t piece_columns(const char *text, bool clause, size_t *bytes)
 {
     size_t columns = 0;
@@ -45,7 +45,7 @@ static size_t piece_columns(const char *text, bool clause, size_t *bytes)
 
 void as_show_wrapped(FILE *out, const struct as_term *term, const char *text, unsigned column, unsigned indent)
 {
-    const char *by_words = text; /* up to here: a clause that is too long for a line */
+    const char *by_words = text; /* up to here by words: a clause that is too long for a line */
     for (bool first = true; *text; first = false) {
         size_t bytes, columns = piece_columns(text, true, &bytes), gap = first ? 0 : 1;
         if (indent + columns > term->width && text >= by_words)

@@ -1,4 +1,4 @@
-/* What a report may do where it is shown: width, colour, characters; and names from programs made fit to be shown. */
+/* What a report may use in its output: width, colour, characters; and makes names from programs printable. */
 #ifndef AS_REPORT_TERM_H
 #define AS_REPORT_TERM_H
 
@@ -14,28 +14,30 @@ struct as_term {
     bool colour, utf8;
 };
 
-/* Prints a name (as_show) in at most `columns` columns, "…" (or "..") where it was cut. Padded with spaces to that width
- * if `pad`. */
+/* Prints a name (as_show) in at most `columns` columns, cut with "…" (or ".."), and padded with spaces to that width if
+ * `pad`. */
 void as_show_in(FILE *out, const struct as_term *term, const char *text, unsigned columns, bool pad);
 
-/* Text that may be longer than a line, as it is: broken at spaces where it would pass the terminal's width. It starts
- * in `column`; further lines start in `indent`. No line's end behind it. */
+/* Prints text as it is, broken at spaces if it exceeds the terminal's width. It starts in `column`; further lines start
+ * in `indent`. Does not end the last line. */
 void as_show_wrapped(FILE *out, const struct as_term *term, const char *text, unsigned column, unsigned indent);
 
-/* Columns of a text in UTF-8, each character counted as one. */
+/* The number of columns of UTF-8 text, one per character. */
 size_t as_show_columns(const char *text);
 
-enum { AS_TERM_KEYS = 12 }; /* components that have a colour and a letter of their own */
+enum { AS_TERM_KEYS = 12 }; /* components with their own colour and letter */
 
-/* The sign of component number `key` in bars (0 is the one without events; AS_TERM_KEYS: any other), `times` of it. */
+/* Prints the sign of component number `key` `times` times (0 is the one without events; AS_TERM_KEYS: any other). */
 void as_term_key(FILE *out, const struct as_term *term, size_t key, size_t times);
 char as_term_letter(size_t key);
-void as_term_ground(FILE *out, const struct as_term *term, size_t key); /* its colour behind what follows */
-enum { AS_TERM_WIDE = 100 };                                            /* columns from which tables show more */
+/* Sets its colour as the background of what follows. */
+void as_term_ground(FILE *out, const struct as_term *term, size_t key);
+/* From this width on, tables show more columns. */
+enum { AS_TERM_WIDE = 100 };
 
 void as_term_bold(FILE *out, const struct as_term *term, bool on);
 void as_term_dim(FILE *out, const struct as_term *term, bool on);
-/* The colour of a share: what matters stands out. */
+/* The colour of a share: large shares stand out. */
 void as_term_heat(FILE *out, const struct as_term *term, double share);
 void as_term_plain(FILE *out, const struct as_term *term);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP = 64 }; /* bytes between instructions in no function that are still shown together */
+enum { GAP = 64 }; /* largest gap in bytes between instructions outside functions that are shown together */
 
 /* ---- collecting ---- */
 
@@ -55,7 +55,8 @@ static void sort_insns(struct as_annotation *annotation)
         qsort(annotation->insns.data, annotation->insns.len, sizeof *annotation->insns.data, by_address);
 }
 
-/* Of what is shown: the rows of code in no function are those of the whole program. */
+/* The legend of the listing: of its own rows, except for code outside functions, where it is that of the whole
+ * program. */
 static struct as_legend legend_of(const struct as_annotation *annotation)
 {
     size_t n = annotation->insns.len;
@@ -95,8 +96,8 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
     return true;
 }
 
-/* An instruction that goes on in the next page may have been met by its beginning first: that never executes, and the
- * whole one is at the same address. */
+/* Whether `insn` is only the beginning of `whole`. An instruction that continues on the next page may have been
+ * recorded by its beginning first; that one never executes, and the whole one has the same address. */
 static bool is_beginning(const struct as_note_insn *insn, const struct as_note_insn *whole)
 {
     bool idle = !insn->row.units && !insn->row.samples && !insn->row.executions;
@@ -146,7 +147,7 @@ static void add_lines(struct as_annotation *annotation)
     as_map_free(&known);
 }
 
-/* Times, holes and lines, where instructions are collected and sorted. */
+/* Adds times, missing instructions and lines, once the instructions are collected and sorted. */
 static bool complete(struct as_annotation *annotation, struct as_error *err)
 {
     const struct as_view *view = annotation->view;
@@ -188,7 +189,7 @@ static uint64_t end_of(const struct as_note_insn *insn)
     return insn->address + (insn->length ? insn->length : 1);
 }
 
-/* What lies between was not executed, or no sample names it. */
+/* Whether two instructions belong together although bytes lie between them: those were not executed, or not sampled. */
 static bool goes_on(const struct as_note_insn *insn, const struct as_note_insn *next)
 {
     return next->address <= end_of(insn) || next->address - end_of(insn) <= GAP;

@@ -1,5 +1,5 @@
-/* One function (or code in none), instruction by instruction: what each took and what that is made of, the source line
- * and the inlined functions that it comes from, where it jumps to; and the lines of the function by time. */
+/* One function (or code outside functions), instruction by instruction: its time and components, the source line and
+ * the inlined functions it comes from, its jump target; and the lines of the function by time. */
 #ifndef AS_VIEW_ANNOTATION_H
 #define AS_VIEW_ANNOTATION_H
 
@@ -10,13 +10,13 @@
 
 struct as_note_insn {
     uint64_t address, target;
-    uint32_t length; /* bytes; 0: unknown */
-    bool jumps;      /* to its target: it does not call it */
-    bool recorded;   /* the profile has it; others are from the file */
+    uint32_t length; /* in bytes; 0: unknown */
+    bool jumps;      /* it jumps to its target, rather than calling it */
+    bool recorded;   /* it is in the profile; others are from the file */
     char *text;
     uint32_t file, line;     /* file: of as_annotation_file */
-    uint32_t chain, n_chain; /* of as_annotation.chains: inlined functions that it comes from, the innermost first */
-    struct as_store_row row; /* its time; all 0 where it has none */
+    uint32_t chain, n_chain; /* in as_annotation.chains: inlined functions that it comes from, innermost first */
+    struct as_store_row row; /* its time; all 0 if it has none */
 };
 
 struct as_note_line {
@@ -26,36 +26,37 @@ struct as_note_line {
 
 struct as_annotation {
     const struct as_view *view;
-    uint32_t function;                 /* AS_STORE_NONE: code in none */
-    struct as_store_function what;     /* it; or the code, without a name */
+    uint32_t function;                 /* AS_STORE_NONE: code outside functions */
+    struct as_store_function what;     /* the function; or the code, without a name */
     struct as_sources *sources;        /* not owned */
     AS_VEC(struct as_note_insn) insns; /* by address */
     AS_VEC(struct as_note_line) lines; /* the most time first */
     AS_VEC(const char *) chains;
-    struct as_note_code *code; /* NULL: the file was not needed, or is not there */
+    struct as_note_code *code; /* NULL: the file was not needed, or is missing */
     struct as_store_rows rows;
     struct as_legend legend;
-    uint64_t units, most;    /* of the function; of its largest instruction */
+    uint64_t units, most;    /* units of the function, and of its largest instruction */
     const char *module_note; /* what is wrong with its file; NULL: nothing */
-    const char *hole_note;   /* why instructions without time may be missing; NULL: none is */
+    const char *hole_note;   /* why instructions without time may be missing; NULL: all are there */
 };
 
 bool as_annotation_make(struct as_annotation *annotation, const struct as_view *view, uint32_t function,
                         struct as_sources *sources, struct as_error *err) AS_MUST_CHECK;
-/* Code in no function: the instruction of this number, and those of its module around it that are in none either. */
+/* For code outside functions: the instruction of this number, and its neighbours in the module that are outside,
+ * too. */
 bool as_annotation_make_outside(struct as_annotation *annotation, const struct as_view *view, uint32_t instruction,
                                 struct as_sources *sources, struct as_error *err) AS_MUST_CHECK;
 void as_annotation_free(struct as_annotation *annotation);
 const char *as_annotation_source(const struct as_annotation *annotation, uint32_t file, uint32_t line); /* or NULL */
 
-/* ---- what the profile does not have ---- */
+/* ---- what the profile does not contain ---- */
 
-/* Adds the instructions that are missing, in no order; why that cannot be done, or NULL. */
+/* Adds the missing instructions, unsorted. Returns why that cannot be done, or NULL. */
 const char *as_annotation_fill(struct as_annotation *annotation);
 void as_note_code_free(struct as_note_code *code);
 const char *as_annotation_file(const struct as_annotation *annotation, uint32_t file); /* NULL: unknown */
-/* Where an instruction jumps to, "+0x1d" inside the function, "puts@plt", "other+0x10"; NULL: nowhere, or nobody knows
- * what is there. In `text`. */
+/* Describes where an instruction jumps to, "+0x1d" inside the function, "puts@plt", "other+0x10"; returns `text`, or
+ * NULL if it does not jump or the target is unknown. */
 enum { AS_TARGET_MAX = 192 };
 const char *as_annotation_target(const struct as_annotation *annotation, const struct as_note_insn *insn,
                                  char text[AS_TARGET_MAX]);

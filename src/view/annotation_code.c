@@ -1,9 +1,8 @@
-/* What a profile does not have of an annotated function: instructions that were never executed, or that no sample
- * names, from the function's file where that is still the one that ran; and names for the targets of jumps. See
- * annotation.h.
+/* What a profile does not contain of an annotated function: instructions that were never executed or sampled, which are
+ * read from the function's file if it is still the one that ran; and names for jump targets. See annotation.h.
  *
- * The file is decoded from the function's start to its end. Where that meets an instruction of the profile in its
- * middle, the bytes before were no code: the profile is right.
+ * The file is decoded from the function's start to its end. If that meets an instruction of the profile in its middle,
+ * the bytes before it were not code, and the profile is used.
  */
 #include "assay/insn.h"
 #include "base/alloc.h"
@@ -22,7 +21,7 @@ enum { MAX_SIZE = 8 << 20, PAGE = 4096, MAX_INLINED = 64 };
 
 struct as_note_code {
     struct as_space *space;
-    struct as_strings *files; /* those of the profile have its numbers, others come behind */
+    struct as_strings *files; /* files of the profile by their numbers, then additional ones */
     uint8_t *bytes;           /* of the function */
     size_t size;
     enum as_arch arch;
@@ -94,12 +93,12 @@ static const char *open_code(struct as_annotation *annotation, const struct as_s
         as_note_code_free(code);
     }
     as_elf_close(elf);
-    return ok ? NULL : "it does not have the function where it was";
+    return ok ? NULL : "the function is not where it was";
 }
 
 /* ---- filling holes ---- */
 
-/* The number of a file: the profile's, or one behind those. */
+/* Returns the number of a file: the profile's, or one after those. */
 static uint32_t file_of(struct as_annotation *annotation, const char *path)
 {
     struct as_strings *files = annotation->code->files;
@@ -107,7 +106,7 @@ static uint32_t file_of(struct as_annotation *annotation, const char *path)
     if (!path || !*path)
         return AS_STORE_NONE;
     for (size_t i = as_strings_count(files); i < view->n_files; i++) {
-        char *unique = as_format("%zu", i); /* a second file of one name keeps numbers in step */
+        char *unique = as_format("%zu", i); /* a second file of one name keeps the numbers in step */
         if (as_strings_intern(files, view->file[i] ? view->file[i] : unique) != i)
             as_strings_intern(files, unique);
         free(unique);
@@ -132,7 +131,7 @@ static void add_chain(struct as_annotation *annotation, struct as_note_insn *not
     note->n_chain = (uint32_t)annotation->chains.len - note->chain;
 }
 
-/* Up to `end`: the next instruction that is known, or the function's end. Returns how long it is. */
+/* Decodes one instruction, up to `end`: the next known instruction, or the function's end. Returns its length. */
 static size_t add_insn(struct as_annotation *annotation, uint64_t address, uint64_t end)
 {
     const struct as_note_code *code = annotation->code;
@@ -170,7 +169,7 @@ static void fill_holes(struct as_annotation *annotation)
         if (known && known->address == at && known->length)
             at += known->length;
         else if (known && known->address == at)
-            next++; /* it is nobody knows how long */
+            next++; /* its length is unknown */
         else
             at += add_insn(annotation, at, known && known->address < stop ? known->address : stop);
     }
@@ -199,7 +198,7 @@ const char *as_annotation_fill(struct as_annotation *annotation)
     if (annotation->module_note)
         return annotation->module_note;
     if (!function->size || function->size > MAX_SIZE)
-        return "nobody knows where it ends";
+        return "its end is unknown";
     const char *problem = open_code(annotation, module);
     if (!problem)
         fill_holes(annotation);
@@ -208,7 +207,8 @@ const char *as_annotation_fill(struct as_annotation *annotation)
 
 /* ---- targets ---- */
 
-/* Of two functions that cover an address: one that begins there, else the smaller. A whole .plt covers its stubs. */
+/* Of two functions that cover an address, prefers the one that begins there, else the smaller. A whole .plt covers its
+ * stubs. */
 static bool is_closer(const struct as_store_function *function, const struct as_store_function *best, uint64_t address)
 {
     bool starts = function->address == address;
@@ -249,14 +249,15 @@ const char *as_annotation_target(const struct as_annotation *annotation, const s
     bool inside = here->size ? insn->target - here->address < here->size
                              : insn->target >= here->address && annotation->insns.len &&
                                    insn->target <= annotation->insns.data[annotation->insns.len - 1].address;
-    if (inside && insn->target == here->address && !insn->jumps && here->name) /* it calls itself */
+    if (inside && insn->target == here->address && !insn->jumps && here->name) /* a recursive call */
         return plus(text, AS_SHOW(here->name), 0);
     if (inside)
         return plus(text, "", insn->target - here->address);
     there = function_at(view, insn->target);
     if (annotation->code && (!there || there->address != insn->target))
         as_space_find(annotation->code->space, insn->target, &location);
-    if (there && (!location.function || location.function_start <= there->address)) /* else the file knows better */
+    if (there && (!location.function ||
+                  location.function_start <= there->address)) /* otherwise the file's symbols are more precise */
         return plus(text, AS_SHOW(there->name), insn->target - there->address);
     if (location.function && location.function_start)
         return plus(text, AS_SHOW(location.function), insn->target - location.function_start);

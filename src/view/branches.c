@@ -38,7 +38,8 @@ bool as_branches_make(struct as_branches *branches, const struct as_view *view, 
     if (!as_branches_read(branches, view, err))
         return false;
     return branches->n_all ||
-           as_error_set(err, "%s: the series %s has no branches; record --branches, or perf record -b, gives some",
+           as_error_set(err,
+                        "%s: the series %s has no branches; 'assay record --branches' and 'perf record -b' record them",
                         as_store_file_name(view->store), view->summary.sampler);
 }
 

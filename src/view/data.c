@@ -11,7 +11,7 @@
 
 enum { LINE_BITS = 6 };
 
-/* What the accesses are sorted by. */
+/* The key by which accesses are sorted. */
 static uint64_t part_key(const struct as_data *data, const struct as_store_access *access)
 {
     const struct as_store_location *location = &data->view->location[access->instruction];
@@ -60,10 +60,10 @@ static int by_units(const void *x, const void *y)
 
 /* ---- rows ---- */
 
-/* Different bytes and lines of accesses that are sorted by address. */
+/* Counts the different bytes and lines of accesses that are sorted by address. */
 static void count_places(const struct as_store_access *accesses, size_t n, struct as_data_row *row)
 {
-    uint64_t end = 0, line = 0; /* behind what is counted */
+    uint64_t end = 0, line = 0; /* the end of what is counted already */
     for (size_t i = 0; i < n; i++) {
         uint64_t start = accesses[i].address, size = accesses[i].size ? accesses[i].size : 1;
         uint64_t stop = start > UINT64_MAX - size ? UINT64_MAX : start + size;
@@ -89,7 +89,7 @@ static void keep_top(struct as_data_row *row, uint32_t instruction, uint64_t uni
     row->top[at].units = units;
 }
 
-/* Those of a row, which it leaves in the order of instructions. */
+/* Makes a row of accesses, which it leaves sorted by instruction. */
 static struct as_data_row make_row(struct as_store_access *accesses, size_t n)
 {
     struct as_data_row row = {.object = accesses[0].object};
@@ -208,12 +208,12 @@ bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data
     double none = data->origins[AS_DATA_NONE].samples;
     if (!data->n_accesses && none > 0)
         return as_error_set(err,
-                            "%s: none of the %.0f samples has a data address: the code accesses no memory, or where "
-                            "it goes could not be told (report --json: quality, data_none_…)",
+                            "%s: none of the %.0f samples has a data address: the code accesses no memory, or its "
+                            "accesses could not be reconstructed (report --json: quality, data_none_…)",
                             as_store_file_name(view->store), none);
     return data->n_accesses ||
            as_error_set(err,
-                        "%s: no data addresses in series %s; 'assay record --source=timer --accesses' records some",
+                        "%s: no data addresses in series %s; 'assay record --source=timer --accesses' records them",
                         as_store_file_name(view->store), view->summary.sampler ? view->summary.sampler : "?");
 }
 

@@ -1,4 +1,4 @@
-/* The data of a profile: which objects (variables, heap, stacks, mapped files) its samples found accessed, by which
+/* The data of a profile: which objects (variables, heap, stacks, mapped files) its samples accessed, by which
  * instructions, and how the addresses were obtained. */
 #ifndef AS_VIEW_DATA_H
 #define AS_VIEW_DATA_H
@@ -7,18 +7,18 @@
 
 enum as_data_level {
     AS_DATA_BY_OBJECT,
-    AS_DATA_BY_LINE, /* an object with the source line that accesses it */
+    AS_DATA_BY_LINE, /* an object and a source line that accesses it */
     AS_DATA_BY_INSTRUCTION,
 };
 
 enum { AS_DATA_TOP = 3 };
 
 struct as_data_row {
-    uint32_t object;                  /* NONE: nobody knows what is there */
-    uint32_t instruction;             /* the first of those that access it; the only one by instruction */
-    uint64_t units, samples;          /* of samples with several addresses, each has a part of the time */
-    uint64_t load_units, store_units; /* accesses that do both are in both */
-    uint64_t bytes, lines;            /* different ones that were seen; lines of 64 bytes */
+    uint32_t object;                  /* NONE: unknown */
+    uint32_t instruction;             /* the first that accesses it; by instruction, the only one */
+    uint64_t units, samples;          /* a sample with several addresses is divided among them */
+    uint64_t load_units, store_units; /* an access that does both counts in both */
+    uint64_t bytes, lines;            /* different ones that were seen; lines have 64 bytes */
     size_t n_instructions;
     struct {
         uint32_t instruction;
@@ -27,7 +27,8 @@ struct as_data_row {
     size_t n_top;
 };
 
-/* How data addresses were obtained: samples by origin, "data_exact" as in the profile and "exact" for people. */
+/* How data addresses were obtained: samples by origin, with the profile's key ("data_exact") and a name for reports
+ * ("exact"). */
 enum { AS_DATA_HARDWARE, AS_DATA_EXACT, AS_DATA_NEXT, AS_DATA_WATCHED, AS_DATA_NONE, AS_DATA_ORIGINS };
 struct as_data_origin {
     const char *key, *text;
@@ -44,20 +45,20 @@ struct as_data {
     size_t n_accesses; /* before filters; 0: the series has no data addresses */
     uint64_t units, samples;
     struct as_data_origin origins[AS_DATA_ORIGINS];
-    double watch_hits; /* few of them stand for many samples */
+    double watch_hits; /* number of watchpoint hits; a few stand for many samples */
 };
 
 bool as_data_read(struct as_data *data, const struct as_view *view, enum as_data_level level,
                   struct as_error *err) AS_MUST_CHECK;
-/* The same, and false also where the series has no data addresses. */
+/* The same, but also returns false if the series has no data addresses. */
 bool as_data_make(struct as_data *data, const struct as_view *view, enum as_data_level level,
                   struct as_error *err) AS_MUST_CHECK;
 void as_data_free(struct as_data *data);
 
-/* Why samples have no address: steps through the reasons from *at = 0 on. False: there is no further one. */
+/* Iterates over the reasons why samples have no address, from *at = 0 on. Returns false after the last. */
 bool as_data_next_reason(const struct as_data *data, size_t *at, const char **reason, double *samples);
 
-/* A row's object, "table", "[anon] 0x7f…", fit to be shown. Returns `name` or a constant. */
+/* A printable name for a row's object, "table", "[anon] 0x7f…". Returns `name` or a constant. */
 const char *as_data_object_name(const struct as_data *data, uint32_t object, char name[AS_SHOW_MAX]);
 
 #endif

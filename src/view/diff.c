@@ -1,6 +1,6 @@
-/* See diff.h. Rows are matched by what they are called, not by where they lie: module (its file's name), function, and for finer
- * rows the source line or the offset into the function. What has the same name in one profile is added up. Components
- * are matched by name too. */
+/* See diff.h. Rows are matched by name, not by address: module (its file's name), function, and for finer rows the
+ * source line or the offset into the function. Rows of one profile with the same name are added up. Components are
+ * matched by name, too. */
 #include "view/diff.h"
 
 #include "score/change.h"
@@ -16,7 +16,7 @@
 
 /* ---- matching ---- */
 
-/* What a row is called in both profiles; the caller frees. */
+/* The key of a row, which is the same in both profiles; the caller frees. */
 static char *key_of(const struct as_view *view, enum as_store_level level, const struct as_store_row *row)
 {
     const char *module = as_view_module(view, row->module), *function = as_view_function(view, row->function);
@@ -103,7 +103,7 @@ static int largest_first(const void *a, const void *b)
     double left = fabs(as_diff_change(x->cycles)), right = fabs(as_diff_change(y->cycles));
     if (x->significant != y->significant)
         return y->significant - x->significant;
-    if (left == right) { /* no change, say: what takes longest */
+    if (left == right) { /* equal changes, none for example: the longest time first */
         left = x->cycles[AS_DIFF_AFTER];
         right = y->cycles[AS_DIFF_AFTER];
     }
@@ -157,7 +157,7 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* --set leaves a core its name. */
+/* --set does not change a core's name, so the parameters are compared. */
 static bool same_machine(const struct as_store *before, const struct as_store *after)
 {
     return same_text(as_store_meta(before, AS_META_MACHINE), as_store_meta(after, AS_META_MACHINE));
@@ -167,13 +167,13 @@ static bool same_arguments(const struct as_store *before, const struct as_store 
 {
     size_t n, m;
     const char *const *first = as_store_arguments(before, &n), *const *second = as_store_arguments(after, &m);
-    for (size_t i = 1; i < n && n == m; i++) /* the program itself may lie elsewhere */
+    for (size_t i = 1; i < n && n == m; i++) /* from 1: the path of the program itself may differ */
         if (!same_text(first[i], second[i]))
             return false;
     return n == m;
 }
 
-/* Beside the program, what was measured or how: "core, series, arguments", or "". */
+/* Lists what differs besides the program: "core, series, arguments", or "". */
 static void find_differences(struct as_diff *diff)
 {
     const struct as_summary *before = &diff->views[AS_DIFF_BEFORE]->summary,

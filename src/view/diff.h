@@ -1,4 +1,4 @@
-/* Two profiles side by side: what became faster or slower, by how much, and which components changed. */
+/* Two profiles compared: what became faster or slower, by how much, and which components changed. */
 #ifndef AS_VIEW_DIFF_H
 #define AS_VIEW_DIFF_H
 
@@ -8,16 +8,16 @@
 enum { AS_DIFF_BEFORE, AS_DIFF_AFTER, AS_DIFF_SIDES };
 
 struct as_diff_part {
-    uint32_t name; /* of as_diff.names */
+    uint32_t name; /* index into as_diff.names */
     double cycles[AS_DIFF_SIDES];
 };
 
 struct as_diff_row {
-    char *name, *module, *function, *file; /* NULL where unknown, apart from the name */
+    char *name, *module, *function, *file; /* NULL if unknown, except the name */
     uint32_t line;
     double cycles[AS_DIFF_SIDES], executions[AS_DIFF_SIDES], samples[AS_DIFF_SIDES];
-    double deviation;                  /* of the change, by chance alone; 0 where both sides are exact */
-    bool significant;                  /* the change is more than chance explains */
+    double deviation;                  /* standard deviation of the change by chance; 0 if both sides are exact */
+    bool significant;                  /* chance does not explain the change */
     AS_VEC(struct as_diff_part) parts; /* the largest change first */
 };
 
@@ -25,22 +25,22 @@ struct as_diff {
     const struct as_view *views[AS_DIFF_SIDES];
     enum as_store_level level;
     struct as_strings *keys, *names;
-    AS_VEC(struct as_diff_row) rows; /* significant changes first, of these the largest */
-    double cycles[AS_DIFF_SIDES];    /* of the rows */
+    AS_VEC(struct as_diff_row) rows; /* significant changes first, sorted by size */
+    double cycles[AS_DIFF_SIDES];    /* sums of the rows */
     double samples[AS_DIFF_SIDES];
     double deviation;
     bool significant;
-    double total[AS_DIFF_SIDES]; /* of the profile: what shares are of */
-    char differences[64];        /* beside the program, "core, arguments"; "" for nothing */
+    double total[AS_DIFF_SIDES]; /* time of the profile: 100 % of the shares */
+    char differences[64];        /* what differs besides the program, "core, arguments"; "" if nothing */
 };
 
-/* Rows of both, matched by module and name (and line or offset). */
+/* Compares the rows of both, matched by module and name (and line or offset). */
 struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
                             struct as_error *err) AS_MUST_CHECK;
 /* The same for profiles that may count different things: only shares can be compared then. */
 struct as_diff *as_diff_new_of_shares(const struct as_view *before, const struct as_view *after,
                                       enum as_store_level level, struct as_error *err) AS_MUST_CHECK;
-void as_diff_free(struct as_diff *diff); /* NULL: nothing */
+void as_diff_free(struct as_diff *diff); /* accepts NULL */
 
 static inline double as_diff_change(const double cycles[AS_DIFF_SIDES])
 {

@@ -29,7 +29,7 @@ struct as_legend as_legend_of(const struct as_store_rows *rows)
         if (sums.slots[i].used)
             parts[n++] = (struct as_store_row_part){.key = sums.slots[i].key, .units = sums.slots[i].value};
     qsort(parts, n, sizeof *parts, most_first);
-    if (n && parts[0].key != 0) /* the first sign is always Base's */
+    if (n && parts[0].key != 0) /* the first sign always belongs to Base */
         legend.masks[legend.n++] = 0;
     for (size_t i = 0; i < n; i++) {
         legend.total += parts[i].units;

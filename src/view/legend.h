@@ -1,4 +1,4 @@
-/* The components of rows, Base first, then the most time first: those that get a sign and a column of their own. */
+/* The components of rows that get a sign and a column of their own: Base first, then by time. */
 #ifndef AS_VIEW_LEGEND_H
 #define AS_VIEW_LEGEND_H
 
@@ -14,9 +14,10 @@ struct as_legend {
 };
 
 struct as_legend as_legend_of(const struct as_store_rows *rows);
-size_t as_legend_key(const struct as_legend *legend, uint64_t mask); /* AS_LEGEND_KEYS: it has none */
+size_t as_legend_key(const struct as_legend *legend, uint64_t mask); /* AS_LEGEND_KEYS: it has no key */
 
-uint64_t as_row_part(const struct as_store_row *row, uint64_t mask);         /* units with exactly these events */
-uint64_t as_row_event_units(const struct as_store_row *row, uint64_t event); /* units with this event, whatever else */
+uint64_t as_row_part(const struct as_store_row *row, uint64_t mask); /* units with exactly these events */
+/* Units with this event, alone or among others. */
+uint64_t as_row_event_units(const struct as_store_row *row, uint64_t event);
 
 #endif

@@ -1,4 +1,4 @@
-/* See module_check.h. The build-id tells for certain; without one, size and time have to do. */
+/* See module_check.h. The build-id is certain; without one, size and time are compared. */
 #include "view/module_check.h"
 
 #include "base/bytes.h"
@@ -23,7 +23,7 @@ const char *as_module_check(const struct as_store_module *module)
     if (!module->path || module->path[0] != '/')
         return NULL;
     if (stat(module->path, &status) != 0)
-        return "it is not there any more";
+        return "it no longer exists";
     if (module->build_id) {
         struct as_elf *elf = as_elf_open(module->path, NULL);
         bool same = elf && is_called(elf, module->build_id);

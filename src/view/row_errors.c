@@ -13,7 +13,7 @@ static bool is_replicate(const struct as_store_series *series)
     return series->name && strncmp(series->name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0;
 }
 
-/* The shares of the rows in one replicate; those that it does not have are 0. */
+/* Reads the shares of the rows in one replicate; 0 for rows that it does not have. */
 static bool read_shares(const struct as_rows *list, uint32_t series, double *shares, struct as_error *err)
 {
     struct as_view view = *list->view;

@@ -16,7 +16,8 @@ uint64_t as_rows_total(const struct as_rows *list, const struct as_store_row *ro
 {
     if (!as_rows_has_total(list) || row->id == AS_STORE_NONE)
         return row->units;
-    /* Code that control falls into is on the path of the function before it: a total is at least the function's own. */
+    /* If control falls into a function from the preceding one, its time is on that one's path. A total is therefore at
+     * least the self time. */
     uint64_t total = list->view->totals.function_total[row->id];
     return total > row->units ? total : row->units;
 }
@@ -74,10 +75,10 @@ static bool read_sort(const struct as_view *view, const char *sort, struct as_ro
         }
     return as_error_set_status(
         err, AS_EXIT_USAGE,
-        "--sort=%s: unknown; there are self, total, samples, executions, name, address and the names of events", sort);
+        "--sort=%s: unknown; choose self, total, samples, executions, name, address or the name of an event", sort);
 }
 
-/* An order by what all rows lack would be any order. */
+/* Refuses to sort by a value that none of the rows has. */
 static bool check_sort(const struct as_rows *list, const char *sort, struct as_error *err)
 {
     const struct as_view *view = list->view;
@@ -88,9 +89,9 @@ static bool check_sort(const struct as_rows *list, const char *sort, struct as_e
     else if (key == AS_SORT_TOTAL && !as_rows_has_total(list))
         problem = view->events ? "there are no totals of the time with an event" : "the series has no call paths";
     else if (key == AS_SORT_SAMPLES && view->summary.exact)
-        problem = "the series is exact, it has no samples";
+        problem = "the series is exact and has no samples";
     else if (key == AS_SORT_SAMPLES && view->summary.sampled)
-        problem = "the series has regions, no samples";
+        problem = "the series has regions, not samples";
     else if (key == AS_SORT_EXECUTIONS && !(view->summary.exact || view->summary.sampled))
         problem = "the series counts no executions";
     else if (key == AS_SORT_EVENT && !view->has_events)
@@ -98,7 +99,7 @@ static bool check_sort(const struct as_rows *list, const char *sort, struct as_e
     return !problem || as_error_set_status(err, AS_EXIT_USAGE, "--sort=%s: %s", sort, problem);
 }
 
-/* Time in no function (file, line …) is told, but not that there is none. */
+/* Drops the row for time outside functions (files, lines …) if there is none. */
 static void drop_empty(struct as_store_rows *rows)
 {
     size_t n = 0;
@@ -127,7 +128,7 @@ static void add_caller(struct as_rows *list, uint32_t function)
                                                             .address = known->address};
 }
 
-/* Functions that only call (main, say) have no time of their own and so no row in the store, but they have a total. */
+/* Adds functions that only call others (main, say): they have no self time, so no row in the store, but a total. */
 static void add_callers(struct as_rows *list)
 {
     const struct as_view *view = list->view;

@@ -17,7 +17,7 @@ enum as_rows_sort {
 
 struct as_rows_order {
     enum as_rows_sort key;
-    uint64_t event;         /* AS_SORT_EVENT: its bit */
+    uint64_t event;         /* AS_SORT_EVENT: the event's bit */
     const char *event_name; /* and its name */
 };
 
@@ -27,21 +27,21 @@ struct as_rows {
     struct as_store_rows rows;
     struct as_legend legend;
     struct as_rows_order order;
-    double *errors; /* by row: half the 95 % interval of its share, of a sampled run; NULL: not known */
+    double *errors; /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
 };
 
-/* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses an order by what
- * the rows of this series and level do not have. */
+/* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses a value that the
+ * rows of this series and level do not have. */
 bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_store_level level, const char *sort,
                   struct as_error *err) AS_MUST_CHECK;
 void as_rows_free(struct as_rows *list);
 
-/* Fills `errors` (row_errors.c): a run that was measured in regions has, beside its series, the same without a part of the
- * regions, several times over (AS_STORE_REPLICATE). How far these differ says how sure a row is, whatever rows are grouped
- * by. Leaves it alone for other series, and where only some threads or events are shown: the replicates have neither. */
+/* Fills `errors` (row_errors.c). A run that was measured in regions has replicates of its series, each without a part
+ * of the regions (AS_STORE_REPLICATE). Their spread gives the error of a row at any level. Does nothing for other
+ * series, or if only some threads or events are shown, because the replicates do not separate these. */
 bool as_row_errors_make(struct as_rows *list, struct as_error *err) AS_MUST_CHECK;
 
-/* Units of a row and of what it calls; the row's own where there is no call tree or it is not about functions. */
+/* Units of a row including its callees; the row's own units without a call tree, or if rows are not functions. */
 uint64_t as_rows_total(const struct as_rows *list, const struct as_store_row *row);
 bool as_rows_has_total(const struct as_rows *list);
 

@@ -44,7 +44,7 @@ void as_sources_free(struct as_sources *sources)
     free(sources);
 }
 
-/* Whole, or not at all: NULL, and errno or 0. */
+/* Reads the whole file; NULL on failure, with errno, or 0 for a short file. */
 static char *read_whole(int fd, size_t size)
 {
     char *text = as_alloc(size + 1);
@@ -86,11 +86,11 @@ static bool read_source(struct as_source *source, const char *path)
     struct stat status;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
-        source->problem = errno == EACCES ? "it cannot be read" : "it is not there";
+        source->problem = errno == EACCES ? "it cannot be read" : "it does not exist";
         return false;
     }
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        source->problem = "it is no file";
+        source->problem = "it is not a regular file";
     else if (status.st_size > AS_SOURCE_MAX)
         source->problem = "it is too large";
     else if (!(source->text = read_whole(fd, (size_t)status.st_size)))
@@ -105,7 +105,7 @@ static bool read_source(struct as_source *source, const char *path)
     return true;
 }
 
-/* Under the directory, by as many of the path's last components as lead to a file. */
+/* Searches the directory by as many of the path's last components as lead to a file. */
 static void search(const struct as_sources *sources, struct as_source *source)
 {
     for (const char *rest = source->path; rest && *rest; rest = strchr(rest, '/')) {
@@ -127,7 +127,7 @@ const struct as_source *as_sources_get(struct as_sources *sources, const char *p
     struct as_source *source = as_alloc(sizeof *source);
     source->path = as_strdup(path);
     *as_vec_push(&sources->files) = source;
-    /* A relative path says nothing about where it was; the working directory of whoever reads is not it. */
+    /* A relative path does not name the file's directory, and the reader's working directory is not it. */
     if (path[0] == '/')
         read_source(source, path);
     else

@@ -21,7 +21,8 @@ static void find_error_by_level(const struct as_store *store, struct as_summary 
         summary->error_by[i] = as_store_estimate_of(store, summary->series, measure, as_summary_levels[i]);
 }
 
-/* Without a truth: from the number of samples, and from how they were taken where that was ever measured. */
+/* Without a known truth: estimates the error from the number of samples and, if it was ever measured, the bias of the
+ * sampler. */
 static void expect_error(const struct as_store *store, struct as_summary *summary)
 {
     static const enum as_bias_level levels[AS_SUMMARY_LEVELS] = {AS_BIAS_FUNCTION, AS_BIAS_LEVELS, AS_BIAS_BLOCK,
@@ -29,7 +30,7 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
     summary->error = as_store_estimate_of(store, summary->series, "estimate", "instruction");
     if (isnan(summary->error))
         return;
-    summary->error_how = "expected from the number of samples alone; a bias of the sampler is not in it";
+    summary->error_how = "expected from the number of samples alone, not including a bias of the sampler";
     find_error_by_level(store, summary, "estimate");
     summary->runs_apart = as_sampling_distance(summary->error_by[0]);
     as_summary_find_trust(summary);
@@ -38,10 +39,10 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
     for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
         summary->error_by[i] = levels[i] < AS_BIAS_LEVELS ? summary->trust[levels[i]].expected.median : NAN;
     summary->error = summary->trust[AS_BIAS_INSTRUCTION].expected.median;
-    summary->error_how = "expected by chance with so many samples and by the bias of how they were taken";
+    summary->error_how = "expected from the number of samples and the bias of the sampler";
 }
 
-/* How wrong the series may be, the best that is known. */
+/* Finds the best known estimate of the series' error. */
 static void find_error(const struct as_store *store, struct as_summary *summary)
 {
     summary->error = summary->runs_apart = NAN;
@@ -54,38 +55,39 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     }
     if (summary->exact) {
         summary->error = 0;
-        summary->error_how = summary->part ? "exact, every cycle of this part of the run is accounted for"
-                                           : "exact, every cycle of the run is accounted for";
+        summary->error_how = summary->part ? "every cycle of this part of the run is accounted for"
+                                           : "every cycle of the run is accounted for";
         return;
     }
     if (summary->counted) {
         summary->error = 0;
-        summary->error_how = "exact, every call was counted";
+        summary->error_how = "every call was counted";
         return;
     }
     if (summary->sampled) {
         summary->error = as_store_estimate_of(store, summary->series, "interval", "program");
-        summary->error_how = "the 95 % interval of the cycles is as wide on both sides, from how the regions differ";
+        summary->error_how = "the 95 % interval of the cycles is this wide on each side, as computed from the "
+                             "differences between the regions";
         return;
     }
     summary->error = as_store_estimate_of(store, summary->series, "error", "instruction");
     if (!isnan(summary->error)) {
         bool unit = summary->source && strncmp(summary->source, "pmu:", 4) == 0;
-        summary->error_how =
-            unit ? "held against all that happened in this run" : "held against the golden reference of this run";
+        summary->error_how = unit ? "compared with everything that happened in this run"
+                                  : "compared with the golden reference of this run";
         find_error_by_level(store, summary, "error");
         return;
     }
     expect_error(store, summary);
 }
 
-/* A series that calls itself exact is, where its times are all cycles of the run; where the file does not tell how many
- * there were, nothing speaks against it. */
+/* Checks that a series that claims to be exact accounts for all cycles of the run. If the file does not state the
+ * number of cycles, the claim stands. */
 static bool check_exact(struct as_store *store, struct as_summary *summary, struct as_error *err)
 {
     size_t n;
     uint64_t units, cycles, wanted, scale = as_store_series(store, &n)[summary->series].scale;
-    /* Of weighted runs that were merged, the cycles are rounded. */
+    /* The cycles of weighted, merged runs are rounded. */
     uint64_t slack = as_store_meta(store, AS_META_MERGED) ? scale / 2 : 0;
     if (!summary->exact || !as_store_meta_u64(store, AS_META_CYCLES, &cycles))
         return true;
@@ -152,7 +154,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     summary->run_cycles = spread_of(store, "cycles", summary->n_runs);
     summary->run_seconds = spread_of(store, "seconds", summary->n_runs);
     summary->sampled = !shown->exact && shown->name && strcmp(shown->name, AS_STORE_SAMPLED) == 0;
-    summary->counted = strcmp(summary->unit, "bytes") == 0; /* the agent's series are the only ones of bytes */
+    summary->counted = strcmp(summary->unit, "bytes") == 0; /* only the agent's series count bytes */
     if (!check_exact(store, summary, err))
         return false;
     find_error(store, summary);

@@ -12,7 +12,7 @@
 
 /* ---- making it ---- */
 
-/* A node while the tree is made: paths of one parent, function and kind together. */
+/* A node during construction: all paths with one parent, function and kind. */
 struct draft {
     struct as_tree_node node;
     uint32_t next, child; /* sibling and first child; AS_STORE_NONE: none */
@@ -22,7 +22,7 @@ typedef AS_VEC(struct draft) drafts;
 
 static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, const struct as_store_path *path)
 {
-    /* A function without a number is told by its address, which no function's number can be. */
+    /* A function without a number is identified by its address, inverted so that it differs from all numbers. */
     uint64_t what = path->function != AS_STORE_NONE ? path->function : path->address ^ UINT64_C(1) << 63;
     uint64_t hash[] = {parent, what, path->signal};
     for (uint64_t key = as_hash_bytes(hash, sizeof hash);; key++) {
@@ -53,7 +53,7 @@ static bool is_recursion(const struct as_tree_node *caller, const struct as_stor
     return path->function != AS_STORE_NONE && path->function == caller->function && !path->signal;
 }
 
-/* The draft of each path; the caller frees. */
+/* Returns the draft of each path; the caller frees. */
 static uint32_t *add_paths(const struct as_view *view, bool fold, drafts *all)
 {
     struct as_map known = {0};
@@ -89,7 +89,7 @@ static int by_total(const void *a, const void *b, void *context)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Numbers the children of each node one behind the other, level by level. The numbers by draft; the caller frees. */
+/* Numbers the children of each node consecutively, level by level. Returns the numbers by draft; the caller frees. */
 static uint32_t *number_nodes(const drafts *all, struct as_tree *tree)
 {
     uint32_t *order = as_alloc_array(all->len + 1, sizeof *order),
@@ -118,7 +118,7 @@ static uint32_t *number_nodes(const drafts *all, struct as_tree *tree)
     return new_number;
 }
 
-/* Functions of one name in several modules: programs and their loaders have a _start each. */
+/* Finds functions that have one name in several modules, such as _start in programs and their loaders. */
 static void find_namesakes(struct as_tree *tree)
 {
     const struct as_view *view = tree->view;
@@ -144,7 +144,7 @@ static bool make_tree(struct as_tree *tree, const struct as_view *view, bool fol
     size_t n;
     *tree = (struct as_tree){.view = view};
     if (!view->has_calls)
-        return as_error_set(err, "%s: the series %s has no call paths; the golden series of assay record has",
+        return as_error_set(err, "%s: the series %s has no call paths; the golden series of 'assay record' has them",
                             as_store_file_name(view->store), view->summary.sampler);
     uint32_t *node_of = tree->node_of = add_paths(view, fold, &all);
     for (uint32_t i = 0; i < all.len; i++) {
@@ -200,7 +200,7 @@ const char *as_tree_name(const struct as_tree *tree, const struct as_tree_node *
     return name;
 }
 
-/* ---- in the order of a listing ---- */
+/* ---- in listing order ---- */
 
 uint32_t as_tree_next(const struct as_tree *tree, uint32_t node, bool skip)
 {
@@ -227,7 +227,8 @@ static int largest_first(const void *a, const void *b, void *context)
     return x < y ? -1 : 1;
 }
 
-/* Callers have at least the total of what they call, and smaller numbers: they are shown with it. */
+/* Chooses the nodes to show. A caller has at least the total of its callees and a smaller number, so it is shown with
+ * them. */
 struct as_tree_walk as_tree_walk_start(const struct as_tree *tree, size_t limit, double least)
 {
     struct as_tree_walk walk = {.tree = tree, .node = tree->n ? 0 : AS_STORE_NONE};

@@ -1,4 +1,4 @@
-/* The call tree of a view: call paths, with calls from several places of one function taken together. */
+/* The call tree of a view: call paths, in which calls from several places of one function are combined. */
 #ifndef AS_VIEW_TREE_H
 #define AS_VIEW_TREE_H
 
@@ -6,59 +6,58 @@
 #include "view/view.h"
 
 struct as_tree_node {
-    uint32_t function; /* AS_STORE_NONE: `address` tells all */
+    uint32_t function; /* AS_STORE_NONE: only `address` is known */
     uint64_t address;
     bool signal;
     uint32_t parent, depth; /* parent AS_STORE_NONE: a root */
-    uint32_t first, n;      /* children: nodes first … first + n - 1, the most time first */
+    uint32_t first, n;      /* children: nodes first … first + n - 1, by time */
     uint64_t self, total;
-    uint32_t levels;                  /* of direct recursion that it stands for; 1: none is folded into it */
-    size_t part, self_end, total_end; /* of as_tree.parts: from `part` its own, then those of what it calls */
+    uint32_t levels;                  /* levels of direct recursion that are folded into it; 1: none */
+    size_t part, self_end, total_end; /* in as_tree.parts: from `part` on its own, then those of its callees */
 };
 
-/* Children follow their parents. */
+/* Children come after their parents. */
 struct as_tree {
     const struct as_view *view;
     struct as_tree_node *nodes;
-    size_t n, n_roots; /* roots come first, the most time first */
+    size_t n, n_roots; /* roots come first, sorted by time */
     uint64_t total;
-    struct as_store_row_part *parts; /* components of each node's own time, nodes in the order of a listing */
+    struct as_store_row_part *parts; /* components of each node's self time, nodes in listing order */
     size_t n_parts;
     struct as_legend legend;
     uint32_t *node_of;   /* by the profile's path */
-    bool *needs_modules; /* by function: one of another module has its name */
+    bool *needs_modules; /* by function: a function of another module has the same name */
 };
 
-/* False also where the series has no call paths. */
+/* Also returns false if the series has no call paths. */
 bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
-/* … where a function that calls itself is one node, whatever it calls below that. */
+/* The same, with direct recursion folded: a function that calls itself is one node. */
 bool as_tree_make_folded(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 void as_tree_free(struct as_tree *tree);
-/* A node's name, fit to be shown; roots, and functions whose name another module has too, with their module. Returns
+/* A node's printable name. Roots, and functions whose name exists in another module too, include their module. Returns
  * `name`. */
 enum { AS_TREE_NAME_MAX = 2 * AS_SHOW_MAX + 32 };
 const char *as_tree_name(const struct as_tree *tree, const struct as_tree_node *node, char name[AS_TREE_NAME_MAX]);
-/* The node after this one in the order of a listing, without what is below it if `skip`. NONE: that was the last. */
+/* The node after this one in listing order, skipping its subtree if `skip`. NONE: it was the last. */
 uint32_t as_tree_next(const struct as_tree *tree, uint32_t node, bool skip);
 
-/* Whether its times have components; their sums, the most time first, into a row that holds nothing else:
- * as_tree_row_free. */
+/* Whether times have components; and their sums, by time, in a row that holds nothing else: as_tree_row_free. */
 bool as_tree_has_parts(const struct as_tree *tree);
 void as_tree_row_self(const struct as_tree *tree, const struct as_tree_node *node, struct as_store_row *row);
 void as_tree_row_total(const struct as_tree *tree, const struct as_tree_node *node, struct as_store_row *row);
 void as_tree_row_free(struct as_store_row *row);
-/* While a tree is made; `node_of`: the node of each path. */
+/* Used while the tree is built; `node_of`: the node of each path. */
 bool as_tree_add_parts(struct as_tree *tree, const uint32_t *node_of, struct as_error *err) AS_MUST_CHECK;
 
-/* A walk in the order of a listing, through the `limit` nodes with the largest totals (0: all) and none whose part of
+/* Iterates in listing order over the `limit` nodes with the largest totals (0: all), leaving out those whose share of
  * the time is below `least`. */
 struct as_tree_walk {
     const struct as_tree *tree;
     bool *shown; /* by node */
     uint32_t node;
-    uint64_t left_out; /* branches that were skipped so far */
+    uint64_t left_out; /* number of subtrees skipped so far */
 };
 struct as_tree_walk as_tree_walk_start(const struct as_tree *tree, size_t limit, double least);
-const struct as_tree_node *as_tree_walk_next(struct as_tree_walk *walk); /* NULL: the end, which frees the walk */
+const struct as_tree_node *as_tree_walk_next(struct as_tree_walk *walk); /* NULL: the end; the walk is freed */
 
 #endif

@@ -1,5 +1,5 @@
-/* Components of a call tree: those of each node's own time lie in the order of a listing, so that a node and all that
- * it calls are one run of them, which is added up when somebody asks. See tree.h. */
+/* Components of a call tree. The components of the nodes' self times are stored in listing order, so those of a node
+ * and its callees are adjacent; they are added up on demand. See tree.h. */
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -20,7 +20,7 @@ static int most_first(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Parts of one key together. */
+/* Adds up parts with the same key. */
 static void sum_up(const struct as_store_row_part *parts, size_t n, struct as_store_row *row)
 {
     struct as_map index = {0};
@@ -59,7 +59,7 @@ void as_tree_row_free(struct as_store_row *row)
 
 /* ---- making them ---- */
 
-/* Where each node comes in a listing. */
+/* The position of each node in the listing. */
 static uint32_t *rank_nodes(const struct as_tree *tree)
 {
     uint32_t *rank = as_alloc_array(tree->n + 1, sizeof *rank), next = 0;
@@ -97,7 +97,7 @@ static struct entry *order_components(const struct as_tree *tree, const struct a
     return entries;
 }
 
-/* Runs of nodes that have none of their own are empty, but may have those of what they call. */
+/* A node without components of its own has an empty run, but may have those of its callees. */
 static void set_runs(struct as_tree *tree, const struct entry *entries, size_t n)
 {
     size_t at = 0;
@@ -108,7 +108,7 @@ static void set_runs(struct as_tree *tree, const struct entry *entries, size_t n
             at++;
         about->self_end = about->total_end = at;
     }
-    for (size_t i = tree->n; i-- > 0;) { /* children come after their parents */
+    for (size_t i = tree->n; i-- > 0;) { /* backwards: children come after their parents */
         const struct as_tree_node *node = &tree->nodes[i];
         struct as_tree_node *parent = node->parent == AS_STORE_NONE ? NULL : &tree->nodes[node->parent];
         if (parent && node->total_end > parent->total_end)

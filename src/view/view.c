@@ -34,7 +34,8 @@ static bool choose_threads(struct as_view *view, const struct as_words *words, s
                 found = view->threads[t] = true;
         }
         if (!found)
-            return as_error_set_status(err, AS_EXIT_USAGE, "--thread=%s: the profile has no such thread; it has %zu",
+            return as_error_set_status(err, AS_EXIT_USAGE,
+                                       "--thread=%s: the profile has no such thread; it has %zu threads",
                                        words->data[i], view->n_threads);
     }
     return true;
@@ -88,7 +89,7 @@ static bool say_no_event(const struct as_view *view, const char *word, struct as
     const struct as_store_event *events = as_store_events(view->store, &n);
     for (size_t i = 0; i < n; i++)
         as_str_add_word(&names, events[i].name != NULL, AS_SHOW(events[i].name));
-    as_error_set_status(err, AS_EXIT_USAGE, "--event=%s: the profile has no such event; it has %s", word,
+    as_error_set_status(err, AS_EXIT_USAGE, "--event=%s: the profile has no such event; its events are %s", word,
                         as_str_get(&names));
     as_str_free(&names);
     return false;
@@ -120,8 +121,8 @@ static bool say_no_series(const struct as_store_series *all, size_t n, const cha
     struct as_str names = {0};
     for (size_t i = 0; i < n; i++)
         as_str_add_word(&names, all[i].name != NULL, AS_SHOW(all[i].name));
-    as_error_set_status(err, AS_EXIT_USAGE, "--series=%s: the profile has none of that name; it has %s", name,
-                        as_str_get(&names));
+    as_error_set_status(err, AS_EXIT_USAGE, "--series=%s: the profile has no series of that name; its series are %s",
+                        name, as_str_get(&names));
     as_str_free(&names);
     return false;
 }
@@ -245,7 +246,7 @@ static void name_address(const struct as_view *view, const struct as_store_row *
         snprintf(text, size, "0x%" PRIx64, row->address);
 }
 
-/* "3 name, process 2": the process where there are several. */
+/* "3 name, process 2"; the process is added if there are several. */
 static void name_thread(const struct as_view *view, uint32_t id, char *text, size_t size)
 {
     bool several = false;

@@ -1,7 +1,8 @@
-/* A profile as a report looks at it: one series, and some of its threads, modules, functions and events. Rows, call
- * trees, differences, data, branches and annotations are values that the other files of this folder make of a view.
+/* A profile as a report sees it: one series, and a selection of threads, modules, functions and events. The other files
+ * of this folder compute rows, call trees, differences, data, branches and annotations from a view, as values.
  *
- * The folder computes and names; it prints nothing and knows neither terminals nor JSON: that is src/report. */
+ * This folder computes and names. It prints nothing and knows neither terminals nor JSON: that is src/report.
+ */
 #ifndef AS_VIEW_VIEW_H
 #define AS_VIEW_VIEW_H
 
@@ -16,20 +17,20 @@ struct as_words {
 
 struct as_view_options {
     const char *file;
-    const char *series;                       /* NULL: the one that the profile names */
-    struct as_words threads;                  /* numbers as text */
-    struct as_words modules, symbols, events; /* shell patterns; names of events. Of none: all */
+    const char *series;                       /* NULL: the profile's default */
+    struct as_words threads;                  /* thread numbers as text */
+    struct as_words modules, symbols, events; /* shell patterns; names of events. Empty: all */
 };
 
 struct as_view {
     struct as_store *store;
     struct as_summary summary;
-    struct as_view_options options; /* as they were given; the words are the caller's */
+    struct as_view_options options; /* as given; the words belong to the caller */
     uint32_t series;
     bool *threads, *modules, *functions; /* filters as in as_store_query */
     uint64_t events;                     /* likewise */
-    bool has_events, has_calls;          /* the series has components; call paths */
-    struct as_store_totals totals;       /* where it has call paths */
+    bool has_events, has_calls;          /* the series has components; it has call paths */
+    struct as_store_totals totals;       /* if it has call paths */
     const struct as_store_module *module;
     const struct as_store_function *function;
     const char *const *file;
@@ -45,15 +46,15 @@ bool as_view_rows(const struct as_view *view, enum as_store_level level, struct 
 
 const char *as_view_level_name(enum as_store_level level); /* "function" … */
 
-/* Names; NULL where there is none. */
+/* Names; NULL if there is none. */
 const char *as_view_module(const struct as_view *view, uint32_t module); /* last component of its path */
 const char *as_view_function(const struct as_view *view, uint32_t function);
 const char *as_view_file(const struct as_view *view, uint32_t file);
-/* A row in one line, fit to be shown: "main", "demo.c:12", "main+0x1c". Returns `name` or a constant. */
+/* A printable name for a row: "main", "demo.c:12", "main+0x1c". Returns `name` or a constant. */
 enum { AS_ROW_NAME_MAX = AS_SHOW_MAX + 64 };
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                              char name[AS_ROW_NAME_MAX]);
-/* An instruction likewise, by its number. */
+/* The same for an instruction, by its number. */
 const char *as_view_location_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
 /* "ST-L1+ST-LLC", as in the profile; "Base" for 0. Returns `name` or a constant. */
 enum { AS_COMPONENT_MAX = 512 };
@@ -66,12 +67,12 @@ struct as_view_filter {
 };
 enum { AS_VIEW_FILTERS = 4 };
 void as_view_filters(const struct as_view *view, struct as_view_filter filters[AS_VIEW_FILTERS]);
-/* Whether an instruction is in the modules and functions that count. */
+/* Whether an instruction is in the chosen modules and functions. */
 bool as_view_counts(const struct as_view *view, uint32_t instruction);
 
 double as_view_cycles(const struct as_view *view, uint64_t units);
 
-/* Where the function begins in the address space: an offset into it is an address minus this. */
+/* The run-time address of the function: subtract it from an address to get an offset. */
 uint64_t as_view_function_address(const struct as_view *view, uint32_t function);
 
 #endif

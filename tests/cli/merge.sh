@@ -19,7 +19,7 @@ check_same "all cycles of both" $(($(one m1.db "$sum") + $(one m2.db "$sum"))) "
 check_same "the parts add up" "$(one m.db "$sum")" "$(one m.db "${sum/times/components}")"
 check_same "both runs" 2 "$(one m.db 'SELECT count(*) FROM runs')"
 check_same "one program" "$(one m1.db 'SELECT count(*) FROM modules')" "$(one m.db 'SELECT count(*) FROM modules')"
-exact() { "$ASSAY" report m.db | grep -cE 'error 0.00 %: exact|^2 runs merged: '; }
+exact() { "$ASSAY" report m.db | grep -cE 'error 0.00 %: every cycle|^2 runs merged: '; }
 check_stdout_equals 2 "the report: exact, and of two runs" exact
 check_json "JSON" 'd["meta"]["merged"] == "2" and len(d["runs"]) == 2' "$ASSAY" export --to=json m.db
 check "one profile" "$ASSAY" merge -q m1.db -o same.db
@@ -34,7 +34,7 @@ check "weights" "$ASSAY" merge -q --weights=0.25,1/3 m1.db m2.db -o w.db
 scaled="SELECT cast(round(12.0 * sum(units) / s.scale) AS INTEGER) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'golden'"
 check_same "… scale times exactly" "$(($(one m1.db "SELECT value FROM meta WHERE key = 'cycles'") * 3 +
     $(one m2.db "SELECT value FROM meta WHERE key = 'cycles'") * 4))" "$(one w.db "$scaled")"
-weighted() { "$ASSAY" report w.db | grep -c 'error 0.00 %: exact'; }
+weighted() { "$ASSAY" report w.db | grep -c 'error 0.00 %: every cycle'; }
 check_stdout_equals 1 "… and the result is still exact" weighted
 check_same "what was merged" "1/4	1	m1.db 1/3	1	m2.db" \
     "$(one w.db "SELECT replace(trim(value, char(10)), char(10), ' ') FROM meta WHERE key = 'merged_inputs'")"
@@ -104,7 +104,7 @@ refuse 125 '63 bits' "weights with too many digits" "$ASSAY" merge --weights=0.0
 before=$(dump m1.db)
 check_fails 2 'is an input' "an input as the output" "$ASSAY" merge m1.db m2.db -o m1.db
 check_same "… which is as it was" "$before" "$(dump m1.db)"
-refuse 125 'there is no absent.db' "a missing file" "$ASSAY" merge m1.db absent.db -o no.db
+refuse 125 'there is no file absent.db' "a missing file" "$ASSAY" merge m1.db absent.db -o no.db
 head -c 20000 m2.db >cut.db
 refuse 125 'cut.db is truncated' "a truncated file" "$ASSAY" merge m1.db cut.db -o no.db
 echo nothing >text.db

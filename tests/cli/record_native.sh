@@ -27,7 +27,7 @@ check "a program of known shares" timer -o shares.db --rate 4000 --user -- "$vic
 told=$err
 check_json "its functions have them" "$SHARES" "$ASSAY" report --json shares.db
 check "the summary says where it comes from" grep -q 'source timer, series task-clock: .* samples, one in 250,007 nanoseconds, 0 lost, 0 throttled$' <<<"$told"
-check "… and that there are no cycle stacks" grep -q '^no cycle stacks: task-clock sees no events' <<<"$told"
+check "… and that there are no cycle stacks" grep -q '^no cycle stacks: task-clock records no events' <<<"$told"
 check_json "the profile tells the rest" '((lambda s: s["source"] == "timer" and s["sampler"] == "task-clock" and not s["cycle_stacks"] and not s["exact"]
     and s["source_why"] == "asked for: the kernel'\''s task clock" and s["seconds"] > 0 and 0 < s["error_estimate"] < 0.5 and s["cycles"] is None and s["instructions"] is None
     and {"timer", "user_only"} <= {q["key"] for q in s["quality"]} and "components" not in d["rows"][0])(d["summary"]))' "$ASSAY" report --json shares.db

@@ -57,12 +57,12 @@ check "two events" show --event ST-L1 --event fl-mb --json -o filtered.json
 holds "… leave the time with any of them" '
     near(total(d[0]), sum(cycles for r in d[1]["rows"] for name, cycles in r["components"].items() if {"ST-L1", "FL-MB"} & set(name.split("+"))))' filtered.json function.json
 check "filters are told" show --event ST-L1
-check_same "… in the text" 1 "$(show --event ST-L1 | grep -c '^only event ST-L1; shares are of the whole time; shown is .*what the filters leave$')"
+check_same "… in the text" 1 "$(show --event ST-L1 | grep -c '^only event ST-L1; shares are of the whole time; the filters leave .* of it$')"
 check_same "… and none has the sign of no event" 0 "$(show --event ST-L1 | grep -cE '^  \. |  main.* \.')"
 holds "… in JSON" 'd["filters"] == {"threads": [], "modules": [], "symbols": [], "events": ["ST-L1", "fl-mb"], "shares_of": "all"}' filtered.json
 holds "… what shares of threads are of too" 'd["filters"]["threads"] == ["2", "3"] and d["filters"]["shares_of"] == "threads"' t23.json
 for kind in --by=function --calls --flame; do
-    check_same "… and as text, $kind" 1 "$(show threads.db --thread 2 --thread 3 $kind | grep -c "^only thread 2 or 3; shares are of these threads' time$")"
+    check_same "… and as text, $kind" 1 "$(show threads.db --thread 2 --thread 3 $kind | grep -c "^only thread 2 or 3; shares are of the time of these threads$")"
 done
 check_same "… nothing where there are none" 0 "$(show | grep -c '^only ')"
 
@@ -311,7 +311,7 @@ show >plain.txt
 check_same "no colour in a file" "" "$(grep -c $'\033' plain.txt | grep -v '^0$')"
 check_same "no UTF-8 in a C locale" "" "$(LC_ALL=C grep -aP '[\x80-\xff]' plain.txt)"
 check "the text says source, series, samples and losses" grep -q '^source model, series golden: every cycle, 0 lost, 0 throttled$' plain.txt
-check "… and the error" grep -q '^error 0.00 %: exact, ' plain.txt
+check "… and the error" grep -q '^error 0.00 %: every cycle ' plain.txt
 for kind in --by=function --by=instruction --calls --flame "--diff assay.db" "--series tea"; do
     # shellcheck disable=SC2086
     check_same "no line is wider than the terminal, $kind" "" "$(COLUMNS=80 show $kind | awk 'length > 80')"
@@ -346,22 +346,22 @@ check_same "a partial profile says so" 1 "$(show died.db | grep -c '^PARTIAL: .*
 check_json "… in JSON too" '"signal 6" in d["summary"]["partial"]' show died.db --json
 
 # ---- wrong words ----------------------------------------------------------------------------------------------------
-check_fails 2 'it has golden' "an unknown series" show --series x
+check_fails 2 'its series are golden' "an unknown series" show --series x
 check_fails 2 'no such thread' "an unknown thread" show --thread 9
 check_fails 2 'no module' "an unknown module" show --module 'x*'
 check_fails 2 'no function' "an unknown symbol" show --symbol 'x*y'
-check_fails 2 'no such event; it has DR-L1, .*ST-L1, ' "an unknown event" show --event X
+check_fails 2 'no such event; its events are DR-L1, .*ST-L1, ' "an unknown event" show --event X
 check_fails 2 'records no events' "events of a series without" show --series tip --event ST-L1
 check_fails 2 '--sort=x' "an unknown order" show --sort x
 check_fails 2 '--limit=x' "no number" show --limit x
 check_fails 2 '--by' "an unknown level" show --by x
-check_fails 2 'exclude' "two kinds" show --calls --flame
-check_fails 2 'exclude' "two formats" show --json --csv
+check_fails 2 'cannot be used together' "two kinds" show --calls --flame
+check_fails 2 'cannot be used together' "two formats" show --json --csv
 check_fails 2 'call paths' "filters of a call tree that do not apply" show --calls --symbol main
 check_fails 2 'one profile' "two profiles" show assay.db slow.db
 
 # ---- profiles that are none -----------------------------------------------------------------------------------------
-check_fails 125 "there is no absent.db" "no file" show absent.db
+check_fails 125 "there is no file absent.db" "no file" show absent.db
 echo "some text" >text.db
 check_fails 125 'text.db' "another kind of file" show text.db
 python3 -c 'import sqlite3; d = sqlite3.connect("other.db"); d.execute("CREATE TABLE t(x)"); d.commit()'
@@ -377,7 +377,7 @@ open("damaged.db", "wb").write(data)'
 check_fails 125 'damaged.db is damaged .[^*?]*[)]: record it again' "a damaged one, in plain words" show damaged.db
 cp assay.db newer.db
 python3 -c 'import sqlite3; d = sqlite3.connect("newer.db"); d.execute("PRAGMA user_version = 99"); d.commit()'
-check_fails 125 'format 99' "one of a later version" show newer.db
+check_fails 125 'format version 99' "one of a later version" show newer.db
 check_fails 125 'a directory' "a directory" show .
 : >empty.db
 check_fails 125 'empty.db' "an empty file" show empty.db

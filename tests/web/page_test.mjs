@@ -86,20 +86,20 @@ await test("the summary's numbers are those of the document", async () => {
 await test("a partial profile, a region and files that changed are warnings where trust is told, in words and with a sign", async () => {
     const data = small();
     const whole = await openPage(SMALL);
-    assert.deepEqual(await whole.$$eval(".quality-card .warnings li", (list) => list.map((one) => one.textContent)), ["⚠libsort.so: no build id; shown is what was recorded"]);
+    assert.deepEqual(await whole.$$eval(".quality-card .warnings li", (list) => list.map((one) => one.textContent)), ["⚠libsort.so: no build id; the page shows what was recorded"]);
     assert.equal(await whole.locator(".quality dd.good:has-text('2.10 %')").count(), 1);
     await whole.close();
     Object.assign(data.summary, { partial: "the program was killed by signal 11 (Segmentation fault)", part: "the first 1,000 instructions", region: "--max 1000" });
-    data.modules[0].note = "it is not there any more";
+    data.modules[0].note = "it no longer exists";
     const page = await openPage(pageFile("partial", data));
     assert.deepEqual(await page.$$eval(".quality-card .warnings li", (list) => list.map((one) => one.textContent)), ["⚠Partial: the program was killed by signal 11 (Segmentation fault)", "⚠Only a part of the run: the first 1,000 instructions (--max 1000)",
-        "⚠demo: it is not there any more; shown is what was recorded", "⚠libsort.so: no build id; shown is what was recorded"]);
+        "⚠demo: it no longer exists; the page shows what was recorded", "⚠libsort.so: no build id; the page shows what was recorded"]);
     assert.ok(await page.isVisible(".quality-card .warnings .sign"));
     assert.equal(await page.textContent(".quality dd.warn:has-text('2.10 %')"), "2.10 % – against the golden reference of this run, as far as it was recorded");
     await page.click("#tab-run");
     for (const said of ["Partial: the program was killed", "Only a part of the run: the first 1,000 instructions (--max 1000)"]) await eventually(async () => assert.ok((await page.textContent("#panel-run")).includes(said), said));
     await page.goto(`file://${pageFile("partial", data)}#function=copy`);
-    await eventually(async () => assert.equal(await page.textContent(".function-head .warnings"), "⚠demo: it is not there any more; shown is what was recorded"));
+    await eventually(async () => assert.equal(await page.textContent(".function-head .warnings"), "⚠demo: it no longer exists; the page shows what was recorded"));
     await page.close();
 });
 

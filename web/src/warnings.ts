@@ -23,7 +23,7 @@ export function partWarnings({ data: { summary } }: Model): Warning[] {
 
 function fileWarning(model: Model, module: number): Warning | null {
     const { name, note } = model.data.modules?.[module] ?? {};
-    return name !== undefined && note ? { title: clean(name, 80), text: `${clean(note, 200)}; shown is what was recorded` } : null;
+    return name !== undefined && note ? { title: clean(name, 80), text: `${clean(note, 200)}; the page shows what was recorded` } : null;
 }
 
 /** Files that are gone or have changed, those with the most time first. */

@@ -223,7 +223,7 @@ static size_t count_of(const char *document, const char *from, const char *name)
     return n;
 }
 
-static const char shortened[] = "without their instructions", folded[] = "count as their callers'";
+static const char shortened[] = "without instructions", folded[] = "counted as time of their callers";
 
 static void a_page_that_is_just_full(void **state)
 {

@@ -261,11 +261,12 @@ static void write_missing(const char *path, double less)
     static const struct {
         const char *key;
         double least;
-    } parts[] = {{"not_sampled", 0.2},
-                 {"cut_chains", 0.01},
-                 {"lone_chains", 0.5},
-                 {"not_unwound", 0.2},
-                 {"unmatched_files", 0.2}};
+        const char *text;
+    } parts[] = {{"not_sampled", 0.2, "not_sampled"},
+                 {"cut_chains", 0.01, "cut_chains"},
+                 {"lone_chains", 0.5, "part of the call chains have no caller"},
+                 {"not_unwound", 0.2, "not_unwound"},
+                 {"unmatched_files", 0.2, "unmatched_files"}};
     struct as_store_writer *writer = bed_writer(path);
     as_store_add_series(writer,
                         &(struct as_store_series){.name = "clock", .unit = "nanoseconds", .scale = 1, .precise = -1});
@@ -273,7 +274,7 @@ static void write_missing(const char *path, double less)
     as_store_add_meta(writer, AS_META_PARTIAL, "it was interrupted");
     as_store_add_meta_double(writer, AS_META_SECONDS, 1.5);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        as_store_add_quality(writer, parts[i].key, parts[i].least - less, parts[i].key);
+        as_store_add_quality(writer, parts[i].key, parts[i].least - less, parts[i].text);
     bed_commit(writer);
 }
 
@@ -384,14 +385,14 @@ static void what_applies(void **state)
         accepted(&as_report_rows, (enum as_report_by)by, true, all);
         accepted(&as_report_diff, (enum as_report_by)by, false, all);
     }
-    refused(&as_report_rows, AS_REPORT_BY_OBJECT, false, none, "--by=object does not apply to rows: it is for --data");
+    refused(&as_report_rows, AS_REPORT_BY_OBJECT, false, none, "--by=object does not apply to rows: it is only for --data");
     accepted(&as_report_calls, 0, false, (struct as_report_filters){.threads = true});
     refused(&as_report_calls, 0, false, (struct as_report_filters){.places = true},
             "--module or --symbol does not apply to call paths");
     refused(&as_report_calls, 0, false, (struct as_report_filters){.events = true},
             "--event does not apply to call paths");
     refused(&as_report_calls, AS_REPORT_BY_LINE, false, none, "--by=line does not apply to call paths");
-    refused(&as_report_calls, 0, true, none, "--sort is for rows; --calls has an order of its own");
+    refused(&as_report_calls, 0, true, none, "--sort is for rows; --calls has its own order");
     accepted(&as_report_flame, 0, false, (struct as_report_filters){.threads = true});
     refused(&as_report_flame, AS_REPORT_BY_FILE, false, none, "--by=file does not apply to call paths");
     refused(&as_report_branches, 0, false, (struct as_report_filters){.threads = true},
@@ -402,7 +403,7 @@ static void what_applies(void **state)
     accepted(&as_report_data, AS_REPORT_BY_INSTRUCTION, false, none);
     accepted(&as_report_data, AS_REPORT_BY_FUNCTION, false, none);
     refused(&as_report_data, AS_REPORT_BY_MODULE, false, none, "--by=module does not apply to data");
-    refused(&as_report_diff, 0, true, none, "--sort is for rows; --diff has an order of its own");
+    refused(&as_report_diff, 0, true, none, "--sort is for rows; --diff has its own order");
     assert_null(as_report_flame.json);
     assert_null(as_report_flame.csv);
 }

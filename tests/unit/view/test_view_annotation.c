@@ -58,7 +58,7 @@ static void a_function(void **state)
     assert_int_equal(annotation.legend.n, 2);
     assert_int_equal(annotation.legend.units[0], 910);
     assert_string_equal(annotation.what.name, "main");
-    assert_string_equal(annotation.module_note, "it is not there any more");
+    assert_string_equal(annotation.module_note, "it no longer exists");
     assert_null(annotation.hole_note);
     assert_int_equal(annotation.lines.len, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -86,7 +86,7 @@ static void one_thread(void **state)
         {0x1100, 400, 5, 4, 0, 21, true}, {0x1104, 0, 0, 5, 0, 22, false}, {0x1109, 0, 0, 1, 0, 23, true}};
     check_insns(&annotation, wanted, 3);
     assert_int_equal(annotation.rows.total, 660);
-    assert_string_equal(annotation.hole_note, "it is not there any more"); /* 6 bytes were not executed */
+    assert_string_equal(annotation.hole_note, "it no longer exists"); /* 6 bytes were not executed */
     as_annotation_free(&annotation);
     as_sources_free(sources);
     as_view_free(&view);
@@ -398,12 +398,12 @@ static void what_is_no_code(void **state)
     as_view_free(&view);
     view = open_victim(0, 2, 2);
     annotation = make(&view, 0, sources);
-    assert_string_equal(annotation.hole_note, "nobody knows where it ends");
+    assert_string_equal(annotation.hole_note, "its end is unknown");
     as_annotation_free(&annotation);
     as_view_free(&view);
     view = open_victim(1 << 22, 2, 2); /* longer than the segment */
     annotation = make(&view, 0, sources);
-    assert_string_equal(annotation.hole_note, "it does not have the function where it was");
+    assert_string_equal(annotation.hole_note, "the function is not where it was");
     assert_int_equal(annotation.insns.len, 1);
     as_annotation_free(&annotation);
     as_view_free(&view);

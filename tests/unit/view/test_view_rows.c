@@ -137,7 +137,7 @@ static void orders_that_make_no_sense(void **state)
         view_bed_open_with(&(struct as_view_options){.file = "shop.db", .events = VIEW_BED_WORDS("ST-L1")});
     refused(&view, AS_STORE_BY_FUNCTION, "size", "--sort=size: unknown");
     refused(&view, AS_STORE_BY_LINE, "total", "only functions have totals");
-    refused(&view, AS_STORE_BY_LINE, "samples", "it has no samples");
+    refused(&view, AS_STORE_BY_LINE, "samples", "has no samples");
     refused(&clock, AS_STORE_BY_FUNCTION, "total", "no call paths");
     refused(&clock, AS_STORE_BY_LINE, "executions", "counts no executions");
     refused(&clock, AS_STORE_BY_LINE, "ST-L1", "records no events");
@@ -226,13 +226,13 @@ static void filters_that_match_nothing(void **state)
         struct as_view_options options;
         const char *message;
     } cases[] = {
-        {{.file = "shop.db", .threads = VIEW_BED_WORDS("3")}, "--thread=3: the profile has no such thread; it has 2"},
+        {{.file = "shop.db", .threads = VIEW_BED_WORDS("3")}, "--thread=3: the profile has no such thread; it has 2 threads"},
         {{.file = "shop.db", .modules = VIEW_BED_WORDS("libc*")}, "--module=libc*: no module"},
         {{.file = "shop.db", .symbols = VIEW_BED_WORDS("nobody")}, "--symbol=nobody: no function"},
-        {{.file = "shop.db", .events = VIEW_BED_WORDS("DR")}, "no such event; it has ST-L1, ST-LLC, FL-MB"},
+        {{.file = "shop.db", .events = VIEW_BED_WORDS("DR")}, "no such event; its events are ST-L1, ST-LLC, FL-MB"},
         {{.file = "shop.db", .series = "clock", .events = VIEW_BED_WORDS("ST-L1")},
          "the series clock records no events"},
-        {{.file = "shop.db", .series = "none"}, "none of that name; it has golden, tea"},
+        {{.file = "shop.db", .series = "none"}, "no series of that name; its series are golden, tea"},
         {{.file = "nowhere.db"}, "nowhere.db"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_error err = AS_ERROR_INIT;
