@@ -16,13 +16,13 @@ static bool is_stream(void)
     return fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
-/* Somebody who waits in vain should know for what. */
+/* Tells the user what Assay is waiting for. */
 static void say_what_for(const struct as_notices *notices)
 {
     struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
     if (poll(&wait, 1, PATIENCE_MS) == 0)
         as_notice(notices, AS_LOG_WARN,
-                  "waiting for the end of standard input, which every run will read; </dev/null where none is needed");
+                  "waiting for the end of standard input, which every run reads; add </dev/null if none is needed");
 }
 
 static bool copy_to(int memory, const struct as_notices *notices, struct as_error *err)

@@ -1,7 +1,7 @@
-/* Standard input for commands that run a program several times: every run reads the same.
+/* Standard input for commands that run a program several times: every run reads the same input.
  *
- * A file is read again from where it stood. What comes through a pipe is kept in memory first, to its end. A terminal
- * is left to the program.
+ * A file is read again from its position at the start. Input from a pipe is first read to its end into memory. A
+ * terminal is left to the program.
  */
 #ifndef AS_RECORD_INPUT_H
 #define AS_RECORD_INPUT_H
@@ -15,9 +15,9 @@ struct as_input {
     off_t start; /* -1: cannot be read again */
 };
 
-/* Before the first of several runs, which then reads from the start. */
+/* Call this before the first of several runs, which then reads from the start. */
 bool as_input_keep(struct as_input *input, const struct as_notices *notices, struct as_error *err) AS_MUST_CHECK;
-/* Before each further one. */
+/* Call this before each further run. */
 void as_input_rewind(const struct as_input *input);
 
 #endif

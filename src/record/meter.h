@@ -1,4 +1,4 @@
-/* How far a run is, for somebody who shows it. All calls come from the thread that runs the program. */
+/* Reports the progress of a run to a caller that displays it. All calls come from the thread that runs the program. */
 #ifndef AS_RECORD_METER_H
 #define AS_RECORD_METER_H
 

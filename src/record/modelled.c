@@ -63,10 +63,10 @@ bool as_modelled_schedule(const struct as_modelled *modelled, uint64_t period, d
     if (isnan(rate))
         return true;
     if (period)
-        return as_error_set_status(err, AS_EXIT_USAGE, "either --rate or --period");
+        return as_error_set_status(err, AS_EXIT_USAGE, "give either --rate or --period, not both");
     if (!(rate > 0) || cycles > 1e18)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be more than 0 and give a sample now and then",
-                                   rate);
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--rate=%g: the rate must be above 0 and high enough to give samples", rate);
     schedule->period = cycles >= 1 ? (uint64_t)cycles : 1;
     return true;
 }
@@ -127,7 +127,7 @@ bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engi
 
 size_t as_modelled_free(struct as_modelled *modelled)
 {
-    size_t crashed = as_fanout_free(modelled->fanout); /* which frees the observers */
+    size_t crashed = as_fanout_free(modelled->fanout); /* frees the observers */
     as_vec_free(&modelled->samplings);
     as_model_free(modelled->model);
     return crashed;
@@ -139,7 +139,7 @@ static bool choose(const char *name, const struct as_sampler **samplers, size_t 
     if (!sampler) {
         struct as_str known = {0};
         as_samplers_name(&known);
-        as_error_set_status(err, AS_EXIT_USAGE, "unknown sampler '%s'; there are %s", name, as_str_get(&known));
+        as_error_set_status(err, AS_EXIT_USAGE, "unknown sampler '%s'; the samplers are %s", name, as_str_get(&known));
         as_str_free(&known);
         return false;
     }
@@ -154,7 +154,7 @@ bool as_samplers_choose(const char *list, const struct as_sampler **samplers, si
 {
     size_t n_names;
     char **names = as_split(list, ",", &n_names);
-    bool ok = n_names > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names none");
+    bool ok = n_names > 0 || as_error_set_status(err, AS_EXIT_USAGE, "--samplers names no sampler");
     *n = 0;
     for (size_t i = 0; i < n_names && ok; i++)
         ok = choose(names[i], samplers, n, err);

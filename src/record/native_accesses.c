@@ -1,17 +1,17 @@
 /* Data accesses of a native recording. See record_native.h.
  *
- * A sample whose address the processor recorded, or the kernel (page faults), needs nothing more. For any other the
- * code is followed from the interrupted instruction over a random number of accesses (native/reconstruct.h): that is
- * the one that the sample stands for.
+ * A sample whose address the processor or the kernel (page faults) recorded needs nothing more. For any other sample,
+ * the code is followed from the interrupted instruction over a random number of accesses (native/reconstruct.h); the
+ * sample stands for the access reached.
  *
- * Where the way or the address depends on a value that was loaded in between, the sample waits at a stop: an instruction
- * at which the registers tell. A breakpoint is armed there (native/code_watch.h), and what its hit finds is one access
- * of that stop. Breakpoints are few, such samples are many, so samples are gathered by stop, and in the end the time of
- * a stop is divided equally among the accesses that were found for it. Stops that were never met again leave their
- * samples without an address.
+ * If the path or the address depends on a value that was loaded in between, the sample waits at a stop: an instruction
+ * at which the registers are sufficient. A breakpoint is armed there (native/code_watch.h), and its hit gives one
+ * access of that stop. There are few breakpoints and many such samples, so samples are grouped by stop. At the end, the
+ * time of a stop is divided equally among the accesses that were found for it. If a stop is never reached again, its
+ * samples have no address.
  *
- * Behind a hit at a branch the way may soon be unknown again: in a loop that tests what it loads that is one round
- * later. One of the accesses up to there is then chosen at random, each of that round with the same chance.
+ * After a hit at a branch the path may soon be unknown again: in a loop that tests what it loads, that is one iteration
+ * later. One of the accesses of that iteration is then chosen at random, each with the same chance.
  */
 #include "base/clock.h"
 #include "base/map.h"
@@ -27,7 +27,7 @@
 
 enum { SKIP = 16, HOPS = 4, TIMES = 8, TRIES = 3, KERNEL = AS_RECONSTRUCT_REASONS, REASONS };
 #define NO_STOP SIZE_MAX
-#define MAPS_SECONDS 0.1 /* between two looks at /proc/PID/maps */
+#define MAPS_SECONDS 0.1 /* least time between two reads of /proc/PID/maps */
 
 /* An instruction at which samples of a thread wait. */
 struct stop {
@@ -35,9 +35,9 @@ struct stop {
     uint64_t ip;
     enum as_reconstruct_reason reason;
     uint64_t units, samples;
-    uint16_t left;          /* accesses to pass from there on, as the last sample has it */
-    uint16_t tries;         /* watchpoints that were armed for it */
-    AS_VEC(uint32_t) found; /* accesses of the import */
+    uint16_t left;          /* accesses to pass from there on, for the latest sample */
+    uint16_t tries;         /* number of watchpoints armed for it */
+    AS_VEC(uint32_t) found; /* numbers of accesses in the import */
 };
 
 struct as_native_accesses {
@@ -46,12 +46,12 @@ struct as_native_accesses {
     struct as_code_watch *watch;
     uint64_t random;
     AS_VEC(struct stop) stops;
-    size_t next_stop;           /* whose turn it is */
-    struct as_map stop_numbers; /* hash of what makes it, to number + 1 */
-    uint64_t none[REASONS];     /* samples */
-    uint32_t maps_pid;          /* whose maps were read last, and when */
+    size_t next_stop;           /* the stop to try next */
+    struct as_map stop_numbers; /* hash of a stop, to number + 1 */
+    uint64_t none[REASONS];     /* numbers of samples */
+    uint32_t maps_pid;          /* the process whose maps were read last, and when */
     double maps_time;
-    struct as_map nameless; /* hash of process and start of mappings that /proc has no name for either */
+    struct as_map nameless; /* hash of process and start of mappings that have no name in /proc either */
 };
 
 struct as_native_accesses *as_native_accesses_new(struct as_import *import, uint64_t seed)
@@ -96,7 +96,8 @@ struct lookup {
     uint64_t address;
 };
 
-/* The one that the address is in, and the heap. Others stay as they were told: /proc shows neighbours as one. */
+/* Adds the mapping that contains the address, and the heap. Other mappings stay as recorded: /proc shows neighbours as
+ * one. */
 static void use_map(void *context, struct as_perf_process *map)
 {
     const struct lookup *lookup = context;
@@ -107,8 +108,8 @@ static void use_map(void *context, struct as_perf_process *map)
         (void)as_perf_spaces_process(lookup->spaces, map, &err); /* never fails */
 }
 
-/* The kernel does not tell of what mremap moves, nor at first that a mapping is the heap; /proc does, as long as the
- * process is there. */
+/* The kernel does not report what mremap moves, nor at first that a mapping is the heap. /proc shows both, as long as
+ * the process exists. */
 static void know_region(struct as_native_accesses *accesses, uint32_t pid, uint64_t address)
 {
     struct as_perf_data data;
@@ -127,7 +128,7 @@ static void know_region(struct as_native_accesses *accesses, uint32_t pid, uint6
         as_map_put(&accesses->nameless, key);
 }
 
-/* Adds what a sample, or a hit, accesses; the import's numbers of it go to `numbers`. */
+/* Adds what a sample or a hit accesses; `numbers` gets the import's numbers. */
 static void add_found(struct as_native_accesses *accesses, const struct as_reconstruction *found,
                       struct as_import_touch *touch, uint32_t numbers[AS_INSN_MAX_MEM])
 {
@@ -174,7 +175,7 @@ static size_t stop_of(struct as_native_accesses *accesses, const struct as_perf_
     }
 }
 
-/* What a watchpoint is for, in the 64 bits that it carries. */
+/* The purpose of a watchpoint, in the 64 bits that it carries. */
 struct errand {
     uint32_t stop;
     uint16_t left, hops;
@@ -185,8 +186,9 @@ static uint64_t tag_of(struct errand errand)
     return (uint64_t)errand.stop << 32 | (uint64_t)errand.left << 16 | errand.hops;
 }
 
-/* Some time has passed since the sample: the loop may have ended, and the program come to the stop again from its
- * beginning. So not always the first time is taken. What cannot be armed now may be for another sample. */
+/* Some time has passed since the sample: the loop may have ended, and the program may reach the stop again at its
+ * first iteration. So a random one of the next executions is used. What cannot be armed now may be armed for a later
+ * sample. */
 static bool arm(struct as_native_accesses *accesses, uint32_t tid, uint64_t ip, struct errand errand, bool urgent)
 {
     struct as_code_watch_order order = {.tid = tid,
@@ -202,8 +204,8 @@ static bool is_unmet(const struct stop *stop)
     return stop->found.len == 0 && stop->tries < TRIES;
 }
 
-/* A thread's stop that has not been met yet, so that each gets its turn, however few samples wait there; else `wanted`
- * (NO_PLACE: none). */
+/* Returns a stop of the thread that was not reached yet, so that each gets its turn however few samples wait there;
+ * else `wanted` (NO_PLACE: none). */
 static size_t pick_stop(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
 {
     enum { LOOK = 64 };
@@ -238,7 +240,8 @@ static void wait_for(struct as_native_accesses *accesses, const struct as_perf_s
     arm_stop(accesses, sample->tid, number);
 }
 
-/* The access that a hit stands for. False: it has none, or another stop has to be waited for, which is done. */
+/* The access that a hit stands for. Returns false if there is none, or if it waits at another stop, which is
+ * arranged. */
 static bool access_of_hit(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
                           struct errand errand, struct as_reconstruction *found)
 {
@@ -261,7 +264,7 @@ static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *s
     uint32_t numbers[AS_INSN_MAX_MEM];
     uint32_t tid = accesses->stops.data[errand.stop].tid;
     if (!sample || !access_of_hit(accesses, sample, errand, &found)) {
-        arm_stop(accesses, tid, NO_STOP); /* where the thread is free */
+        arm_stop(accesses, tid, NO_STOP); /* if no watchpoint of the thread is armed */
         return;
     }
     struct stop *stop = &accesses->stops.data[errand.stop];
@@ -278,8 +281,9 @@ static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *s
 
 /* ---- samples ---- */
 
-/* Whether the address that was recorded is loaded or stored: where the sample does not tell, the instruction does. A
- * page fault is at the first byte that is not there, in the access or, of a string instruction, behind its first. */
+/* Whether the recorded address is loaded or stored: taken from the instruction if the sample does not tell. A page
+ * fault is at the first byte that is missing, which may be inside the access or, for a string instruction, after its
+ * first element. */
 static void know_access(struct as_native_accesses *accesses, const struct as_perf_sample *sample)
 {
     struct as_reconstruction found;
@@ -303,7 +307,7 @@ void as_native_accesses_sample(struct as_native_accesses *accesses, const struct
     as_import_expect_access(accesses->import, 0, 0);
     if (sample->has & PERF_SAMPLE_ADDR && sample->addr) {
         know_access(accesses, sample);
-        return; /* the import takes that one */
+        return; /* the import uses the recorded address */
     }
     as_reconstruct(accesses->code, sample, draw(accesses, SKIP), &found);
     if (found.how == AS_RECONSTRUCT_NONE && found.watch) {
@@ -354,16 +358,16 @@ void as_native_accesses_finish(struct as_native_accesses *accesses, const struct
         settle(accesses, &accesses->stops.data[i]);
     if (note[0])
         as_notice(notices, AS_LOG_NOTE,
-                  "execution watchpoints were refused: %s; more samples than usual have no data address", note);
+                  "the kernel refused execution watchpoints: %s; more samples than usual have no data address", note);
 }
 
 static void add_watch_quality(const struct as_code_watch_counts *counts, struct as_store_writer *writer)
 {
     if (counts->armed) {
         as_store_add_quality(writer, "watch_armed", (double)counts->armed,
-                             "execution watchpoints that were armed to find data addresses");
-        as_store_add_quality(writer, "watch_hit", (double)counts->hit, "… that the program came to");
-        as_store_add_quality(writer, "watch_expired", (double)counts->expired, "… that it did not come to in time");
+                             "execution watchpoints armed to find data addresses");
+        as_store_add_quality(writer, "watch_hit", (double)counts->hit, "… that the program reached");
+        as_store_add_quality(writer, "watch_expired", (double)counts->expired, "… that it did not reach in time");
     }
     if (counts->refused)
         as_store_add_quality(writer, "watch_refused", (double)counts->refused, counts->note);
@@ -376,9 +380,10 @@ void as_native_accesses_quality(const struct as_native_accesses *accesses, struc
     } rows[REASONS] = {
         [AS_RECONSTRUCT_NO_REGISTERS] = {"data_none_registers", "… because no registers were saved"},
         [AS_RECONSTRUCT_NO_CODE] = {"data_none_code", "… because the code could not be read"},
-        [AS_RECONSTRUCT_BRANCH] = {"data_none_branch", "… because the way to the access depends on loaded values"},
-        [AS_RECONSTRUCT_ADDRESS] = {"data_none_address", "… because the address depends on what no register tells "
-                                                         "(thread-local, loaded, a vector register's)"},
+        [AS_RECONSTRUCT_BRANCH] = {"data_none_branch", "… because the path to the access depends on loaded values"},
+        [AS_RECONSTRUCT_ADDRESS] = {"data_none_address",
+                                    "… because the address depends on a value that is not in a known register "
+                                    "(thread-local, loaded, from a vector register)"},
         [AS_RECONSTRUCT_FAR] = {"data_none_far", "… because there is no access nearby"},
         [KERNEL] = {"data_none_kernel", "… because they are in the kernel"},
     };

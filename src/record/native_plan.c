@@ -1,4 +1,4 @@
-/* What a native source shall sample, from the options. See record_native.h. */
+/* What a native source samples, from the options. See record_native.h. */
 #include "native/choose.h"
 #include "native/probe_parts.h"
 #include "record/record_native.h"
@@ -7,39 +7,43 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Stacks of 8 KiB hold most call chains; the kernel copies them at every sample. For accesses the next return addresses
+/* 8 KiB of stack hold most call chains; the kernel copies them at every sample. For accesses the next return addresses
  * are enough. */
-enum { CLOCK_MOST = 100000 }; /* a second: perf_swevent_start_hrtimer in the kernel */
+enum { CLOCK_MOST = 100000 }; /* per second: limit of perf_swevent_start_hrtimer in the kernel */
 enum { STACK_BYTES = 8192, ACCESS_STACK_BYTES = 512, ACCESS_RING = 512 << 10, ACCESS_WAIT_MS = 20 };
 
 static bool check_options(const struct as_record_options *options, const char *source, struct as_error *err)
 {
     if (options->model_wish)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's: the %s source has none",
+        return as_error_set_status(err, AS_EXIT_USAGE, "--%s needs --source=model: the %s source does not have it",
                                    options->model_wish, source);
     if (!isnan(options->rate) && !(options->rate >= 0.01 && options->rate <= 1e6))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be 0.01 to 1000000 samples a second",
+        return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: the rate must be 0.01 to 1000000 samples a second",
                                    options->rate);
     if (!isnan(options->rate) && options->period)
-        return as_error_set_status(err, AS_EXIT_USAGE, "either --rate or --period");
+        return as_error_set_status(err, AS_EXIT_USAGE, "give either --rate or --period, not both");
     if (options->repeat > 1 && options->pid)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--repeat needs a program to start: not with --pid");
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--repeat needs a program to start and cannot be used with --pid");
     if (options->allocations && options->pid)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--allocations needs the agent in the program from its start: not with --pid");
+        return as_error_set_status(
+            err, AS_EXIT_USAGE,
+            "--allocations needs the agent in the program from its start and cannot be used with --pid");
     if (options->allocations && (options->delay > 0 || options->switches || as_native_regions_wanted(options)))
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--allocations counts the whole run: not with --delay, --switch-signal or regions");
+        return as_error_set_status(
+            err, AS_EXIT_USAGE,
+            "--allocations counts the whole run and cannot be used with --delay, --switch-signal or regions");
     if (!as_native_regions_check(options, err))
         return false;
 #ifndef __x86_64__
     if (options->accesses)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--accesses: only the registers of x86-64 are understood");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--accesses works only on x86-64");
 #endif
     if (!isnan(options->duration) && !options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE, "--duration is for --pid: a program is recorded to its end");
     if (!isnan(options->duration) && !(options->duration > 0 && options->duration < 1e8))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--duration=%g: must be more than 0 seconds", options->duration);
+        return as_error_set_status(err, AS_EXIT_USAGE, "--duration=%g: the duration must be more than 0 seconds",
+                                   options->duration);
     return true;
 }
 
@@ -75,7 +79,7 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
         return;
     plan->options.fields |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     plan->options.data_maps = true;
-    plan->options.wait_ms = ACCESS_WAIT_MS; /* watchpoints are armed while the code is still warm */
+    plan->options.wait_ms = ACCESS_WAIT_MS; /* short, so that watchpoints are armed while the program is still near */
     if (options->call_graph != AS_RECORD_DWARF) {
         plan->options.stack_bytes = ACCESS_STACK_BYTES;
         plan->options.ring_bytes = ACCESS_RING;
@@ -89,13 +93,14 @@ bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_op
     if (options->event.len)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--event is for --source=pmu: the timer source samples the task clock");
-    /* The kernel's clocks tick no faster, whatever is asked for; the samples would stand for less than the time. */
+    /* The kernel's clocks are no faster, whatever is asked for, so samples would stand for less than their time. */
     if (!isnan(options->rate) && options->rate > CLOCK_MOST)
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--rate=%g: the kernel's clocks give %d samples a second at the most", options->rate,
+                                   "--rate=%g: the kernel's clocks give at most %d samples a second", options->rate,
                                    CLOCK_MOST);
     if (options->period && options->period < 1000000000 / CLOCK_MOST)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--period=%u: nanoseconds of the task clock, 10000 at the least",
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--period=%u: the period is in nanoseconds of the task clock, at least 10000",
                                    (unsigned)options->period);
     if (options->branches)
         return as_error_set_status(err, AS_EXIT_USAGE, "--branches is for --source=pmu: a clock has no branch stacks");
@@ -105,7 +110,7 @@ bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_op
     return as_native_event_parse("", options->processors ? "cpu-clock" : "task-clock", &plan->events[0], err);
 }
 
-/* Loads and stores come with their data's source and the latency, where the PMU tells. */
+/* Loads and stores are recorded with the source of their data and the latency, if the PMU provides them. */
 static bool tells_data(const struct as_native_event *event)
 {
     return event->unit == AS_NATIVE_UNIT_IBS_OP || strncmp(event->name, "loads", 5) == 0 ||
@@ -113,7 +118,7 @@ static bool tells_data(const struct as_native_event *event)
            strstr(event->name, "mem-stores");
 }
 
-/* The kernel knows where a page fault was. */
+/* The kernel records the address of a page fault. */
 static bool tells_fault(const struct as_native_event *event)
 {
     uint64_t which = event->attr.config;
@@ -126,7 +131,7 @@ static bool plan_events(struct as_native_plan *plan, const struct as_record_opti
 {
     bool data = true, faults = options->accesses;
     if (options->event.len > AS_NATIVE_MAX_EVENTS)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--event: at most %d at a time", AS_NATIVE_MAX_EVENTS);
+        return as_error_set_status(err, AS_EXIT_USAGE, "--event: at most %d events at a time", AS_NATIVE_MAX_EVENTS);
     for (size_t i = 0; i < options->event.len; i++) {
         if (!as_native_event_parse("", options->event.data[i], &plan->events[i], err))
             return false;
@@ -137,7 +142,7 @@ static bool plan_events(struct as_native_plan *plan, const struct as_record_opti
                  data     ? PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT
                  : faults ? PERF_SAMPLE_ADDR
                           : 0);
-    snprintf(plan->how, sizeof plan->how, "the events that were named");
+    snprintf(plan->how, sizeof plan->how, "the named events");
     return true;
 }
 
@@ -149,7 +154,8 @@ bool as_native_plan_pmu(struct as_native_plan *plan, const struct as_record_opti
         return false;
     if (options->random && options->period < AS_NATIVE_LEAST_RANDOM)
         return as_error_set_status(
-            err, AS_EXIT_USAGE, "--random needs a --period of at least %d events: by rate the kernel varies it itself",
+            err, AS_EXIT_USAGE,
+            "--random needs a --period of at least %d events: with a rate, the kernel varies the period itself",
             AS_NATIVE_LEAST_RANDOM);
     if (options->processors)
         return as_error_set_status(err, AS_EXIT_USAGE, "--processors is for --source=timer");

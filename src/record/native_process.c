@@ -1,4 +1,4 @@
-/* A process that runs already: what it is called, and where it lives. See record_native.h. */
+/* A process that is already running: its name and directory. See record_native.h. */
 #include "record/record_native.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ static char *read_link(uint64_t pid, const char *name)
     return size > 0 ? as_strndup(target, (size_t)size) : NULL;
 }
 
-/* A file of /proc/PID; `size` bytes of it at most. -1: there is none. */
+/* Reads up to `size` bytes of a file of /proc/PID. -1: there is no such file. */
 static ssize_t read_of(uint64_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -32,7 +32,7 @@ static ssize_t read_of(uint64_t pid, const char *name, char *text, size_t size)
     return (ssize_t)done;
 }
 
-/* A kernel thread has no command line, but a name. */
+/* A kernel thread has no command line; its name is used. */
 char **as_native_command_line(uint64_t pid, struct as_error *err)
 {
     enum { MOST = 1 << 20 };

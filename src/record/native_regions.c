@@ -1,5 +1,5 @@
-/* Regions of a run on the machine: which ones are possible there, and where their functions and addresses are in a
- * process. See record_native.h. */
+/* Regions of a native run: which ones are possible, and where their functions and addresses are in a process. See
+ * record_native.h. */
 #include "native/process_maps.h"
 #include "record/record_native.h"
 #include "symbol/space.h"
@@ -16,8 +16,8 @@ static bool check_region(const struct as_region *region, struct as_error *err)
     const char *text = region->text ? region->text : "a region";
     if (!is_place(&region->start) || !is_place(&region->stop) || region->offset || region->max != AS_REGION_ALL)
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "%s: on the machine a region starts and stops at functions, addresses and markers; "
-                                   "counts of instructions and cycles need --source=model",
+                                   "%s: a native region starts and stops at functions, addresses and markers; "
+                                   "counts of instructions or cycles need --source=model",
                                    text);
     if (region->weight != 1 || region->warm || region->settle || region->mode != AS_MODE_DETAIL)
         return as_error_set_status(err, AS_EXIT_USAGE, "%s: weight, warm, settle and mode need --source=model", text);
@@ -31,7 +31,7 @@ bool as_native_regions_check(const struct as_record_options *options, struct as_
         return true;
     if (options->processors && options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "regions at landmarks: not with --processors and --pid together");
+                                   "regions at landmarks cannot be used with --processors and --pid together");
     for (size_t i = 0; i < regions->list.len; i++)
         if (!check_region(&regions->list.data[i], err))
             return false;
@@ -68,7 +68,7 @@ static void look_in_map(void *context, struct as_perf_process *map)
     search->found = true;
 }
 
-/* An address of a module's file, where it is mapped; 0: the module is not. */
+/* Converts an address of a module's file to the process; 0: the module is not mapped. */
 static uint64_t find_in_module(struct search *search, pid_t pid, const struct as_landmark *landmark)
 {
     search->module = landmark->symbol;

@@ -1,7 +1,7 @@
-/* A native recording from the start of the program, or from attaching to it, to its end. See record_native.h.
+/* A native recording, from the start of the program (or attaching to it) to its end. See record_native.h.
  *
- * Interrupts: after the first we wait for the end of a program that we launched, the second ends the recording. Where we
- * are attached to a process, the first ends the recording and the process goes on.
+ * Interrupts: after the first, the recording of a launched program continues to its end; the second ends the recording.
+ * If attached to a process, the first interrupt ends the recording and the process continues.
  */
 #include "base/signals.h"
 #include "native/probe_parts.h"
@@ -19,21 +19,21 @@ static void stop(void *context)
         as_native_stop(session);
 }
 
-/* Before the program starts, so that there is no moment in which a signal ends us and leaves it alone. */
+/* Installed before the program starts, so that a signal can never end only the recorder and leave the program alone. */
 static void catch_signals(struct as_native_result *result, bool attach)
 {
     as_signals_catch(
         &(struct as_signals){.attached = attach, .stop = stop, .context = result, .patience = attach ? 1 : 2});
 }
 
-/* The program runs: signals reach it from here on. */
+/* Called when the program runs: signals are passed to it from here on. */
 static void watch_session(struct as_native_result *result)
 {
     atomic_store(&result->watched, result->session);
     as_signals_pass_to(as_native_pid(result->session));
 }
 
-/* ---- the sink: that of an import, behind what looks for accesses where these were asked for ---- */
+/* ---- the sink: that of an import; if accesses were asked for, after the search for accesses ---- */
 
 static bool take_event(void *context, const struct as_perf_event *event, struct as_error *err)
 {
@@ -110,7 +110,7 @@ static bool deliver(struct as_native_result *result, const struct as_record *rec
     as_import_finish(result->import);
     if (result->accesses)
         as_native_accesses_finish(result->accesses, &record->options->notices);
-    return ok || as_store_writer_failed(record->writer); /* what is wrong with the file, commit says */
+    return ok || as_store_writer_failed(record->writer); /* commit reports what is wrong with the file */
 }
 
 static void describe_end(struct as_native_result *result, bool attached)

@@ -41,13 +41,13 @@ static bool run_once(struct as_record *record, const struct as_record_source *so
 
 /* ---- several runs, merged ---- */
 
-/* The runs that are complete: profiles without names. They are merged when there are many, so that there are never more
- * open than this. */
+/* Completed runs are profiles without names. They are merged before there are more than this, which bounds the open
+ * files. */
 enum { MOST_OPEN = 64 };
 
 struct runs {
     int fds[MOST_OPEN];
-    size_t n, done; /* open, and runs in them */
+    size_t n, done; /* open profiles, and runs in them */
 };
 
 static void close_runs(struct runs *runs)
@@ -57,7 +57,8 @@ static void close_runs(struct runs *runs)
     runs->n = 0;
 }
 
-/* Into an open profile. Series that not all runs have would be of a part of them only: they are left out. */
+/* Merges the runs into an open profile. A series that some runs lack would cover only a part of them, so it is left
+ * out. */
 static bool merge_runs(const struct as_record *record, const struct runs *runs, struct as_store_writer *writer,
                        struct as_error *err)
 {
@@ -90,7 +91,7 @@ static bool make_room(const struct as_record *record, struct runs *runs, struct 
     return true;
 }
 
-/* A run into a profile of its own. An interrupted one counts only where it is the first. */
+/* Records a run into a profile of its own. An interrupted run counts only if it is the first. */
 static bool add_run(struct as_record *record, const struct as_record_source *source, struct runs *runs,
                     struct as_record_result *result, struct as_error *err)
 {
@@ -110,7 +111,7 @@ static bool add_run(struct as_record *record, const struct as_record_source *sou
     return true;
 }
 
-/* A failure ends the further runs, not the profile. What the first run had to say is not said again. */
+/* A failure ends further runs but keeps the profile. Notices of the first run are not repeated. */
 static void repeat(struct as_record *record, const struct as_record_source *source, struct runs *runs,
                    const struct as_input *input)
 {
@@ -127,7 +128,7 @@ static void repeat(struct as_record *record, const struct as_record_source *sour
     }
     record->options = options;
     if (!ok)
-        as_notice(&options->notices, AS_LOG_WARN, "run %zu of %" PRIu64 ": %s; the profile has the runs before it",
+        as_notice(&options->notices, AS_LOG_WARN, "run %zu of %" PRIu64 ": %s; the profile contains the runs before it",
                   runs->done + 1, options->repeat, err.message);
 }
 

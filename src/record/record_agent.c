@@ -1,5 +1,5 @@
-/* What the agent found out, as a profile has it: allocations are series of their own, by call site and call path.
- * See record_native.h. The memory that is read here was written by the program: every number is checked. */
+/* The results of the agent in a profile: allocations are series of their own, by call site and call path. See
+ * record_native.h. The program wrote the memory that is read here, so every number is checked. */
 #include "record/record_native.h"
 
 #include "engine/program.h"
@@ -14,15 +14,16 @@
 enum { ALLOCATED, MAPPED, LIVE, PEAK, OWN_SERIES };
 
 static const struct as_import_own own_series[OWN_SERIES] = {
-    [ALLOCATED] = {"allocated bytes", "bytes that were asked for (malloc and its like); samples: how often", "bytes"},
-    [MAPPED] = {"mapped bytes", "bytes that were mapped (mmap); samples: how often", "bytes"},
-    [LIVE] = {"live bytes", "bytes of the heap that had not been freed at the end; samples: blocks", "bytes"},
-    [PEAK] = {"peak bytes", "bytes of the heap that had not been freed when they were most; samples: blocks", "bytes"},
+    [ALLOCATED] = {"allocated bytes", "bytes requested (malloc and the like); samples: number of calls", "bytes"},
+    [MAPPED] = {"mapped bytes", "bytes mapped (mmap); samples: number of calls", "bytes"},
+    [LIVE] = {"live bytes", "bytes of the heap not freed at the end; samples: blocks", "bytes"},
+    [PEAK] = {"peak bytes", "bytes of the heap not freed at the peak; samples: blocks", "bytes"},
 };
 
 /* ---- before the run ---- */
 
-/* Its runtime must come before all others, and ends the program where it does not. */
+/* Whether the program uses AddressSanitizer, whose runtime must be loaded before all others and ends the program if it
+ * is not. */
 static bool has_asan(const char *path)
 {
     static const char name[] = "__asan_init";
@@ -46,17 +47,17 @@ static bool can_preload(const char *name, const struct as_record_options *option
     free(program);
     if (asan)
         return as_error_set(err,
-                            "%s was built with AddressSanitizer, which lets nothing be preloaded: leave "
-                            "--allocations out, or build it without",
+                            "%s was built with AddressSanitizer, which does not allow preloading: leave "
+                            "out --allocations, or build it without AddressSanitizer",
                             name);
     if (!known || usual)
         return known;
     if (!dynamic)
         return as_error_set(err,
-                            "%s is statically linked: nothing can be preloaded into it; leave --allocations out, or "
-                            "use --source=model",
+                            "%s is statically linked: the agent cannot be preloaded into it; leave out --allocations, "
+                            "or use --source=model",
                             name);
-    return as_error_set(err, "%s uses another C library than the agent: leave --allocations out", name);
+    return as_error_set(err, "%s uses another C library than the agent: leave out --allocations", name);
 }
 
 bool as_record_agent_open(struct as_native_result *result, const struct as_record *record, struct as_error *err)
@@ -70,7 +71,7 @@ bool as_record_agent_open(struct as_native_result *result, const struct as_recor
 
 /* ---- after it ---- */
 
-/* No process has such a number: an image has an address space of its own, since a process may exec. */
+/* A number that is not a process id: each image has an address space of its own, because a process may exec. */
 static uint32_t space_of(uint32_t image)
 {
     return UINT32_C(0x80000000) | image;
@@ -96,11 +97,11 @@ static void add_file(struct as_import *import, uint32_t number, const struct as_
     (void)!as_perf_spaces_process(as_import_spaces(import), &map, &ignored);
 }
 
-/* What one image adds to: the first of our series, and its thread. */
+/* Where the results of an image are added: the first of the agent's series, and its thread. */
 struct target {
     struct as_import *import;
     uint32_t image, first, thread;
-    bool peak, live_is_peak; /* it is the one with the highest peak; the end was that peak */
+    bool peak, live_is_peak; /* it has the highest peak; its end was that peak */
 };
 
 static void add_to_series(const struct target *target, uint32_t series, const struct as_agent_seen_site *site,
@@ -136,14 +137,14 @@ static void add_image(struct target *target, const struct as_agent_image *image)
             add_site(target, &site);
 }
 
-/* Over all images, but the peak: of the one that has the highest. */
+/* Sums over all images, except the peak, which is that of the image with the highest. */
 struct totals {
     uint64_t calls[AS_AGENT_CALLS], frees, munmaps;
     uint64_t allocated, mapped, no_room;
     uint64_t live, live_bytes, untracked, untracked_bytes, unknown;
-    uint64_t peak, at_peak; /* at_peak: what the sites' detail is of */
+    uint64_t peak, at_peak; /* at_peak: the bytes at which the details of the sites were taken */
     uint32_t images, not_tracking, others, peak_image;
-    const struct as_agent_image *other; /* the first that calls another malloc */
+    const struct as_agent_image *other; /* the first image that calls another malloc */
 };
 
 static void sum_up_site(struct totals *totals, const struct as_agent_seen_site *site)
@@ -209,7 +210,7 @@ static void add_counters(struct as_store_writer *writer, const struct totals *to
     as_store_add_counter(writer, "threads_at_once", as_agent_most_at_once(agent));
 }
 
-/* Also for whoever looks at no profile yet. `count`: 0: nothing to say. */
+/* Adds a quality row and also notifies the user, who may not open the profile. `count` 0: nothing to report. */
 static void warn(const struct as_record *record, const char *key, uint64_t count, const char *text)
 {
     if (count == 0)
@@ -221,21 +222,21 @@ static void warn(const struct as_record *record, const char *key, uint64_t count
 static void add_live_notes(const struct as_record *record, const struct totals *totals)
 {
     warn(record, "agent_not_tracking", totals->not_tracking,
-         "program(s) had no memory for a table of blocks: live and peak bytes are without them");
+         "program(s) had no memory for a table of blocks: live and peak bytes do not include them");
     if (totals->untracked && !totals->not_tracking) {
         char *text =
-            as_format("block(s) found no room in the agent's tables: live and peak bytes are too low by what of "
-                      "their %" PRIu64 " bytes was not freed",
+            as_format("block(s) found no room in the agent's tables: live and peak bytes are too low by the part of "
+                      "their %" PRIu64 " bytes that was not freed",
                       totals->untracked_bytes);
         warn(record, "agent_untracked", totals->untracked, text);
         free(text);
     }
     if (totals->peak && totals->at_peak < totals->peak)
         as_store_add_quality(record->writer, "agent_peak", (double)totals->at_peak / (double)totals->peak,
-                             "of the highest peak is what the series 'peak bytes' was noted at");
+                             "of the highest peak is the point at which the series 'peak bytes' was taken");
 }
 
-/* Programs that the agent was not in, or was in vain. */
+/* Reports programs without the agent, and programs in which it could not count. */
 static void add_absent_notes(const struct as_record *record, const struct totals *totals, uint64_t execs,
                              uint32_t wanted)
 {
@@ -248,7 +249,7 @@ static void add_absent_notes(const struct as_record *record, const struct totals
     }
     uint64_t in = wanted < AS_AGENT_IMAGES ? totals->images : wanted;
     warn(record, "agent_absent", execs > in ? execs - in : 0,
-         "executed program(s) had no agent (statically linked, without its environment, or without memory for it): "
+         "executed program(s) had no agent (statically linked, another environment, or no memory for it): "
          "their "
          "allocations are not counted");
 }
@@ -259,24 +260,24 @@ static void add_notes(const struct as_record *record, const struct totals *total
     struct as_store_writer *writer = record->writer;
     uint32_t wanted = as_agent_wire(agent)->images;
     as_store_add_quality(writer, "agent", totals->images,
-                         "programs that the agent was in: it counts allocations of dynamically linked programs, of "
+                         "programs with the agent: it counts allocations of dynamically linked programs, and of "
                          "forked children only once they execute another program");
     if (totals->no_room)
         as_store_add_quality(writer, "agent_no_room", (double)totals->no_room,
-                             "allocations at more call sites than there was room for: counted, but not placed");
+                             "allocations beyond the limit of call sites: counted, but without a call site");
     if (wanted > AS_AGENT_IMAGES)
         as_store_add_quality(writer, "agent_left_out", wanted - AS_AGENT_IMAGES,
-                             "executed programs that there was no room for: their allocations are not counted");
+                             "executed programs beyond the limit: their allocations are not counted");
     if (as_agent_dropped(agent))
         as_store_add_quality(writer, "agent_dropped", (double)as_agent_dropped(agent),
-                             "starts and ends of threads that found the ring full");
+                             "starts and ends of threads that were lost because the ring was full");
     add_live_notes(record, totals);
     add_absent_notes(record, totals, execs, wanted);
     if (totals->images == 0)
         as_notice(&record->options->notices, AS_LOG_WARN, "the agent was not loaded: no allocations were counted");
 }
 
-/* The number of the first of our series, for which it makes room. */
+/* Returns the number of the first of the agent's series, and makes room for them. */
 static uint32_t add_series(struct as_import *import)
 {
     uint32_t first = as_import_add_own(import, &own_series[0]);

@@ -11,7 +11,7 @@
 
 enum { MAX_INLINED = 64, MAX_MODULES = 1 << 16 };
 
-/* Whether a key is new; its number either way. */
+/* Returns whether a key is new, and its number in either case. */
 static bool intern(struct as_strings *strings, const char *key, uint32_t *number)
 {
     size_t before = as_strings_count(strings);
@@ -21,7 +21,7 @@ static bool intern(struct as_strings *strings, const char *key, uint32_t *number
 
 /* ---- modules, files, functions ---- */
 
-/* A file is one module wherever it was mapped; other code (anonymous memory) is one at each base. */
+/* A file is one module wherever it was mapped; other code (anonymous memory) is a module for each base. */
 static char *module_key(const struct as_store_module *module)
 {
     return module->path[0] == '/' ? as_format("%s %s", module->build_id ? module->build_id : "-", module->path)
@@ -49,7 +49,7 @@ static uint32_t add_module(struct as_record_code *code, struct as_space *space, 
     return as_store_add_module(code->writer, &module);
 }
 
-/* Where an address is, and what to add to it (modulo 2^64) to have it where its module was mapped first. */
+/* The module of an address, and what to add (modulo 2^64) to get the address where the module was first mapped. */
 struct spot {
     struct as_location location;
     uint32_t module;
@@ -113,7 +113,7 @@ void as_record_code_move(struct as_record_code *code, const struct as_image *ima
 
 /* ---- instructions ---- */
 
-/* The innermost inlined call at an address; its callers are added before it. */
+/* Returns the innermost inlined call at an address; its callers are added before it. */
 static uint32_t add_inlines(struct as_record_code *code, struct as_space *space, uint64_t address)
 {
     struct as_inline_frame frames[MAX_INLINED];
@@ -133,7 +133,7 @@ static uint32_t add_inlines(struct as_record_code *code, struct as_space *space,
     return parent;
 }
 
-/* Where each block lies, from the instructions that are in it. */
+/* The range of each block, from its instructions. */
 struct extent {
     uint64_t start, end;
 };
@@ -164,8 +164,8 @@ static uint32_t add_block(struct as_record_code *code, uint32_t function, const 
     return number;
 }
 
-/* Other bytes at a place that is known: code was changed, or an instruction that goes on in the next page was met by
- * its beginning alone. NULL: these are new. */
+/* Handles different bytes at a known address: the code was changed, or an instruction that continues on the next page
+ * was first recorded by its beginning alone. NULL: these bytes are new. */
 static const uint32_t *find_variant(struct as_record_code *code, uint32_t module, const struct as_insn *insn)
 {
     uint32_t number;
@@ -180,7 +180,7 @@ static const uint32_t *find_variant(struct as_record_code *code, uint32_t module
     return is_new ? NULL : &code->number_of[code->variant_ids.data[number]];
 }
 
-/* One at the same place of the same module, with the same bytes, that is there already; NULL: there is none. */
+/* An instruction that is there already, at the same address of the same module, with the same bytes; NULL: none. */
 static const uint32_t *find_same(struct as_record_code *code, uint32_t module, const struct as_insn *insn)
 {
     if (module == AS_STORE_NONE)

@@ -1,4 +1,4 @@
-/* What the sources of profiles share. See record.h. */
+/* Declarations shared by the sources of profiles. See record.h. */
 #ifndef AS_RECORD_INTERNAL_H
 #define AS_RECORD_INTERNAL_H
 
@@ -9,18 +9,18 @@ struct as_record {
     const struct as_record_options *options;
     char *const *argv;
     char source_why[512]; /* why this source was chosen */
-    char hint[352];       /* what the user may want instead; "": nothing */
+    char hint[352];       /* a suggestion for the user; "": none */
     struct as_store_writer *writer;
-    struct as_sampled *sampled; /* how a long run in the model is measured; NULL: all of it, or what was asked for */
+    struct as_sampled *sampled; /* how a long run in the model is measured; NULL: completely, or as asked for */
 };
 
-/* What the dynamic linker executed; 0: nothing, or unknown. */
+/* The instructions that the dynamic linker executed; 0: none, or unknown. */
 struct as_record_start {
     uint64_t instructions;
     char linker[64];
 };
 
-/* What one run of the program gives beside its profile. */
+/* The results of one run besides its profile. */
 struct as_record_run {
     struct as_store_run row;
     struct as_record_result result;
@@ -29,23 +29,25 @@ struct as_record_run {
 
 struct as_record_source {
     const char *name;
-    /* Whether it can work here, and with these options. False and `err`: why not. */
+    /* Whether the source can work here with these options. On false, `err` has the reason. */
     bool (*possible)(const struct as_record_options *options, struct as_error *err);
-    /* Runs the program once. What was found goes to the record's writer. False where there is nothing worth keeping. */
+    /* Runs the program once and writes the results to the record's writer. Returns false if there is nothing worth
+     * keeping. */
     bool (*run)(struct as_record *record, struct as_record_run *run, struct as_error *err);
 };
 
 extern const struct as_record_source as_record_model, as_record_pmu, as_record_timer, as_record_unit;
 
-/* The source asked for, or the best one that can work; sets `source_why` and `hint`. NULL and `err`: none can. */
+/* Returns the requested source, or the best one that can work; sets `source_why` and `hint`. NULL and `err`: none
+ * can. */
 const struct as_record_source *as_record_choose(struct as_record *record, struct as_error *err) AS_MUST_CHECK;
 
-/* Adds what is the same for all sources: the program, its arguments, a few variables, the machine that it ran on. */
+/* Adds what is the same for all sources: the program, its arguments, some variables, the machine that it ran on. */
 void as_record_add_program(const struct as_record *record);
 /* Adds the run and how it ended. */
 void as_record_add_run(const struct as_record *record, const struct as_record_run *run);
 
-/* A variable of the environment that the program is run with; NULL: it is not set. */
+/* A variable of the program's environment; NULL: not set. */
 const char *as_record_variable(const struct as_record_options *options, const char *name);
 
 #endif

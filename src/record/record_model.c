@@ -1,6 +1,6 @@
-/* The model as a source of profiles: one run on a modelled core, watched by the Oracle and samplers. See record.h.
+/* The model as a source of profiles: one run on a modelled core, observed by the Oracle and samplers. See record.h.
  *
- * The model gives the same cycles for the same execution, so what spreads over several runs is the program's own doing:
+ * The model gives the same cycles for the same execution, so differences between runs are caused by the program:
  * addresses, time, scheduling of threads.
  */
 #include "record/record_model.h"
@@ -23,7 +23,7 @@ struct model_run {
     size_t n_samplers;
     uint32_t events;
     struct as_schedule schedule;
-    struct as_sampled *sampled; /* the plan of a run that may be too long to measure all of it; NULL: there is none */
+    struct as_sampled *sampled; /* the plan of a run that may be too long to be measured completely; NULL: none */
 };
 
 /* The estimate of a run that was too long; NULL: everything was measured. */
@@ -88,7 +88,7 @@ bool as_record_execute(const struct as_record *record, struct as_modelled *model
     if (!check_observers(modelled, &record->options->notices, err))
         return false;
     if (record->sampled) {
-        modelled->result.engine.region_troubles = 0; /* the plan goes on behind any program's end */
+        modelled->result.engine.region_troubles = 0; /* the plan continues beyond the end of any program */
         as_sampled_finish(record->sampled);
     }
     return true;
@@ -117,7 +117,7 @@ static void add_counters(struct as_store_writer *writer, const struct as_counter
         as_store_add_counter(writer, as_counter_table[i].name, as_counter_value(counters, &as_counter_table[i]));
 }
 
-/* The whole machine file as it was used, and each of its lines. */
+/* Adds the whole machine file as it was used, and each of its lines. */
 static void add_machine(struct as_store_writer *writer, const struct as_machine *machine)
 {
     char *text = NULL, *rest = NULL;
@@ -192,22 +192,22 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
 {
     const struct as_engine_result *engine = &modelled->result.engine;
     as_store_add_quality(writer, "model", NAN,
-                         "times are those of a modelled core, not of this computer's processor; the kernel's own time "
-                         "is not among them");
+                         "times are those of a modelled core, not of this computer's processor; time in the kernel "
+                         "is not included");
     if (!modelled->oracle)
         as_store_add_quality(writer, "golden", NAN, "recorded without the golden reference: shares are estimates");
     if (engine->untraced)
         as_store_add_quality(writer, "untraced", engine->untraced, "programs that were executed outside the model");
     if (engine->left_running)
         as_store_add_quality(writer, "left_running", engine->left_running,
-                             "processes that went on when the program had ended");
+                             "processes that were still running when the program had ended");
     if (engine->disagreements)
         as_store_add_quality(writer, "disagreements", engine->disagreements,
-                             "blocks of code that accessed memory in another way than the decoder says");
+                             "blocks of code whose accesses differed from what the decoder expects");
     add_symbol_quality(writer, as_model_engine(modelled->model));
 }
 
-/* The result of the run, or the estimate for all of the program. */
+/* The result of the run, or the estimate for the whole program. */
 static struct as_model_result result_of(const struct model_run *run, const struct as_modelled *modelled)
 {
     struct as_model_result result = modelled->result;
@@ -280,7 +280,7 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
     return ok;
 }
 
-/* What is wrong with the options is told before the file is touched. */
+/* Wrong options are reported before the file is touched. */
 static bool possible(const struct as_record_options *options, struct as_error *err)
 {
     struct model_run run = {.options = options};

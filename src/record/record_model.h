@@ -1,4 +1,4 @@
-/* What the sources that run a program in the model share: record_model.c. */
+/* Shared by the sources that run a program in the model: record_model.c. */
 #ifndef AS_RECORD_MODEL_H
 #define AS_RECORD_MODEL_H
 
@@ -8,10 +8,10 @@
 /* Runs the program and lets the observers finish. */
 bool as_record_execute(const struct as_record *record, struct as_modelled *modelled,
                        struct as_error *err) AS_MUST_CHECK;
-/* False where nothing of the program was measured. */
+/* Returns false if no part of the program was measured. */
 bool as_record_check_measured(const struct as_record *record, const struct as_modelled *modelled,
                               struct as_error *err) AS_MUST_CHECK;
-/* The machine file as it was used, and what was counted. */
+/* Adds the machine file as it was used, and the counters. */
 void as_record_add_core(struct as_store_writer *writer, const struct as_modelled *modelled);
 
 #endif

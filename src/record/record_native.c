@@ -1,4 +1,4 @@
-/* The timer and pmu sources: what a native recording gives, as a profile. See record_native.h. */
+/* The timer and pmu sources: writes the results of a native recording to a profile. See record_native.h. */
 #include "record/record_native.h"
 
 #include "base/path.h"
@@ -57,8 +57,8 @@ static void add_meta(struct as_store_writer *writer, const struct as_record *rec
 }
 
 static const char *const words_of_bias[] = {
-    "the kernel's task clock: interrupts arrive where the processor likes to stop, so single instructions are biased "
-    "where functions are not; it sees no events, so there are no cycle stacks",
+    "the kernel's task clock: interrupts arrive where the processor prefers to stop, so single instructions are biased "
+    "while functions are not; it records no events, so there are no cycle stacks",
     "samples of the processor's events; cycle stacks need the model",
 };
 
@@ -72,13 +72,13 @@ static void add_session_quality(const struct as_record *record, const struct as_
         as_notice(&record->options->notices, AS_LOG_NOTE, "%s", info->notes[i]);
     }
     if (!info->kernel)
-        as_store_add_quality(writer, "user_only", NAN, "time in the kernel is not among the samples");
+        as_store_add_quality(writer, "user_only", NAN, "the samples do not include time in the kernel");
     if (info->processes_left)
         as_store_add_quality(writer, "left_running", (double)info->processes_left,
-                             "processes that went on when the recording had ended");
+                             "processes that were still running when the recording had ended");
 }
 
-/* What no sample stands for: threads shorter than a period, and what a thread ran since its last sample. */
+/* Adds the time without samples: threads shorter than a period, and what a thread ran after its last sample. */
 static void add_unsampled(struct as_store_writer *writer, const struct as_native_result *result)
 {
     const struct as_native_info *info = as_native_info(result->session);
@@ -89,11 +89,11 @@ static void add_unsampled(struct as_store_writer *writer, const struct as_native
     as_store_add_counter(writer, "task_clock_nanoseconds", (uint64_t)(info->counted * 1e9));
     if (info->kernel && info->counted > sampled)
         as_store_add_quality(writer, "not_sampled", (info->counted - sampled) / info->counted,
-                             "part of the counted time that no sample stands for: threads that ran for less than a "
-                             "period, and what threads ran since their last sample");
+                             "part of the counted time has no samples: threads that ran for less than a "
+                             "period, and what threads ran after their last sample");
 }
 
-/* A run of which not all was asked for. */
+/* Whether only a part of the run was to be measured. */
 static bool has_parts(const struct as_record *record)
 {
     return record->options->delay > 0 || record->options->switches || as_native_regions_wanted(record->options);
@@ -102,7 +102,7 @@ static bool has_parts(const struct as_record *record)
 static void add_measured(const struct as_record *record, const struct as_native_info *info)
 {
     char *text =
-        as_format("part of the run that was measured, by the clock (%s): %.3g of %.3g s in %" PRIu32 " piece%s",
+        as_format("part of the run was measured, by the clock (%s): %.3g of %.3g s in %" PRIu32 " piece%s",
                   record->options->region, info->measured, info->seconds, info->parts, info->parts == 1 ? "" : "s");
     as_store_add_quality(record->writer, "measured", info->measured / info->seconds, text);
     free(text);
@@ -153,10 +153,9 @@ static void explain_no_samples(const struct as_record *record, const struct as_n
 {
     const struct as_notices *notices = &record->options->notices;
     if (is_set_id(record->argv[0]) && geteuid() != 0)
-        as_notice(
-            notices, AS_LOG_WARN,
-            "there are no samples: the program is set-user-id, and the kernel takes the events of others away when "
-            "it starts; as root it can be recorded");
+        as_notice(notices, AS_LOG_WARN,
+                  "there are no samples: the program is set-user-id, and the kernel removes other users' events when "
+                  "it starts; record it as root");
     else if (has_parts(record))
         explain_no_part(record, as_native_info(result->session));
     else

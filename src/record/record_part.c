@@ -1,7 +1,7 @@
 /* See record_part.h.
  *
  * A run that is cut after its first instructions is mostly a run of the dynamic linker: of 20 M instructions of a large
- * program 12 M can be relocations. Every number of such a profile is exact, and none is about the program.
+ * program 12 M can be relocations. Every number of such a profile is exact, but none is about the program itself.
  */
 #include "record/record_part.h"
 
@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The parts of the instructions from which on the linker is worth a remark: less where the run was cut, as all that is
- * left out is the program's. */
+/* The linker's share of the instructions that is worth a remark: lower if the run was cut, because everything that was
+ * left out belongs to the program. */
 static const double most_of_cut = 0.25, most_of_whole = 0.5;
 
 static bool is_linker(const char *module)
@@ -43,10 +43,10 @@ struct as_record_start as_record_start_of(const struct as_modelled *modelled)
 
 static void remark(const struct as_record *record, const struct as_record_start *start, double share, bool cut)
 {
-    char *text = as_format("start-up dominates: %s of the instructions are the dynamic linker's; --from main or --skip "
-                           "leaves them out%s",
-                           AS_COUNT(start->instructions),
-                           cut ? "; --budget or --sampled estimate the whole program instead" : "");
+    char *text = as_format(
+        "start-up dominates: %s of the instructions are in the dynamic linker; --from main or --skip "
+        "leaves them out%s",
+        AS_COUNT(start->instructions), cut ? "; --budget or --sampled estimate the whole program instead" : "");
     as_store_add_quality(record->writer, "start_up", share, text);
     free(text);
 }
@@ -64,6 +64,6 @@ void as_record_add_part(const struct as_record *record, const struct as_record_r
         as_store_add_meta(record->writer, "region", record->options->region);
         free(text);
     }
-    if (much && run->row.instructions >= run->result.engine.executed) /* else --from or --skip are given */
+    if (much && run->row.instructions >= run->result.engine.executed) /* otherwise --from or --skip was given */
         remark(record, start, share, cut);
 }

@@ -1,4 +1,4 @@
-/* See record_paths.h. The root of each image's tree is left out: what it calls is where threads begin. */
+/* See record_paths.h. The root of each image's tree is left out: threads begin in the functions below it. */
 #include "record/record_paths.h"
 
 #include "base/show.h"
@@ -53,7 +53,7 @@ static void add_tree(struct as_record_paths *trees, size_t tree)
     }
 }
 
-/* In the profile. Threads that share rows, and those that share paths, are the last one, which is for all others. */
+/* The thread's number in the profile. Threads without rows or paths of their own share the last number. */
 static uint32_t thread_number(const struct as_record_threads *threads, uint32_t thread)
 {
     for (size_t i = 0; i < threads->numbers.len; i++)
@@ -62,7 +62,7 @@ static uint32_t thread_number(const struct as_record_threads *threads, uint32_t 
     return (uint32_t)threads->numbers.len - 1;
 }
 
-/* Where a path is in the profile; false for time on no path (there were too many of them). */
+/* Finds a path in the profile; returns false for time without a path (there were too many). */
 static bool find_path(const struct as_record_paths *trees, uint32_t id, struct as_store_path_component *part)
 {
     size_t n;
@@ -75,7 +75,7 @@ static bool find_path(const struct as_record_paths *trees, uint32_t id, struct a
     return true;
 }
 
-/* Of a sampler the counts are samples; of the golden reference they are executions. */
+/* For a sampler, counts are samples; for the golden reference, they are executions. */
 static void add_part(const struct as_record_paths *trees, const struct as_store_path_component *part, bool components,
                      bool samples)
 {
@@ -105,7 +105,7 @@ bool as_record_paths_times(const struct as_record_paths *trees, const struct as_
     }
     if (lost)
         as_store_add_quality(trees->all->code->writer, "call_paths", (double)lost / (double)sum,
-                             "the part of the time that is on no call path: there were too many");
+                             "the part of the time without a call path: there were too many paths");
     return sum == units || as_error_set(err, "%s: the cycles by call path do not add up to those of the run", name);
 }
 
@@ -116,7 +116,7 @@ static void note_folded(const struct as_record_paths *trees)
         folded += as_call_tree_folded(as_call_tracker_tree(trees->calls, i));
     if (folded)
         as_store_add_quality(trees->all->code->writer, "call_paths_folded", (double)folded,
-                             "calls that count as their caller's: paths were too deep, or too many");
+                             "calls counted as part of their callers: paths were too deep, or too many");
 }
 
 static void note_switches(const struct as_record_paths *trees)

@@ -1,4 +1,4 @@
-/* The call paths of a run in the model, as a profile has them. */
+/* The call paths of a modelled run in a profile. */
 #ifndef AS_RECORD_PATHS_H
 #define AS_RECORD_PATHS_H
 
@@ -6,12 +6,12 @@
 
 struct as_record_paths;
 
-/* Adds the calling-context tree; paths of programs that were executed several times are one. */
+/* Adds the calling-context tree; a program that was executed several times has its paths once. */
 struct as_record_paths *as_record_paths_add(struct as_record_series *all);
 void as_record_paths_free(struct as_record_paths *paths);
 
-/* The times of the series that is being written, by path, with their components unless `events` is 0. `samples`: the
- * counts are samples. False where they do not add up to `units`. */
+/* Adds the times of the current series by path, with components unless `events` is 0. `samples`: the counts are
+ * samples. Returns false if they do not add up to `units`. */
 bool as_record_paths_times(const struct as_record_paths *paths, const struct as_pics *pics, bool samples,
                            uint32_t events, uint64_t units, const char *name, struct as_error *err) AS_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* What all sources record alike: what was run, where and when; the runs and how they ended. See record.h. */
+/* What all sources record: what was run, where and when; the runs and how they ended. See record.h. */
 #include "record/record_part.h"
 
 #include <inttypes.h>
@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of the environment only these are kept, with their values: they change what a program does, and none of them is a
- * place for secrets. */
+/* Only these environment variables are stored: they affect what a program does, and none of them holds secrets. */
 static const char *const variables[] = {
     "LANG",           "LC_ALL",          "LD_LIBRARY_PATH",  "LD_PRELOAD", "LD_BIND_NOW",
     "GLIBC_TUNABLES", "OMP_NUM_THREADS", "MALLOC_ARENA_MAX", "TZ",         NULL,
@@ -42,7 +41,7 @@ static void add_environment(const struct as_record *record)
     as_store_add_meta_u64(record->writer, "environment_variables", count);
 }
 
-/* The program's path as it was found: what annotate and the like can open again. */
+/* The path at which the program was found, so that annotate and others can open it again. */
 static void add_path(struct as_store_writer *writer, const char *name)
 {
     char *real = strchr(name, '/') ? realpath(name, NULL) : NULL;
@@ -67,14 +66,14 @@ void as_record_add_program(const struct as_record *record)
     as_store_add_meta(writer, AS_META_SOURCE_WHY, record->source_why);
     for (char *const *word = record->argv; *word; word++)
         as_store_add_argument(writer, *word);
-    if (!record->options->pid) /* another process has its own */
+    if (!record->options->pid) /* another process has its own directory */
         add_environment(record);
     free(directory);
 }
 
 /* ---- the run ---- */
 
-/* Why the profile is not of a whole run; the caller frees. NULL: it is. */
+/* Returns why the profile does not cover a whole run; the caller frees. NULL: it does. */
 static char *partial_of(const struct as_run_end *end)
 {
     if (end->interrupted)

@@ -10,12 +10,12 @@
 void as_record_sampled_describe(const struct as_record_series *all, struct as_store_series *series)
 {
     series->name = AS_SAMPLED_SERIES;
-    series->description = "cycles of the whole program: executions are exact, what each costs was measured in regions";
+    series->description = "cycles of the whole program: executions are exact, their costs were measured in regions";
     series->exact = false;
     series->samples = as_sampled_summary(all->sampled)->regions;
 }
 
-/* Half the sum of the deviations that the shares of a level are expected to have, as as_profile_error has it. */
+/* Half the sum of the expected deviations of the shares at a level, as in as_profile_error. */
 static double expected_error(const struct as_record_series *all, const struct as_grouping *grouping)
 {
     size_t n = grouping ? (size_t)grouping->count + 1 : all->code->n;
@@ -86,13 +86,13 @@ void as_record_sampled_quality(const struct as_record_series *all)
     if (summary->unseen)
         as_store_add_quality(
             all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,
-            "part of the executions is of code that no measured region has: its cost is that of other code");
+            "part of the executions are of code outside all measured regions: it is charged the cost of other code");
     if (summary->warm_tried) {
-        text = as_format("part by which regions differ that were warmed with %s and with %s instructions; %s were used",
+        text = as_format("difference between regions that were warmed with %s and with %s instructions; %s were used",
                          AS_COUNT(summary->warm_short), AS_COUNT(summary->warm_tried), AS_COUNT(summary->warm));
         as_store_add_quality(all->code->writer, "warming", summary->warm_error, text);
         free(text);
     }
     as_store_add_quality(all->code->writer, "sampled_paths", NAN,
-                         "call paths in measured regions begin with the function that was executed first in them");
+                         "call paths in a measured region begin with the function that was executed first in it");
 }

@@ -1,4 +1,4 @@
-/* What a profile has of a run that was measured in regions: the series, its replicates, how sure it is. */
+/* A run that was measured in regions, in a profile: the series, its replicates, its uncertainty. */
 #ifndef AS_RECORD_RECORD_SAMPLED_H
 #define AS_RECORD_RECORD_SAMPLED_H
 
@@ -6,9 +6,9 @@
 
 #define AS_SAMPLED_SERIES AS_STORE_SAMPLED
 
-/* What differs from the golden series. */
+/* Sets what differs from the golden series. */
 void as_record_sampled_describe(const struct as_record_series *all, struct as_store_series *series);
-/* Behind that series: how wrong it may be, and the replicates. */
+/* Call this after adding that series: adds its uncertainty and the replicates. */
 void as_record_sampled_add(struct as_record_series *all);
 void as_record_sampled_quality(const struct as_record_series *all);
 

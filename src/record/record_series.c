@@ -32,7 +32,7 @@ static void find_threads(struct as_record_series *all)
         *as_vec_push(&all->threads.numbers) = AS_NO_THREAD;
 }
 
-/* What the Oracle has charged, or what that comes to in the whole program. */
+/* What the Oracle charged, or the estimate for the whole program. */
 static const struct as_oracle_row *golden_row(const struct as_record_series *all, uint32_t thread, uint32_t id)
 {
     return all->sampled ? as_sampled_row(all->sampled, thread, id)
@@ -50,7 +50,7 @@ static uint64_t golden_units(const struct as_record_series *all)
     return all->sampled ? as_sampled_summary(all->sampled)->units : all->modelled->result.cycles * AS_CYCLE_UNITS;
 }
 
-/* From its own rows, so that the threads add up to the profile whatever was merged. */
+/* Sums the thread's own rows, so that the threads add up to the profile even if some were merged. */
 static void sum_rows(const struct as_record_series *all, uint32_t number, struct as_store_thread *thread)
 {
     const struct as_oracle *oracle = all->modelled->oracle;
@@ -84,7 +84,7 @@ static void add_threads(const struct as_record_series *all)
 
 /* ---- times and components ---- */
 
-/* The stacks of each thread, read side by side: instruction by instruction. */
+/* The stacks of all threads, read in parallel, instruction by instruction. */
 struct cursors {
     struct as_pics *pics; /* by thread */
     size_t *next;
@@ -109,7 +109,7 @@ struct sums {
     uint64_t units, parts, executions;
 };
 
-/* The components of one instruction in one thread. Returns their time, and samples in *samples. */
+/* Adds the components of one instruction in one thread. Returns their time, and samples in *samples. */
 static uint64_t add_components(const struct as_record_series *all, struct cursors *cursors, uint32_t thread,
                                uint32_t id, bool keep, uint64_t *samples)
 {
@@ -145,7 +145,7 @@ static void add_states(const struct as_record_series *all, uint32_t thread, uint
                                                                   .units = row->units[state]});
 }
 
-/* False: it has time, and is none of those that were executed. */
+/* Returns false if an instruction has time but was not executed. */
 static bool add_golden_row(const struct as_record_series *all, struct cursors *cursors, uint32_t thread, uint32_t id,
                            struct sums *sums)
 {
@@ -193,7 +193,7 @@ static bool add_golden_times(const struct as_record_series *all, struct as_error
             ok = add_golden_row(all, &cursors, thread, id, &sums);
     free_cursors(&cursors);
     if (!ok)
-        return as_error_set(err, "golden: an instruction has time that was never executed");
+        return as_error_set(err, "golden: an instruction that was never executed has time");
     if (sums.executions != instructions)
         return as_error_set(err, "golden: %" PRIu64 " instructions were executed, %" PRIu64 " were written",
                             instructions, sums.executions);
@@ -239,7 +239,7 @@ static void add_stacks(const struct as_record_series *all)
 static bool add_golden(struct as_record_series *all, struct as_error *err)
 {
     struct as_store_series series = {.name = "golden",
-                                     .description = "every cycle, as the modelled commit stage exposed it",
+                                     .description = "every cycle, as exposed by the modelled commit stage",
                                      .exact = true,
                                      .unit = "cycles",
                                      .scale = AS_CYCLE_UNITS,
@@ -293,7 +293,7 @@ static void add_estimate(const struct as_record_series *all, const char *measure
         as_store_add_estimate(all->code->writer, &estimate);
 }
 
-/* The golden reference and the levels at which samplers are held against it; without a profile it is empty. */
+/* The golden reference and the levels at which samplers are compared with it; without a profile it is empty. */
 struct truth {
     struct as_profile profile;
     struct as_pics golden;
@@ -310,8 +310,8 @@ static double estimate_of(const struct as_sampling_result *result, const struct 
     return error;
 }
 
-/* What is known of a sampler's error: against the golden reference where there is one, and what its number of samples
- * alone lets expect. */
+/* Adds the errors of a sampler: compared with the golden reference, if there is one, and as expected from its number of
+ * samples. */
 static void add_errors(const struct as_record_series *all, const struct truth *truth,
                        const struct as_sampling *sampling, size_t index)
 {
@@ -402,11 +402,11 @@ static void add_state_names(const struct as_record_series *all)
 {
     static const char *const meanings[AS_STATE_COUNT] = {
         [AS_STATE_COMPUTING] = "instructions commit",
-        [AS_STATE_STALLED] = "the oldest instruction is not done",
+        [AS_STATE_STALLED] = "the oldest instruction is not finished",
         [AS_STATE_DRAINED] = "the front end is late",
-        [AS_STATE_MISPREDICT] = "flushed: behind a mispredicted branch",
-        [AS_STATE_FLUSH] = "flushed: behind an instruction that flushes when it commits",
-        [AS_STATE_EXCEPTION] = "flushed: behind an exception or a memory-order violation",
+        [AS_STATE_MISPREDICT] = "flushed: after a mispredicted branch",
+        [AS_STATE_FLUSH] = "flushed: after an instruction that flushes when it commits",
+        [AS_STATE_EXCEPTION] = "flushed: after an exception or a memory-order violation",
     };
     for (enum as_state state = 0; state < AS_STATE_COUNT; state++)
         as_store_add_state(all->code->writer, &(struct as_store_state){as_state_name(state), meanings[state]});

@@ -1,5 +1,5 @@
-/* What was measured in a run in the model, as a profile has it: threads, the golden series, samplers, call paths,
- * stacks of the whole program, errors. All sums are checked while they are written. */
+/* The measurements of a modelled run in a profile: threads, the golden series, samplers, call paths, stacks of the
+ * whole program, errors. All sums are checked while they are written. */
 #ifndef AS_RECORD_SERIES_H
 #define AS_RECORD_SERIES_H
 
@@ -9,24 +9,24 @@
 #include "record/sampled.h"
 
 struct as_record_threads {
-    /* Threads with rows of their own by number, then AS_NO_THREAD for all others, if there are any: in the profile they
+    /* Threads with rows of their own by number, then AS_NO_THREAD for all others, if there are any. In the profile they
      * have the numbers 0, 1 … */
     AS_VEC(uint32_t) numbers;
 };
 
 struct as_record_series {
     struct as_record_code *code;
-    const struct as_modelled *modelled; /* its oracle is NULL where there is no golden reference */
+    const struct as_modelled *modelled; /* its oracle is NULL if there is no golden reference */
     const struct as_groups *groups;
     const struct as_sampled *sampled; /* the estimate for the whole program; NULL: the Oracle saw all of it */
     struct as_record_threads threads;
     struct as_record_paths *paths;
-    uint32_t events; /* asked for */
+    uint32_t events; /* events asked for */
     double rate;     /* asked for; NAN: none */
-    uint32_t series; /* the next one's number */
+    uint32_t series; /* number of the next series */
 };
 
-/* Adds all of it. False where something does not add up: such a profile is not worth keeping. */
+/* Adds everything. Returns false if something does not add up: such a profile is not worth keeping. */
 bool as_record_series_add(struct as_record_series *all, struct as_error *err) AS_MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
-/* The sources that there are, and which of them `auto` takes: a PMU that samples precisely; else the model, which
- * accounts for every cycle; where that cannot run the program, a PMU with skid, then the task clock. What an option of
- * one source alone asks for is that source. See record.h. */
+/* The table of sources, and the choice of `auto`: a PMU that samples precisely; else the model, which accounts for
+ * every cycle; if the model cannot run the program, a PMU with skid, then the task clock. An option that only one
+ * source has selects that source. See record.h. */
 #include "engine/find_qemu.h"
 #include "engine/program.h"
 #include "record/record_internal.h"
@@ -28,7 +28,7 @@ static const struct as_record_source *take(struct as_record *record, const struc
     return source;
 }
 
-/* A program that is no ELF file of the model's architectures may still be one of this machine's. */
+/* A program that is not an ELF file of the model's architectures may still run on this machine. */
 #if defined(__x86_64__) || defined(__riscv)
 static const bool others_run_here = false;
 #else
@@ -65,16 +65,17 @@ static const struct as_record_source *choose_any(struct as_record *record, struc
     const char *model = options->model_wish, *native = options->native_wish;
     char reason[256];
     if (model && native) {
-        as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's, --%s that of the other sources", model, native);
+        as_error_set_status(err, AS_EXIT_USAGE, "--%s needs --source=model, but --%s needs another source", model,
+                            native);
         return NULL;
     }
     if (model) {
-        snprintf(reason, sizeof reason, "--%s is the model's", model);
+        snprintf(reason, sizeof reason, "--%s needs the model", model);
         return as_record_model.possible(options, err) ? take(record, &as_record_model, reason, NULL) : NULL;
     }
     as_native_look(&outlook);
     if (outlook.precise || native) {
-        snprintf(reason, sizeof reason, "--%s is for the real machine", native ? native : "");
+        snprintf(reason, sizeof reason, "--%s measures the real machine", native ? native : "");
         return choose_native(record, &outlook, native ? reason : NULL, err);
     }
     enum verdict verdict = as_record_model.possible(options, err) ? ask_model(record, err) : NOBODY_CAN;
@@ -85,7 +86,7 @@ static const struct as_record_source *choose_any(struct as_record *record, struc
         return choose_native(record, &outlook, reason, err);
     }
     snprintf(record->hint, sizeof record->hint,
-             "%s, so this is the model; --source=timer is the quick way to time this machine itself", outlook.why);
+             "%s, so this is the model; --source=timer quickly measures this machine itself", outlook.why);
     return take(record, &as_record_model, outlook.why, "the model accounts for every cycle");
 }
 
@@ -97,7 +98,7 @@ static const struct as_record_source *choose_named(const struct as_record_option
     if (strncmp(options->source, AS_RECORD_UNIT_PREFIX, strlen(AS_RECORD_UNIT_PREFIX)) == 0)
         return as_record_unit.possible(options, err) ? &as_record_unit : NULL;
     if (options->pmu_set.len || options->perf_data) {
-        as_error_set_status(err, AS_EXIT_USAGE, "--%s is for a modelled PMU: --source=pmu:NAME",
+        as_error_set_status(err, AS_EXIT_USAGE, "--%s needs a modelled PMU: --source=pmu:NAME",
                             options->perf_data ? "perf-data" : "pmu-set");
         return NULL;
     }
@@ -105,14 +106,14 @@ static const struct as_record_source *choose_named(const struct as_record_option
         if (strcmp(sources[i]->name, options->source) != 0)
             continue;
         if (sources[i] == &as_record_model && native) {
-            as_error_set_status(err, AS_EXIT_USAGE, "--%s is for the pmu and timer sources: the model has none",
+            as_error_set_status(err, AS_EXIT_USAGE, "--%s needs the pmu or timer source: the model does not have it",
                                 native);
             return NULL;
         }
         return sources[i]->possible(options, err) ? sources[i] : NULL;
     }
     as_error_set_status(err, AS_EXIT_USAGE,
-                        "--source=%s: unknown; there are auto, model, pmu, timer, and pmu:NAME for a "
+                        "--source=%s: unknown; the sources are auto, model, pmu, timer, and pmu:NAME for a "
                         "modelled PMU",
                         options->source);
     return NULL;

@@ -29,12 +29,12 @@ static bool refuse(const struct as_record_options *options, struct as_error *err
                   {options->switches != NULL, "switch-signal"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given)
-            return as_error_set_status(err, AS_EXIT_USAGE, "--%s is not for a modelled PMU (--source=%s)",
+            return as_error_set_status(err, AS_EXIT_USAGE, "--%s does not apply to a modelled PMU (--source=%s)",
                                        others[i].name, options->source);
     return true;
 }
 
-/* `--user` is the modifier u of every event. */
+/* `--user` adds the modifier u to every event. */
 static bool add_event(struct as_unit_run *run, const struct as_record_options *options, const char *event,
                       struct as_error *err)
 {
@@ -139,18 +139,19 @@ static void add_quality(struct as_store_writer *writer, const struct as_unit_run
     as_store_add_quality(writer, "model", NAN,
                          "samples of a modelled sampling unit on a modelled core, not of this computer's processor; "
                          "sampling does not slow the modelled program down");
-    add_count(writer, "missed", sum.missed, sum.overflows, "part of the overflows that came in the shadow of another");
-    add_count(writer, "squashed", sum.squashed, sum.squashed + sum.samples, "part of the tags on the wrong path");
+    add_count(writer, "missed", sum.missed, sum.overflows, "part of the overflows were lost in the shadow of another");
+    add_count(writer, "squashed", sum.squashed, sum.squashed + sum.samples, "part of the tags were on the wrong path");
     add_count(writer, "collisions", sum.collisions, sum.overflows,
-              "part of the chosen operations that met another one in flight");
+              "part of the chosen operations collided with another one in flight");
     if (run->pmu.kind == AS_PMU_PEBS && sum.counted < sum.happened)
         as_store_add_quality(writer, "multiplexed", 1 - (double)sum.counted / (double)sum.happened,
-                             "part of the events that happened while their counter was another event's");
-    uint64_t taken = run->pmu.kind >= AS_PMU_TIP ? sum.overflows : sum.samples; /* TIP's have parts */
+                             "part of the events happened while another event had their counter");
+    /* A sample of TIP has several parts. */
+    uint64_t taken = run->pmu.kind >= AS_PMU_TIP ? sum.overflows : sum.samples;
     struct as_pmu_price price =
         as_pmu_price(&run->pmu, AS_HANDLER_NONE, taken, modelled->result.cycles, as_pmu_stream_threads(run->stream));
     as_store_add_quality(writer, "sampling_cost", price.overhead,
-                         "part of the run that the real unit's samples would take, by its file");
+                         "part of the run is what the real unit's samples would cost, according to its file");
 }
 
 static bool import(const struct as_record *record, const struct as_unit_run *run, const struct as_modelled *modelled,
@@ -217,7 +218,7 @@ static bool run_unit(struct as_record *record, struct as_record_run *row, struct
               as_record_check_measured(record, &modelled, err);
     if (ok && run.samples.len == 0)
         as_notice(&record->options->notices, AS_LOG_WARN,
-                  "there are no samples: the event did not happen --period times");
+                  "there are no samples: the event happened less often than --period");
     ok = ok && write_profile(record, &run, &modelled, err);
     if (ok)
         describe_run(row, &run, &modelled);

@@ -1,6 +1,6 @@
-/* A modelled sampling unit as a source of profiles: the program runs in the model, the unit's samples become records of
- * perf, and those a profile as any recording does (import.h). So report, annotate and export show what they would show
- * of the real unit. See record.h.
+/* A modelled sampling unit as a source of profiles: the program runs in the model, the unit's samples become perf
+ * records, and the import makes a profile of them as of any recording (import.h). So report, annotate and export show
+ * what they would show for the real unit. See record.h.
  */
 #ifndef AS_RECORD_UNIT_H
 #define AS_RECORD_UNIT_H
@@ -26,24 +26,24 @@ struct as_unit_run {
     AS_VEC(struct as_pmu_branch) branches;
 };
 
-/* What the options ask for. */
+/* Reads the options. */
 bool as_unit_plan(struct as_unit_run *run, const struct as_record_options *options, struct as_error *err) AS_MUST_CHECK;
 void as_unit_free(struct as_unit_run *run);
 
-/* The samples as a recording of perf: unit_recording.c. False: it could not be written. */
+/* Writes the samples as a perf recording: unit_recording.c. Returns false if it could not be written. */
 bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command, FILE *out,
                    struct as_error *err) AS_MUST_CHECK;
 
-/* How far the samples are from what happened: unit_errors.c. Before the run, an observer of what happened; after it,
- * the series' errors by instruction, block and function. */
+/* How far the samples are from what happened: unit_errors.c. Call watch before the run, to observe what happens, and
+ * add_errors after it, to add the series' errors by instruction, block and function. */
 bool as_unit_watch(struct as_unit_run *run, struct as_modelled *modelled, struct as_error *err) AS_MUST_CHECK;
 void as_unit_add_errors(const struct as_unit_run *run, const struct as_modelled *modelled,
                         struct as_store_writer *writer);
 
-/* One sample in the terms of its unit: unit_encode.c. */
+/* Encodes one sample as its unit would: unit_encode.c. */
 uint64_t as_unit_data_source(const struct as_pmu_sample *sample); /* PERF_SAMPLE_DATA_SRC */
 enum { AS_UNIT_RAW_MAX = 4 + 8 * 8 };
-/* The registers of IBS as the kernel writes them; returns how many bytes. */
+/* Writes the registers of IBS as the kernel does; returns the number of bytes. */
 size_t as_unit_ibs_op(const struct as_pmu_sample *sample, bool counts_ops, uint8_t raw[AS_UNIT_RAW_MAX]);
 size_t as_unit_ibs_fetch(const struct as_pmu_sample *sample, bool random, uint8_t raw[AS_UNIT_RAW_MAX]);
 void as_unit_spe(const struct as_pmu_sample *sample, struct as_str *packets); /* adds a record */

@@ -1,14 +1,14 @@
-/* See sampled.h. The plan is a list of regions; at the end of each, when the Oracle has seen all of it, what it has
- * charged since the last one is taken. A stratum ends with its last region. It waits until the next one has enough
- * regions to stand on its own; if the program ends before that, the two are one. */
+/* See sampled.h. The plan is a list of regions. At the end of each region, once the Oracle has seen all of it, the time
+ * charged since the last one is added. A stratum ends with its last region. It waits until the next stratum has enough
+ * regions to stand on its own; if the program ends before that, the two are joined. */
 #include "base/random.h"
 #include "record/sampled_internal.h"
 
 #include <inttypes.h>
 
 enum {
-    STRATUM_REGIONS = 64, /* regions of a stratum */
-    STRATA = 40,          /* periods double so often: longer than any program */
+    STRATUM_REGIONS = 64, /* regions per stratum */
+    STRATA = 40,          /* how often the period doubles: enough for any program */
     ENOUGH = 8,           /* regions that a stratum needs to stand on its own */
 };
 
@@ -23,7 +23,7 @@ static void add_region(struct as_sampled *sampled, uint64_t start, uint64_t leng
     region->text = as_format("%" PRIu64 "..+%" PRIu64, start, length);
 }
 
-/* The warming that others are held against: more than any cache of the bundled machines takes to fill, as far as the
+/* The longest warming, with which others are compared: enough to fill any cache of the bundled machines, as far as the
  * period has room. */
 static uint64_t longest_warm(const struct as_sampled_options *options)
 {
@@ -40,7 +40,7 @@ static void plan(struct as_sampled *sampled)
     add_region(sampled, 0, options->head, 0);
     for (int stratum = 0; stratum < STRATA && at < UINT64_MAX / 4; stratum++, period *= 2)
         for (int i = 0; i < STRATUM_REGIONS; i++, at += period) {
-            uint64_t most = (options->period - options->unit) / 8 * 7; /* the warming lies in the period, too */
+            uint64_t most = (options->period - options->unit) / 8 * 7; /* warming must fit into the period, too */
             uint64_t room = period - options->unit - (warm < most ? warm : most);
             uint64_t start = at + (period - options->unit - room) + as_random_below(&random, room + 1);
             add_region(sampled, start, options->unit, warm);
@@ -101,7 +101,7 @@ static void on_skipped(void *context, struct as_thread *thread, const struct as_
 
 static const struct as_sink sampled_sink = {.block = on_block, .skipped = on_skipped, .unmeasured = true};
 
-/* The counts since the last stratum, as the open one's. */
+/* Moves the counts since the last stratum to the open one. */
 static void take_counts(struct as_sampled *sampled)
 {
     struct as_stratum *open = &sampled->open;
@@ -122,7 +122,7 @@ static void take_counts(struct as_sampled *sampled)
 
 /* ---- what the Oracle has charged ---- */
 
-/* An instruction's time so far, in all threads. */
+/* The time charged to an instruction so far, over all threads. */
 static struct as_sampled_cost charged(const struct as_sampled *sampled, uint32_t id, uint32_t threads)
 {
     struct as_sampled_cost sum = {0};
@@ -169,7 +169,7 @@ static void take_costs(struct as_sampled *sampled, uint32_t group)
     }
 }
 
-/* What `now` has more than `before`, added to `to`. Both are sorted; nothing ever gets less. */
+/* Adds to `to` what `now` has more than `before`. Both are sorted, and nothing ever decreases. */
 static void take_parts(struct as_pics *to, struct as_pics *before, struct as_pics now)
 {
     size_t at = 0;
@@ -223,7 +223,7 @@ static void add_pics(struct as_pics *to, const struct as_pics *from)
         as_pics_push(to, &from->data[i]);
 }
 
-/* The waiting stratum becomes a part of the open one. */
+/* Joins the waiting stratum to the open one. */
 static void join_waiting(struct as_sampled *sampled)
 {
     struct as_stratum *open = &sampled->open, *waiting = &sampled->waiting;
@@ -248,7 +248,7 @@ static void join_waiting(struct as_sampled *sampled)
     sampled->waits = false;
 }
 
-/* The open stratum is complete. */
+/* Completes the open stratum. */
 static void close_stratum(struct as_sampled *sampled)
 {
     struct as_stratum *open = &sampled->open;
@@ -278,7 +278,7 @@ static void on_measured(void *context, uint32_t region)
 {
     struct as_sampled *sampled = context;
     take_region(sampled, region);
-    if (region % STRATUM_REGIONS == 0) /* the head is number 0, and each stratum's last region a multiple */
+    if (region % STRATUM_REGIONS == 0) /* the head is number 0, and the last region of each stratum is a multiple */
         close_stratum(sampled);
 }
 

@@ -1,16 +1,16 @@
-/* A profile of a whole program from parts of it.
+/* A profile of a whole program, estimated from parts of it.
  *
- * The first `head` instructions are measured in full. If the program goes on, it is only counted from there, except for
- * short regions at random places of equal periods; before each of them caches and predictors are warmed. A stratum is a
- * part of the run with one density of regions: the head, then 64 regions at a time, with periods that double.
+ * The first `head` instructions are measured in full. After that the program is only counted, except for short regions
+ * at random positions in equal periods; before each of them caches and predictors are warmed. A stratum is a part of
+ * the run with one density of regions: the head, then 64 regions at a time, with periods that double.
  *
- * The estimate is a ratio for each instruction: how often it was executed is known exactly for the whole stratum, what an
- * execution costs is known from the stratum's regions. So the time of code that is executed rarely in the regions, or
- * often, comes out right without knowing phases. Regions are dealt to AS_SAMPLED_GROUPS groups; the estimate without one
- * group is a replicate, and how far the replicates differ is the error bar (delete-a-group jackknife).
- * doc/design/sampled.md.
+ * The estimate is a ratio for each instruction: its number of executions is known exactly for the whole stratum, and
+ * the cost of an execution is known from the stratum's regions. So the time of code that the regions execute rarely or
+ * often is estimated correctly without knowledge of phases. Regions are assigned to AS_SAMPLED_GROUPS groups; the
+ * estimate without one group is a replicate, and the spread of the replicates gives the error bar (delete-a-group
+ * jackknife). See doc/design/sampled.md.
  *
- * Calls: new, then as_sampled_attach before the run, as_sampled_finish behind it, then read the results.
+ * Calls: new, as_sampled_attach before the run, as_sampled_finish after it, then read the results.
  */
 #ifndef AS_RECORD_SAMPLED_H
 #define AS_RECORD_SAMPLED_H
@@ -23,35 +23,35 @@ enum { AS_SAMPLED_GROUPS = 10 };
 
 struct as_sampled;
 struct as_sampled *as_sampled_new(const struct as_sampled_options *options);
-void as_sampled_free(struct as_sampled *sampled); /* NULL is fine */
+void as_sampled_free(struct as_sampled *sampled); /* accepts NULL */
 const struct as_regions *as_sampled_regions(const struct as_sampled *sampled);
 void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *modelled);
-/* After the run, when the Oracle has finished. */
+/* Call this after the run, when the Oracle has finished. */
 void as_sampled_finish(struct as_sampled *sampled);
 
-/* Whether the program ended in the head: then everything was measured, and nothing below is needed. */
+/* Whether the program ended in the head: then everything was measured, and the functions below are not needed. */
 bool as_sampled_is_whole(const struct as_sampled *sampled);
 
 struct as_sampled_summary {
-    uint64_t instructions; /* executed, exactly */
-    uint64_t measured;     /* of these, in detail */
-    uint64_t unseen;       /* executions of instructions that no region had */
+    uint64_t instructions; /* executed; exact */
+    uint64_t measured;     /* of these, measured in detail */
+    uint64_t unseen;       /* executions of instructions that no region executed */
     uint64_t units;        /* the estimate: 1/720720 cycle */
-    double error;          /* of it: half the 95 % interval, as a fraction */
+    double error;          /* of the estimate: half the 95 % interval, as a fraction */
     uint32_t regions, strata;
-    uint64_t warm, warm_tried; /* instructions of warming that were chosen, and the most that were tried; 0: given */
-    uint64_t warm_short;       /* the shortest whose regions take the same time, or the longest but one … */
-    double warm_error;         /* … and the part by which they differ from those with the longest */
+    uint64_t warm, warm_tried; /* instructions of warming chosen, and the most that were tried; 0: given */
+    uint64_t warm_short;       /* the shortest warming with the same times as the longest, or the longest but one … */
+    double warm_error;         /* … and by how much its regions differ from those with the longest */
 };
 const struct as_sampled_summary *as_sampled_summary(const struct as_sampled *sampled);
-/* The counters of all of the program. */
+/* The counters of the whole program. */
 const struct as_counters *as_sampled_counters(const struct as_sampled *sampled);
 
-/* Like the Oracle's, of all of the program. Rows of a thread add up to its components; all rows to `units`. */
+/* Like the Oracle's, for the whole program. Rows of a thread add up to its components; all rows to `units`. */
 const struct as_oracle_row *as_sampled_row(const struct as_sampled *sampled, uint32_t thread, uint32_t id);
 struct as_pics as_sampled_thread_pics(const struct as_sampled *sampled, uint32_t thread);
 struct as_pics as_sampled_path_pics(const struct as_sampled *sampled);
-/* The estimate of an instruction's units without a group of regions. */
+/* The estimate of an instruction's units without one group of regions. */
 uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t id);
 
 #endif

@@ -1,10 +1,10 @@
-/* What the parts of a sampled run share: sampled.c (plan, strata), sampled_result.c (the estimate). */
+/* Shared by the parts of a sampled run: sampled.c (plan, strata), sampled_result.c (the estimate). */
 #ifndef AS_RECORD_SAMPLED_INTERNAL_H
 #define AS_RECORD_SAMPLED_INTERNAL_H
 
 #include "record/sampled.h"
 
-/* What was measured of an instruction, summed over threads. */
+/* The measurements of an instruction, summed over threads. */
 struct as_sampled_cost {
     double units[AS_STATE_COUNT], executions;
 };
@@ -15,13 +15,13 @@ typedef AS_VEC(double) as_sampled_numbers;               /* by id */
 struct as_stratum {
     bool full;                  /* measured in full: the head */
     as_sampled_costs costs;     /* of its regions */
-    as_sampled_numbers counts;  /* exact executions, in all of it */
+    as_sampled_numbers counts;  /* exact executions in the whole stratum */
     struct as_pics pics, paths; /* of its regions */
     struct as_group_sums {
         as_sampled_numbers units, executions;
     } groups[AS_SAMPLED_GROUPS];
     struct as_counters counters;
-    uint64_t instructions; /* in all of it */
+    uint64_t instructions; /* in the whole stratum */
     uint32_t regions;
 };
 
@@ -36,15 +36,15 @@ struct as_warming;
 
 struct as_sampled {
     struct as_sampled_options options;
-    struct as_warming *warming; /* NULL: its length was given */
+    struct as_warming *warming; /* NULL: the length of warming was given */
     struct as_regions regions;
     const struct as_modelled *modelled;
-    /* Exact counts of the stratum that is open: whole blocks, and instructions of blocks that were cut. */
+    /* Exact counts of the open stratum: whole blocks, and instructions of blocks that were cut. */
     AS_VEC(uint64_t) runs;
     AS_VEC(const struct as_block *) blocks;
     as_sampled_numbers cut;
     uint64_t executed;
-    /* What the Oracle had when the last region, and the last stratum, ended. */
+    /* The Oracle's state at the end of the last region, and of the last stratum. */
     as_sampled_costs seen;
     struct as_pics seen_pics, seen_paths;
     struct as_stratum open, waiting;
@@ -57,7 +57,7 @@ struct as_sampled {
     as_sampled_numbers replicates[AS_SAMPLED_GROUPS];
     struct as_counters counters;
     struct as_sampled_summary summary;
-    /* The same as rows of threads. */
+    /* The estimate as rows of threads. */
     AS_VEC(struct as_sampled_thread {
         uint32_t number;
         struct as_oracle_row *rows; /* by id */
@@ -81,15 +81,16 @@ static inline double as_sampled_units(const struct as_sampled_cost *cost)
     return sum;
 }
 
-/* Tries several lengths of warming in the first regions, and sets that of the others. After as_sampled.modelled was set. */
+/* Tries several lengths of warming in the first regions, and chooses that of the others. Call this once
+ * as_sampled.modelled is set. */
 struct as_warming *as_warming_new(struct as_sampled *sampled, uint64_t longest);
-void as_warming_free(struct as_warming *warming); /* NULL is fine */
+void as_warming_free(struct as_warming *warming); /* accepts NULL */
 
 void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more);
 /* Adds a stratum to the estimate. */
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum);
 void as_stratum_free(struct as_stratum *stratum);
-/* Makes rows of the estimate. */
+/* Converts the estimate to rows. */
 void as_sampled_make_rows(struct as_sampled *sampled);
 
 #endif

@@ -1,4 +1,5 @@
-/* The estimate of a sampled run: strata scaled to what was executed in them, replicates, and rows as the Oracle's. */
+/* The estimate of a sampled run: scales strata to the executions in them, and computes replicates, and rows like the
+ * Oracle's. */
 #include "record/sampled_internal.h"
 #include "score/confidence.h"
 
@@ -6,8 +7,8 @@
 
 /* ---- adding a stratum ---- */
 
-/* What an execution of an instruction costs where the stratum has none in its regions: what it cost before, or what the
- * mean instruction costs. */
+/* The cost of an execution if the stratum's regions do not execute the instruction: its earlier cost, or that of the
+ * mean instruction. */
 struct fallback {
     const struct as_sampled *sampled;
     double mean;
@@ -34,17 +35,17 @@ static double mean_cost(const struct as_sampled *sampled, const struct as_stratu
     return executions > 0 ? units / executions : (double)AS_CYCLE_UNITS;
 }
 
-/* How the time in a stratum's regions becomes the time in all of it. An instruction that enough regions have has a factor
- * of its own: what it was executed over what it was executed in regions. All others, with those that no region has, share
- * one: a few executions, the first of a loop perhaps, say nothing about millions of them. */
+/* How the time in a stratum's regions is scaled to the whole stratum. An instruction that enough regions execute has
+ * its own factor: its executions divided by those in regions. All others, including those that no region executes,
+ * share one factor: a few executions, perhaps the first of a loop, are not representative of millions. */
 struct scale {
-    double *own;                       /* by id; 0: the shared one */
-    double shared;                     /* 0: no region has any of them */
-    double without[AS_SAMPLED_GROUPS]; /* the shared one without a group's regions */
+    double *own;                       /* by id; 0: the shared factor */
+    double shared;                     /* 0: no region executes any of them */
+    double without[AS_SAMPLED_GROUPS]; /* the shared factor without a group's regions */
     struct fallback fallback;
 };
 
-/* Whether enough of the groups have it. */
+/* Whether enough groups execute it. */
 static bool is_common(const struct as_stratum *stratum, size_t id)
 {
     uint32_t has = 0, all = stratum->regions < AS_SAMPLED_GROUPS ? stratum->regions : AS_SAMPLED_GROUPS;
@@ -53,7 +54,7 @@ static bool is_common(const struct as_stratum *stratum, size_t id)
     return 2 * has >= all && has > 1;
 }
 
-/* The factor of all that have none of their own, and `without` each group's regions. */
+/* The shared factor; and the same `without` each group's regions. */
 static double shared_factor(const struct as_stratum *stratum, const struct scale *scale, double *without)
 {
     double count = 0, executions = 0, less[AS_SAMPLED_GROUPS] = {0};
@@ -70,7 +71,7 @@ static double shared_factor(const struct as_stratum *stratum, const struct scale
     return executions > 0 ? count / executions : 0;
 }
 
-/* An instruction is never scaled to more executions than it had: where the shared factor would, it gets its own. */
+/* An instruction is never scaled to more executions than it had: if the shared factor would do so, it gets its own. */
 static void make_scale(const struct as_sampled *sampled, const struct as_stratum *stratum, struct scale *scale)
 {
     *scale = (struct scale){.own = as_alloc_array(stratum->costs.len + 1, sizeof *scale->own),
@@ -93,7 +94,7 @@ static double factor_of(const struct scale *scale, size_t id)
     return scale->own[id] > 0 ? scale->own[id] : scale->shared;
 }
 
-/* The estimate without a group of regions. */
+/* The estimate without one group of regions. */
 static double replicate_of(const struct as_stratum *stratum, const struct scale *scale, size_t id, int group)
 {
     const struct as_sampled_cost *cost = &stratum->costs.data[id];
@@ -139,7 +140,7 @@ static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stra
     }
 }
 
-/* Paths have no instructions: they are scaled as the stratum is, and to the whole at the end. */
+/* Paths have no instructions: they are scaled like the stratum, and to the total at the end. */
 static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stratum)
 {
     double measured = 0;
@@ -167,7 +168,7 @@ void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratu
     size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
     while (same.costs.len < n)
         *as_vec_push(&same.costs) = (struct as_sampled_cost){0};
-    ((struct as_stratum *)stratum)->costs = same.costs; /* only grown */
+    ((struct as_stratum *)stratum)->costs = same.costs; /* it only grew */
     while (sampled->costs.len < n)
         *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
     make_scale(sampled, stratum, &scale);
@@ -192,7 +193,7 @@ static int compare_parts(const void *a, const void *b)
     return (x->events > y->events) - (x->events < y->events);
 }
 
-/* Sorts and joins parts of the same kind. */
+/* Sorts parts and joins those of the same kind. */
 static void sort_parts(as_sampled_parts *parts)
 {
     size_t kept = 0;
@@ -208,7 +209,7 @@ static void sort_parts(as_sampled_parts *parts)
     parts->len = kept;
 }
 
-/* The part of an instruction's time that was a thread's. */
+/* A thread's share of an instruction's time. */
 static double share_of(const struct as_sampled *sampled, uint32_t thread, uint32_t id, double whole)
 {
     const struct as_oracle_row *row = as_oracle_thread_row(sampled->modelled->oracle, thread, id);
@@ -226,7 +227,7 @@ static double whole_of(const struct as_sampled *sampled, uint32_t id, uint32_t t
     return sum;
 }
 
-/* Rounds an instruction's time in a thread: the row is what its states add up to. */
+/* Rounds an instruction's time in a thread: the row is the sum of its states. */
 static void fill_row(struct as_oracle_row *row, const struct as_sampled_cost *cost, double share, double executions)
 {
     for (int state = 0; state < AS_STATE_COUNT; state++)
@@ -234,7 +235,7 @@ static void fill_row(struct as_oracle_row *row, const struct as_sampled_cost *co
     row->executions = (uint64_t)llround(executions);
 }
 
-/* The components of a row, rounded so that they add up to it: the largest takes what is left. */
+/* Fills the components of a row, rounded so that they add up to it: the largest takes the remainder. */
 static void fill_parts(struct as_pics *pics, const struct as_sampled_part *parts, size_t n, double share,
                        const struct as_oracle_row *row)
 {
@@ -265,7 +266,7 @@ static void fill_thread(struct as_sampled *sampled, struct as_sampled_thread *th
             at++;
         double whole = whole_of(sampled, id, threads), count = as_sampled_at(&sampled->counts, id);
         double share = whole > 0 ? share_of(sampled, thread->number, id, whole) : rest;
-        double executions = rest ? left[id] : round(share * count); /* the last thread has what the others left */
+        double executions = rest ? left[id] : round(share * count); /* the last thread gets the remainder */
         executions = executions < left[id] ? executions : left[id];
         left[id] -= executions;
         fill_row(&thread->rows[id], cost, share, executions);
@@ -274,7 +275,7 @@ static void fill_thread(struct as_sampled *sampled, struct as_sampled_thread *th
     }
 }
 
-/* Threads with rows; the one that ran most is the last, and has what nobody else has. */
+/* Makes the threads with rows; the one that ran most is the last, and gets all remainders. */
 static void make_threads(struct as_sampled *sampled)
 {
     uint32_t threads = 0, busiest = 0;
@@ -307,7 +308,7 @@ static void make_threads(struct as_sampled *sampled)
     free(left);
 }
 
-/* Paths, scaled to the time of all rows; the largest takes what rounding leaves. */
+/* Scales paths to the time of all rows; the largest takes the rounding error. */
 static void make_paths(struct as_sampled *sampled)
 {
     double whole = 0;
@@ -348,7 +349,7 @@ void as_sampled_make_rows(struct as_sampled *sampled)
     as_counters_derive(&sampled->counters);
 }
 
-/* ---- what others ask ---- */
+/* ---- reading the results ---- */
 
 const struct as_sampled_summary *as_sampled_summary(const struct as_sampled *sampled)
 {

@@ -1,12 +1,12 @@
-/* How long to warm before a region: tried out, in the run itself.
+/* How long to warm before a region: determined in the run itself.
  *
- * In the first regions behind the head, models without observers run beside the real one. All see the same instructions;
- * they differ only in how many of those before the region they take for warming. Four times the shortest warming whose
- * regions take the same time as with the longest, but for TOLERABLE, is used for all further regions: other parts of the
- * program may need more than the first ones.
+ * In the first regions after the head, models without observers run beside the real one. All see the same instructions;
+ * they differ only in how many instructions before the region they use for warming. From the shortest warming whose
+ * regions take the same time as with the longest, up to TOLERABLE, four times as much is used for all further regions,
+ * because other parts of the program may need more than the first ones.
  *
- * They have seen the end of the head, as warming, so that their caches are as full as the real one's. None of them charges
- * the first touch of pages: pages that the program touched before that would be new to them.
+ * The extra models have seen the end of the head, as warming, so that their caches are as full as the real one's. They
+ * do not charge the first touch of pages, because pages that the program touched earlier would be new to them.
  */
 #include "record/sampled_internal.h"
 #include "score/confidence.h"
@@ -105,7 +105,7 @@ static const struct as_sink trial_sink = {
 
 /* ---- the decision ---- */
 
-/* How far a trial's regions are from those with the longest warming: the mean, and its standard deviation added. */
+/* How far a trial's regions are from those with the longest warming: the mean plus its standard deviation. */
 static double deviation(const struct as_warming *warming, const struct trial *trial)
 {
     double apart[PILOTS];

@@ -1,4 +1,4 @@
-/* How a run is to be measured that may be too long to measure all of it (sampled.h). */
+/* How to measure a run that may be too long to be measured completely (sampled.h). */
 #ifndef AS_RECORD_SAMPLING_PLAN_H
 #define AS_RECORD_SAMPLING_PLAN_H
 
@@ -9,7 +9,7 @@ struct as_sampled_options {
     uint64_t head;   /* instructions measured in full */
     uint64_t unit;   /* instructions of a region */
     uint64_t period; /* of the first stratum */
-    uint64_t warm;   /* instructions before each region; AS_SAMPLED_AUTO: found out in the first ones */
+    uint64_t warm;   /* instructions before each region; AS_SAMPLED_AUTO: determined in the first regions */
     uint64_t seed;
 };
 #define AS_SAMPLED_DEFAULT                                                                                             \

@@ -1,4 +1,4 @@
-/* Samples in the terms of real units: Intel's data source, AMD's registers, Arm's packets. See record_unit.h;
+/* Encodes samples as real units do: Intel's data source, AMD's registers, Arm's packets. See record_unit.h;
  * doc/format/perfdata.md names the fields, src/perfdata decodes them. */
 #include "record/record_unit.h"
 
@@ -76,7 +76,7 @@ static bool is_branch(const struct as_pmu_sample *sample)
     return AS_INSN_CONTROL_CLASSES >> sample->class_ & 1;
 }
 
-/* Width of an access: log2 and one more. */
+/* The code for the width of an access: log2 plus 1. */
 static uint64_t width_code(uint32_t size)
 {
     uint64_t code = 0;

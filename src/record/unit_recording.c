@@ -1,7 +1,8 @@
-/* The samples of a modelled unit as a recording of perf. See record_unit.h.
+/* Writes the samples of a modelled unit as a perf recording. See record_unit.h.
  *
- * A process of the recording is an image of the run: what one execve brought into memory. Mappings are those at the end
- * of the run. Call chains are the model's exact paths, as return addresses. */
+ * A process of the recording is an image of the run: what one execve loaded. Mappings are those at the end of the run.
+ * Call chains are the model's exact paths, as return addresses.
+ */
 #include "perfdata/perf_writer.h"
 #include "record/record_unit.h"
 
@@ -26,9 +27,9 @@ struct recording {
     const struct as_modelled *modelled;
     const struct as_engine *engine;
     struct as_perf_writer *writer;
-    uint32_t image; /* whose mappings are written */
+    uint32_t image; /* the image whose mappings were written last */
     struct as_str packets;
-    struct as_map threads; /* image << 32 | thread: named */
+    struct as_map threads; /* image << 32 | thread: its name was written */
 };
 
 /* ---- events ---- */
@@ -144,7 +145,7 @@ static uint32_t image_of(const struct recording *recording, const struct as_pmu_
                : 1;
 }
 
-/* The return addresses of a path, behind what is in the chain already. */
+/* Appends the return addresses of a path to the chain. */
 static size_t add_callers(const struct recording *recording, const struct as_pmu_sample *sample, uint64_t *chain,
                           size_t n)
 {

@@ -156,7 +156,7 @@ holds "… reads it on each machine" 'd["cores"][0]["instructions"] == d["cores"
 check_fails 2 'either --rate or --period' "a period and a rate" "$ASSAY" compare --period 5 --rate 100 -- true
 check_fails 2 'names no period' "an empty sweep" "$ASSAY" compare --sweep , -- true
 check_fails 2 'no machine .nope' "nothing runs when the second is wrong" compare --core boom-tip,nope -- "$demo" 1
-check_fails 2 'names none' "no machine" compare --core , -- "$demo" 1
+check_fails 2 'names no machine' "no machine" compare --core , -- "$demo" 1
 check_fails 2 'about one machine' "a trace of two machines" compare --core boom-tip,boom-tea --konata k -- "$demo" 1
 
 # ---- machines -------------------------------------------------------------------------------------------------------
@@ -276,11 +276,11 @@ check_fails 125 'cannot load' "a file that is no shared object" observed --obser
 bad() { check_fails 2 "$1" "$2" compare "${@:3}" -- "$demo" 1; }
 bad "no machine 'nope'; there are: boom-tea, boom-tip" "an unknown machine" --core nope
 bad "unknown sampler 'tap'" "an unknown sampler" --samplers tip,tap
-bad "names none" "no sampler" --samplers ,
+bad "names no sampler" "no sampler" --samplers ,
 bad "'tip' is named twice" "a sampler twice" --samplers tip,nci,tip
 bad "at least 1" "period 0" --period 0
 bad "not a number" "a period that is none" --period ten
-for rate in 0 -5 1e-30; do bad "--rate=$rate: must be" "rate $rate" --rate "$rate"; done
+for rate in 0 -5 1e-30; do bad "--rate=$rate: the rate must be" "rate $rate" --rate "$rate"; done
 for rate in nan inf fast; do bad "--rate=$rate: not a number" "rate $rate" --rate "$rate"; done
 for period in 0 -5 x 99999999999999999999; do bad "'$period' is no period" "a sweep with $period" --sweep "100,$period"; done
 bad "no machine has the key 'back.rop'; did you mean 'back.rob'" "an unknown key" --set back.rop=8

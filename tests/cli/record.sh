@@ -218,7 +218,7 @@ check_status 125 "a part that is never reached" record -o kept.db --from no_such
 told=$err
 check "… measured nothing" grep -q 'nothing was measured' <<<"$told"
 same_file
-check_fails 2 'unknown; there are' "an unknown source" record --source=oracle -o kept.db -- true
+check_fails 2 'unknown; the sources are' "an unknown source" record --source=oracle -o kept.db -- true
 check_fails 2 "unknown sampler 'x'" "an unknown sampler" record --samplers x -o kept.db -- true
 check_fails 2 'named twice' "a sampler twice" record --samplers tea,tea -o kept.db -- true
 check_fails 2 'rate' "a rate of nothing" record --rate 0 -o kept.db -- true

@@ -350,8 +350,8 @@ if cc -O1 -static -o static known.c -lpthread 2>/dev/null; then
 else
     skip "a static program" "there is no static C library"
 fi
-check_fails 2 'not with --pid' "a process that runs" "$ASSAY" record --allocations --pid 1
-check_fails 2 'allocations is for the pmu and timer' "the model" "$ASSAY" record --source=model --allocations -- true
+check_fails 2 'cannot be used with --pid' "a process that runs" "$ASSAY" record --allocations --pid 1
+check_fails 2 'allocations needs the pmu or timer source' "the model" "$ASSAY" record --source=model --allocations -- true
 check_fails 127 'absent' "a program that is not there" record -- ./absent
 full() { (ulimit -f 100 && record -q -o full.db -- true); }
 check_status 125 "a file-size limit" full
@@ -378,7 +378,7 @@ limited() { record -o limited.db -- sh -c "ulimit -v $1; exec ./blocks $2" | hea
 check_stdout_equals 0 "a limit of addresses: the program has its memory" limited 200000 1000000
 check_same "… as many blocks are followed" "16000000 1000000" "$(site limited.db 'live bytes' main)"
 check_stdout_equals 0 "a lower limit" limited 50000 1000000
-check "… says what is missing" grep -qE '[0-9]+ block\(s\) found no room .* too low by what of their [0-9]+ bytes' <<<"$err"
+check "… says what is missing" grep -qE '[0-9]+ block\(s\) found no room .* too low by the part of their [0-9]+ bytes' <<<"$err"
 check_same "… which with the rest is all" yes "$(followed=$(site limited.db 'live bytes' main | cut -d' ' -f2) && [ $(($(quality limited.db agent_untracked) + followed)) -ge 1000000 ] && [ "$followed" -lt 1000000 ] && echo yes)"
 check "a counted series has no sampling error" "$ASSAY" report --series 'live bytes' limited.db
 text=$out

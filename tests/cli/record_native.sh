@@ -287,7 +287,7 @@ if "$ASSAY" doctor --json | grep -q '4 hardware watchpoints a thread; one was fi
 else
     skip "regions at places of the program" "there are no four debug registers"
 fi
-check_fails 2 'counts of instructions and cycles need --source=model' "regions by count are the model's" timer --region 5M.. -o never2.db -- true
+check_fails 2 'counts of instructions or cycles need --source=model' "regions by count are the model's" timer --region 5M.. -o never2.db -- true
 check_fails 2 'weight, warm, settle and mode need' "so are weights" timer --region marker..marker,weight=2 -o never2.db -- true
 check_fails 2 'USR1 and USR2 can' "a signal that means something else" timer --switch-signal ALRM -o never2.db -- true
 check_fails 2 'delay=-1' "a delay that is none" timer --delay -1 -o never2.db -- true
@@ -349,17 +349,17 @@ check_fails 127 'absent' "a program that is not there" timer -- ./absent
 check_fails 126 'Permission denied' "a file that cannot be run" timer -- /etc/passwd
 check_fails 125 'absent/x.db' "a directory that is not there" timer -o absent/x.db -- touch ran
 check "… nothing ran" test ! -e ran
-check_fails 2 'max is the model' "an option of the model" timer --max 100 -- true
-check_fails 2 'pid is for the pmu and timer' "one of the others with the model" record --source=model --pid 1
-check_fails 2 "core is the model's, --user" "options of both" record --core boom-tea2 --user -- true
+check_fails 2 'max needs --source=model' "an option of the model" timer --max 100 -- true
+check_fails 2 'pid needs the pmu or timer source' "one of the others with the model" record --source=model --pid 1
+check_fails 2 "core needs --source=model, but --user" "options of both" record --core boom-tea2 --user -- true
 check_fails 2 'either --pid or a program' "a program and a process" record --pid 1 -- true
 check_fails 2 'duration is for --pid' "--duration without a process" timer --duration 1 -- true
-check_fails 2 '100000 samples a second at the most' "a rate that no clock has" timer --rate 200000 -- true
-check_fails 2 '10000 at the least' "a period that no clock has" timer --period 9999 -- true
+check_fails 2 'at most 100000 samples a second' "a rate that no clock has" timer --rate 200000 -- true
+check_fails 2 'at least 10000' "a period that no clock has" timer --period 9999 -- true
 check_fails 2 'either --rate or --period' "rate and period" timer --rate 10 --period 1000000 -- true
 check_fails 2 'rate=-1' "a negative rate" timer --rate -1 -- true
 check_fails 2 'event is for --source=pmu' "an event of the timer" timer --event cycles -- true
-check_fails 2 'there are auto, model, pmu, timer, and pmu:NAME' "an unknown source" record --source=x -- true
+check_fails 2 'the sources are auto, model, pmu, timer, and pmu:NAME' "an unknown source" record --source=x -- true
 check_fails 125 'nonsense_event' "an unknown event" record --source=pmu --event nonsense_event -- true
 if [ "$("$ASSAY" doctor --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["summary"]["source"])')" = pmu ]; then
     skip "no PMU" "there is one"

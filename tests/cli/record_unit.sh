@@ -73,8 +73,8 @@ no "zen2 has no event 'loads'; it has ops, cycles, fetches" --source=pmu:zen2 --
 no 'only instructions have a precise distribution' --source=pmu:skylake --event loads:ppp
 no 'zen2 has no branch record' --source=pmu:zen2 --branches
 no 'the model does not tell clean copies' --source=pmu:skylake --event snoop-hit
-no '--rate is not for a modelled PMU' --source=pmu:skylake --rate 100
-no 'is for a modelled PMU: --source=pmu:NAME' --source=model --pmu-set lbr=8
+no '--rate does not apply to a modelled PMU' --source=pmu:skylake --rate 100
+no 'needs a modelled PMU: --source=pmu:NAME' --source=model --pmu-set lbr=8
 no "shadow.loads=x: not allowed; a whole number" --source=pmu:skylake --pmu-set shadow.loads=x
 printf 'kind = pebs\ncounters = 40\n' >bad.pmu
 no 'bad.pmu:2: counters = 40: not allowed' --source=pmu:./bad.pmu

@@ -111,14 +111,14 @@ static void test_refused(void **state)
     check_refused(&options, "--source=guess");
     options = options_for("timer", victim());
     options.model_wish = "core";
-    check_refused(&options, "--core is the model's");
+    check_refused(&options, "--core needs --source=model");
     options = options_for("model", victim());
     options.native_wish = "pid";
-    check_refused(&options, "--pid is for the pmu and timer");
+    check_refused(&options, "--pid needs the pmu or timer");
     options = options_for("auto", victim());
     options.model_wish = "core";
     options.native_wish = "pid";
-    check_refused(&options, "--core is the model's, --pid");
+    check_refused(&options, "--core needs --source=model, but --pid");
     options = options_for("timer", victim());
     options.rate = 1e9;
     check_refused(&options, "--rate");
