@@ -68,7 +68,7 @@ const char *as_breakpoint_refusal(int error)
 {
     switch (error) {
     case ENOSPC:
-        return "the debug registers are taken (by a debugger, or another profiler)";
+        return "the debug registers are in use by another program (a debugger or a profiler)";
     case EPERM:
         return "the limit of locked memory is reached (perf_event_mlock_kb, ulimit -l)";
     case EACCES:

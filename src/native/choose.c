@@ -1,4 +1,4 @@
-/* Choosing a source. See choose.h. */
+/* Chooses a source. See choose.h. */
 #include "native/choose.h"
 
 #include <errno.h>
@@ -43,11 +43,11 @@ static bool choose_time(const char *root, const struct as_probe *probe, struct a
     if (probe->ibs_op.sampling.works && add(root, choice, "ibs_op//"))
         return say(choice, "IBS op", "IBS op can be sampled; cycles cannot precisely");
     bool cycles = probe->precise == 0 && add(root, choice, "cycles");
-    /* SPE counts operations, not time, so both. */
+    /* SPE counts operations, not time, so both are used. */
     bool spe = probe->spe.sampling.works &&
                (add(root, choice, "arm_spe_0/ts_enable=1,jitter=1/") || add(root, choice, "arm_spe_0/ts_enable=1/"));
     if (cycles && spe)
-        return say(choice, "SPE", "SPE samples operations precisely; cycles, beside it, can be sampled with skid");
+        return say(choice, "SPE", "SPE samples operations precisely; cycles can be sampled as well, with skid");
     if (spe)
         return say(choice, "SPE", "SPE samples operations precisely; cycles cannot be sampled");
     return cycles && say(choice, "cycles with skid", "cycles can be sampled, but with no precise level");
@@ -59,10 +59,10 @@ static bool choose_accesses(const char *root, const struct as_probe *probe, stru
 {
     choice->fields = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT;
     if (is_amd(probe) && probe->ibs_op.sampling.works && add(root, choice, "ibs_op/cnt_ctl=1/"))
-        return say(choice, "IBS op", "IBS op gives the address of what it samples");
+        return say(choice, "IBS op", "IBS op records the data address of what it samples");
     if (probe->spe.sampling.works && add(root, choice, "arm_spe_0/ts_enable=1,load_filter=1,store_filter=1/")) {
-        choice->fields = 0; /* all of it is in the AUX buffer */
-        return say(choice, "SPE", "SPE gives the address of what it samples");
+        choice->fields = 0; /* everything is in the AUX buffer */
+        return say(choice, "SPE", "SPE records the data address of what it samples");
     }
     if (probe->precise >= 1 && add(root, choice, "loads:p") && add(root, choice, "stores:p"))
         return say(choice, "PEBS", "loads and stores can be sampled with their addresses");
@@ -73,7 +73,7 @@ static bool choose_accesses(const char *root, const struct as_probe *probe, stru
 static const char *why_no_pmu(const struct as_probe *probe)
 {
     if (probe->sampling.error == EACCES || probe->sampling.error == EPERM)
-        return "the hardware PMU may not be used (perf_event_paranoid, or the container)";
+        return "there is no permission to use the hardware PMU (perf_event_paranoid, or the container)";
     return probe->virtual_machine ? "the virtual machine has no hardware PMU" : "no hardware PMU can be sampled";
 }
 
@@ -97,8 +97,8 @@ bool as_native_choose(const char *root, const struct as_probe *probe, enum as_na
     if (want == AS_NATIVE_TIME ? choose_time(root, probe, choice) : choose_accesses(root, probe, choice))
         return true;
     bool some = probe->precise >= 0;
-    const char *reason = some ? "the PMU has no event that tells data addresses" : why_no_pmu(probe);
+    const char *reason = some ? "the PMU has no event that records data addresses" : why_no_pmu(probe);
     if (source == AS_NATIVE_PMU)
-        return as_error_set(err, "%s (see assay doctor; the timer source needs none)", reason);
+        return as_error_set(err, "%s (see assay doctor; the timer source needs no PMU)", reason);
     return choose_timer(root, probe, want, choice, reason, err);
 }

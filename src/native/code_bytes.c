@@ -1,4 +1,4 @@
-/* Bytes of code by process and address. See code_bytes.h. */
+/* Reads bytes of code by process and address. See code_bytes.h. */
 #include "native/code_bytes.h"
 
 #include "base/map.h"
@@ -15,12 +15,12 @@ enum { PAGE = 4096, MAX_FILES = 256, MAX_MAPS = 1 << 16 };
 
 struct mapping {
     uint64_t start, end, offset;
-    uint32_t file; /* in files; NO_FILE: memory; VDSO */
+    uint32_t file; /* index into files; NO_FILE: memory; VDSO */
 };
 enum { NO_FILE = UINT32_MAX, VDSO = UINT32_MAX - 1 };
 
 struct space {
-    AS_VEC(struct mapping) maps; /* the last that covers an address counts */
+    AS_VEC(struct mapping) maps; /* of several that cover an address, the last one counts */
 };
 
 struct as_code {
@@ -28,7 +28,7 @@ struct as_code {
     struct as_strings *paths;
     int fds[MAX_FILES];   /* by path; -1: not open, -2: cannot be opened */
     struct as_map spaces; /* pid → struct space * */
-    uint32_t last_pid;    /* one page is kept: samples come in clusters */
+    uint32_t last_pid;    /* one page is cached: samples come in clusters */
     uint64_t last_page;
     size_t last_size;
     uint8_t page[PAGE];
@@ -145,7 +145,7 @@ static size_t read_file(struct as_code *code, uint32_t file, uint64_t offset, vo
     return n > 0 ? (size_t)n : 0;
 }
 
-/* The vdso of another process is the same as ours, elsewhere. */
+/* Every process maps the same vdso, at a different address. */
 static size_t read_vdso(uint64_t offset, void *bytes, size_t size)
 {
     const uint8_t *own = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
@@ -166,7 +166,7 @@ static size_t read_mapping(struct as_code *code, const struct mapping *map, uint
     return n ? n : as_code_memory(code, pid, address, bytes, size);
 }
 
-/* What is in the page that was read last needs no call. */
+/* Copies from the cached page, without a system call. */
 static size_t from_page(const struct as_code *code, uint32_t pid, uint64_t address, void *bytes, size_t size)
 {
     if (!code->last_size || pid != code->last_pid || address < code->last_page ||

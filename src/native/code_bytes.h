@@ -11,13 +11,13 @@
 
 struct as_code;
 
-struct as_code *as_code_new(bool live); /* live: the processes run here, their memory may be read */
+struct as_code *as_code_new(bool live); /* live: the processes run on this machine, so their memory may be read */
 void as_code_free(struct as_code *code);
-/* Has the form of a sink's function, with the code as context; never fails. */
+/* Has the signature of a sink's function, with the code as context; never fails. */
 bool as_code_process(void *code, const struct as_perf_process *process, struct as_error *err);
-/* Up to `size` bytes, to the end of the mapping; returns how many. */
+/* Reads up to `size` bytes, at most to the end of the mapping; returns how many. */
 size_t as_code_read(struct as_code *code, uint32_t pid, uint64_t address, void *bytes, size_t size);
-/* The memory of the process as it is now, if it runs here: for what does not change (tables of jumps). */
+/* Reads the current memory of the process, if it runs here: for data that does not change (jump tables). */
 size_t as_code_memory(const struct as_code *code, uint32_t pid, uint64_t address, void *bytes, size_t size);
 
 #endif

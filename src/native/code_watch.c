@@ -1,4 +1,4 @@
-/* Execution watchpoints on other processes' threads. See code_watch.h. Each is a breakpoint of its own (breakpoint.h). */
+/* Execution watchpoints on threads of other processes. See code_watch.h. Each is a breakpoint of its own (breakpoint.h). */
 #include "native/code_watch.h"
 
 #include "base/clock.h"
@@ -11,10 +11,10 @@
 #include <stdio.h>
 
 enum {
-    HOPELESS = 8, /* refusals in a row after which no more are tried */
+    HOPELESS = 8, /* refusals in a row after which arming is given up */
     MOST_OF_THREAD = 2,
-    BURST = 5, /* that may be armed at once after a pause */
-    DEBT = 25  /* that urgent ones may be ahead of the rate */
+    BURST = 5, /* how many may be armed at once after a pause */
+    DEBT = 25  /* how far urgent ones may exceed the rate */
 };
 
 struct slot {
@@ -70,7 +70,7 @@ void as_code_watch_free(struct as_code_watch *watch)
 
 /* ---- arming ---- */
 
-/* A bucket that fills with `rate`. */
+/* A token bucket that fills at `rate`. */
 static struct allowance *allowance_of(struct as_code_watch *watch, uint32_t tid)
 {
     uint64_t *number = as_map_put(&watch->threads, tid);
@@ -86,7 +86,8 @@ static struct allowance *allowance_of(struct as_code_watch *watch, uint32_t tid)
     return allowance;
 }
 
-/* Two, so that one at a place that is never met again does not keep the others waiting; a debugger finds the rest. */
+/* Two per thread, so that one at an address that is never reached again does not block the others; the remaining
+ * registers are left to a debugger. */
 static bool is_busy(const struct as_code_watch *watch, uint32_t tid)
 {
     size_t used = 0;
@@ -103,7 +104,7 @@ static struct slot *free_slot(struct as_code_watch *watch)
     return watch->slots.len < watch->options.most ? as_vec_push(&watch->slots) : NULL;
 }
 
-/* A thread that has ended meanwhile is no refusal. */
+/* A thread that has ended does not count as a refusal. */
 static bool refuse(struct as_code_watch *watch, int error)
 {
     if (error == ESRCH)

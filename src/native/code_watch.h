@@ -16,33 +16,34 @@
 #include "perfdata/perfdata.h"
 
 struct as_code_watch_options {
-    double rate;    /* a second and thread; 0: 100 */
-    double seconds; /* until one expires; 0: 0.1 */
-    unsigned most;  /* armed at a time, of all threads; 0: 16 */
+    double rate;    /* per second and thread; 0: 100 */
+    double seconds; /* seconds until one expires; 0: 0.1 */
+    unsigned most;  /* armed at a time, over all threads; 0: 16 */
 };
 
 struct as_code_watch_counts {
     uint64_t armed, hit, expired;
-    uint64_t extra;   /* further traps of one that was hit: until the kernel has taken it away */
+    uint64_t extra;   /* further traps of one that was hit, before the kernel removed it */
     uint64_t refused; /* by the kernel */
-    char note[160];   /* why the first one was refused; "": none */
+    char note[160];   /* why the first one was refused; "": none was */
 };
 
 struct as_code_watch;
 struct as_code_watch *as_code_watch_new(const struct as_code_watch_options *options); /* NULL: defaults */
-void as_code_watch_free(struct as_code_watch *watch);                                 /* with what is armed */
+/* Disarms those that are armed. */
+void as_code_watch_free(struct as_code_watch *watch);
 
 struct as_code_watch_order {
     uint32_t tid;
     uint64_t ip, tag;
-    unsigned nth; /* which time that it comes there; 0: the first. Each time is a trap */
-    bool urgent;  /* may use some of the rate of the time to come */
+    unsigned nth; /* which execution to trap at; 0: the first. Each execution before it traps, too */
+    bool urgent;  /* may use up some of the future rate */
 };
-/* False: the thread has two already, the rate is used up, or the kernel refuses. */
+/* Returns false if the thread has two already, the rate is used up, or the kernel refuses. */
 bool as_code_watch_arm(struct as_code_watch *watch, const struct as_code_watch_order *order);
 
-/* Calls `take` for each that was met, with a sample that has ip, pid, tid, user registers and some of the stack; with
- * NULL for those that have expired. `take` may arm again. */
+/* Calls `take` for each that was reached, with a sample that has ip, pid, tid, user registers and some of the stack;
+ * and with NULL for those that expired. `take` may arm again. */
 typedef void as_code_watch_take(void *context, uint64_t tag, const struct as_perf_sample *sample);
 void as_code_watch_poll(struct as_code_watch *watch, as_code_watch_take *take, void *context);
 

@@ -53,7 +53,7 @@ static bool find_generic(const char *text, struct as_native_event *event)
     return false;
 }
 
-/* "r1a2b". A name may start like that too ("ref-cycles"): then it is none. */
+/* "r1a2b". A name may start like that, too ("ref-cycles"); that is not a raw code. */
 static bool find_raw(const char *text, struct as_native_event *event)
 {
     char *end;
@@ -85,7 +85,7 @@ static bool parse_watchpoint(const char *text, struct as_native_event *event, st
     }
     bool data = length == 1 || length == 2 || length == 4 || length == 8;
     if (*end || (executes && (reads || writes)) || (!executes && (!data || address % length)))
-        return as_error_set(err, "\"%s\": want mem:ADDRESS[/1|2|4|8][:r|w|rw|x], aligned", text);
+        return as_error_set(err, "\"%s\": expected mem:ADDRESS[/1|2|4|8][:r|w|rw|x], aligned to its length", text);
     event->attr.type = PERF_TYPE_BREAKPOINT;
     event->attr.bp_addr = address;
     event->attr.bp_len = executes ? sizeof(long) : length;
@@ -98,7 +98,7 @@ static bool parse_watchpoint(const char *text, struct as_native_event *event, st
     return true;
 }
 
-/* The PMU's own name for them has the load latency with it (Intel); libpfm4 knows other processors. */
+/* The PMU's own events include the load latency (Intel); libpfm4 knows other processors. */
 static bool parse_accesses(const char *root, const char *text, struct as_native_event *event, struct as_error *err)
 {
     bool loads = strcmp(text, "loads") == 0;
@@ -112,13 +112,13 @@ static bool parse_accesses(const char *root, const char *text, struct as_native_
     for (size_t i = 0; i < sizeof pmus / sizeof pmus[0]; i++)
         if (as_native_event_pmu_has(root, pmus[i], file))
             return as_native_event_from_sysfs(root, pmus[i], sysfs, event, err);
-    for (size_t i = 0; root[0] == '\0' && i < 4; i++) /* libpfm4 knows this machine only */
+    for (size_t i = 0; root[0] == '\0' && i < 4; i++) /* libpfm4 knows only the machine it runs on */
         if (as_native_event_from_pfm(names[loads][i], event, err))
             return true;
     return as_error_set(err, "this machine's PMU has no event for %s", text);
 }
 
-/* Cuts the modifiers off: the word behind the last colon if it has no other letters. */
+/* Cuts off the modifiers: the word after the last colon, if it consists of modifier letters. */
 static bool take_modifiers(char *text, struct as_native_event *event)
 {
     char *colon = strrchr(text, ':');
@@ -151,7 +151,7 @@ static bool parse_plain(const char *root, char *text, struct as_native_event *ev
         return as_native_event_from_pfm(text, event, err);
     char *last = strrchr(text, '/');
     if (last == slash || last[1])
-        return as_error_set(err, "\"%s\": want pmu/event/ or pmu/term=value,…/", text);
+        return as_error_set(err, "\"%s\": expected pmu/event/ or pmu/term=value,…/", text);
     *slash = *last = '\0';
     return as_native_event_from_sysfs(root, text, slash + 1, event, err);
 }
@@ -164,7 +164,7 @@ bool as_native_event_parse(const char *root, const char *text, struct as_native_
         return as_error_set(err, "an event's name has 1 to %zu characters", sizeof copy - 1);
     strcpy(copy, text);
     if (!take_modifiers(copy, &result))
-        return as_error_set(err, "\"%s\": at most ppp", text);
+        return as_error_set(err, "\"%s\": the highest precise level is ppp", text);
     unsigned precise = result.attr.precise_ip;
     if (!parse_plain(root, copy, &result, err))
         return false;

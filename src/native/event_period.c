@@ -1,4 +1,4 @@
-/* Sampling periods are primes, so that no loop's length divides them. */
+/* Sampling periods are primes, so that they are not a multiple of any loop's length. */
 #include "native/event.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static uint64_t power(uint64_t base, uint64_t exponent, uint64_t modulus)
     return result;
 }
 
-/* Miller-Rabin; with the first twelve primes as witnesses it is exact for 64 bits. */
+/* Miller-Rabin test; with the first twelve primes as witnesses it is exact for 64 bits. */
 static bool is_prime(uint64_t n)
 {
     static const uint64_t witnesses[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};

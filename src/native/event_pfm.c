@@ -1,5 +1,5 @@
 /* Event names of libpfm4, which has the vendors' tables. It knows the processor that it runs on and refuses names of
- * another PMU ("skl::INST_RETIRED"). */
+ * other PMUs ("skl::INST_RETIRED"). */
 #include "native/event.h"
 
 #include <perfmon/pfmlib.h>

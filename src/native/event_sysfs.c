@@ -1,6 +1,6 @@
-/* Events that the kernel describes in /sys/bus/event_source/devices: `type` is the PMU's number, events/NAME holds
- * terms ("event=0xcd,umask=0x1,ldlat=3"), and format/TERM gives the place of a term's bits ("config1:0-15", or pieces
- * of a field, "config:0-7,32-35"). */
+/* Events that the kernel describes in /sys/bus/event_source/devices: `type` is the PMU's number, events/NAME contains
+ * terms ("event=0xcd,umask=0x1,ldlat=3"), and format/TERM gives the position of a term's bits ("config1:0-15", or
+ * pieces of a field, "config:0-7,32-35"). */
 #include "native/event.h"
 #include "native/probe_parts.h"
 
@@ -39,7 +39,7 @@ bool as_native_event_pmu_type(const char *root, const char *pmu, uint32_t *type)
     return end != text && value <= UINT32_MAX;
 }
 
-/* "0-3,8": whether a list of processors has this one. */
+/* Whether a list of processors such as "0-3,8" contains this one. */
 static bool in_list(const char *text, long cpu)
 {
     for (const char *at = text; *at;) {
@@ -66,7 +66,7 @@ bool as_native_event_pmu_covers(const char *root, const char *pmu, int cpu)
     return in_list(text, cpu);
 }
 
-/* Puts the value's bits, lowest first, where a format says: one or more ranges of one of the config words. */
+/* Puts the value's bits, lowest first, at the positions of the format: one or more ranges of a config word. */
 static bool place(const char *format, uint64_t value, struct perf_event_attr *attr)
 {
     __u64 *const words[] = {&attr->config, &attr->config1, &attr->config2};
@@ -88,10 +88,10 @@ static bool place(const char *format, uint64_t value, struct perf_event_attr *at
         value = width == 64 ? 0 : value >> width;
         at = *end ? end + 1 : end;
     }
-    return value == 0; /* else it does not fit */
+    return value == 0; /* 0: all bits had room */
 }
 
-/* Terms that every PMU has without saying so. */
+/* Terms that every PMU has without listing them. */
 static bool place_common(const char *term, uint64_t value, struct perf_event_attr *attr)
 {
     const struct {
@@ -126,7 +126,7 @@ static bool apply_term(const char *root, const char *pmu, char *term, int depth,
             return as_error_set(err, "%s/%s=%s/: not a number", pmu, term, equals + 1);
     }
     if (!simple_name(term))
-        return as_error_set(err, "%s/…/: \"%s\" is no term", pmu, term);
+        return as_error_set(err, "%s/…/: \"%s\" is not a term", pmu, term);
     snprintf(file, sizeof file, "format/%s", term);
     if (read_source(root, pmu, file, text, sizeof text)) {
         if (!place(text, value, &event->attr))

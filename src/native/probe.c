@@ -52,7 +52,7 @@ static void probe_settings(const char *root, struct as_probe *probe)
     probe->ptrace_scope = read_setting(root, "/proc/sys/kernel/yama/ptrace_scope");
 }
 
-/* A child that waits to be killed, seized as a debugger would. */
+/* Seizes a child that waits to be killed, as a debugger would. */
 static void probe_ptrace(struct as_probe *probe)
 {
     pid_t child = fork();
@@ -71,7 +71,7 @@ static void probe_ptrace(struct as_probe *probe)
         ;
 }
 
-/* As the engine does. A file-size limit must show as an error, not as a signal. */
+/* Allocates memory like the engine. A file-size limit must show as an error, not as a signal. */
 static void probe_memory(struct as_probe *probe)
 {
     void *mapped = MAP_FAILED;

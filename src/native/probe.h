@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One attempt: it worked, or the errno of what failed. */
+/* One attempt: it worked, or errno of the failure. */
 struct as_attempt {
     bool works;
-    int error; /* 0: nothing failed, but the result was not what it had to be */
+    int error; /* 0: no call failed, but the result was wrong */
 };
 
-/* A number in a file below /proc/sys; `known` false: no such file. */
+/* A number in a file below /proc/sys; `known` false: there is no such file. */
 struct as_setting {
     bool known;
     long value;
@@ -30,24 +30,25 @@ struct as_unit {
 enum { AS_PROBE_MAX_SOURCES = 64, AS_PROBE_MAX_WATCHPOINTS = 16 };
 
 struct as_probe {
-    /* The processor: as /proc/cpuinfo and uname tell. Empty where they do not. */
+    /* The processor, according to /proc/cpuinfo and uname. Empty if unknown. */
     char architecture[32], vendor[64], model[128];
-    bool virtual_machine;   /* the processor or the kernel says so; false proves nothing */
-    char hypervisor[64];    /* its name, if it tells */
+    bool virtual_machine;   /* according to the processor or the kernel; false proves nothing */
+    char hypervisor[64];    /* its name, if it is known */
     int processors;         /* online */
-    int processors_allowed; /* this process may use */
+    int processors_allowed; /* that this process may use */
 
-    /* perf events. All attempts are for user-mode events of the own thread. */
+    /* perf events. All attempts use user-mode events of the calling thread. */
     char sources[AS_PROBE_MAX_SOURCES][32]; /* names in /sys/bus/event_source/devices, sorted */
     size_t n_sources;
-    struct as_attempt cycles;       /* the hardware counts cycles */
-    int precise;                    /* the highest precise_ip that cycle sampling takes; -1: no cycle sampling */
-    struct as_attempt sampling;     /* that with precise_ip 0 */
+    struct as_attempt cycles; /* the hardware counts cycles */
+    /* The highest precise_ip at which cycles can be sampled; -1: cycles cannot be sampled. */
+    int precise;
+    struct as_attempt sampling;     /* sampling cycles with precise_ip 0 */
     struct as_attempt branch_stack; /* samples with a branch stack */
     struct as_unit ibs_op, ibs_fetch, spe;
-    int watchpoints; /* hardware breakpoints that one thread can have at a time */
+    int watchpoints; /* number of hardware breakpoints that one thread can have */
     struct as_attempt watchpoint;
-    struct as_attempt task_clock; /* samples on the task clock arrive */
+    struct as_attempt task_clock; /* samples of the task clock arrive */
 
     struct as_setting paranoid, kptr_restrict, mlock_kb, max_sample_rate, ptrace_scope;
     struct as_attempt ptrace; /* attaching to a child */

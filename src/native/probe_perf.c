@@ -61,7 +61,7 @@ static void list_sources(const char *root, struct as_probe *probe)
     qsort(probe->sources, probe->n_sources, sizeof probe->sources[0], by_name);
 }
 
-/* Keeps the processor busy in user mode for so long. */
+/* Keeps the processor busy in user mode for this long. */
 static void burn(long microseconds)
 {
     struct timespec begin, now;
@@ -115,7 +115,7 @@ static struct as_attempt try_branch_stack(void)
     return try_open(&attr);
 }
 
-/* The units do not all know how to leave the kernel out, so that is tried second. */
+/* Not all units can exclude the kernel, so including it is tried second. */
 static struct as_unit probe_unit(const char *root, const char *name)
 {
     struct as_unit unit = {.sampling.error = ENODEV};
@@ -189,7 +189,7 @@ static struct as_attempt try_task_clock(void)
     attempt.error = ring == MAP_FAILED ? errno : 0;
     if (ring != MAP_FAILED) {
         ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-        for (int i = 0; i < 20 && !attempt.works; i++) { /* a busy machine may leave us little time */
+        for (int i = 0; i < 20 && !attempt.works; i++) { /* a busy machine may run this process only briefly */
             burn(2000);
             attempt.works = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE) > 0;
         }

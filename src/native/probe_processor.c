@@ -13,9 +13,9 @@
 #include <cpuid.h>
 #endif
 
-enum { CPUINFO_BYTES = 16384 }; /* the first processor's part is far smaller */
+enum { CPUINFO_BYTES = 16384 }; /* the entry of the first processor is far smaller */
 
-/* The value of the first line "name : value"; empty where there is none. */
+/* The value of the first line "name : value"; empty if there is none. */
 static void cpuinfo_field(const char *cpuinfo, const char *name, char *value, size_t size)
 {
     size_t length = strlen(name);
@@ -49,7 +49,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* The name that the hypervisor gives itself; only asked where the processor says that there is one. */
+/* The name that the hypervisor reports; called only if the processor says that there is one. */
 static void ask_hypervisor(char *name, size_t size)
 {
 #if defined(__x86_64__)

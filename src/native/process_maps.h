@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 typedef void as_process_maps_take(void *context, struct as_perf_process *map); /* valid during the call */
-/* In the order of their addresses; code alone unless `data`. Nothing where there is no such process. */
+/* In the order of addresses; only code unless `data`. Does nothing if there is no such process. */
 void as_process_maps(pid_t pid, bool data, as_process_maps_take *take, void *context);
 
 #endif

@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* perf's numbering of the x86-64 registers (asm/perf_regs.h) for ours. */
+/* The numbers that perf gives the x86-64 registers (asm/perf_regs.h), by Assay's numbers. */
 enum { PERF_AX, PERF_BX, PERF_CX, PERF_DX, PERF_SI, PERF_DI, PERF_BP, PERF_SP, PERF_IP, PERF_FLAGS, PERF_R8 = 16 };
 static const uint8_t perf_number[16] = {PERF_AX,     PERF_CX,     PERF_DX,     PERF_BX,     PERF_SP,     PERF_BP,
                                         PERF_SI,     PERF_DI,     PERF_R8,     PERF_R8 + 1, PERF_R8 + 2, PERF_R8 + 3,
@@ -54,11 +54,11 @@ static bool fill(const struct as_insn *insn, const struct as_machine_state *stat
     return result->n > 0;
 }
 
-/* The way ahead: registers, where calls that were followed return to, and what the search ends with. */
+/* The path ahead: registers, return addresses of calls that were followed, and the result of the search. */
 struct way {
     struct as_x86_machine machine;
     const struct as_reconstruct_source *source;
-    uint64_t stack_start; /* of the copy */
+    uint64_t stack_start; /* address of the copy */
     uint64_t returns[AS_RECONSTRUCT_CALLS];
     unsigned depth;
 };
@@ -70,7 +70,7 @@ static struct as_reconstruction none(enum as_reconstruct_reason reason)
 
 enum { RSP = 4 };
 
-/* Where a return leads: to the call that was followed, or where the copy of the stack says. */
+/* The target of a return: after the call that was followed, or from the copy of the stack. */
 static bool return_address(struct way *way, uint64_t *next)
 {
     const struct as_machine_state *state = &way->machine.state;
@@ -85,7 +85,8 @@ static bool return_address(struct way *way, uint64_t *next)
     return true;
 }
 
-/* Tables of jumps, of virtual functions and of imported ones do not change while a program runs, or seldom. */
+/* Tables of jumps, of virtual functions and of imported functions rarely change while a program runs, so they are
+ * read. */
 static bool indirect_target(const struct way *way, const struct as_insn *insn, uint64_t *next)
 {
     const struct as_machine_state *state = &way->machine.state;
@@ -110,8 +111,8 @@ static bool enter_call(struct way *way, const struct as_insn *insn)
     return true;
 }
 
-/* Where control goes; false where that is not known: a branch on flags that are not, a jump to a loaded place, a return
- * to a caller that was not seen calling, the kernel. */
+/* Returns where control goes; false if that is not known: a branch on unknown flags, a jump to a loaded address, a
+ * return to a caller whose call was not seen, or the kernel. */
 static bool goes_on(struct way *way, const struct as_insn *insn, uint64_t *next)
 {
     uint64_t behind = insn->address + insn->length;
@@ -139,8 +140,8 @@ static bool goes_on(struct way *way, const struct as_insn *insn, uint64_t *next)
     }
 }
 
-/* Whether the way, or the address, would be known if all registers and flags were. Those of the interrupted
- * instruction itself are: seeing them again would not help. */
+/* Whether the path, or the address, would be known if all registers and flags were. At the interrupted instruction
+ * itself they are, so seeing them again would not help. */
 static bool would_tell(const struct as_insn *insn, bool address, unsigned distance)
 {
     struct as_machine_state all = {.known = 0xffff};
@@ -164,8 +165,8 @@ static void give_up(const struct as_insn *insn, enum as_reconstruct_reason reaso
     result->watch = would_tell(insn, reason == AS_RECONSTRUCT_ADDRESS, distance);
 }
 
-/* A string instruction that repeats accesses once a round: how many rounds are left. False: it does not repeat, or the
- * count or the direction is not known, or it may end earlier (scans and comparisons). */
+/* The remaining iterations of a repeated string instruction, each of which is one access. Returns false if it does not
+ * repeat, the count or the direction is unknown, or it may end earlier (scans and comparisons). */
 static bool rounds_of(const struct as_insn *insn, const struct way *way, uint64_t *rounds)
 {
     enum { RCX = 1, DIRECTION = 1 << 10 };
@@ -189,7 +190,7 @@ static void take(const struct as_insn *insn, const struct way *way, unsigned dis
     result->watch = false;
 }
 
-/* The access of a later round. */
+/* The access of a later iteration. */
 static void take_round(const struct as_insn *insn, const struct way *way, unsigned distance, unsigned skipped,
                        unsigned skip, struct as_reconstruction *result)
 {
@@ -268,7 +269,7 @@ void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, u
 
 const char *as_reconstruct_reason_text(enum as_reconstruct_reason reason)
 {
-    static const char *const texts[AS_RECONSTRUCT_REASONS] = {"found",           "no registers",    "no code",
-                                                              "behind a branch", "address unknown", "too far"};
+    static const char *const texts[AS_RECONSTRUCT_REASONS] = {"found",          "no registers",    "no code",
+                                                              "after a branch", "address unknown", "too far"};
     return reason < AS_RECONSTRUCT_REASONS ? texts[reason] : "?";
 }

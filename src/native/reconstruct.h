@@ -25,11 +25,11 @@ enum as_reconstructed { AS_RECONSTRUCT_EXACT, AS_RECONSTRUCT_NEXT, AS_RECONSTRUC
 
 enum as_reconstruct_reason {
     AS_RECONSTRUCT_FOUND,
-    AS_RECONSTRUCT_NO_REGISTERS, /* none were saved, or the thread was in the kernel */
-    AS_RECONSTRUCT_NO_CODE,      /* the bytes could not be read or are no instruction */
-    AS_RECONSTRUCT_BRANCH,       /* the way depends on what is not known */
-    AS_RECONSTRUCT_ADDRESS,      /* there is an access, its address is not known */
-    AS_RECONSTRUCT_FAR,          /* none within AS_RECONSTRUCT_LIMIT instructions */
+    AS_RECONSTRUCT_NO_REGISTERS, /* no registers were saved, or the thread was in the kernel */
+    AS_RECONSTRUCT_NO_CODE,      /* the bytes could not be read or are not an instruction */
+    AS_RECONSTRUCT_BRANCH,       /* the path depends on an unknown value */
+    AS_RECONSTRUCT_ADDRESS,      /* there is an access, but its address is unknown */
+    AS_RECONSTRUCT_FAR,          /* no access within AS_RECONSTRUCT_LIMIT instructions */
     AS_RECONSTRUCT_REASONS
 };
 enum { AS_RECONSTRUCT_LIMIT = 256, AS_RECONSTRUCT_CALLS = 16 };
@@ -37,30 +37,31 @@ enum { AS_RECONSTRUCT_LIMIT = 256, AS_RECONSTRUCT_CALLS = 16 };
 struct as_reconstruction {
     enum as_reconstructed how;
     enum as_reconstruct_reason reason;
-    uint64_t ip;       /* of the instruction that accesses; none: where the search ended, 0: unknown */
-    bool watch;        /* none: the registers at ip would tell */
-    unsigned left;     /* none: accesses still to pass from ip on */
+    uint64_t ip;       /* of the accessing instruction; for none: where the search ended, 0: unknown */
+    bool watch;        /* for none: the registers at ip would be enough */
+    unsigned left;     /* for none: accesses still to pass from ip on */
     unsigned distance; /* instructions from the interrupted one */
     unsigned skipped;  /* accesses passed, from the interrupted one on */
-    unsigned n;        /* accesses, 1 or 2 */
+    unsigned n;        /* number of accesses, 1 or 2 */
     struct {
         uint64_t address;
-        uint16_t size;  /* bytes; of one element for string instructions */
+        uint16_t size;  /* in bytes; of one element for string instructions */
         uint8_t access; /* AS_ACCESS_LOAD, AS_ACCESS_STORE or both */
     } accesses[AS_INSN_MAX_MEM];
 };
 
-/* The registers of a sample with PERF_SAMPLE_REGS_USER on x86-64. False where it has none, or interrupted the kernel.
+/* Reads the registers of a sample with PERF_SAMPLE_REGS_USER on x86-64. Returns false if it has none, or interrupted
+ * the kernel.
  */
 bool as_sample_registers(const struct as_perf_sample *sample, struct as_machine_state *state);
 
 void as_reconstruct(struct as_code *code, const struct as_perf_sample *sample, unsigned skip,
                     struct as_reconstruction *result);
 
-/* The same from a state of x86-64 and any source of bytes. */
+/* The same from an x86-64 state and any source of bytes. */
 typedef size_t as_reconstruct_read(void *context, uint64_t address, void *bytes, size_t size);
 struct as_reconstruct_source {
-    as_reconstruct_read *code, *memory; /* memory: of tables; NULL: none */
+    as_reconstruct_read *code, *memory; /* memory: reads tables; NULL: not available */
     void *context;
     const uint8_t *stack; /* a copy, from the stack pointer up */
     size_t stack_size;

@@ -1,4 +1,4 @@
-/* Reading the kernel's ring buffers. See ring.h. */
+/* Reads the kernel's ring buffers. See ring.h. */
 #include "native/ring.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@ static size_t power_of_two(size_t size)
     return power;
 }
 
-/* The kernel says EPERM beyond the locked memory that it allows, ENOMEM without memory. */
+/* Whether a smaller buffer may succeed: the kernel returns EPERM beyond the allowed locked memory, ENOMEM without
+ * memory. */
 static bool worth_less(void)
 {
     return errno == EPERM || errno == ENOMEM || errno == EAGAIN;

@@ -28,7 +28,7 @@ static struct as_native_session *session_new(const struct as_native_options *opt
     return NULL;
 }
 
-/* What a recording says of the processor: errata and codes go by it, and the ticks in trace data. */
+/* Describes the processor as recordings do: errata, codes and the ticks in trace data depend on it. */
 static void describe_processor(struct as_native_session *session)
 {
     char text[128];
@@ -84,7 +84,7 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
     bool ready = session && as_native_fork(session, argv, err) && as_native_open(session, session->pid, true, err) &&
                  as_native_make_reader(session, err);
     if (ready) {
-        session->began = as_clock_seconds(); /* the program may be done before we are told that it has begun */
+        session->began = as_clock_seconds(); /* the program may end before the session learns that it has begun */
         as_native_part_start(session);
     }
     ready = ready && as_native_let_go(session, argv[0], err);
@@ -112,7 +112,7 @@ struct as_native_session *as_native_attach(const struct as_native_options *optio
 
 /* ---- delivery ---- */
 
-/* How many threads have begun, and the processes that have not ended. */
+/* Counts threads that have begun, and keeps the processes that have not ended. */
 static void follow_threads(struct as_native_session *session, const uint8_t *record)
 {
     struct as_perf_header header = as_perf_header_of(record, false);
@@ -147,7 +147,7 @@ static void deliver_until(struct as_native_session *session, uint64_t until)
     }
 }
 
-/* Records without a time come first: there is nothing to wait for. */
+/* Records without a time come first, because nothing has to be waited for. */
 static void queue_records(struct as_native_session *session, const struct as_native_chunk *chunk)
 {
     struct as_perf_reader *reader = session->reader;
@@ -190,13 +190,14 @@ static void deliver_chunk(struct as_native_session *session, const struct as_nat
         deliver_until(session, as_perf_order_round(&session->reader->order));
 }
 
-/* What the kernel counted as lost for the events themselves. A LOST record is only written when there is room again, so
- * one is missing where the program ended before; on the other hand these counts leave inherited events out. */
+/* Returns the samples that the kernel counted as lost for the events themselves. A LOST record is only written when
+ * there is room again, so one is missing if the program ended before that. On the other hand, these counts exclude
+ * inherited events. */
 static uint64_t counted_lost(struct as_native_session *session)
 {
     uint64_t sum = 0, time = 0;
     for (size_t i = 0; i < session->fds.len; i++) {
-        uint64_t values[2] = {0, 0}; /* the count, the lost ones */
+        uint64_t values[2] = {0, 0}; /* the count, and the lost samples */
         const struct as_native_kind *kind = &session->kinds.data[session->fds.data[i].kind];
         if (session->fds.data[i].copy)
             continue;
@@ -207,12 +208,13 @@ static uint64_t counted_lost(struct as_native_session *session)
                     ? values[0]
                     : 0;
     }
-    session->info.counted = as_native_has_parts(session) ? 0 : (double)time * 1e-9; /* it is of the whole run */
+    /* The clock counts the whole run. */
+    session->info.counted = as_native_has_parts(session) ? 0 : (double)time * 1e-9;
     return sum;
 }
 
-/* The first event's clock has counted more than its samples stand for: what is missing ran in pieces shorter than a
- * period. In user mode alone that cannot be told, because kernel time is counted too. */
+/* Adds a note if the first event's clock has counted more than its samples stand for: the rest ran in pieces shorter
+ * than a period. In user mode alone this cannot be determined, because the clock counts kernel time too. */
 static void note_unsampled(struct as_native_session *session)
 {
     uint64_t sampled = 0;
@@ -223,8 +225,8 @@ static void note_unsampled(struct as_native_session *session)
     if (session->info.kernel && session->info.lost == 0 && counted - seconds > 0.2 * counted &&
         counted - seconds >= few)
         as_native_note(session,
-                       "%.0f %% of the time (%.2f s) was in threads too short to be sampled at this rate (root: "
-                       "--processors sees them)",
+                       "%.0f %% of the time (%.2f s) was in threads too short to be sampled at this rate (as root, "
+                       "--processors samples them)",
                        100 * (counted - seconds) / counted, counted - seconds);
 }
 
@@ -233,7 +235,7 @@ static void finish_info(struct as_native_session *session)
     struct as_perf_summary *summary = &session->reader->summary;
     session->info.samples = summary->samples;
     uint64_t recorded = summary->lost + summary->lost_samples, counted = counted_lost(session);
-    if (counted > recorded) { /* whoever asks the reader shall hear the same */
+    if (counted > recorded) { /* the reader reports the same number */
         summary->lost_samples += counted - recorded;
         session->reader->events.data[0]->lost += counted - recorded;
     }
@@ -242,8 +244,8 @@ static void finish_info(struct as_native_session *session)
     if (summary->throttled)
         as_native_note(
             session,
-            "the kernel stopped the sampling %lu times (kernel.perf_event_max_sample_rate): what ran until it "
-            "went on has no samples",
+            "the kernel stopped the sampling %lu times (kernel.perf_event_max_sample_rate): code that ran until it "
+            "resumed has no samples",
             (unsigned long)summary->throttled);
     as_map_remove(&session->processes, (uint64_t)session->pid);
     session->info.processes_left = session->processes.len;
@@ -251,7 +253,7 @@ static void finish_info(struct as_native_session *session)
     if (as_native_has_landmarks(session))
         session->info.measured = as_native_landmarks_measured(session);
     if (session->processes.len)
-        as_native_note(session, "%zu process%s that it started still run%s: not measured any further",
+        as_native_note(session, "%zu process%s that it started still run%s and will not be measured further",
                        session->processes.len, session->processes.len == 1 ? "" : "es",
                        session->processes.len == 1 ? "s" : "");
 }
@@ -294,11 +296,11 @@ void as_native_stop(struct as_native_session *session)
     int error = errno;
     session->stopping = true;
     ssize_t n = write(session->wake, &one, sizeof one);
-    (void)n; /* full: it is told already */
+    (void)n; /* full: a wake-up is pending already */
     errno = error;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const struct as_native_info *as_native_info(const struct as_native_session *session)
 {
@@ -346,7 +348,7 @@ void as_native_close(struct as_native_session *session)
     as_native_drain_join(session);
     as_native_landmarks_close(session);
     as_native_close_events(session);
-    close_fd(session->go); /* a program that was never let go ends by itself */
+    close_fd(session->go); /* a program that never got the go-ahead ends by itself */
     if (session->child && session->go >= 0)
         waitpid(session->pid, &session->wait_status, 0);
     close_fd(session->refusal);

@@ -7,21 +7,22 @@
 
 #include <string.h>
 
-/* Samples begin with IDENTIFIER, IP, TID. A FORK record comes from the thread that forks: the new one need not have
- * inherited what wrote it. */
+/* Samples begin with IDENTIFIER, IP, TID. A FORK record comes from the thread that forks; the new thread need not have
+ * inherited the event that wrote it. */
 enum { SAMPLE_ID = 8, SAMPLE_TID = 28, EXIT_TID = 16, FORK_TID = 20 };
 
-/* What a thread has on a processor of a kind of event. */
+/* The key of a thread's event of one kind on one processor. */
 static uint64_t key_of(uint32_t tid, const struct as_native_fd *event)
 {
     return (uint64_t)tid << 32 | (uint64_t)(event->cpu & 0xffffff) << 8 | (event->kind & 0xff);
 }
 
-/* A thread has this event. Where records were lost its number may be another thread's: nothing is said then. */
+/* Records that a thread has this event. If records were lost, the number may belong to another thread; then nothing is
+ * concluded. */
 static void hear(struct as_native_session *session, uint32_t tid, uint64_t number)
 {
     uint64_t *known = as_map_put(&session->heard, key_of(tid, &session->fds.data[number]));
-    if (*known == 0 || *known - 1 == number) { /* 0: nobody yet */
+    if (*known == 0 || *known - 1 == number) { /* 0: no event known yet */
         *known = number + 1;
         return;
     }

@@ -30,7 +30,7 @@ static struct as_native_chunk *new_chunk(size_t size)
     return chunk;
 }
 
-/* A unit whose buffer was full has been stopped by the kernel (PERF_AUX_FLAG_TRUNCATED); for one that runs this does
+/* The kernel stops a unit whose buffer was full (PERF_AUX_FLAG_TRUNCATED); this restarts it. For a running unit it does
  * nothing. */
 static void resume_unit(struct as_native_session *session, const struct as_native_ring *ring)
 {
@@ -41,7 +41,7 @@ static void resume_unit(struct as_native_session *session, const struct as_nativ
     }
 }
 
-/* False: there was none. */
+/* Returns false if there was none. */
 static bool take_aux(struct as_native_session *session, uint32_t number)
 {
     struct as_ring *ring = &session->rings.data[number].ring;
@@ -63,8 +63,8 @@ static bool take_aux(struct as_native_session *session, uint32_t number)
     return taken;
 }
 
-/* One pass over all buffers: what they hold at its beginning, in one chunk. AUX data first, so that it is there when
- * the record that speaks of it comes. */
+/* One pass over all buffers: takes their contents at its beginning, in one chunk. AUX data comes first, so that it is
+ * there before the record that refers to it. */
 static void take_all(struct as_native_session *session, bool goes_on)
 {
     size_t total = 0, at = 0;
@@ -93,7 +93,7 @@ static void wait_for_room(struct as_native_session *session)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Buffers, the program's end, and being told to stop. */
+/* The descriptors to poll: buffers, the program's end, and the request to stop. */
 static struct pollfd *polled(const struct as_native_session *session, nfds_t *n)
 {
     struct pollfd *fds = as_alloc_array(session->rings.len + 2, sizeof *fds);
@@ -105,7 +105,7 @@ static struct pollfd *polled(const struct as_native_session *session, nfds_t *n)
     return fds;
 }
 
-/* A buffer whose last event has ended is always ready; it must not be asked again or this would spin. */
+/* A buffer whose last event has ended is always ready; polling it again would spin. */
 static void forget_ended(struct pollfd *fds, size_t rings)
 {
     for (size_t i = 0; i < rings; i++)
@@ -113,7 +113,7 @@ static void forget_ended(struct pollfd *fds, size_t rings)
             fds[i].fd = -1;
 }
 
-/* The parts that are measured begin and end when this is noticed. */
+/* The measured parts begin and end when this thread notices it. */
 static int wait_ms(const struct as_native_session *session)
 {
     return session->options.wait_ms       ? (int)session->options.wait_ms
@@ -148,7 +148,7 @@ static void *drain(void *argument)
     }
     as_native_part_end(session);
     as_native_disable(session);
-    take_all(session, false); /* what was written while the pass before went on */
+    take_all(session, false); /* takes what was written during the preceding pass */
     as_queue_close(session->queue);
     free(fds);
     return NULL;
@@ -159,7 +159,7 @@ bool as_native_drain_start(struct as_native_session *session, struct as_error *e
     session->queue = as_queue_new(QUEUE_CHUNKS);
     int error = pthread_create(&session->drainer, NULL, drain, session);
     if (error)
-        return as_error_set(err, "no thread to read samples: %s", strerror(error));
+        return as_error_set(err, "cannot start a thread to read samples: %s", strerror(error));
     session->draining = true;
     return true;
 }

@@ -1,15 +1,15 @@
-/* Sampling whole processors: picks the program's records out of everybody's (as_native_options.processors).
+/* Sampling whole processors: selects the program's records from those of all processes (as_native_options.processors).
  *
- * The program is its process, the processes that it forks, and their descendants, as FORK records report in order of
- * time. A launched program is followed from its exec on, so that nothing of Assay is in the profile. A process number
- * can be reused, so it is forgotten when its process ends.
+ * The program consists of its process, the processes that it forks, and their descendants, as reported by FORK records
+ * in the order of time. A launched program is followed from its exec on, so that no part of Assay is in the profile. A
+ * process number can be reused, so it is dropped when its process ends.
  */
 #include "native/session_internal.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* Samples begin with IDENTIFIER, IP, then the process; other records that have one, with it. */
+/* Samples begin with IDENTIFIER, IP, then the process; other records that have a process begin with it. */
 enum { SAMPLE_PID = 24, RECORD_PID = 8, FORK_PARENT = 12, EXIT_TID = 16 };
 
 static uint32_t word_at(const uint8_t *record, size_t offset)
@@ -62,11 +62,11 @@ bool as_native_is_others(struct as_native_session *session, const uint8_t *recor
         return is_exit_of_others(session, record);
     case PERF_RECORD_COMM:
         if (header.misc & PERF_RECORD_MISC_COMM_EXEC && word_at(record, RECORD_PID) == (uint32_t)session->pid)
-            *as_map_put(&session->family, (uint64_t)session->pid) = 1; /* it has begun */
+            *as_map_put(&session->family, (uint64_t)session->pid) = 1; /* the program has begun */
         return !is_ours(session, word_at(record, RECORD_PID));
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
-        /* What the kernel maps for itself has no process. A program's own mappings come before its name does. */
+        /* The kernel's own mappings have no process. A program's mappings come before its name. */
         return word_at(record, RECORD_PID) != UINT32_MAX && !is_ours(session, word_at(record, RECORD_PID)) &&
                word_at(record, RECORD_PID) != (uint32_t)session->pid;
     default:

@@ -1,9 +1,9 @@
 /* Regions that start and stop at landmarks (functions, addresses, markers): an execution breakpoint at each place.
  *
- * Where a program's code is mapped is known after its exec. A launched program is therefore stopped there (ptrace)
- * until the breakpoints are open, and then let go: nothing traces it while it runs. Each execution of a landmark writes
- * a record into the buffers of the samples, so the delivery sees both in the order of time, and the state machine of
- * the regions (region/region_run.h) decides where measuring starts and stops.
+ * The addresses of a program's code are known only after its exec. A launched program is therefore stopped there
+ * (ptrace) until the breakpoints are open, and then released: nothing traces it while it runs. Each execution of a
+ * landmark writes a record into the buffers of the samples, so the delivery sees both in the order of time, and the
+ * state machine of the regions (region/region_run.h) decides where measuring starts and stops.
  *
  * Threads and forked processes inherit the breakpoints. Code that is mapped later, by dlopen or another exec, has none.
  */
@@ -40,7 +40,7 @@ bool as_native_has_landmarks(const struct as_native_session *session)
     return session->options.regions != NULL;
 }
 
-/* ---- where they are ---- */
+/* ---- finding landmarks ---- */
 
 static void add_site(struct as_native_session *session, uint64_t address, uint32_t landmark)
 {
@@ -63,7 +63,7 @@ struct scan {
     int memory; /* /proc/PID/mem */
 };
 
-/* Looks for markers in a mapping, piece by piece; pieces overlap by the longest marker. */
+/* Searches a mapping for markers, piece by piece; pieces overlap by the length of the longest marker. */
 static void scan_mapping(void *context, struct as_perf_process *map)
 {
     enum { LENGTH = NATIVE_ARCH == AS_ARCH_X86_64 ? 8 : 4, STEP = NATIVE_ARCH == AS_ARCH_X86_64 ? 1 : 2 };
@@ -116,7 +116,7 @@ static bool check_sites(const struct as_native_session *session, struct as_error
             continue;
         char *name = as_landmark_name(&regions->landmarks.data[i]);
         as_error_set(err,
-                     "%s is not in the program: on the machine a region starts and stops in code that is mapped when "
+                     "%s is not in the program: a native region starts and stops in code that is mapped when "
                      "the program starts",
                      name);
         free(name);
@@ -124,8 +124,8 @@ static bool check_sites(const struct as_native_session *session, struct as_error
     }
     if (session->sites.len > DEBUG_REGISTERS)
         return as_error_set(err,
-                            "the regions start and stop at %zu places, but the processor has %d debug registers: name "
-                            "fewer of them, or use --source=model",
+                            "the regions start and stop at %zu places, but the processor has %d debug registers: use "
+                            "fewer places, or --source=model",
                             session->sites.len, DEBUG_REGISTERS);
     return true;
 }
@@ -150,8 +150,9 @@ bool as_native_landmarks_find(struct as_native_session *session, struct as_error
 
 static bool refuse(const struct as_native_site *site, int error, struct as_error *err)
 {
-    return as_error_set(err, "no breakpoint at 0x%lx, where a region starts or stops: %s", (unsigned long)site->address,
-                        error == ENOSPC ? "the debug registers are taken (by a debugger, or another profiler)"
+    return as_error_set(err, "cannot set a breakpoint at 0x%lx, where a region starts or stops: %s",
+                        (unsigned long)site->address,
+                        error == ENOSPC ? "the debug registers are in use by another program (a debugger or a profiler)"
                                         : strerror(error));
 }
 
@@ -196,7 +197,7 @@ bool as_native_landmarks_open(struct as_native_session *session, pid_t tid, stru
     return true;
 }
 
-/* In the child: its exec stops it. */
+/* Called in the child: its exec will stop it. */
 bool as_native_landmarks_await(const struct as_native_session *session)
 {
     return !as_native_has_landmarks(session) || ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
@@ -216,9 +217,9 @@ bool as_native_landmarks_launch(struct as_native_session *session, struct as_err
 {
     bool stopped = wait_for_stop(session);
     bool ok = stopped ? as_native_landmarks_find(session, err) && as_native_landmarks_open(session, session->pid, err)
-                      : as_error_set(err, "the program ended before it began");
+                      : as_error_set(err, "the program ended before its first instruction");
     if (ok && ptrace(PTRACE_DETACH, session->pid, NULL, NULL) != 0)
-        ok = as_error_set(err, "cannot let the program go: %s", strerror(errno));
+        ok = as_error_set(err, "cannot resume the program: %s", strerror(errno));
     if (!ok && stopped) { /* it has not executed an instruction of its own */
         kill(session->pid, SIGKILL);
         waitpid(session->pid, &session->wait_status, 0);

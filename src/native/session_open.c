@@ -1,4 +1,4 @@
-/* Opens a session's events: which ones, on which processors, and what to do without where the machine or its settings
+/* Opens a session's events: decides which ones, on which processors, and what to give up if the machine or its settings
  * do not allow it. */
 #include "base/clock.h"
 #include "base/random.h"
@@ -27,13 +27,13 @@ enum {
     DEFAULT_STACK = 8192,
     MAX_CLOCKS = 8,
     NEWEST_PRECISE = 3,
-    IBS_STEP = 16,      /* IBS counts in sixteens */
-    SPE_STEP = 256,     /* SPE drops the eight lowest bits */
-    PERIOD_SAMPLES = 64 /* with the same period */
+    IBS_STEP = 16,      /* IBS counts in multiples of 16 */
+    SPE_STEP = 256,     /* SPE ignores the eight lowest bits */
+    PERIOD_SAMPLES = 64 /* samples per period */
 };
-/* SPE takes no rate. A period that gives about the rate, were so many operations done in a second. */
+/* SPE has no rate. Its period gives about the wanted rate if this many operations are executed per second. */
 static const double SPE_OPERATIONS = 2e9;
-static const double CLOCK_WIDTH = 0.015, COUNTER_WIDTH = 0.1; /* how far periods are varied, of their own length */
+static const double CLOCK_WIDTH = 0.015, COUNTER_WIDTH = 0.1; /* how far periods vary, as a fraction */
 
 void as_native_note(struct as_native_session *session, const char *format, ...)
 {
@@ -53,7 +53,7 @@ void as_native_note(struct as_native_session *session, const char *format, ...)
     }
 }
 
-/* perf_event_paranoid; LONG_MIN where there is none. */
+/* perf_event_paranoid; LONG_MIN if it does not exist. */
 static long paranoid_level(const struct as_native_session *session)
 {
     char text[32];
@@ -69,23 +69,22 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
     case EACCES:
     case EPERM:
         if (session->options.processors)
-            return as_error_set(err,
-                                "whole processors may be sampled by root alone, or with CAP_PERFMON (as root: sysctl "
-                                "kernel.perf_event_paranoid=0); the threads' own clocks need neither");
+            return as_error_set(err, "sampling whole processors needs root or CAP_PERFMON (as root: sysctl "
+                                     "kernel.perf_event_paranoid=0); clocks of the threads need neither");
         if (paranoid >= 3)
             return as_error_set(err,
-                                "perf_event_paranoid is %ld: nobody but root may measure (as root: sysctl "
+                                "perf_event_paranoid is %ld: only root may measure (as root: sysctl "
                                 "kernel.perf_event_paranoid=2)",
                                 paranoid);
         if (paranoid >= 2 && session->options.mode == AS_NATIVE_BOTH)
             return as_error_set(err,
-                                "perf_event_paranoid is %ld: no samples in kernel mode for you (measure user mode "
+                                "perf_event_paranoid is %ld: no permission to sample kernel mode (measure user mode "
                                 "alone, or as root: sysctl kernel.perf_event_paranoid=1)",
                                 paranoid);
-        if (session->child) /* nobody else's, so it is no question of whose process it is */
+        if (session->child) /* the process is our child, so its owner is not the reason */
             return as_error_set(err,
                                 "perf_event_open is forbidden here (%s): a container's seccomp filter has to allow it; "
-                                "--source=model needs none of it",
+                                "--source=model does not need it",
                                 event->name);
         return as_error_set(err,
                             "no permission to measure process %d with %s (another user's, or refused by the "
@@ -96,24 +95,25 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
         return as_error_set(err, "%s: out of file descriptors after %zu events (raise ulimit -n)", event->name,
                             session->fds.len);
     case EBUSY:
-        return as_error_set(err, "%s: the counters are taken by somebody else (perf, the kernel's NMI watchdog)",
+        return as_error_set(err, "%s: the counters are in use by another program (perf, the kernel's NMI watchdog)",
                             event->name);
     case ENOSPC:
         if (event->unit != AS_NATIVE_UNIT_WATCHPOINT)
             return as_error_set(err, "%s: there is no counter left for it", event->name);
-        return as_error_set(err, "%s: the debug registers are taken (by a debugger, or another profiler)", event->name);
+        return as_error_set(err, "%s: the debug registers are in use by another program (a debugger or a profiler)",
+                            event->name);
     case ESRCH:
         return as_error_set(err, "there is no process %d", session->pid);
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
         return as_error_set(err, "%s cannot be sampled on this machine: %s", event->name,
-                            error == EOPNOTSUPP ? "the event or what is wanted with it is not supported"
+                            error == EOPNOTSUPP ? "the event or one of its options is not supported"
                                                 : "it has no such PMU (see assay doctor)");
     case EINVAL:
-        return as_error_set(err, "%s: the kernel refuses this event with what is wanted of it", event->name);
+        return as_error_set(err, "%s: the kernel refuses this event with these options", event->name);
     case ENOSYS:
-        return as_error_set(err, "the kernel has no perf events, or a container hides them; --source=model needs none");
+        return as_error_set(err, "the kernel has no perf events, or a container hides them; use --source=model");
     default:
         return as_error_set(err, "%s cannot be opened: %s", event->name, strerror(error));
     }
@@ -131,7 +131,7 @@ static void set_fields(struct as_native_session *session, struct as_native_kind 
         attr->sample_type |= PERF_SAMPLE_RAW;
     if (kind->unit == AS_NATIVE_UNIT_SPE) {
         attr->sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
-        attr->context_switch = 1; /* its records may not say whose they are */
+        attr->context_switch = 1; /* its records may not contain the thread */
     }
     if (attr->sample_type & PERF_SAMPLE_REGS_USER)
         attr->sample_regs_user = 0xff0fff; /* x86-64: all but ds, es, fs, gs */
@@ -183,7 +183,7 @@ static uint64_t prime_period(int unit, uint64_t period)
     return period < AS_NATIVE_LEAST_RANDOM ? period : as_prime_near(period);
 }
 
-/* The kernel takes the least for less without saying so. */
+/* The kernel silently raises a smaller period to this minimum. */
 static uint64_t spe_least(const struct as_native_session *session, const struct as_native_event *event)
 {
     char path[128], text[32];
@@ -214,7 +214,7 @@ static void add_kind(struct as_native_session *session, uint32_t index, uint64_t
     }
     set_common(session, kind, event);
     set_fields(session, kind);
-    /* Asked for periods, the kernel takes each software event and each hit of a watchpoint as a sample of 1. */
+    /* With periods, the kernel records each software event and each hit of a watchpoint as a sample of 1. */
     bool counted = kind->attr.type == PERF_TYPE_SOFTWARE || kind->attr.type == PERF_TYPE_BREAKPOINT;
     if (period && counted && event->unit != AS_NATIVE_UNIT_CLOCK)
         kind->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
@@ -236,8 +236,7 @@ bool as_native_make_kinds(struct as_native_session *session, struct as_error *er
         const struct as_native_event *event = &session->events.data[i];
         uint64_t periods[MAX_CLOCKS];
         if (event->unit == AS_NATIVE_UNIT_SPE && as_native_has_parts(session))
-            return as_error_set(err, "%s: SPE has a clock of its own, by which parts of a run cannot be told apart",
-                                event->name);
+            return as_error_set(err, "%s: SPE has its own clock, so parts of a run cannot be measured", event->name);
         if (event->unit != AS_NATIVE_UNIT_CLOCK) {
             add_kind(session, i,
                      event->unit == AS_NATIVE_UNIT_WATCHPOINT && !options->period ? 1 : counter_period(session, event));
@@ -262,8 +261,8 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
     return fd >= 0 ? fd : -errno;
 }
 
-/* The first time: as soon as something is refused, less is tried: precision from 3 down to what was asked for, then
- * without kernel mode. What works stays in the kind. */
+/* The first time, if something is refused, less is tried: a precise level from 3 down to the requested one, then
+ * without kernel mode. What works is kept in the kind. */
 static int open_level(struct as_native_session *session, struct as_native_kind *kind, pid_t tid, int cpu)
 {
     const struct as_native_event *event = &session->events.data[kind->event];
@@ -289,7 +288,7 @@ static int open_level(struct as_native_session *session, struct as_native_kind *
     return error;
 }
 
-/* The count of lost samples came with Linux 6.0; it can be done without. */
+/* The count of lost samples came with Linux 6.0; it is optional. */
 static int open_first(struct as_native_session *session, struct as_native_kind *kind, pid_t tid, int cpu)
 {
     int fd = open_level(session, kind, tid, cpu);
@@ -318,8 +317,8 @@ static struct as_native_ring *ring_of(struct as_native_session *session, int cpu
     return NULL;
 }
 
-/* All buffers have the same size, so that the last processor gets as much as the first: where one does not fit into the
- * locked memory that is allowed, as_native_open begins again with smaller ones. */
+/* All buffers have the same size, so that the last processor gets as much as the first: if one does not fit into the
+ * allowed locked memory, as_native_open starts again with smaller ones. */
 static bool make_ring(struct as_native_session *session, int fd, int cpu, const struct as_native_kind *kind,
                       struct as_error *err)
 {
@@ -332,7 +331,8 @@ static bool make_ring(struct as_native_session *session, int fd, int cpu, const 
     if (mapped && kind->unit == AS_NATIVE_UNIT_SPE)
         mapped = as_ring_map_aux(&ring->ring, aux, LEAST_RING);
     if (!mapped)
-        return as_error_set(err, "no buffer for samples: %s (sysctl kernel.perf_event_mlock_kb, ulimit -l)",
+        return as_error_set(err,
+                            "cannot allocate a buffer for samples: %s (sysctl kernel.perf_event_mlock_kb, ulimit -l)",
                             errno == EPERM ? "the limit of locked memory is reached" : strerror(errno));
     session->info.ring_bytes = ring->ring.size;
     return true;
@@ -347,11 +347,11 @@ static bool add_fd(struct as_native_session *session, struct as_native_fd opened
     if (!ring)
         return make_ring(session, fd, cpu, kind, err);
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->ring.fd) != 0)
-        return as_error_set(err, "events cannot share a buffer: %s", strerror(errno));
+        return as_error_set(err, "cannot let events share a buffer: %s", strerror(errno));
     return true;
 }
 
-/* Descriptors are the recorder's alone: the program was forked with the old limit. */
+/* The limit of descriptors is raised for the recorder alone: the program was forked with the old one. */
 static bool raise_limit(void)
 {
     struct rlimit limit;
@@ -385,7 +385,7 @@ static bool open_kind(struct as_native_session *session, uint32_t number, pid_t 
             continue;
         int fd = open_one(session, number, tid, cpu);
         if (fd == -ENODEV && kind->attr.type == PERF_TYPE_SOFTWARE)
-            continue; /* that processor is off */
+            continue; /* that processor is offline */
         session->refused = fd < 0 ? -fd : 0;
         if (fd < 0)
             return as_native_open_error(session, event, -fd, err);
@@ -410,7 +410,7 @@ static bool open_all(struct as_native_session *session, pid_t tid, bool at_exec,
 
 bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, struct as_error *err)
 {
-    if (session->options.processors) { /* everybody's, from now on */
+    if (session->options.processors) { /* events of all processes, starting now */
         tid = -1;
         at_exec = false;
     }
@@ -431,11 +431,12 @@ bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, 
     return opened;
 }
 
-/* Whether a counter has had its samples with the period that it has: by its count, threads that inherited it included.
+/* Whether a counter has had enough samples with its current period, judged by its count, including threads that
+ * inherited it.
  */
 static bool counted_enough(struct as_native_fd *event, uint64_t period)
 {
-    uint64_t values[2] = {0, 0}; /* the count, the lost ones */
+    uint64_t values[2] = {0, 0}; /* the count, and the lost samples */
     if (read(event->fd, values, sizeof values) < (ssize_t)sizeof values[0] ||
         values[0] - event->count < PERIOD_SAMPLES * period)
         return false;
@@ -451,8 +452,8 @@ static void change_period(struct as_native_session *session, int fd, const struc
     ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
-/* The kernel forgets how far the period was when it is changed, half of one on average: 64 samples make that little. A
- * counter's samples carry their periods as weights, so that these may differ more. */
+/* When the period is changed, the kernel forgets its progress in the current one, half a period on average; 64 samples
+ * make that error small. A counter's samples carry their periods as weights, so its periods may vary more. */
 void as_native_jitter(struct as_native_session *session)
 {
     const struct as_native_options *options = &session->options;

@@ -1,9 +1,10 @@
-/* The parts of a run that are measured: what follows the delay, what lies between one switch and the next, or between
- * landmarks (session_landmark.c).
+/* The measured parts of a run: everything after the delay, or between switches, or between landmarks
+ * (session_landmark.c).
  *
- * The drainer notices that the measuring shall start or stop, and takes the time then: whatever the buffers held before
- * is older, so the border is in the queue before any sample that lies behind it. The delivery keeps the borders and drops
- * samples by their times, which are of the clock that the borders are of (use_clockid). */
+ * The drainer notices that measuring starts or stops, and takes the time at that moment. Everything that the buffers
+ * held before is older, so the border enters the queue before any sample after it. The delivery keeps the borders and
+ * drops samples by their times, which are of the same clock (use_clockid).
+ */
 #include "base/clock.h"
 #include "native/session_internal.h"
 

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child, between fork and exec: only calls that are safe there. It dies with nobody when the recorder is gone
- * before it said go. */
+/* Runs in the child between fork and exec: only async-signal-safe calls. If the recorder is gone before it gave the
+ * go-ahead, the child exits. */
 static void wait_and_exec(const struct as_native_session *session, int go, int refusal, char *const argv[])
 {
     const struct as_native_options *options = &session->options;
@@ -49,7 +49,8 @@ static void open_pid_fd(struct as_native_session *session)
 bool as_native_fork(struct as_native_session *session, char *const argv[], struct as_error *err)
 {
     int go[2], refusal[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0) /* no SIGPIPE when the other end is gone */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) !=
+        0) /* a socket pair, because it raises no SIGPIPE if the other end is closed */
         return as_error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
     if (pipe2(refusal, O_CLOEXEC) != 0) {
         close(go[0]);
@@ -79,7 +80,7 @@ bool as_native_let_go(struct as_native_session *session, const char *name, struc
     int error = 0;
     ssize_t n;
     if (send(session->go, "", 1, MSG_NOSIGNAL) != 1)
-        return as_error_set(err, "%s ended before it began", name);
+        return as_error_set(err, "%s ended before its first instruction", name);
     close(session->go);
     session->go = -1;
     do
@@ -106,13 +107,14 @@ bool as_native_target_ended(struct as_native_session *session)
 
 /* ---- attaching ----
  *
- * Threads may start and end meanwhile. One that an opened thread starts inherits its events, unless it was being
- * started while these were opened; which of the two it was cannot be known, its FORK record comes in both cases. So
- * every thread that is listed and not known is opened, and where it turns out in the samples that it had inherited
- * events as well, those that were opened for it are left out (as_native_is_double). It is over when two listings in a
- * row had none but threads with a FORK record. */
+ * Threads may start and end meanwhile. A thread started by one whose events are open inherits them, unless it was being
+ * started while they were opened. Which of the two applies cannot be known, because its FORK record comes in both
+ * cases. So events are opened for every listed thread that is not known. If the samples later show that it had
+ * inherited events as well, those that were opened for it are left out (as_native_is_double). Attaching is complete
+ * when two consecutive listings contain only threads with a FORK record.
+ */
 
-/* Whether there is a FORK record of this thread. They are left in the buffers for the drainer. */
+/* Whether there is a FORK record of this thread. The records are left in the buffers for the drainer. */
 static bool is_announced(const struct as_native_session *session, uint32_t tid)
 {
     for (size_t i = 0; i < session->rings.len; i++) {
@@ -133,7 +135,8 @@ static bool is_announced(const struct as_native_session *session, uint32_t tid)
     return false;
 }
 
-/* One that ends meanwhile is none; one that may have inherited its events can do without. False: it failed. */
+/* A thread that has ended meanwhile is skipped; one that may have inherited its events can do without. Returns false on
+ * failure. */
 static bool attach_thread(struct as_native_session *session, uint32_t tid, bool announced, struct as_error *err)
 {
     *as_map_put(&session->attached, tid) = 1;
@@ -145,8 +148,8 @@ static bool attach_thread(struct as_native_session *session, uint32_t tid, bool 
     return announced || session->refused == ESRCH;
 }
 
-/* Opens the events of threads that are not known yet; returns how many of them nobody had announced, -1 where that
- * failed. A listing ends early where a thread ends under it, so those that it lacks count too. */
+/* Opens the events of threads that are not known yet; returns how many of them had no FORK record, -1 on failure. A
+ * listing ends early if a thread ends during it, so threads that it lacks count, too. */
 static int attach_new(struct as_native_session *session, struct as_error *err)
 {
     char path[64];
@@ -158,10 +161,10 @@ static int attach_new(struct as_native_session *session, struct as_error *err)
         as_native_open_error(session, session->events.data, errno == EACCES ? EPERM : ESRCH, err);
         return -1;
     }
-    fstat(dirfd(directory), &before); /* a link for each thread, and two */
+    fstat(dirfd(directory), &before); /* the link count is the number of threads plus 2 */
     for (struct dirent *entry; found >= 0 && (entry = readdir(directory));) {
         uint32_t tid = isdigit((unsigned char)entry->d_name[0]) ? (uint32_t)strtoul(entry->d_name, NULL, 10) : 0;
-        listed++; /* . and .. too */
+        listed++; /* includes . and .. */
         if (!tid || as_map_get(&session->attached, tid))
             continue;
         bool announced = is_announced(session, tid);
@@ -171,7 +174,7 @@ static int attach_new(struct as_native_session *session, struct as_error *err)
     return found == 0 && listed < (int)before.st_nlink ? 1 : found;
 }
 
-/* Whatever threads it has: their number is all that has to be known. */
+/* With clocks of the processors, only the process number is needed, not its threads. */
 static bool attach_processors(struct as_native_session *session, struct as_error *err)
 {
     char path[64];
@@ -200,7 +203,7 @@ bool as_native_attach_threads(struct as_native_session *session, struct as_error
     if (found >= 0 && !any)
         as_native_open_error(session, session->events.data, ESRCH, err);
     if (any && calm < CALM)
-        as_native_note(session, "threads start faster than they can be attached to: some may be missing");
+        as_native_note(session, "the process starts threads faster than they can be attached to: some may be missing");
     return any;
 }
 
@@ -230,8 +233,7 @@ static void tell_name(struct as_native_session *session, uint32_t tid)
         fclose(file);
 }
 
-/* What the process had mapped before we came, and the names of its threads; the kernel tells only of what comes later.
- */
+/* Reports the existing mappings of the process and the names of its threads; the kernel reports only later changes. */
 void as_native_tell_maps(struct as_native_session *session)
 {
     char path[64];

@@ -1,5 +1,5 @@
-/* Unwinds copies of stacks with libdw. See stack_walk.h. There is one Dwfl for each process, with the modules that it
- * has mapped; the sample that its callbacks read changes from call to call. */
+/* Unwinds copies of stacks with libdw. See stack_walk.h. There is one Dwfl for each process, with its mapped modules;
+ * the sample that the callbacks read changes from call to call. */
 #include "native/stack_walk.h"
 
 #include "base/map.h"
@@ -14,10 +14,10 @@
 
 enum { DWARF_REGISTERS = 17, SP = 7, PERF_SP = 7, PERF_IP = 8 };
 
-/* A recording may name more than any program has: of a process, and of all at a time. */
+/* Limits for a process and for all together: a recording may name more than any program has. */
 enum { MAX_MODULES = 1 << 14, MAX_ALL_MODULES = 1 << 20 };
 
-/* What is further away from the stack pointer is no stack. */
+/* An address further from the stack pointer is not on the stack. */
 #define MOST_STACK (UINT64_C(1) << 28)
 
 struct module {
@@ -27,7 +27,7 @@ struct module {
 
 struct process {
     AS_VEC(struct module) modules;
-    size_t reported; /* of them, libdw knows */
+    size_t reported; /* how many of them libdw knows */
     Dwfl *dwfl;
     bool attached, hopeless;
     struct as_stack_walker *walker;
@@ -38,13 +38,13 @@ struct as_stack_walker {
     struct as_map processes; /* pid → struct process * */
     size_t modules;          /* of all of them */
     struct as_strings *paths;
-    /* The sample at hand: */
+    /* The current sample: */
     const struct as_perf_sample *sample;
     uint64_t registers[DWARF_REGISTERS];
     uint64_t *frames;
     size_t n, max;
     bool more;   /* there was another frame */
-    bool beyond; /* since the last frame, a word above the copy was asked for */
+    bool beyond; /* since the last frame, a word beyond the copy was read */
 };
 
 struct as_stack_walker *as_stack_walker_new(const struct as_stack_walker_options *options)
@@ -77,7 +77,7 @@ void as_stack_walker_free(struct as_stack_walker *walker)
     free(walker);
 }
 
-/* ---- what is mapped ---- */
+/* ---- mappings ---- */
 
 static struct process *process_of(struct as_stack_walker *walker, uint32_t pid, bool make)
 {
@@ -109,7 +109,7 @@ static void copy_process(struct as_stack_walker *walker, uint32_t from, uint32_t
     walker->modules += parent->modules.len;
 }
 
-/* What is mapped over something else replaces it; libdw must begin anew then. */
+/* A mapping replaces what it overlaps; libdw must then start again. */
 static void add_module(struct process *process, const struct module *module)
 {
     if (process->modules.len >= MAX_MODULES || process->walker->modules >= MAX_ALL_MODULES)
@@ -149,7 +149,7 @@ bool as_stack_walker_process(void *context, const struct as_perf_process *event,
 
 /* ---- libdw ---- */
 
-/* Unwind tables are in the mapped file itself; nobody is asked for debug files, here or elsewhere. */
+/* Unwind tables are in the mapped file itself, so no debug files are searched. */
 static int no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
                          const char *link, GElf_Word crc, char **found)
 {
@@ -160,7 +160,7 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
                                          .find_debuginfo = no_debug_file,
                                          .section_address = dwfl_offline_section_address};
 
-/* Run-time address minus the file's own, by the segment that holds the mapped offset. */
+/* Run-time address minus the file's own, from the segment that contains the mapped offset. */
 static bool bias_of(int fd, const struct module *module, uint64_t *bias)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -191,7 +191,7 @@ static void report(struct process *process, const struct module *module, uint32_
     if (fd < 0)
         return;
     if (!bias_of(fd, module, &bias) || !dwfl_report_elf(process->dwfl, module->path, module->path, fd, bias, false))
-        close(fd); /* else it is libdw's */
+        close(fd); /* otherwise libdw owns it */
 }
 
 static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
@@ -232,7 +232,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {.next_thread = next_threa
                                                        .memory_read = read_word,
                                                        .set_initial_registers = set_registers};
 
-/* Brings libdw up to date with what is mapped. */
+/* Updates libdw with the current mappings. */
 static bool ready(struct process *process, pid_t pid)
 {
     if (process->hopeless)
@@ -247,7 +247,7 @@ static bool ready(struct process *process, pid_t pid)
     }
     if (!process->attached)
         process->attached = dwfl_attach_state(process->dwfl, NULL, pid, &thread_callbacks, process->walker);
-    process->hopeless = !process->attached; /* until something else is mapped */
+    process->hopeless = !process->attached; /* until the mappings change */
     return process->attached;
 }
 
@@ -298,7 +298,7 @@ size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf
     return walker->n;
 }
 
-/* A copy that is not full ends where the stack ends. */
+/* A copy that is not full ends at the end of the stack. */
 enum as_walk_end as_stack_walker_end(const struct as_stack_walker *walker)
 {
     if (walker->more)

@@ -9,31 +9,31 @@
 
 #include "perfdata/perfdata.h"
 
-enum { AS_WALK_MAX = 1024 }; /* 8 KiB of stack hold no more */
+enum { AS_WALK_MAX = 1024 }; /* 8 KiB of stack contain no more */
 
 struct as_stack_walker;
 
 struct as_stack_walker_options {
-    /* Whether the file that is mapped at this address, in this process, is here as it was then. NULL: they all are. */
+    /* Whether the file that is mapped at this address of this process is still the same. NULL: all are. */
     bool (*usable)(void *context, uint32_t pid, uint64_t address);
     void *context;
 };
 
 struct as_stack_walker *as_stack_walker_new(const struct as_stack_walker_options *options); /* NULL: defaults */
 void as_stack_walker_free(struct as_stack_walker *walker);
-/* Has the form of a sink's function, with the walker as context; never fails. */
+/* Has the signature of a sink's function, with the walker as context; never fails. */
 bool as_stack_walker_process(void *walker, const struct as_perf_process *process, struct as_error *err);
 
-/* Writes at most `max` addresses, innermost first: the interrupted one, then return addresses. 0: the sample has no
- * registers or no stack. */
+/* Writes at most `max` addresses, innermost first: the interrupted one, then return addresses. Returns 0 if the sample
+ * has no registers or no stack. */
 size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf_sample *sample, uint64_t *frames,
                             size_t max);
 
-/* Why the last chain has no further caller. */
+/* Why the last chain ends. */
 enum as_walk_end {
-    AS_WALK_ENDED,      /* there is none, or nobody knows where */
-    AS_WALK_AT_MAX,     /* there is one, but `max` were found */
-    AS_WALK_BEYOND_COPY /* it is further up than the copy of the stack, which is full, goes */
+    AS_WALK_ENDED,      /* there are no more callers, or they cannot be found */
+    AS_WALK_AT_MAX,     /* there are more, but `max` were found */
+    AS_WALK_BEYOND_COPY /* the next caller is beyond the copy of the stack, which is full */
 };
 enum as_walk_end as_stack_walker_end(const struct as_stack_walker *walker);
 

@@ -16,7 +16,7 @@ static uint64_t mask_of(unsigned bits)
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-/* Only whole registers from bit 0 on: ah … bh are left out. */
+/* Only registers that start at bit 0: ah … bh are not supported. */
 static uint8_t register_of(const ZydisDecodedOperand *operand)
 {
     ZydisRegister reg = operand->reg.value;
@@ -46,7 +46,7 @@ static bool read_operand(const struct as_x86_machine *machine, const ZydisDecode
     return true;
 }
 
-/* 32 bits clear the upper half, 8 and 16 leave the rest. */
+/* A 32-bit write clears the upper half; 8 and 16 bits leave the rest. */
 static void write_operand(struct as_x86_machine *machine, const ZydisDecodedOperand *operand, uint64_t value)
 {
     uint8_t reg = register_of(operand);
@@ -137,10 +137,10 @@ static uint64_t logic(struct as_x86_machine *machine, uint64_t result, unsigned 
     return result;
 }
 
-/* A shift by a constant; carry and overflow are left unknown. */
+/* A shift by a constant; carry and overflow become unknown. */
 static uint64_t shift(struct as_x86_machine *machine, ZydisMnemonic how, uint64_t a, uint64_t count, unsigned bits)
 {
-    unsigned by = (unsigned)(count & (bits == 64 ? 63 : 31)); /* of 16 bits, up to 31 too */
+    unsigned by = (unsigned)(count & (bits == 64 ? 63 : 31)); /* of 16 bits, up to 31, too */
     uint64_t mask = mask_of(bits);
     int64_t extended = (int64_t)(a << (64 - bits)) >> (64 - bits);
     if (!by)
@@ -276,7 +276,7 @@ static void forget_written(struct as_x86_machine *machine, const struct as_insn 
             machine->known_flags = 0;
 }
 
-/* The instruction's operands as values, where they are needed and known. */
+/* Reads the values of the instruction's operands; false if a needed one is unknown. */
 static bool read_inputs(const struct as_x86_machine *before, const struct as_x86 *x86, uint64_t *a, uint64_t *b)
 {
     bool one = x86->insn.operand_count_visible == 1;
@@ -293,7 +293,8 @@ static void take_flags(struct as_x86_machine *machine, const struct as_x86_machi
     machine->known_flags = computed->known_flags & (shifts ? ZF | SF | PF : ALL);
 }
 
-/* What push, pop, call and return do to the stack pointer; `ret n` and operand-size prefixes are left out. */
+/* The effect of push, pop, call and return on the stack pointer; `ret n` and operand-size prefixes are not
+ * supported. */
 static void step_stack(struct as_x86_machine *machine, const struct as_insn *insn, const struct as_x86_machine *before)
 {
     uint64_t change;
@@ -336,7 +337,7 @@ void as_x86_machine_step(struct as_x86_machine *machine, const struct as_insn *i
     uint8_t reg = register_of(&x86.operands[0]);
     if (compares || reg == AS_REG_NONE)
         return;
-    machine->state.known |= before.state.known & 1u << reg; /* what a narrow write keeps */
+    machine->state.known |= before.state.known & 1u << reg; /* the bits that a narrow write keeps */
     write_operand(machine, &x86.operands[0], result);
 }
 

@@ -7,14 +7,14 @@
 #include "watch/operand.h"
 
 struct as_x86_machine {
-    struct as_machine_state state; /* value, known and flags are carried along */
+    struct as_machine_state state; /* value, known and flags are updated */
     uint64_t known_flags;          /* of state.flags */
 };
 
 void as_x86_machine_start(struct as_x86_machine *machine, const struct as_machine_state *state, bool flags);
 void as_x86_machine_step(struct as_x86_machine *machine, const struct as_insn *insn);
 
-/* Whether a conditional branch is taken: 1, 0, or -1 where the flags are not known. */
+/* Whether a conditional branch is taken: 1, 0, or -1 if the flags are unknown. */
 int as_x86_machine_branch(const struct as_x86_machine *machine, const struct as_insn *insn);
 
 #endif

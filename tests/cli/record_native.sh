@@ -301,7 +301,7 @@ if "$deny" EPERM true 2>/dev/null; then
     done
     check_fails 125 'no perf events, or a container hides them' "one that hides them" "$deny" ENOSYS "$ASSAY" record --source=timer -o denied.db -- touch denied
     check_fails 125 'page-faults: out of file descriptors after 0' "no descriptor" "$deny" EMFILE "$ASSAY" record --source=pmu --event page-faults -o denied.db -- touch denied
-    check_fails 125 'counters are taken' "a counter that is taken" "$deny" EBUSY "$ASSAY" record --source=pmu --event page-faults -o denied.db -- touch denied
+    check_fails 125 'counters are in use' "a counter that is taken" "$deny" EBUSY "$ASSAY" record --source=pmu --event page-faults -o denied.db -- touch denied
     check "… nothing ran, nothing was written" test ! -e denied -a ! -e denied.db
     "$victim" shares 1000000 &
     pid=$!
@@ -313,7 +313,7 @@ if "$deny" EPERM true 2>/dev/null; then
     printf '3\n' >three
     paranoid3() { unshare -m sh -c 'mount --bind three /proc/sys/kernel/perf_event_paranoid && exec "$@"' sh "$@"; }
     if paranoid3 true 2>/dev/null; then # a stock kernel takes 3 as 2, Debian's refuses: what it would say
-        check_fails 125 'perf_event_paranoid is 3: nobody but root may measure' "perf_event_paranoid 3" paranoid3 "$deny" EACCES "$ASSAY" record --source=timer -o denied3.db -- true
+        check_fails 125 'perf_event_paranoid is 3: only root may measure' "perf_event_paranoid 3" paranoid3 "$deny" EACCES "$ASSAY" record --source=timer -o denied3.db -- true
     else
         skip "perf_event_paranoid 3" "no mount namespace here"
     fi
@@ -326,7 +326,7 @@ check_fails 125 '(out of file descriptors|Too many open files|cannot start)' "fe
 # shellcheck disable=SC2120
 watched() { record --source=pmu --event mem:0x1000 --event mem:0x1008 --event mem:0x1010 --event mem:0x1018 "$@" -o watched.db -- true; }
 if watched 2>/dev/null; then # four
-    check_fails 125 'the debug registers are taken' "a fifth watchpoint" watched --event mem:0x1020
+    check_fails 125 'the debug registers are in use' "a fifth watchpoint" watched --event mem:0x1020
 else
     skip "a fifth watchpoint" "there are no four debug registers"
 fi

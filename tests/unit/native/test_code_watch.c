@@ -234,7 +234,7 @@ static void taken_debug_registers_are_said(void **state)
     struct as_code_watch *watch = as_code_watch_new(NULL);
     assert_false(arm(watch, pid, (uintptr_t)often, 1));
     assert_int_equal(as_code_watch_counts(watch)->refused, 1);
-    assert_non_null(strstr(as_code_watch_counts(watch)->note, "debug registers are taken"));
+    assert_non_null(strstr(as_code_watch_counts(watch)->note, "debug registers are in use"));
     for (int i = 0; i < 4; i++)
         close(fds[i]);
     assert_true(arm(watch, pid, (uintptr_t)often, 1)); /* it goes on */

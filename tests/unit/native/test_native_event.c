@@ -291,9 +291,9 @@ static void refusals_are_explained(void **state)
         const char *level, *text;
         enum as_native_mode mode;
     } table[] = {
-        {EACCES, "3\n", "perf_event_paranoid is 3: nobody but root", AS_NATIVE_ALLOWED},
-        {EPERM, "4\n", "perf_event_paranoid is 4: nobody but root", AS_NATIVE_USER},
-        {EACCES, "2\n", "no samples in kernel mode", AS_NATIVE_BOTH},
+        {EACCES, "3\n", "perf_event_paranoid is 3: only root", AS_NATIVE_ALLOWED},
+        {EPERM, "4\n", "perf_event_paranoid is 4: only root", AS_NATIVE_USER},
+        {EACCES, "2\n", "no permission to sample kernel mode", AS_NATIVE_BOTH},
         {EACCES, "2\n", "no permission to measure process 7", AS_NATIVE_USER},
         {EMFILE, "2\n", "out of file descriptors", AS_NATIVE_USER},
         {ENOSPC, "2\n", "no counter left", AS_NATIVE_USER},
