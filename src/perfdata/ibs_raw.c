@@ -32,7 +32,7 @@ static uint64_t load_le(const uint8_t *bytes, unsigned count)
     return value;
 }
 
-/* Register `index` behind the capabilities; 0 where the sample ends before it. */
+/* Register `index` after the capabilities; 0 if the sample ends before it. */
 static uint64_t reg(const uint8_t *raw, size_t size, unsigned index)
 {
     size_t at = 4 + 8 * (size_t)index;
@@ -53,7 +53,7 @@ static bool has_errata(struct as_ibs_cpu cpu)
     return cpu.family == 0x19 && cpu.model < 0x10;
 }
 
-/* Processors of family 19h before Zen 4 have no state there (Linux arch/x86/events/amd/ibs.c). */
+/* Processors of family 19h before Zen 4 do not record the state (Linux arch/x86/events/amd/ibs.c). */
 static bool tells_state(struct as_ibs_cpu cpu)
 {
     return cpu.family > 0 && !(cpu.family == 0x19 && (cpu.model < 0x10 || (cpu.model >= 0x20 && cpu.model < 0x60)));
@@ -148,7 +148,7 @@ bool as_ibs_op_decode(const uint8_t *raw, size_t size, struct as_ibs_cpu cpu, st
     decode_data(reg(raw, size, OP_DATA), op);
     decode_data3(reg(raw, size, OP_DATA3), op);
     if (has_errata(cpu) && (op->no_miss_buffer || op->prefetch)) {
-        op->l2_miss = op->l2_miss_known = false; /* not to be believed then, nor is the source */
+        op->l2_miss = op->l2_miss_known = false; /* unreliable then, as is the source */
         op->open_requests = 0;
     } else
         decode_data2(reg(raw, size, OP_DATA2), cpu, op);

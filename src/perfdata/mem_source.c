@@ -1,5 +1,5 @@
-/* Bit positions are those of union perf_mem_data_src. Levels that are newer than the build machine's headers may be are
- * given by number. */
+/* Bit positions are those of union perf_mem_data_src. Levels that may be newer than the headers of the build machine
+ * are given by number. */
 #include "perfdata/mem_source.h"
 
 #include <linux/perf_event.h>
@@ -27,7 +27,7 @@ static enum as_mem_level level_by_number(unsigned number)
     return levels[number & 15];
 }
 
-/* The older field: one bit a level. */
+/* The older field: one bit per level. */
 static enum as_mem_level level_by_bits(unsigned bits, bool *remote)
 {
     static const struct {

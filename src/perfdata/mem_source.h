@@ -1,5 +1,5 @@
-/* Puts into words what samples say about memory accesses, branches and transactions: PERF_SAMPLE_DATA_SRC as the kernel
- * encodes it for Intel PEBS, AMD IBS, Arm SPE and others (linux/perf_event.h), branch entries (LBR), transaction
+/* Describes in words what samples contain about memory accesses, branches and transactions: PERF_SAMPLE_DATA_SRC as the
+ * kernel encodes it for Intel PEBS, AMD IBS, Arm SPE and others (linux/perf_event.h), branch entries (LBR), transaction
  * aborts. */
 #ifndef AS_PERFDATA_MEM_SOURCE_H
 #define AS_PERFDATA_MEM_SOURCE_H
@@ -14,7 +14,7 @@ enum as_mem_level {
     AS_MEM_L2,
     AS_MEM_L3,
     AS_MEM_L4,
-    AS_MEM_CACHE, /* some cache, of which the processor does not say more */
+    AS_MEM_CACHE, /* a cache that the processor does not specify further */
     AS_MEM_RAM,
     AS_MEM_PERSISTENT,
     AS_MEM_CXL,
@@ -27,9 +27,9 @@ enum as_mem_level {
 struct as_mem_source {
     bool load, store, prefetch, fetch; /* none: not known */
     enum as_mem_level level;           /* where the data came from */
-    bool hit, miss;                    /* in that level; neither: not said */
+    bool hit, miss;                    /* in that level; neither: not recorded */
     bool remote;                       /* from another node, socket or core */
-    uint8_t hops;                      /* 1 core on the same node, 2 node, 3 socket, 4 board; 0: not said */
+    uint8_t hops;                      /* 1 core on the same node, 2 node, 3 socket, 4 board; 0: not recorded */
     bool snoop_known, snooped, snoop_hit, snoop_miss, snoop_modified; /* snooped false, known true: no snoop needed */
     bool forwarded, from_peer;
     bool lock_known, locked;

@@ -85,7 +85,7 @@ static const char *made_name(struct as_perf_reader *reader, const struct as_perf
     return as_perf_keep(reader, text, sizeof text);
 }
 
-/* Adds the event whose attr is at `bytes`; `used` gets how many of them it took. */
+/* Adds the event whose attr is at `bytes`; `used` gets the number of bytes that it occupies. */
 bool as_perf_attr_add(struct as_perf_reader *reader, const uint8_t *bytes, size_t size, size_t *used)
 {
     struct as_bytes cursor = as_bytes(bytes, size, as_perf_swap(reader));
@@ -118,7 +118,7 @@ void as_perf_attr_name(struct as_perf_reader *reader, uint64_t id, const char *n
         reader->events.data[*index]->name = as_perf_keep(reader, name, most);
 }
 
-/* Tells the sink of events that it does not know: as late as possible, because a pipe brings names behind events. */
+/* Announces new events to the sink, as late as possible, because a pipe sends names after events. */
 void as_perf_attr_announce(struct as_perf_reader *reader)
 {
     for (; reader->announced < reader->events.len; reader->announced++) {
@@ -132,8 +132,8 @@ void as_perf_attr_announce(struct as_perf_reader *reader)
     }
 }
 
-/* Where the id of a record is, from its start or its end; 0: nowhere. All events of a file keep it in the same place
- * (perf sees to that). */
+/* The position of a record's id, from its start or its end; 0: none. All events of a file have it in the same position
+ * (perf ensures that). */
 static size_t id_offset(const struct as_perf_event *event, const struct as_perf_header *header)
 {
     uint64_t type = event->sample_type;
@@ -169,5 +169,5 @@ struct as_perf_event *as_perf_attr_of(struct as_perf_reader *reader, const struc
     const uint64_t *index = as_map_get(&reader->ids, id);
     if (index != NULL && *index < reader->events.len)
         return reader->events.data[*index];
-    return id == 0 ? first : NULL; /* what perf made up itself has no id */
+    return id == 0 ? first : NULL; /* records that perf itself synthesized have no id */
 }

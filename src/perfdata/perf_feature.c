@@ -1,5 +1,6 @@
 /* Feature sections: what perf knew about the machine, the command and the files. The same bytes follow the data of a
- * file and stand in FEATURE records of a pipe. Records can be read without them; damage costs only what they say. */
+ * file and are in FEATURE records of a pipe. Records can be read without them; a damaged section only loses its own
+ * contents. */
 #include "perfdata/perf_session.h"
 
 #include "base/str.h"
@@ -7,8 +8,8 @@
 #include <linux/perf_event.h>
 
 enum {
-    SECTION_MAX = 64 << 20, /* of what we read: strings, names, build-ids */
-    PMUS_MAX = 4096,        /* each event looks for its own among them */
+    SECTION_MAX = 64 << 20, /* for the sections that are read: strings, names, build-ids */
+    PMUS_MAX = 4096,        /* a bound, because each event searches for its own among them */
     SIZE_IN_BUILD_ID = 1 << 15,
 };
 
@@ -68,7 +69,7 @@ static void read_pmus(struct as_perf_reader *reader, struct as_bytes *cursor)
     reader->info.n_pmus = reader->pmus.len;
 }
 
-/* A record as in a pipe, its header already taken. */
+/* Reads a record as in a pipe; its header was read already. */
 void as_perf_feature_build_id(struct as_perf_reader *reader, const struct as_perf_header *header,
                               struct as_bytes *cursor)
 {
@@ -142,7 +143,7 @@ void as_perf_feature_read(struct as_perf_reader *reader, unsigned feature, const
     }
 }
 
-/* Whether the section's contents go anywhere: the others are not even read. */
+/* Whether the section's contents are used; others are not read. */
 static bool wanted(unsigned feature)
 {
     struct as_perf_info none;
@@ -172,7 +173,7 @@ static void read_section(struct as_perf_reader *reader, unsigned feature, uint64
     free(bytes);
 }
 
-/* The table of sections stands behind the data: an offset and a size for each feature that the header names. */
+/* The table of sections follows the data: an offset and a size for each feature that the header names. */
 void as_perf_feature_all(struct as_perf_reader *reader, uint64_t at)
 {
     for (unsigned feature = 0; feature < AS_PERF_FEATURES && !reader->stopped; feature++) {

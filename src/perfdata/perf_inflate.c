@@ -1,5 +1,5 @@
 /* Unpacks one zstd stream through a fixed buffer. A stream that unpacks to far more than recordings do is refused,
- * because otherwise a few kilobytes could keep us busy for hours. */
+ * because otherwise a few kilobytes could keep the reader busy for hours. */
 #include "perfdata/perf_inflate.h"
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 enum {
     BUFFER = 1 << 18,
     HEADER = 8,
-    WINDOW_LOG = 27, /* what perf's highest level uses */
+    WINDOW_LOG = 27, /* the size that perf's highest level uses */
 };
 /* Stack dumps full of zeros pack well, but not a thousandfold on the whole. */
 static const uint64_t ratio_max = 1000, free_bytes = 64 << 20;
@@ -28,14 +28,14 @@ static bool start(struct as_perf_inflate *inflate)
         return true;
     ZSTD_DStream *stream = ZSTD_createDStream();
     if (stream == NULL)
-        return give_up(inflate, "no memory for zstd");
+        return give_up(inflate, "out of memory for zstd");
     ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, WINDOW_LOG);
     inflate->stream = stream;
     inflate->buffer = as_alloc(BUFFER);
     return true;
 }
 
-/* Hands on the whole records in the buffer and keeps the rest. */
+/* Passes on the whole records in the buffer and keeps the rest. */
 static bool hand_on(struct as_perf_inflate *inflate, bool swap, as_perf_inflated *next, void *context)
 {
     size_t at = 0;
@@ -74,7 +74,7 @@ bool as_perf_inflate_add(struct as_perf_inflate *inflate, const uint8_t *bytes, 
         inflate->used = out.pos;
         full = out.pos == BUFFER;
         if (inflate->unpacked > free_bytes && inflate->unpacked / ratio_max > inflate->packed)
-            return give_up(inflate, "the compressed records unpack to more than recordings do");
+            return give_up(inflate, "the compressed records unpack to an implausible size");
         if (!hand_on(inflate, swap, next, context))
             return false;
         if (!moved)

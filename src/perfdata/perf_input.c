@@ -15,7 +15,7 @@
 enum { BUFFER = 2 * AS_PERF_INPUT_MAX };
 _Static_assert((int)BUFFER <= (int)AS_PERF_UNPACK_HEAD, "what was read of a compressed file fits its head");
 
-/* Puts what a compressed file holds in its place. */
+/* Replaces the input by the contents of a compressed file. */
 static bool unpack(struct as_perf_input *input, const char *path, struct as_error *err)
 {
     size_t size;
@@ -23,7 +23,7 @@ static bool unpack(struct as_perf_input *input, const char *path, struct as_erro
     enum as_perf_packing packing = head != NULL ? as_perf_packing_of(head, size) : AS_PERF_NOT_PACKED;
     if (packing == AS_PERF_NOT_PACKED)
         return true;
-    size_t n_head = input->end - input->start; /* a regular file is read with pread: its own position is still 0 */
+    size_t n_head = input->end - input->start; /* a regular file is read with pread, so its own position is still 0 */
     if (input->seekable && lseek(input->fd, (off_t)n_head, SEEK_SET) < 0)
         return as_error_set(err, "cannot read '%s': %s", path, strerror(errno));
     struct as_error cause = {0};
@@ -50,7 +50,8 @@ bool as_perf_input_open(struct as_perf_input *input, const char *path, struct as
     }
     if (S_ISDIR(stat.st_mode)) {
         as_perf_input_close(input);
-        return as_error_set(err, "'%s' is a directory; perf's directory format (record --threads) is not read", path);
+        return as_error_set(err, "'%s' is a directory; perf's directory format (record --threads) is not supported",
+                            path);
     }
     input->seekable = S_ISREG(stat.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;
     input->size = S_ISREG(stat.st_mode) && stat.st_size >= 0 ? (uint64_t)stat.st_size : UINT64_MAX;

@@ -1,5 +1,5 @@
-/* The source of a recording: a file, a pipe or memory. All are read front to back; a file also from any offset. What
- * is compressed as a whole with gzip or zstd is unpacked first, whatever its name. */
+/* The source of a recording: a file, a pipe or memory. All are read front to back; a file also from any offset. A file
+ * that is compressed as a whole with gzip or zstd is unpacked first, whatever its name. */
 #ifndef AS_PERFDATA_PERF_INPUT_H
 #define AS_PERFDATA_PERF_INPUT_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AS_PERF_INPUT_MAX = 1 << 17 }; /* the most that one call gives */
+enum { AS_PERF_INPUT_MAX = 1 << 17 }; /* the most bytes that one call returns */
 
 struct as_perf_input {
     int fd; /* -1: memory */
@@ -18,19 +18,19 @@ struct as_perf_input {
     uint64_t position;
     const uint8_t *memory;
     uint8_t *buffer;
-    size_t start, end; /* what of the buffer is unread */
+    size_t start, end; /* the unread part of the buffer */
 };
 
 bool as_perf_input_open(struct as_perf_input *input, const char *path, struct as_error *err) AS_MUST_CHECK;
 void as_perf_input_memory(struct as_perf_input *input, const void *bytes, size_t size);
 void as_perf_input_close(struct as_perf_input *input);
 
-/* The next bytes, at least one and at most `most` (and AS_PERF_INPUT_MAX) of them, without taking them. Fewer than
- * `most` only at the end; NULL there. Valid until the next call. */
+/* Returns the next bytes without consuming them: at least one and at most `most` (and AS_PERF_INPUT_MAX). Fewer than
+ * `most` only at the end, where it returns NULL. Valid until the next call. */
 const uint8_t *as_perf_input_peek(struct as_perf_input *input, size_t most, size_t *size);
-void as_perf_input_skip(struct as_perf_input *input, size_t size);           /* what was peeked at */
+void as_perf_input_skip(struct as_perf_input *input, size_t size);           /* consumes peeked bytes */
 const uint8_t *as_perf_input_take(struct as_perf_input *input, size_t size); /* all of it, or NULL */
 bool as_perf_input_seek(struct as_perf_input *input, uint64_t position);
-bool as_perf_input_forward(struct as_perf_input *input, uint64_t size); /* false: it ends before */
+bool as_perf_input_forward(struct as_perf_input *input, uint64_t size); /* false: the input ends before */
 
 #endif

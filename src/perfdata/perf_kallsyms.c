@@ -60,7 +60,7 @@ static void add_symbol(struct as_perf_kallsyms *table, const char *line)
     *as_vec_push(&table->names) = '\0';
 }
 
-/* Of several names for one address perf 6.1 shows the last; so do we, that results can be compared. */
+/* Of several names for one address perf 6.1 shows the last; the same is done here, so that results can be compared. */
 static int compare_symbols(const void *a, const void *b)
 {
     const struct as_perf_kallsym *x = a, *y = b;
@@ -69,7 +69,7 @@ static int compare_symbols(const void *a, const void *b)
     return x->order > y->order ? -1 : x->order < y->order;
 }
 
-/* A function reaches to the next one; the last to the end of its page. */
+/* A function extends to the next one; the last one to the end of its page. */
 static void finish(struct as_perf_kallsyms *table)
 {
     struct as_perf_kallsym *all = table->symbols.data;

@@ -15,7 +15,7 @@ static void swap(struct as_perf_queued *a, struct as_perf_queued *b)
 
 static uint64_t cost(uint32_t size)
 {
-    return size + sizeof(struct as_perf_queued) + 16; /* what malloc adds */
+    return size + sizeof(struct as_perf_queued) + 16; /* overhead of malloc */
 }
 
 void as_perf_order_push(struct as_perf_order *order, uint64_t time, const uint8_t *record, uint32_t size)

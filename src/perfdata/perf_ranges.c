@@ -1,4 +1,4 @@
-/* A treap by start address with counted references. A function that takes a node owns one reference to it and returns
+/* A treap by start address with reference counts. A function that takes a node owns one reference to it and returns
  * one. Priorities are random, so no file can force a deep tree. */
 #include "perfdata/perf_ranges.h"
 
@@ -34,13 +34,13 @@ static void release(struct as_perf_node *node)
 {
     while (node != NULL && --node->references == 0) {
         struct as_perf_node *right = node->right;
-        release(node->left); /* as deep as the tree at most: logarithmic */
+        release(node->left); /* recursion is at most as deep as the tree: logarithmic */
         free(node);
         node = right;
     }
 }
 
-/* The same node for our own use: itself, or a copy where others refer to it too. */
+/* Returns a node that may be changed: the node itself, or a copy if others refer to it, too. */
 static struct as_perf_node *own(struct as_perf_node *node)
 {
     if (node->references == 1)

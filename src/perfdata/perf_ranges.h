@@ -9,7 +9,7 @@
 
 struct as_perf_range {
     uint64_t start, end; /* [start, end) */
-    uint64_t offset;     /* of start in the file */
+    uint64_t offset;     /* offset of `start` in the file */
     void *value;
 };
 
@@ -22,7 +22,7 @@ void as_perf_ranges_put(struct as_perf_ranges *ranges, const struct as_perf_rang
 void as_perf_ranges_remove(struct as_perf_ranges *ranges, uint64_t start, uint64_t end);
 struct as_perf_ranges as_perf_ranges_copy(const struct as_perf_ranges *ranges);
 const struct as_perf_range *as_perf_ranges_find(const struct as_perf_ranges *ranges, uint64_t address); /* or NULL */
-/* The last that begins at or below the address, whether it reaches there or not; NULL: none. */
+/* The last range that begins at or below the address, whether or not it contains it; NULL: none. */
 const struct as_perf_range *as_perf_ranges_before(const struct as_perf_ranges *ranges, uint64_t address);
 void as_perf_ranges_free(struct as_perf_ranges *ranges);
 

@@ -53,7 +53,7 @@ static void deliver_until(struct as_perf_reader *reader, uint64_t until)
     }
 }
 
-/* Gives up perfect order where the file has no rounds and does not fit: the older half goes. */
+/* Gives up perfect order if the file has no rounds and does not fit into memory: passes on the older half. */
 static void make_room(struct as_perf_reader *reader)
 {
     uint64_t time;
@@ -190,7 +190,7 @@ static bool take_streamed(struct as_perf_reader *reader, const struct as_perf_he
                           bool unpacked)
 {
     if (unpacked) {
-        as_perf_problem(reader, "a %s record is inside of a compressed one", as_perf_record_name(header->type));
+        as_perf_problem(reader, "a %s record is inside a compressed one", as_perf_record_name(header->type));
         return false;
     }
     if (header->type == AS_PERF_RECORD_COMPRESSED || header->type == AS_PERF_RECORD_COMPRESSED2)
@@ -198,11 +198,11 @@ static bool take_streamed(struct as_perf_reader *reader, const struct as_perf_he
     bool aux = header->type == AS_PERF_RECORD_AUXTRACE;
     bool ok = aux ? take_aux(reader, body) : take_tracing_data(reader, body);
     if (!ok)
-        as_perf_problem(reader, "the file ends inside of trace data");
+        as_perf_problem(reader, "the file ends inside trace data");
     return ok;
 }
 
-/* False: nothing after it makes sense. */
+/* Returns false if nothing after the record can be read. */
 static bool take_user_record(struct as_perf_reader *reader, const struct as_perf_header *header, const uint8_t *record,
                              bool unpacked)
 {
@@ -253,7 +253,7 @@ static bool take_record(struct as_perf_reader *reader, const uint8_t *record, bo
 
 /* ---- the loop ---- */
 
-/* The next record; NULL at `end` or where it breaks off. */
+/* Returns the next record; NULL at `end` or if the data breaks off. */
 static const uint8_t *next_record(struct as_perf_reader *reader, uint64_t end)
 {
     struct as_perf_input *input = &reader->input;
@@ -310,8 +310,8 @@ static struct section read_section(struct as_bytes *cursor)
     return section;
 }
 
-/* Machines of 32 bits and the other byte order wrote the feature bits in words of 32: the first word tells, because
- * every perf writes the host's name. */
+/* perf on 32-bit machines of the other byte order wrote the feature bits in words of 32 bits. The first word reveals
+ * it, because every perf writes the host's name. */
 static void read_feature_bits(struct as_perf_reader *reader, struct as_bytes *cursor)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -329,20 +329,21 @@ static bool read_header(struct as_perf_reader *reader, struct file_header *heade
 {
     const uint8_t *bytes = as_perf_input_take(&reader->input, FILE_HEADER_SIZE);
     if (bytes == NULL)
-        return as_error_set(err, "the perf.data file ends inside of its header");
+        return as_error_set(err, "the perf.data file ends inside its header");
     struct as_bytes cursor = as_bytes(bytes, FILE_HEADER_SIZE, as_perf_swap(reader));
     as_bytes_u64(&cursor); /* magic */
     uint64_t size = as_bytes_u64(&cursor);
     header->attr_size = as_bytes_u64(&cursor);
     header->attrs = read_section(&cursor);
     header->data = read_section(&cursor);
-    read_section(&cursor); /* event types: not written any more */
+    read_section(&cursor); /* event types: no longer written */
     if (size >= FILE_HEADER_SIZE)
         read_feature_bits(reader, &cursor);
     return true;
 }
 
-/* The ids of one event: `budget` is how many all of the file may have, so that sections that overlap cost nothing. */
+/* Reads the ids of one event. `budget` is the number that the whole file may have, which bounds the cost of overlapping
+ * sections. */
 static bool read_ids(struct as_perf_reader *reader, uint32_t event, struct section ids, uint64_t *budget)
 {
     if (ids.size == 0)
@@ -394,8 +395,8 @@ static bool run_file(struct as_perf_reader *reader, struct as_error *err)
     uint64_t size = reader->input.size, end = size;
     if (header.data.offset > size)
         return as_error_set(err, "the perf.data file ends before its data");
-    if (header.data.size == 0) /* perf writes it when it ends */
-        as_perf_problem(reader, "perf record did not end properly: the file does not say how much data it has");
+    if (header.data.size == 0) /* perf writes the size when it ends */
+        as_perf_problem(reader, "perf record did not end properly: the file does not contain the size of its data");
     else if (header.data.size <= size - header.data.offset) {
         end = header.data.offset + header.data.size;
         as_perf_feature_all(reader, end);
@@ -413,7 +414,7 @@ static void run_pipe(struct as_perf_reader *reader)
     read_records(reader, UINT64_MAX);
 }
 
-/* ---- what is it? ---- */
+/* ---- recognising the format ---- */
 
 static bool looks_like_text(const uint8_t *bytes, size_t size)
 {
@@ -441,7 +442,7 @@ static bool find_format(struct as_perf_reader *reader, struct as_error *err)
         return true;
     }
     if (size >= sizeof old_magic_text && memcmp(bytes, old_magic_text, sizeof old_magic_text) == 0)
-        return as_error_set(err, "the perf.data file is of the format before Linux 2.6.39, which is not read");
+        return as_error_set(err, "the perf.data file has the format used before Linux 2.6.39, which is not supported");
     if (!looks_like_text(bytes, size))
         return as_error_set(err, "this is neither a perf.data file nor the text of perf script");
     reader->info.format = AS_PERF_SCRIPT;

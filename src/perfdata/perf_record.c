@@ -64,7 +64,7 @@ const char *as_perf_record_name(uint32_t type)
     return type < AS_PERF_RECORD_TYPES ? names[type] : NULL;
 }
 
-/* ---- who, where, when ---- */
+/* ---- process, processor, time ---- */
 
 uint64_t as_perf_ticks_time(const struct as_perf_info *info, uint64_t ticks)
 {
@@ -77,7 +77,7 @@ uint64_t as_perf_ticks_time(const struct as_perf_info *info, uint64_t ticks)
     return how->zero + whole * how->multiplier + (rest * how->multiplier >> how->shift);
 }
 
-/* What sample_id_all puts behind every record. */
+/* The fields that sample_id_all appends to every record. */
 struct trailer {
     uint32_t pid, tid, cpu;
     uint64_t time;
@@ -286,8 +286,9 @@ static void deliver_ksymbol(struct context *context)
         AS_PERF_CALL(context->reader, ksymbol, &symbol);
 }
 
-/* The other events of a group that is sampled by its leader (perf record -e '{a,b}:S'): the sample has their counts, so
- * each gets a sample at the same place for what it counted since the one before, as in perf. */
+/* Delivers samples for the other events of a group that is sampled by its leader (perf record -e '{a,b}:S'). The
+ * leader's sample has their counts, so each gets a sample at the same address for what it counted since the preceding
+ * one, as in perf. */
 static void deliver_members(struct as_perf_reader *reader, const struct as_perf_sample *leader)
 {
     if (!(leader->has & PERF_SAMPLE_READ) || !(leader->event->read_format & PERF_FORMAT_GROUP) ||
@@ -386,7 +387,7 @@ void as_perf_record_deliver(struct as_perf_reader *reader, const uint8_t *record
     case PERF_RECORD_AUX:
         count_aux(&context);
         break;
-    default: /* counted, and of no use to a profile */
+    default: /* counted, but not used in a profile */
         break;
     }
 }

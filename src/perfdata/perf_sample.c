@@ -1,13 +1,13 @@
 /* One sample: the fields that the event's sample_type names, in the order in which the kernel writes them. Arrays are
- * copied in our byte order; raw data, stacks and AUX data are referenced in place. */
+ * copied in the host's byte order; raw data, stacks and AUX data are referenced in place. */
 #include "perfdata/perf_session.h"
 
 #include <linux/perf_event.h>
 
-/* Newer than the headers that we may be built with. */
+/* Newer than the headers of some build machines. */
 enum { BRANCH_COUNTERS = 1 << 19 };
 
-/* Copies `count` words; false where there are not so many. */
+/* Copies `count` words; returns false if there are fewer. */
 static bool words(struct as_bytes *cursor, uint64_t *to, uint64_t count)
 {
     if (count > as_bytes_left(cursor) / 8) {
@@ -74,7 +74,7 @@ static void read_values(struct as_bytes *cursor, struct as_perf_sample *sample, 
     sample->n_values = cursor->bad ? 0 : (size_t)count;
 }
 
-/* The flags of a branch are a bit field too: from the other end on big-endian machines. */
+/* The flags of a branch are a bit field, too: reversed on big-endian machines. */
 static void read_flags(struct as_perf_branch *branch, uint64_t flags, bool big)
 {
 #define FIELD(at, bits) (flags >> (big ? 64 - (at) - (bits) : (at)) & ((UINT64_C(1) << (bits)) - 1))

@@ -32,7 +32,7 @@ struct word {
 
 struct script {
     struct as_perf_reader *reader;
-    bool open, chained; /* a sample is under way; frames stand under it */
+    bool open, chained; /* a sample is open; frames follow it */
     struct as_perf_sample sample;
     AS_VEC(struct as_perf_frame) frames;
     AS_VEC(struct as_perf_branch) branches;
@@ -112,7 +112,7 @@ static const char *keep_word(struct as_perf_reader *reader, struct word word)
 
 /* ---- frames ---- */
 
-/* Where the module's parenthesis opens; NULL: the text has none at its end. */
+/* The start of the module's parenthesis; NULL: the text does not end in one. */
 static const char *module_start(const char *text)
 {
     static const char deleted[] = " (deleted))";
@@ -128,7 +128,7 @@ static const char *module_start(const char *text)
     return NULL;
 }
 
-/* "symbol+0x12 (module)", "symbol (inlined)", "[unknown] (module)", "symbol". `text` is changed. */
+/* "symbol+0x12 (module)", "symbol (inlined)", "[unknown] (module)", "symbol". Modifies `text`. */
 static void read_symbol(struct as_perf_reader *reader, char *text, struct as_perf_frame *frame)
 {
     frame->offset = UINT64_MAX;
@@ -174,7 +174,7 @@ static bool add_frame(struct script *script, char *line)
 
 /* ---- the line of a sample ---- */
 
-/* "0xFROM/0xTO/P/X/A/12", with more behind it in newer versions. */
+/* "0xFROM/0xTO/P/X/A/12", followed by more in newer versions. */
 static bool add_branch(struct script *script, struct word word)
 {
     if (word.length < 5 || strncmp(word.start, "0x", 2) != 0)
@@ -198,7 +198,7 @@ static bool add_branch(struct script *script, struct word word)
     return true;
 }
 
-/* Takes the branches off the end of the text; they are in its last words. */
+/* Takes the branches off the end of the text, where they are the last words. */
 static void take_branches(struct script *script, char *text)
 {
     char *first = strstr(text, " 0x");
@@ -221,7 +221,7 @@ static void take_branches(struct script *script, char *text)
     script->sample.has |= PERF_SAMPLE_BRANCH_STACK;
 }
 
-/* A data source in words, behind its number: "68100142 |OP LOAD|LVL L1 hit|…|BLK N/A". */
+/* Skips a data source in words, after its number: "68100142 |OP LOAD|LVL L1 hit|…|BLK N/A". */
 static const char *behind_data_source(const char *text)
 {
     const char *at = strrchr(text, '|');
@@ -235,7 +235,7 @@ static const char *behind_data_source(const char *text)
     }
 }
 
-/* What stands between the event and the symbol: hexadecimal numbers, the last of which is the ip. */
+/* Reads what is between the event and the symbol: hexadecimal numbers, the last of which is the ip. */
 static char *take_numbers(struct script *script, char *text)
 {
     struct as_perf_sample *sample = &script->sample;
@@ -267,7 +267,7 @@ static char *take_numbers(struct script *script, char *text)
     return text + (at - text);
 }
 
-/* Behind a data source: weights in decimal, then the ip. */
+/* After a data source: weights in decimal, then the ip. */
 static char *take_weights(struct script *script, char *text)
 {
     const char *at = text, *last = text;
@@ -325,12 +325,12 @@ static struct as_perf_event *event_named(struct as_perf_reader *reader, const ch
     return event;
 }
 
-/* The words before the event, sorted out. */
+/* The words before the event, by meaning. */
 struct columns {
     struct word words[WORDS_MAX];
     size_t count;
-    size_t behind; /* index behind the last one that identifies the sample: time, processor or ids */
-    size_t name;   /* how many words are the thread's name */
+    size_t behind; /* index after the last word that identifies the sample: time, processor or ids */
+    size_t name;   /* number of words of the thread's name */
 };
 
 static void find_columns(struct script *script, struct columns *columns)
@@ -363,7 +363,7 @@ static void find_columns(struct script *script, struct columns *columns)
     columns->name = at < columns->count ? at : 0;
 }
 
-/* Which column the event stands behind: what a thread is called can look like any column, least like a time. */
+/* The column after which the event is searched for: a thread's name can look like any column, but least like a time. */
 enum anchor { IDS, CPU, TIME };
 
 static enum anchor find_anchor(const char *line)
@@ -392,8 +392,8 @@ static bool is_anchor(struct word word, enum anchor anchor, bool first)
     return anchor == CPU ? is_cpu(word, &a) : !first && is_ids(word, &a, &b);
 }
 
-/* Splits "words event: rest": the event is the first word behind the anchor that ends in a colon. False: there is
- * none. */
+/* Splits "words event: rest": the event is the first word after the anchor that ends in a colon. Returns false if there
+ * is none. */
 static bool split_line(const char *line, struct columns *columns, const char **event, const char **rest)
 {
     enum anchor anchor = find_anchor(line);
@@ -492,7 +492,7 @@ static void start_sample(struct script *script)
     script->chained = false;
 }
 
-/* "# hostname : name" and its like, which --header prints. */
+/* "# hostname : name" and the like, which --header prints. */
 static void read_comment(struct as_perf_reader *reader, const char *line)
 {
     const struct {
@@ -509,8 +509,8 @@ static void read_comment(struct as_perf_reader *reader, const char *line)
             *keys[i].to = as_perf_keep(reader, line + strlen(keys[i].key), strlen(line));
 }
 
-/* Whether a line under a sample is a frame of it: an address comes first, and what follows is not another sample of a
- * thread whose name looks like one. */
+/* Whether a line after a sample is a frame of it: it begins with an address, and is not another sample of a thread
+ * whose name looks like one. */
 static bool is_frame(const char *line)
 {
     if (line[0] == '\t')
@@ -523,7 +523,7 @@ static bool is_frame(const char *line)
     return !is_ids(next_word(&at), &pid, &tid) || !split_line(line, &columns, &event, &rest);
 }
 
-/* "  file.c:12" under a frame; where the line is unknown perf prints the module or the symbol with an offset. */
+/* "  file.c:12" under a frame; if the line is unknown perf prints the module or the symbol with an offset. */
 static bool is_source_line(const char *line)
 {
     const char *at = line;
@@ -534,7 +534,7 @@ static bool is_source_line(const char *line)
     return word.length > 0 && (behind.length == 0 || behind.start[0] == '(');
 }
 
-/* False: the line does not belong to the sample. */
+/* Returns false if the line does not belong to the sample. */
 static bool take_under_sample(struct script *script, char *line)
 {
     if (is_frame(line) && add_frame(script, line)) {
@@ -571,7 +571,7 @@ static void take_line(struct script *script, char *line)
         script->reader->summary.skipped_lines++;
 }
 
-/* The next line without its end; one that is longer than what the input gives at once is cut. */
+/* Reads the next line without its end; a line that exceeds the input's buffer is cut. */
 static bool next_line(struct as_perf_input *input, struct as_str *line)
 {
     size_t size, most = SHORT_LINE;

@@ -1,4 +1,4 @@
-/* Where a file of a recording may lie on this machine: at its own path, below another root (--symfs), or in perf's
+/* Where a file of a recording may be on this machine: at its own path, below another root (--symfs), or in perf's
  * build-id cache, where `perf record` and `perf buildid-cache` keep copies. */
 #ifndef AS_PERFDATA_PERF_SEARCH_H
 #define AS_PERFDATA_PERF_SEARCH_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct as_perf_search {
-    const char *symfs; /* root below which all recorded paths lie; NULL: the machine's own */
+    const char *symfs; /* root for all recorded paths; NULL: the machine's own */
     const char *cache; /* perf's build-id cache, usually ~/.debug; NULL: none */
 };
 
@@ -19,7 +19,8 @@ enum as_perf_candidate {
     AS_PERF_CANDIDATES
 };
 
-/* The path of a file as one candidate. `build_id` is hexadecimal, NULL where unknown. False: there is no such candidate. */
+/* Returns the path of a file for one candidate. `build_id` is hexadecimal, NULL if unknown. Returns false if there is
+ * no such candidate. */
 bool as_perf_search_path(const struct as_perf_search *search, enum as_perf_candidate candidate, const char *path,
                          const char *build_id, char found[PATH_MAX]);
 

@@ -1,5 +1,5 @@
-/* The inside of a reader, shared by its source files. perf_reader.c cuts a record from the input (or perf_inflate.c
- * from the data that it unpacks), handles perf's own records and queues the kernel's. perf_order.c returns those in
+/* The internals of a reader, shared by its source files. perf_reader.c cuts a record from the input (or perf_inflate.c
+ * from the data that it unpacks), handles perf's own records and queues the kernel's. perf_order.c returns those in the
  * order of time, and perf_record.c and perf_sample.c decode them for the sink. */
 #ifndef AS_PERFDATA_PERF_SESSION_H
 #define AS_PERFDATA_PERF_SESSION_H
@@ -61,7 +61,7 @@ struct as_perf_header {
     uint16_t misc, size;
 };
 
-/* What a sample's arrays are copied to, in our byte order: 64 KiB of record hold no more than this. */
+/* Room for a sample's arrays in the host's byte order: a record of 64 KiB has no more words. */
 enum { AS_PERF_WORDS_MAX = AS_PERF_RECORD_MAX / 8 + 1 };
 
 struct as_perf_scratch {
@@ -75,21 +75,21 @@ struct as_perf_reader {
     struct as_perf_info info;
     struct as_perf_summary summary;
     AS_VEC(struct as_perf_event *) events;
-    size_t announced;     /* events that the sink knows */
+    size_t announced;     /* number of events announced to the sink */
     struct as_map ids;    /* of an event → its index */
-    struct as_map counts; /* id of a member of a sampled group → what it had counted */
+    struct as_map counts; /* id of a member of a sampled group → its last count */
     AS_VEC(struct as_perf_pmu) pmus;
     struct as_strings *strings;
     struct as_perf_order order;
     struct as_perf_inflate inflate;
     struct as_perf_scratch *scratch;
     uint64_t queue_limit;
-    uint64_t delivered; /* the time of the newest record that the sink has */
+    uint64_t delivered; /* time of the newest record passed to the sink */
 
     const struct as_perf_sink *sink;
     void *context;
     struct as_error *err;
-    bool stopped; /* the sink said no */
+    bool stopped; /* the sink returned false */
 };
 
 #define AS_PERF_CALL(reader, member, ...)                                                                              \
@@ -106,7 +106,7 @@ static inline bool as_perf_swap(const struct as_perf_reader *reader)
 
 const char *as_perf_keep(struct as_perf_reader *reader, const char *text, size_t most);
 
-/* Notes the first thing that was wrong in the stream of records. */
+/* Records the first problem in the stream of records. */
 void as_perf_problem(struct as_perf_reader *reader, const char *format, ...) AS_PRINTF(2, 3);
 
 /* perf_attr.c */
@@ -114,7 +114,7 @@ bool as_perf_attr_add(struct as_perf_reader *reader, const uint8_t *bytes, size_
 void as_perf_attr_ids(struct as_perf_reader *reader, uint32_t event, struct as_bytes *ids);
 void as_perf_attr_name(struct as_perf_reader *reader, uint64_t id, const char *name, size_t most);
 void as_perf_attr_announce(struct as_perf_reader *reader);
-/* The event that a record of the kernel belongs to; NULL: unknown. `record` includes its header. */
+/* Returns the event of a kernel's record; NULL: unknown. `record` includes its header. */
 struct as_perf_event *as_perf_attr_of(struct as_perf_reader *reader, const struct as_perf_header *header,
                                       const uint8_t *record);
 

@@ -39,7 +39,7 @@ struct as_perf_spaces {
     struct as_perf_ranges kernel;  /* of files */
     struct as_perf_ranges symbols; /* of names */
     struct as_perf_kallsyms kallsyms;
-    bool kallsyms_tried, kallsyms_fit; /* fit: the kernel that was recorded is running here */
+    bool kallsyms_tried, kallsyms_fit; /* fit: the recorded kernel is the running one */
     struct as_map files;               /* id of the key → index */
     AS_VEC(struct file *) file_list;
     struct as_map build_ids; /* id of the path → index + 1 */
@@ -53,7 +53,7 @@ struct as_perf_spaces {
     const char *kallsyms_path;
     const char *vmlinux_path;
     bool vmlinux_tried;
-    struct file *vmlinux; /* NULL: none, or not the recorded kernel's */
+    struct file *vmlinux; /* NULL: none, or of another kernel */
     bool trust_paths, live;
     const struct as_perf_info *recorded; /* or NULL */
 };
@@ -118,7 +118,7 @@ static bool is_kernel(enum as_perf_mode mode)
     return mode == AS_PERF_KERNEL || mode == AS_PERF_GUEST_KERNEL || mode == AS_PERF_HYPERVISOR;
 }
 
-/* Where perf finds the kernel's ELF file, its list of build-ids has that path instead of KERNEL_NAME. */
+/* If perf finds the kernel's ELF file, its list of build-ids has that path instead of KERNEL_NAME. */
 static bool is_vmlinux(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -137,7 +137,8 @@ bool as_perf_spaces_build_id(void *context, const char *path, enum as_perf_mode 
     return true;
 }
 
-/* Names of memory that is no file: "[heap]", "//anon", "anon_inode:…", "/memfd:…", "/dev/zero (deleted)". */
+/* Whether a name is that of a file, not of memory: "[heap]", "//anon", "anon_inode:…", "/memfd:…", "/dev/zero
+ * (deleted)". */
 static bool is_file_path(const char *path)
 {
     return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/dev/", 5) != 0 &&
@@ -197,7 +198,7 @@ static struct as_module *module_for(struct as_perf_spaces *spaces, const char *p
 
 static bool has_recorded_id(const struct file *file, const struct as_build_id *own)
 {
-    /* perf pads ids of other lengths than 20 with zeros where it does not say how long they are. */
+    /* perf pads build-ids of other lengths than 20 with zeros if it does not write their length. */
     if (own->len == 0 || own->len > file->build_id.size || memcmp(own->bytes, file->build_id.bytes, own->len) != 0)
         return false;
     for (size_t i = own->len; i < file->build_id.size; i++)
@@ -211,7 +212,7 @@ static enum as_perf_match match_file(const struct as_perf_spaces *spaces, const 
                                      const struct as_file_identity *identity)
 {
     if (file->build_id.size == 0 && spaces->search.symfs)
-        return AS_PERF_TRUSTED; /* inodes of another root mean nothing, and the user has named it */
+        return AS_PERF_TRUSTED; /* inodes of another root are meaningless, and the user has named the root */
     if (file->build_id.size == 0) {
         bool same = file->inode != 0 && file->inode == identity->inode &&
                     (gnu_dev_makedev(file->major, file->minor) == identity->device || file->major == 0);
@@ -240,7 +241,7 @@ static void try_file(struct as_perf_spaces *spaces, struct file *file, const cha
         file->match = match;
 }
 
-/* Looks at the disk when the first address of a file is asked for. */
+/* Opens the file when its first address is looked up. */
 static void ask_file(struct as_perf_spaces *spaces, struct file *file)
 {
     if (file->asked)
@@ -260,12 +261,12 @@ static void ask_file(struct as_perf_spaces *spaces, struct file *file)
     for (int place = 0; place < AS_PERF_CANDIDATES && !file->module; place++)
         if (as_perf_search_path(&spaces->search, place, file->path, file->build_id_text, path))
             try_file(spaces, file, path, place == AS_PERF_CANDIDATE_PATH);
-    /* Found by its inode: what is in it is what was run. */
+    /* Found by its inode, so the build-id in it is the recorded one. */
     if (file->module && !file->build_id_text && file->module->build_id[0])
         file->build_id_text = file->module->build_id;
 }
 
-/* ---- what happens to processes ---- */
+/* ---- changes of processes ---- */
 
 static struct process *process_of(struct as_perf_spaces *spaces, uint32_t pid)
 {
@@ -357,7 +358,7 @@ static void find_symbol(struct as_perf_spaces *spaces, struct as_module *module,
     location->function = as_module_symbol_name(symbol, spaces->strings);
 }
 
-/* Whether the running kernel is the recorded one. perf notes the address of its text as the mapping's offset. */
+/* Whether the running kernel is the recorded one. perf records the address of its text as the mapping's offset. */
 static bool is_running(const struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)
 {
     struct utsname running = {0};
@@ -365,7 +366,8 @@ static bool is_running(const struct as_perf_spaces *spaces, const struct as_perf
            as_perf_kallsyms_fits(&spaces->kallsyms, recorded, running.release, spaces->trust_paths);
 }
 
-/* The copy that the user named; the running kernel's; or the one that perf's cache has of the recorded kernel. */
+/* Loads the copy that the user named, the running kernel's symbols, or the copy of the recorded kernel in perf's
+ * cache. */
 static bool load_kallsyms(struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)
 {
     struct as_perf_kallsyms *table = &spaces->kallsyms;
@@ -382,7 +384,7 @@ static bool load_kallsyms(struct as_perf_spaces *spaces, const struct as_perf_ke
            (recorded->reference == 0 || recorded->reference == table->text || recorded->reference == table->stext);
 }
 
-/* What the recording says of its kernel. */
+/* What the recording says about its kernel. */
 static struct as_perf_kernel recorded_kernel(struct as_perf_spaces *spaces, const struct as_perf_range *map)
 {
     const uint64_t *known = as_map_get(&spaces->build_ids, as_strings_intern(spaces->strings, KERNEL_NAME));
@@ -393,7 +395,7 @@ static struct as_perf_kernel recorded_kernel(struct as_perf_spaces *spaces, cons
     return recorded;
 }
 
-/* As long as the recording has not said which kernel it was, there is nothing to compare: a pipe may say it later. */
+/* Until the recording has named its kernel there is nothing to compare: a pipe may name it later. */
 static bool kallsyms_fit(struct as_perf_spaces *spaces, const struct as_perf_range *map)
 {
     struct as_perf_kernel recorded = recorded_kernel(spaces, map);
@@ -405,7 +407,7 @@ static bool kallsyms_fit(struct as_perf_spaces *spaces, const struct as_perf_ran
     return spaces->kallsyms_fit;
 }
 
-/* The kernel's ELF file that the user has named, unless it is another kernel's. */
+/* The kernel's ELF file that the user named, unless it belongs to another kernel. */
 static struct file *vmlinux_of(struct as_perf_spaces *spaces, const struct as_perf_build_id *recorded)
 {
     if (spaces->vmlinux_tried || !spaces->vmlinux_path)
@@ -422,7 +424,7 @@ static struct file *vmlinux_of(struct as_perf_spaces *spaces, const struct as_pe
     return spaces->vmlinux;
 }
 
-/* A kernel is moved as a whole, by a multiple of 2 MiB: the recorded address of its text says how far. */
+/* A kernel is relocated as a whole, by a multiple of 2 MiB: the recorded address of its text gives the distance. */
 static uint64_t kernel_bias(const struct as_module *vmlinux, const struct as_perf_range *map)
 {
     for (size_t i = 0; map && map->offset && i < vmlinux->segments.len; i++)
@@ -486,12 +488,12 @@ static void find_kernel(struct as_perf_spaces *spaces, uint64_t address, struct 
         find_in_vmlinux(spaces, vmlinux, map, address, location);
     if (!location->function)
         find_kernel_symbol(spaces, address, map, location);
-    /* The processor may say "kernel" of the first instruction behind it: that is none of the kernel's. */
+    /* The processor may report "kernel" for the first instruction after it, which is not the kernel's. */
     if (map == NULL && location->function == NULL && spaces->kernel.root != NULL && address >> 63 == 0)
         location->module = location->module_name = "[unknown]";
 }
 
-/* The mapping of an address of a process with the file asked; NULL where nothing is mapped. */
+/* The mapping of an address of a process, with its file opened; NULL if nothing is mapped. */
 static const struct as_perf_range *find_map(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address)
 {
     const uint64_t *known = as_map_get(&spaces->processes, pid);
@@ -571,9 +573,9 @@ size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, const struct as_perf
     size_t count = debug != NULL ? as_debug_inline(debug, at->module_offset, frames, max) : 0;
     if (at->function == NULL || max == 0)
         return count;
-    /* The symbol table knows the real function better than DWARF: "f.constprop.0", "f.cold". */
+    /* The symbol table names the real function more precisely than DWARF: "f.constprop.0", "f.cold". */
     if (count > 0 && (frames[count - 1].call.file != NULL || frames[count - 1].call.line != 0))
-        return count; /* cut off: its last frame is not the function */
+        return count; /* truncated: its last frame is not the function */
     frames[count > 0 ? count - 1 : 0] = (struct as_inline_frame){.function = at->function};
     return count > 0 ? count : 1;
 }
@@ -587,8 +589,8 @@ void as_perf_spaces_done_with(struct as_perf_spaces *spaces, const struct as_per
 
 /* ---- data ---- */
 
-/* The mapping of a file that an address belongs to: its own, or the one before where it is in none or in memory without
- * a file, as .bss is. */
+/* The file mapping that an address belongs to: its own or, if it is in none or in memory without a file (.bss), the
+ * preceding one. */
 static const struct as_perf_range *image_of(const struct as_perf_ranges *maps, uint64_t address)
 {
     enum { STEPS = 4 };
@@ -598,7 +600,7 @@ static const struct as_perf_range *image_of(const struct as_perf_ranges *maps, u
     return map;
 }
 
-/* Segments may share a page of the file; the first mapping of the file is the one that cannot be mistaken. */
+/* Segments may share a page of the file; the first mapping of the file is unambiguous. */
 static uint64_t data_bias(const struct as_perf_ranges *maps, const struct as_perf_range *map)
 {
     enum { STEPS = 16 };
@@ -630,7 +632,7 @@ static void tell_file(const struct file *file, struct as_perf_location *location
     location->disk_path = file->module ? file->module->path : NULL;
 }
 
-/* False: the address is not in the file's segments, or the file is not here. */
+/* Returns false if the address is not in the file's segments, or the file is not here. */
 static bool find_variable(struct as_perf_spaces *spaces, const struct as_perf_ranges *maps, uint64_t address,
                           struct as_perf_data *data)
 {

@@ -19,19 +19,20 @@ struct as_perf_spaces;
 
 struct as_perf_spaces_options {
     const char *debug_path; /* colon-separated roots with separate debug files, before the default /usr/lib/debug */
-    struct as_perf_search search; /* where files may be; its strings must live as long as the spaces */
-    const char *kallsyms;         /* a copy of the recorded kernel's /proc/kallsyms, taken as such; NULL: see above */
-    const char *vmlinux;          /* the recorded kernel's ELF file; NULL: none */
-    bool no_debug;                /* symbols only, no DWARF */
-    bool live;                    /* recorded here, by the kernel that is running: its functions' names fit */
-    bool trust_paths;             /* take the file at the path where the recording does not say which one it was */
-    const struct as_perf_info *recorded; /* the reader's, to compare kernels by; NULL: nothing is known */
+    struct as_perf_search search; /* where to search for files; its strings must live as long as the spaces */
+    /* A copy of the recorded kernel's /proc/kallsyms, used without checks; NULL: see above. */
+    const char *kallsyms;
+    const char *vmlinux;                 /* the recorded kernel's ELF file; NULL: none */
+    bool no_debug;                       /* symbols only, no DWARF */
+    bool live;                           /* recorded by the running kernel: its names apply */
+    bool trust_paths;                    /* accept the file at the path if the recording does not identify it */
+    const struct as_perf_info *recorded; /* the reader's, to compare kernels; NULL: not known */
 };
 
 struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options); /* NULL: defaults */
 void as_perf_spaces_free(struct as_perf_spaces *spaces);
 
-/* These have the form of a sink's functions, with the spaces as context; they never fail. */
+/* These have the signatures of a sink's functions, with the spaces as context; they never fail. */
 bool as_perf_spaces_build_id(void *spaces, const char *path, enum as_perf_mode mode, const struct as_perf_build_id *id,
                              struct as_error *err);
 bool as_perf_spaces_process(void *spaces, const struct as_perf_process *process, struct as_error *err);
@@ -39,10 +40,10 @@ bool as_perf_spaces_ksymbol(void *spaces, const struct as_perf_ksymbol *symbol, 
 
 enum as_perf_match {
     AS_PERF_NO_FILE, /* anonymous, kernel, unmapped */
-    AS_PERF_MATCHED, /* the file that was recorded is here */
-    AS_PERF_TRUSTED, /* a file of that name is here, taken because of trust_paths */
-    AS_PERF_MISSING, /* no such file here, or not readable as ELF */
-    AS_PERF_OTHER    /* a file of that name is here, but another one or not known to be the same */
+    AS_PERF_MATCHED, /* the recorded file is here */
+    AS_PERF_TRUSTED, /* a file of that name is here, accepted because of trust_paths */
+    AS_PERF_MISSING, /* no such file here, or not a readable ELF file */
+    AS_PERF_OTHER    /* a file of that name is here, but it is another one or cannot be verified */
 };
 
 struct as_perf_location {
@@ -51,44 +52,47 @@ struct as_perf_location {
     const char *build_id;     /* hexadecimal; NULL: unknown */
     const char *function;     /* demangled; NULL: unknown */
     const char *raw_function; /* as in the symbol table; NULL likewise */
-    /* Matched files: as objdump shows it; others: the offset in the file; anonymous, unknown, kernel: the address. */
+    /* For matched files as objdump shows it; for others the offset in the file; for anonymous memory, unknown and
+     * kernel the address. */
     uint64_t module_offset;
     uint64_t file_offset;
-    uint64_t function_start, function_size; /* start: in the terms of module_offset; 0 where unknown */
+    uint64_t function_start, function_size; /* start: relative to the same base as module_offset; 0 if unknown */
     enum as_perf_match match;
-    const char *disk_path; /* where the file was found here; NULL: nowhere */
-    void *file;            /* NULL: none that could have lines. For the functions below; lives as long as the spaces */
+    const char *disk_path; /* where the file was found; NULL: not found */
+    /* For the functions below; lives as long as the spaces. NULL: no file that could have lines. */
+    void *file;
 };
 
 /* Strings live as long as the spaces. Always fills `location`. */
 void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
                          struct as_perf_location *location);
 
-/* "main", or "libfoo.so+0x1234" where there is no symbol, "[unknown]+0x7f…" where there is no module. */
+/* "main", or "libfoo.so+0x1234" without a symbol, "[unknown]+0x7f…" without a module. */
 const char *as_perf_spaces_name(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address);
 
-/* Lines and inlined functions, also when the process is gone: by what as_perf_spaces_find told, its `file` and
- * `module_offset`. They need the debug information, which takes time and memory that finding a function does not. */
+/* Lines and inlined functions from the `file` and `module_offset` that as_perf_spaces_find returned; the process may
+ * have ended. They need debug information, which costs time and memory that finding a function does not. */
 bool as_perf_spaces_line(struct as_perf_spaces *spaces, const struct as_perf_location *at,
                          struct as_line *line); /* false: unknown */
 /* Like as_space_inline: innermost first, ending with the real function. */
 size_t as_perf_spaces_inline(struct as_perf_spaces *spaces, const struct as_perf_location *at,
                              struct as_inline_frame *frames, size_t max);
-/* Gives the memory of a file's debug information back: nobody is going to ask for more of it. */
+/* Frees the memory of a file's debug information, once nobody needs more of it. */
 void as_perf_spaces_done_with(struct as_perf_spaces *spaces, const struct as_perf_location *at);
 
-/* What is at an address of data. */
+/* What a data address belongs to. */
 struct as_perf_data {
-    struct as_perf_location file; /* module: as above, "[heap]" and "[stack]" too; no function */
-    const char *variable;         /* demangled; a section's name (".rodata") where no symbol covers it; NULL: neither */
-    uint64_t start, size;         /* the variable's, in the terms of file.module_offset */
+    struct as_perf_location file; /* module: as above, also "[heap]" and "[stack]"; no function */
+    /* demangled; a section's name (".rodata") if no symbol covers the address; NULL: neither. */
+    const char *variable;
+    uint64_t start, size;              /* of the variable; start relative to the same base as file.module_offset */
     uint64_t region_start, region_end; /* of the mapping; both 0: nothing is known to be mapped there */
 };
-/* User addresses, and the kernel's as "[kernel]". Variables without a place in the file (.bss) are known by the mapping
- * of their file that comes before them. */
+/* Looks up user addresses; kernel addresses give "[kernel]". Variables that are not in the file (.bss) are found
+ * through the mapping of their file that precedes them. */
 void as_perf_spaces_data(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address, struct as_perf_data *data);
 
-/* Whether the kernel's ELF file that the options name was needed and not used: it is another kernel's, or not ELF. */
+/* Whether the kernel's ELF file named in the options was needed but not used: it is of another kernel, or not ELF. */
 bool as_perf_spaces_rejected_vmlinux(const struct as_perf_spaces *spaces);
 
 /* The name of a thread; NULL: unknown. */

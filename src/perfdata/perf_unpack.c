@@ -1,5 +1,5 @@
-/* See perf_unpack.h. Both libraries work through one pair of buffers. What a file unpacks to is bounded, or a few
- * megabytes could fill the disk. */
+/* See perf_unpack.h. Both libraries share one pair of buffers. The unpacked size is bounded; otherwise a few megabytes
+ * could fill the disk. */
 #include "perfdata/perf_unpack.h"
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 enum { PIECE = AS_PERF_UNPACK_HEAD };
-#define MOST (UINT64_C(64) << 30) /* bytes unpacked */
+#define MOST (UINT64_C(64) << 30) /* most bytes unpacked */
 
 struct unpack {
     int from, to;
@@ -32,7 +32,7 @@ enum as_perf_packing as_perf_packing_of(const uint8_t *head, size_t n_head)
     return n_head >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0 ? AS_PERF_ZSTD : AS_PERF_NOT_PACKED;
 }
 
-/* The next compressed bytes; false at the end, or where they cannot be read (which is a broken file). */
+/* Reads the next compressed bytes; returns false at the end, or if they cannot be read (as for a broken file). */
 static bool refill(struct unpack *unpack)
 {
     ssize_t got;
@@ -66,7 +66,7 @@ static bool run_gzip(struct unpack *unpack)
 {
     z_stream z = {0};
     if (inflateInit2(&z, 15 + 16) != Z_OK)
-        return as_error_set(unpack->err, "zlib cannot be used");
+        return as_error_set(unpack->err, "zlib cannot be initialised");
     bool ok = true, whole = false;
     do {
         z.next_in = unpack->in;
@@ -113,7 +113,7 @@ static int temporary_file(struct as_error *err)
     FILE *file = tmpfile();
     int fd = file != NULL ? dup(fileno(file)) : -1;
     if (fd < 0)
-        as_error_set(err, "cannot make a temporary file to unpack into: %s", strerror(errno));
+        as_error_set(err, "cannot create a temporary file to unpack into: %s", strerror(errno));
     if (file != NULL)
         fclose(file);
     return fd;
@@ -132,7 +132,7 @@ int as_perf_unpack(enum as_perf_packing packing, int from, const uint8_t *head, 
     bool ok = packing == AS_PERF_GZIP ? run_gzip(unpack) : run_zstd(unpack);
     *broken = unpack->broken;
     if (ok && unpack->broken && unpack->written == 0)
-        ok = as_error_set(err, "the compressed file is damaged or ends early, and nothing of it can be unpacked");
+        ok = as_error_set(err, "the compressed file is damaged or ends early, and no part of it can be unpacked");
     free(unpack);
     if (ok)
         return to;

@@ -39,7 +39,7 @@ static void put_u64(struct as_perf_writer *writer, uint64_t value)
     put(writer, &value, sizeof value);
 }
 
-/* With its end, filled up to a multiple of eight bytes. */
+/* With the terminating NUL, padded to a multiple of eight bytes. */
 static void put_text(struct as_perf_writer *writer, const char *text)
 {
     static const char zeros[8];
@@ -61,7 +61,7 @@ static void end_record(struct as_perf_writer *writer)
 {
     uint16_t size = (uint16_t)writer->record.len;
     if (writer->record.len > AS_PERF_RECORD_MAX)
-        return; /* a call chain that no record can hold */
+        return; /* too large for a record, because of its call chain */
     memcpy(writer->record.data + 6, &size, sizeof size);
     writer->failed |= fwrite(writer->record.data, 1, size, writer->out) != size;
 }

@@ -23,7 +23,7 @@ static const uint64_t address_bits = (UINT64_C(1) << 56) - 1, top_byte = UINT64_
 
 struct packet {
     uint8_t header, index;
-    size_t size; /* 0: needs more bytes; SIZE_MAX: no packet */
+    size_t size; /* 0: needs more bytes; SIZE_MAX: not a packet */
     uint64_t payload;
 };
 
@@ -49,7 +49,7 @@ static struct packet next_packet(const uint8_t *bytes, size_t size)
     if (head == 2) {
         packet.header = bytes[1];
         packet.index = (uint8_t)((bytes[0] & 3) << 3);
-        if (bytes[1] == HEADER_PAD) { /* an alignment packet: its length depends on where it stands */
+        if (bytes[1] == HEADER_PAD) { /* an alignment packet: its length depends on its position */
             packet.header = HEADER_EXTENDED;
             packet.payload = bytes[0] & 15;
             packet.size = 2;
@@ -70,7 +70,7 @@ static struct packet next_packet(const uint8_t *bytes, size_t size)
 
 /* ---- packets into the record ---- */
 
-/* Code addresses carry the exception level in their top byte; the kernel's begin with ones. */
+/* Code addresses carry the exception level in their top byte; those of the kernel begin with ones. */
 static uint64_t code_address(uint64_t payload)
 {
     unsigned level = payload >> 61 & 3;
@@ -195,7 +195,7 @@ static bool take_packet(struct as_spe_decoder *decoder, const struct packet *pac
 
 /* ---- the stream ---- */
 
-/* Takes what one packet at `bytes` says; `used` gets its length, 0 where it is not all there. */
+/* Decodes one packet at `bytes`; `used` gets its length, 0 if it is incomplete. */
 static bool step(struct as_spe_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t offset, size_t *used)
 {
     struct packet packet = next_packet(bytes, size);
@@ -216,7 +216,7 @@ static bool step(struct as_spe_decoder *decoder, const uint8_t *bytes, size_t si
     return take_packet(decoder, &packet);
 }
 
-/* Takes from the bytes that are kept what can be taken. */
+/* Decodes as much as possible of the bytes that are kept. */
 static bool drain_rest(struct as_spe_decoder *decoder, uint64_t offset)
 {
     for (size_t used = 1; decoder->rest_size > 0; decoder->rest_size -= used, offset += used) {
@@ -232,7 +232,7 @@ static bool drain_rest(struct as_spe_decoder *decoder, uint64_t offset)
     return true;
 }
 
-/* A packet that the piece before left unfinished: byte by byte, which happens once a piece at most. */
+/* Completes a packet that the preceding piece left unfinished, byte by byte; at most once per piece. */
 static bool finish_rest(struct as_spe_decoder *decoder, const uint8_t **bytes, const uint8_t *end, uint64_t *offset)
 {
     while (decoder->rest_size > 0 && *bytes < end) {

@@ -1,6 +1,6 @@
-/* Arm's Statistical Profiling Extension: packets of the AUX buffer into records. A record holds what the processor
- * noted about one sampled operation: addresses, latencies, events, type, context, data source. END or a timestamp ends
- * it.
+/* Arm's Statistical Profiling Extension: turns packets of the AUX buffer into records. A record contains what the
+ * processor recorded about one sampled operation: addresses, latencies, events, type, context, data source. END or a
+ * timestamp ends it.
  *
  * Packets: Arm Architecture Reference Manual (DDI 0487), chapter "Statistical Profiling Extension Sample Record
  * Specification". Tested on bytes only, not run on a processor with SPE. Data sources are implementation-defined; the
@@ -20,7 +20,7 @@ enum as_spe_has {
     AS_SPE_TARGET = 1 << 1,
     AS_SPE_ADDRESS = 1 << 2,
     AS_SPE_PHYSICAL = 1 << 3,
-    AS_SPE_PREVIOUS = 1 << 4, /* the branch before went here */
+    AS_SPE_PREVIOUS = 1 << 4, /* the target of the preceding branch */
     AS_SPE_TOTAL = 1 << 5,
     AS_SPE_ISSUE = 1 << 6,
     AS_SPE_TRANSLATION = 1 << 7,
@@ -54,33 +54,33 @@ enum as_spe_class { AS_SPE_OTHER, AS_SPE_MEMORY, AS_SPE_BRANCH, AS_SPE_UNKNOWN_C
 struct as_spe_record {
     uint32_t has; /* AS_SPE_PC … */
     uint64_t pc, target, previous, address, physical;
-    uint8_t address_tag;                /* the top byte of a data address, which is not part of it */
+    uint8_t address_tag;                /* the top byte of a data address, which is not part of the address */
     uint8_t exception_level;            /* of pc */
-    bool non_secure;                    /* pc */
+    bool non_secure;                    /* of pc */
     uint16_t total, issue, translation; /* cycles */
     uint64_t events;                    /* AS_SPE_EXCEPTION … */
     enum as_spe_class class;
     uint8_t type;                                   /* the operation packet's payload */
-    bool store, atomic, exclusive, acquire_release; /* memory */
-    bool conditional, indirect;                     /* branches; conditional also of others: a select */
+    bool store, atomic, exclusive, acquire_release; /* for memory accesses */
+    bool conditional, indirect;                     /* for branches; conditional also for others: a select */
     bool simd, sve;
     uint32_t context;
-    uint8_t context_level; /* 1 or 2: of which exception level's register */
+    uint8_t context_level; /* 1 or 2: the exception level of the context register */
     uint16_t source;
     uint64_t time; /* ticks of the generic timer */
-    bool damaged;  /* packets of it could not be read */
+    bool damaged;  /* some of its packets could not be decoded */
 };
 
 typedef bool as_spe_sink(void *context, const struct as_spe_record *record); /* false: stop */
 
 enum { AS_SPE_PACKET_MAX = 10 };
 
-/* Takes a buffer in pieces. Start with zeros and the two first members set. */
+/* Takes a buffer in pieces. Initialise it with zeros and set the first two members. */
 struct as_spe_decoder {
     as_spe_sink *sink;
     void *context;
     uint64_t records, bad_bytes;
-    /* inside */
+    /* internal */
     struct as_spe_record record;
     bool started;
     uint8_t rest[AS_SPE_PACKET_MAX];
@@ -88,11 +88,12 @@ struct as_spe_decoder {
     uint64_t skip; /* bytes of padding still to come */
 };
 
-/* `offset` is where the piece stands in the buffer: alignment packets count from there. False: the sink stopped it. */
+/* `offset` is the position of the piece in the buffer: alignment packets count from there. Returns false if the sink
+ * stopped it. */
 bool as_spe_feed(struct as_spe_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t offset);
 
 void as_spe_events_text(uint64_t events, struct as_str *text);
 void as_spe_type_text(const struct as_spe_record *record, struct as_str *text);
-const char *as_spe_source_name(uint16_t source); /* "" where unknown */
+const char *as_spe_source_name(uint16_t source); /* "" if unknown */
 
 #endif
