@@ -14,7 +14,7 @@ enum { LISTED = 4, NAME_SHOWN = 80, LONGEST_INSN = 15 };
 
 typedef AS_VEC(uint32_t) numbers;
 
-/* With or without parameters, or as reports show it. */
+/* Whether `name` matches with or without parameters, or as reports show it. */
 static bool is_name(const char *full, const char *name)
 {
     size_t length = strlen(name);
@@ -53,7 +53,7 @@ static bool read_address(const char *text, uint64_t *address)
     return end > text + 2 && !*end;
 }
 
-/* By an address of the run; else of a file, as objdump shows it. */
+/* Finds a function by a run-time address or, failing that, by an address of its file, as objdump shows it. */
 static void find_at(const struct as_view *view, const char *text, const char *module, size_t module_length,
                     numbers *found)
 {
@@ -83,7 +83,7 @@ static void find_all(const struct as_view *view, const char *symbol, numbers *fo
     }
 }
 
-/* The instruction at an address in no function, found like a function; NONE: there is none. */
+/* Returns the instruction at an address outside functions, found like a function; NONE: there is none. */
 static uint32_t find_outside_at(const struct as_view *view, const char *text, const char *module, size_t module_length)
 {
     uint64_t address, nearest = LONGEST_INSN;
@@ -112,7 +112,7 @@ static uint32_t find_outside(const struct as_view *view, const char *symbol)
     return found;
 }
 
-/* ---- what to say when that is none, or several ---- */
+/* ---- messages if there is no match, or several ---- */
 
 static bool say_several(const struct as_view *view, const char *symbol, const numbers *found, struct as_error *err)
 {
@@ -124,13 +124,13 @@ static bool say_several(const struct as_view *view, const char *symbol, const nu
     }
     if (found->len > LISTED)
         as_str_addf(&text, " and %zu more", found->len - LISTED);
-    as_error_set_status(err, AS_EXIT_USAGE, "'%.200s' is ambiguous: %s; say which as MODULE:NAME, or by the address",
-                        symbol, as_str_get(&text));
+    as_error_set_status(err, AS_EXIT_USAGE, "'%.200s' is ambiguous: %s; give MODULE:NAME or the address", symbol,
+                        as_str_get(&text));
     as_str_free(&text);
     return false;
 }
 
-/* How far a name is from what was typed: typing errors, or a part of it. */
+/* The distance of a name from what was typed: typing errors, or a part of the name. */
 static size_t distance_of(const char *symbol, const char *name)
 {
     size_t distance = as_cli_distance(symbol, name);
@@ -147,14 +147,14 @@ static bool comes_from(const struct as_store_inline *inlines, size_t n, uint32_t
     return false;
 }
 
-/* Functions that an inlined one has become part of. */
+/* Finds the functions that an inlined function was inlined into. */
 static void find_hosts(const struct as_view *view, const char *symbol, numbers *hosts)
 {
     size_t n;
     const struct as_store_inline *inlines = as_store_inlines(view->store, &n);
     bool *known = as_alloc_array(view->n_functions + 1, sizeof *known), *meant = as_alloc_array(n + 1, sizeof *meant);
     for (size_t i = 0; i < n; i++)
-        meant[i] = inlines[i].function && /* debug information may leave parameters out */
+        meant[i] = inlines[i].function && /* debug information may omit parameters */
                    (is_name(inlines[i].function, symbol) || is_name(symbol, inlines[i].function));
     for (size_t i = 0; i < view->n_locations; i++) {
         uint32_t function = view->location[i].function;
@@ -176,7 +176,7 @@ static bool say_inlined(const struct as_view *view, const char *symbol, const nu
     if (hosts->len > LISTED)
         as_str_addf(&text, " and %zu more", hosts->len - LISTED);
     as_error_set_status(err, AS_EXIT_USAGE,
-                        "'%.200s' is no function of its own: it was inlined into %s; 'assay report --by line' shows "
+                        "'%.200s' is not a separate function: it was inlined into %s; 'assay report --by line' shows "
                         "its lines",
                         symbol, as_str_get(&text));
     as_str_free(&text);

@@ -1,4 +1,4 @@
-/* A function of a profile by the name that a user types. */
+/* Finds a function of a profile by the name that a user types. */
 #ifndef AS_CMD_ANNOTATE_FIND_H
 #define AS_CMD_ANNOTATE_FIND_H
 
@@ -6,11 +6,11 @@
 
 struct as_annotate_found {
     uint32_t function;    /* or NONE: */
-    uint32_t instruction; /* one in no function */
+    uint32_t instruction; /* outside functions */
 };
 
-/* NAME as shown (with or without parameters) or as in the symbol table, MODULE:NAME, 0xADDRESS of the run or of its
- * file, or MODULE:0xADDRESS. On failure `err` names those that are near, or those that are meant. */
+/* `symbol` is NAME as shown (with or without parameters) or as in the symbol table, MODULE:NAME, 0xADDRESS of the run
+ * or of its file, or MODULE:0xADDRESS. On failure `err` names similar or ambiguous functions. */
 bool as_annotate_find(const struct as_view *view, const char *symbol, struct as_annotate_found *found,
                       struct as_error *err) AS_MUST_CHECK;
 

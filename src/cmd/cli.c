@@ -1,5 +1,5 @@
-/* The option parser. It walks the words once; each option is looked up in the command's table, then in the common one,
- * and its value is checked and stored at its offset in the options struct. Every complaint is one line. */
+/* The option parser. It walks the words once. Each option is looked up in the command's table, then in the common one,
+ * and its value is checked and stored at its offset in the options struct. Every error message is one line. */
 #include "cmd/cli.h"
 
 #include "base/alloc.h"
@@ -17,9 +17,9 @@
 enum common { COMMON_HELP, COMMON_QUIET, COMMON_VERBOSE };
 
 const struct as_option as_cli_common_options[] = {
-    [COMMON_HELP] = {.name = "help", .short_name = 'h', .help = "Print this help and end."},
-    [COMMON_QUIET] = {.name = "quiet", .short_name = 'q', .help = "Print errors and results only."},
-    [COMMON_VERBOSE] = {.name = "verbose", .short_name = 'v', .help = "Also report on stderr what is being done."},
+    [COMMON_HELP] = {.name = "help", .short_name = 'h', .help = "Print this help and exit."},
+    [COMMON_QUIET] = {.name = "quiet", .short_name = 'q', .help = "Print only errors and results."},
+    [COMMON_VERBOSE] = {.name = "verbose", .short_name = 'v', .help = "Also report progress on stderr."},
     {0},
 };
 
@@ -51,8 +51,7 @@ int as_cli_usage(const struct as_command *command, const char *format, ...)
 
 int as_cli_stdout_failed(void)
 {
-    /* Where a write in the middle failed, errno has been used for other things since: what stopped that one stops
-     * another. */
+    /* If an earlier write failed, errno has changed since. A write now fails for the same reason and sets it again. */
     if (errno == 0) {
         clearerr(stdout);
         (void)(fputc('\n', stdout) == EOF || fflush(stdout));
@@ -69,7 +68,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edit distance with swaps, over three rows of the usual table. Longer words than the rows are no typing errors. */
+/* Edit distance with swaps, over three rows of the usual table. Words longer than the rows are not typing errors. */
 size_t as_cli_distance(const char *typed, const char *meant)
 {
     enum { LONGEST = 40 };
@@ -220,7 +219,7 @@ static void set_flag(struct parse *parse, const struct as_option *option)
         *(bool *)(parse->values + option->offset) = true;
 }
 
-/* The value is the next word. */
+/* Takes the next word as the value. */
 static bool take_next(struct parse *parse, const struct as_option *option)
 {
     if (parse->at >= parse->argc || strcmp(parse->argv[parse->at], "--") == 0) {

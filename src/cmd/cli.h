@@ -1,9 +1,9 @@
 /* Commands and their options. A command is one file (cmd_VERB.c) that exports one `struct as_command`, declared in
  * commands.h, and one line in the table of main.c. Its option table drives parsing and generates the -h text; a test
- * holds that against the manual.
+ * compares it with the manual.
  *
- * Parsing: long options `--name`, `--name=value` or `--name value`, short ones `-n value` or `-nvalue`, short flags
- * may be joined (`-qj`); parsing stops at `--` or at the first word that is not an option; what remains is left to the
+ * Parsing: long options `--name`, `--name=value` or `--name value`, short ones `-n value` or `-nvalue`, short flags may
+ * be joined (`-qj`); parsing stops at `--` or at the first word that is not an option; what remains is left to the
  * command. A value in a word of its own is never `--`. The last of repeated options counts. An unknown option, a
  * missing or malformed value is one line on stderr that names the option and points to `assay VERB -h`, exit status
  * AS_EXIT_USAGE.
@@ -33,11 +33,11 @@ struct as_option {
     char short_name;  /* 0: none */
     enum as_option_type type;
     size_t offset;                      /* of the value in the command's options struct */
-    const char *value;                  /* how the value is called in the help ("N", "FILE"); NULL for flags */
+    const char *value;                  /* name of the value in the help ("N", "FILE"); NULL for flags */
     const char *help;                   /* one or more sentences, wrapped by the help printer */
-    void (*names)(struct as_str *list); /* adds the names that "%s" in the help stands for; NULL: it has none */
+    void (*names)(struct as_str *list); /* appends the names that replace "%s" in the help; NULL: there is no %s */
     const char *const *choices;         /* AS_OPTION_CHOICE: NULL-terminated */
-    uint64_t min, max;                  /* AS_OPTION_U64: the range allowed, max 0: no limit */
+    uint64_t min, max;                  /* AS_OPTION_U64: the allowed range, max 0: no limit */
 };
 
 struct as_command {
@@ -50,35 +50,35 @@ struct as_command {
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
 };
 
-/* The options that every command understands; NULL-terminated like the commands' own. */
+/* The options of every command; NULL-terminated like the commands' own. */
 extern const struct as_option as_cli_common_options[];
 
 enum as_parse { AS_PARSE_OK, AS_PARSE_HELP, AS_PARSE_ERROR };
 
-/* Fills the options struct at `values` (already holding the defaults). On OK, *rest is the index of the first word
- * left. HELP: the help was printed to stdout, return 0. ERROR: the message was printed, return AS_EXIT_USAGE. The
- * command frees its lists after OK only. `-h`/`--help`, `-q`/`--quiet` and `-v`/`--verbose` are understood by every
- * command and need no table entry; the last two set the log level. */
+/* Fills the options struct at `values`, which already contains the defaults. On OK, *rest is the index of the first
+ * remaining word. HELP: the help was printed to stdout, return 0. ERROR: the message was printed, return AS_EXIT_USAGE.
+ * The command frees its lists only after OK. `-h`/`--help`, `-q`/`--quiet` and `-v`/`--verbose` work for every command
+ * without a table entry; the last two set the log level. */
 enum as_parse as_cli_parse(const struct as_command *command, int argc, char **argv, void *values,
                            int *rest) AS_MUST_CHECK;
 
-/* Prints `err` behind "assay VERB: " and returns its status. */
+/* Prints `err` after "assay VERB: " and returns its status. */
 int as_cli_fail(const struct as_command *command, const struct as_error *err);
-/* A usage error found by the command itself: prints one line, returns AS_EXIT_USAGE. */
+/* For a usage error found by the command itself: prints one line, returns AS_EXIT_USAGE. */
 int as_cli_usage(const struct as_command *command, const char *format, ...) AS_PRINTF(2, 3);
-/* Results could not be written: prints one line with the reason in errno, forgets what is still buffered (so that it
- * is told once), returns AS_EXIT_FAILURE. main() does this at the end for all that commands print; call it where a
- * flush of their own failed (as_json_finish). */
+/* Call this when results could not be written: prints one line with the reason in errno, discards what is still
+ * buffered (so that the failure is reported once), returns AS_EXIT_FAILURE. main() does this at the end for everything
+ * that commands print; commands call it after a failed flush of their own (as_json_finish). */
 int as_cli_stdout_failed(void);
 
-/* What `assay VERB -h` prints. */
+/* Prints the text of `assay VERB -h`. */
 void as_cli_help(const struct as_command *command, FILE *out);
-/* `text` wrapped to 80 columns behind `indent` spaces; blank lines separate paragraphs. The first line starts at
- * column `column`, wherever the caller has left off. */
+/* Prints `text` wrapped to 80 columns after `indent` spaces; blank lines separate paragraphs. The first line starts at
+ * column `column`, where the caller stopped. */
 void as_cli_wrap(FILE *out, const char *text, int column, int indent);
 
-/* How far two words are apart, in typing errors (a letter more, less, other, or two swapped). SIZE_MAX where the words
- * have nothing to do with each other: for "did you mean". */
+/* The number of typing errors between two words (a letter more, less, changed, or two swapped). SIZE_MAX if the words
+ * are unrelated: for "did you mean". */
 size_t as_cli_distance(const char *typed, const char *meant);
 
 #endif

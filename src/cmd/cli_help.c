@@ -1,5 +1,5 @@
-/* The help text of a command, generated from its tables: options in a left column, what they do in a right one, all of
- * it wrapped to 80 columns. Columns are counted in characters, not bytes: the texts hold "…" and the like. */
+/* The help text of a command, generated from its tables: options in the left column, descriptions in the right one,
+ * wrapped to 80 columns. Columns are counted in characters, not bytes, because the texts contain "…" and the like. */
 #include "cmd/cli.h"
 
 #include "base/alloc.h"
@@ -47,7 +47,7 @@ void as_cli_wrap(FILE *out, const char *text, int column, int indent)
     fputc('\n', out);
 }
 
-/* "-o, --output=FILE"; a choice without a name of its own lists its values. */
+/* "-o, --output=FILE"; a choice without a value name lists its values. */
 static void add_spelling(struct as_str *str, const struct as_option *option)
 {
     if (option->short_name)
@@ -65,7 +65,7 @@ static void add_spelling(struct as_str *str, const struct as_option *option)
         as_str_addf(str, "%s%s", i ? "|" : "", option->choices[i]);
 }
 
-/* The help with the names that it lists. The caller frees. */
+/* The help with the names inserted. The caller frees. */
 static char *help_of(const struct as_option *option)
 {
     struct as_str text = {0}, names = {0};

@@ -1,4 +1,4 @@
-/* assay annotate: one function of a profile, source and disassembly with what each instruction took. */
+/* assay annotate: one function of a profile, source and disassembly with the time of each instruction. */
 #include "cmd/annotate_find.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
@@ -51,7 +51,7 @@ static bool show(const struct annotate_options *options, const struct as_annotat
         if (!options->output)
             pager = as_pager_open();
         as_annotation_text(annotation, pager.out, &term);
-        if (pager.out == stdout && ferror(stdout)) /* now, while errno tells why */
+        if (pager.out == stdout && ferror(stdout)) /* here, while errno still has the reason */
             *failed = as_cli_stdout_failed();
         as_pager_close(&pager);
     }
@@ -84,7 +84,7 @@ static int run_annotate(int argc, char **argv)
     struct annotate_options options = {.json = false};
     struct as_error err = AS_ERROR_INIT;
     struct as_operands words;
-    int status = AS_EXIT_OK, failed = AS_EXIT_OK; /* failed: told already */
+    int status = AS_EXIT_OK, failed = AS_EXIT_OK; /* failed: was reported already */
     enum as_parse parsed = as_operands_parse(&as_command_annotate, argc, argv, &options, &words);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
@@ -92,8 +92,8 @@ static int run_annotate(int argc, char **argv)
     if (words.n == 0)
         status = as_cli_usage(&as_command_annotate, "no symbol given");
     else if (words.n > 2)
-        status =
-            as_cli_usage(&as_command_annotate, "one function of one profile at a time, not '%s' too", words.words[2]);
+        status = as_cli_usage(&as_command_annotate,
+                              "annotate shows one function of one profile at a time; unexpected '%s'", words.words[2]);
     else if (!annotate(&options, words.words[0], words.n == 2 ? words.words[1] : "assay.db", &failed, &err))
         status = as_cli_fail(&as_command_annotate, &err);
     as_strlist_free(&options.threads);
@@ -109,7 +109,7 @@ const struct as_command as_command_annotate = {
         "instructions in the order of memory, each with its share of the function's time, its number of executions, "
         "the components of its time as a stacked bar, and the events that it met most. Arrows show jumps inside the "
         "function; '*' marks instructions with a twentieth of the time or more. Instructions that were not executed, "
-        "or that no sample names, are read from the function's file if that has not changed, and have no share.",
+        "or that have no samples, are read from the function's file if it has not changed, and have no share.",
     .options = options_table,
     .examples = "  assay annotate main\n"
                 "  assay annotate libc.so.6:memcpy after.db\n"

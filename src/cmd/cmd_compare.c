@@ -1,4 +1,4 @@
-/* assay compare: one run in the model, all samplers held against the Oracle. */
+/* assay compare: one run in the model, all samplers compared with the Oracle. */
 #include "base/log.h"
 #include "base/number.h"
 #include "base/split.h"
@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bundled observers that write files and have an option of their own. */
+/* Bundled observers that write files and have their own option. */
 enum { KONATA, O3PIPEVIEW, CYCLE_TRACE, COMMIT_CSV, COMMIT_TRACE, COUNTERS, CALLS, FLAME, FILES };
 static const struct as_observer *const file_observers[FILES] = {[KONATA] = &as_konata_observer,
                                                                 [O3PIPEVIEW] = &as_o3pipeview_observer,
@@ -42,7 +42,7 @@ struct compare_options {
     uint64_t period, seed, top;
     double rate;
     struct as_strlist set, observers;
-    const char *files[FILES]; /* by what is written to them: bundled observers */
+    const char *files[FILES]; /* files of bundled observers, by observer */
     uint64_t interval;
     bool timeline;
 };
@@ -88,7 +88,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct compare_options, top),
      .value = "N",
-     .help = "Show the N instructions that took most time, with each sampler's share for them (default 10)."},
+     .help = "Show the N instructions with the most time, and each sampler's share for them (default 10)."},
     {.name = "events",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, events),
@@ -106,7 +106,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, pics_of),
      .value = "SAMPLER",
-     .help = "Show --pics as this sampler sees it, instead of the golden reference."},
+     .help = "Show --pics as recorded by this sampler, instead of the golden reference."},
     {.name = "observer",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct compare_options, observers),
@@ -145,7 +145,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct compare_options, files[COUNTERS]),
      .value = "FILE",
      .help = "Write counts, events and the occupancy of the core's queues, every --interval cycles, to FILE: CSV, or "
-             "JSON where its name ends in .json."},
+             "JSON if its name ends in .json."},
     {.name = "interval",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct compare_options, interval),
@@ -171,20 +171,20 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-/* One machine of those asked for. */
+/* One of the requested machines. */
 struct run {
     const struct compare_options *options;
     struct as_modelled modelled;
     struct as_observer_set *observers;
-    char *own_text; /* what the user's observers have to say */
-    size_t crashed; /* of them */
+    char *own_text; /* output of the user's observers */
+    size_t crashed; /* number of observers that crashed */
     struct as_compare compare;
     struct as_listing listing;
-    struct as_error lost; /* why --pics shows nothing; no message: it does */
+    struct as_error lost; /* why --pics shows nothing; no message: it shows something */
     uint32_t events;
 };
 
-/* All of them, in the order asked for. */
+/* All machines, in the order asked for. */
 struct comparison {
     const struct compare_options *options;
     const struct as_sampler *samplers[AS_SAMPLER_COUNT];
@@ -222,17 +222,17 @@ static bool choose_cores(struct comparison *all, struct as_error *err)
     all->cores = as_split(options->core, ",", &all->n_cores);
     all->runs = as_alloc_array(all->n_cores ? all->n_cores : 1, sizeof *all->runs);
     if (all->n_cores == 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--core names none");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--core names no machine");
     for (size_t i = 0; i < FILES; i++)
         if (all->n_cores > 1 && options->files[i])
-            return as_error_set_status(err, AS_EXIT_USAGE, "--%s writes about one machine; --core names %zu",
+            return as_error_set_status(err, AS_EXIT_USAGE, "--%s writes a file for one machine, but --core names %zu",
                                        file_observers[i]->name, all->n_cores);
     if (options->interval && !options->files[COUNTERS])
-        return as_error_set_status(err, AS_EXIT_USAGE, "--interval is for --counters, which is not given");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--interval needs --counters");
     return true;
 }
 
-/* What --pics and --pics-of ask for, before anything runs. */
+/* Checks --pics and --pics-of before anything runs. */
 static bool choose_pics(struct comparison *all, struct as_error *err)
 {
     const struct compare_options *options = all->options;
@@ -242,7 +242,7 @@ static bool choose_pics(struct comparison *all, struct as_error *err)
     if (!options->pics_of)
         return true;
     if (!options->pics)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--pics-of says whose stacks --pics shows, which is not given");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--pics-of needs --pics");
     if (!of || !is_chosen(all, of))
         return as_error_set_status(err, AS_EXIT_USAGE, "--pics-of: '%s' is not among the samplers of this run",
                                    options->pics_of);
@@ -275,7 +275,7 @@ static bool add_sweep(const struct comparison *all, struct run *run, struct as_e
         uint64_t period;
         ok = as_number_read(words[i], &period) && period > 0
                  ? add_sampling(all, run, period, err)
-                 : as_error_set_status(err, AS_EXIT_USAGE, "--sweep: '%s' is no period", words[i]);
+                 : as_error_set_status(err, AS_EXIT_USAGE, "--sweep: '%s' is not a period", words[i]);
     }
     as_split_free(words);
     return ok;
@@ -287,7 +287,7 @@ static bool add_observer(struct run *run, const char *spec, struct as_error *err
                                run->modelled.fanout, err);
 }
 
-/* Those with options of their own. */
+/* Adds the observers that have their own options. */
 static bool add_file_observers(struct run *run, struct as_error *err)
 {
     bool ok = true;
@@ -333,7 +333,7 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
     return add_observers(run, err);
 }
 
-/* The observers finish; what they write is kept for later. */
+/* Lets the observers finish, and keeps what they print for later. */
 static void report_observers(struct run *run)
 {
     size_t size = 0;
@@ -343,7 +343,7 @@ static void report_observers(struct run *run)
         fclose(memory);
 }
 
-/* Whose stacks rows show, and which rows. A place that is not there costs its listing, not the run. */
+/* Chooses the stacks and rows to show. If a place does not exist, only its listing is missing. */
 static void choose_shown(const struct comparison *all, struct run *run)
 {
     struct as_compare *compare = &run->compare;
@@ -393,7 +393,7 @@ static bool run_once(const struct comparison *all, struct run *run, char **argv,
     return true;
 }
 
-/* Frees what is left when the run is over and shown. Returns how many observers have crashed, in the end too. */
+/* Frees what is left after the run was shown. Returns how many observers crashed, including at their end. */
 static size_t end_run(struct run *run)
 {
     as_groups_free(&run->compare.groups);
@@ -440,7 +440,7 @@ static int run_all(struct comparison *all, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
     bool ok = choose_samplers(all, &err) && choose_cores(all, &err) && choose_pics(all, &err);
-    for (size_t i = 0; i < all->n_cores && ok; i++) /* all of them first: no run is lost to a wrong name */
+    for (size_t i = 0; i < all->n_cores && ok; i++) /* all machines first: a wrong name must not cost a run */
         ok = set_up(all, &all->runs[i], all->cores[i], &err);
     ok = ok && as_output_open(&all->output, all->options->output, &err);
     struct as_input input = {.start = -1};

@@ -63,7 +63,7 @@ static int run_doctor(int argc, char **argv)
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (rest < argc)
-        return as_cli_usage(&as_command_doctor, "it takes no arguments, but got '%s'", argv[rest]);
+        return as_cli_usage(&as_command_doctor, "doctor takes no arguments; unexpected '%s'", argv[rest]);
     struct as_probe probe;
     as_doctor_rows rows = {0};
     as_probe_machine("", &probe);

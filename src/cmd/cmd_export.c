@@ -40,17 +40,17 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct export_options, samples),
      .value = "N",
-     .help =
-         "perf-script: write N samples, at equal distances, where there would be more; 0: all (default: 10000 of an "
-         "exact series, which has one for each stack; all of others)."},
+     .help = "perf-script: write at most N samples, evenly spaced; 0: all (default: 10000 for an "
+             "exact series, which has one for each stack; all for others)."},
     {.name = "uncompressed",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct export_options, uncompressed),
-     .help = "pprof: do not pack the file with gzip."},
+     .help = "pprof: do not compress the file with gzip."},
     {.name = NULL},
 };
 
-/* The caller frees. Every number must be that of a thread; NULL without `err` where there is no filter. */
+/* Returns the threads to include, which the caller frees; NULL without `err` if there is no filter. Every number must
+ * be that of a thread. */
 static bool *thread_filter(const struct export_options *options, const struct as_store *store, struct as_error *err)
 {
     size_t n;
@@ -85,16 +85,16 @@ static bool check_options(const struct export_options *options, const struct as_
         return as_error_set_status(err, AS_EXIT_USAGE, "unknown format '%.100s'; the formats are %s", options->to,
                                    names);
     if (options->uncompressed && !(*format)->binary)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--uncompressed is for pprof; %s never is compressed",
+        return as_error_set_status(err, AS_EXIT_USAGE, "--uncompressed is for pprof; %s is never compressed",
                                    (*format)->name);
     if (options->samples && strcmp((*format)->name, "perf-script") != 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--samples is for perf-script; %s has every stack once",
+        return as_error_set_status(err, AS_EXIT_USAGE, "--samples is for perf-script; %s writes every stack once",
                                    (*format)->name);
     uint64_t samples;
     if (options->samples && !as_number_read(options->samples, &samples))
         return as_error_set_status(err, AS_EXIT_USAGE, "--samples=%.100s: not a number of samples", options->samples);
     if ((*format)->binary && !options->output && isatty(STDOUT_FILENO))
-        return as_error_set_status(err, AS_EXIT_USAGE, "%s is binary, not for a terminal: use -o FILE",
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s is binary and cannot be written to a terminal: use -o FILE",
                                    (*format)->name);
     return true;
 }
@@ -115,12 +115,12 @@ static bool write_profile(const struct export_options *options, const struct as_
                                     .samples = SAMPLES_OF_EXACT,
                                     .thin_all = options->samples != NULL,
                                     .tell = tell};
-    if (options->samples) /* it was checked */
+    if (options->samples) /* it was checked before */
         (void)as_number_read(options->samples, &how.samples);
     bool ok = threads && as_output_open(&output, options->output, err);
     if (ok) {
         ok = format->write(store, &how, output.file, err);
-        if (ok || ferror(output.file)) /* it says of which file */
+        if (ok || ferror(output.file)) /* its message names the file */
             ok = as_output_finish(&output, err);
         else
             as_output_drop(&output);
@@ -150,9 +150,9 @@ static int run_export(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     rest += rest < argc && strcmp(argv[rest], "--") == 0;
-    int status = rest + 1 < argc
-                     ? as_cli_usage(&as_command_export, "one profile at a time, but got '%s' too", argv[rest + 1])
-                     : export_file(&options, rest < argc ? argv[rest] : "assay.db");
+    int status = rest + 1 < argc ? as_cli_usage(&as_command_export,
+                                                "export reads one profile at a time; unexpected '%s'", argv[rest + 1])
+                                 : export_file(&options, rest < argc ? argv[rest] : "assay.db");
     as_strlist_free(&options.threads);
     return status;
 }

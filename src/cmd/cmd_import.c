@@ -1,4 +1,4 @@
-/* assay import: a recording of Linux perf becomes a profile. */
+/* assay import: turns a recording of Linux perf into a profile. */
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/commands.h"
@@ -21,12 +21,12 @@ static const struct as_option options_table[] = {
     {.name = "trust-paths",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct import_options, trust_paths),
-     .help = "Take names from the files at the recorded paths where the recording does not say which ones they were."},
+     .help = "Use the files at the recorded paths for names, even if the recording does not identify them."},
     {.name = "debug-path",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct import_options, debug_path),
      .value = "DIRS",
-     .help = "Look for separate debug files in these directories too, with ':' between them, before /usr/lib/debug."},
+     .help = "Also look for separate debug files in these directories, separated by ':', before /usr/lib/debug."},
     {.name = "symfs",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct import_options, symfs),
@@ -53,16 +53,16 @@ static const struct as_option options_table[] = {
 static void report(const struct as_import_counts *counts, const struct as_perf_summary *summary, const char *output)
 {
     if (summary->incomplete)
-        as_log_warn("the recording is not whole (%s): what could be read is imported and marked partial",
+        as_log_warn("the recording is incomplete (%s): what could be read is imported and marked as partial",
                     summary->problem[0] ? summary->problem : "it ends early");
     if (counts->samples == 0)
-        as_log_warn("there are no samples in it");
+        as_log_warn("the recording has no samples");
     as_log_note("wrote %s: %" PRIu64 " samples of %zu event%s in %zu thread%s; next: assay report %s", output,
                 counts->samples, counts->events_with_samples, counts->events_with_samples == 1 ? "" : "s",
                 counts->threads, counts->threads == 1 ? "" : "s", output);
 }
 
-/* Puts the file's name before what is wrong with it. Returns false. */
+/* Puts the file's name before the message. Returns false. */
 static bool name_file(struct as_error *err, const char *file)
 {
     struct as_error why = *err;
@@ -73,7 +73,7 @@ static bool name_file(struct as_error *err, const char *file)
     return false;
 }
 
-/* The writer is the caller's again where this fails. */
+/* If this fails, the writer belongs to the caller again. */
 static bool read_recording(struct as_import *import, struct as_perf_reader *reader, struct as_store_writer *writer,
                            const char *file, struct as_error *err)
 {
@@ -81,7 +81,7 @@ static bool read_recording(struct as_import *import, struct as_perf_reader *read
         return name_file(err, file);
     as_import_finish(import);
     if (as_import_count(import).events == 0)
-        return as_error_set(err, "%s: there is no event in it", file);
+        return as_error_set(err, "%s: the recording has no events", file);
     as_import_describe(import, reader, file);
     as_import_write(import, reader);
     return true;
@@ -129,7 +129,7 @@ static bool import_file(const struct import_options *options, const char *file, 
     return ok;
 }
 
-/* What the user names must be there; perf's cache, where the user does not, may be missing. */
+/* Files that the user names must exist; the default cache of perf may be missing. */
 static bool check_sources(const struct import_options *options, struct as_error *err)
 {
     const struct {
@@ -164,9 +164,11 @@ static int run_import(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     rest += rest < argc && strcmp(argv[rest], "--") == 0;
     if (rest == argc)
-        return as_cli_usage(&as_command_import, "which recording? perf.data, say, or - for standard input");
+        return as_cli_usage(&as_command_import,
+                            "no recording given: name a file such as perf.data, or - for standard input");
     if (rest + 1 < argc)
-        return as_cli_usage(&as_command_import, "one recording at a time, but got '%s' too", argv[rest + 1]);
+        return as_cli_usage(&as_command_import, "import reads one recording at a time; unexpected '%s'",
+                            argv[rest + 1]);
     char *cache = getenv("HOME") ? as_format("%s/.debug", getenv("HOME")) : NULL;
     bool ok = check_sources(&options, &err);
     options.cache = options.cache ? options.cache : cache;

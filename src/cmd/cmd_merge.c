@@ -1,4 +1,4 @@
-/* assay merge: profiles of one program as one. */
+/* assay merge: merges profiles of one program. */
 #include "base/log.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
@@ -18,14 +18,13 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct merge_options, output),
      .value = "FILE",
-     .help = "Write the merged profile to FILE, which must be none of the inputs."},
+     .help = "Write the merged profile to FILE, which must not be an input."},
     {.name = "weights",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct merge_options, weights),
      .value = "LIST",
-     .help =
-         "What the time of each input counts, in their order: numbers or fractions between commas (3,0.25,37/1024). "
-         "Default: 1 each."},
+     .help = "The weight of each input, in their order: numbers or fractions, separated by commas (3,0.25,37/1024). "
+             "The default is 1."},
     {.name = "force",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct merge_options, force),
@@ -34,7 +33,7 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-/* One weight an input. */
+/* Reads one weight per input. */
 static bool read_weights(const char *list, struct as_merge_input *inputs, size_t n, struct as_error *err)
 {
     char text[64];
@@ -83,9 +82,9 @@ static int run_merge(int argc, char **argv)
     enum as_parse parsed = as_operands_parse_all(&as_command_merge, argc, argv, &options, &files);
     int status = parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (parsed == AS_PARSE_OK && !options.output)
-        status = as_cli_usage(&as_command_merge, "-o is missing: the file that the merged profile goes to");
+        status = as_cli_usage(&as_command_merge, "-o is missing: name the file for the merged profile");
     else if (parsed == AS_PARSE_OK && files.len == 0)
-        status = as_cli_usage(&as_command_merge, "which profiles? Give their files");
+        status = as_cli_usage(&as_command_merge, "no profiles given: name their files");
     else if (parsed == AS_PARSE_OK)
         status = merge_files(&options, &files);
     as_strlist_free(&files);
@@ -101,7 +100,8 @@ const struct as_command as_command_merge = {
         "found "
         "by build-id, place in the module and bytes, wherever the program was loaded. Every run stays in the list of "
         "runs.\n\n"
-        "A weight scales the time of an input, exactly. Samples are not scaled: how sure the result is depends on how "
+        "A weight scales the time of an input, exactly. Samples are not scaled: the uncertainty of the result depends "
+        "on how "
         "many there were.",
     .options = options_table,
     .examples = "assay merge run1.db run2.db run3.db -o all.db\n"

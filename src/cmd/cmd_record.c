@@ -21,7 +21,7 @@ static const char *const call_graphs[] = {
 struct record_command {
     struct as_record_options record;
     struct as_run_options run;
-    int golden; /* of on_off */
+    int golden; /* index into on_off */
     bool json, sampled;
     const char *budget;
     uint64_t unit, every;
@@ -31,8 +31,8 @@ struct record_command {
 static const struct as_option options_table[] = {
     AS_OUTPUT_OPTION(
         struct record_command, record.output,
-        "The profile to write (default assay.db). It appears whole when the run is over; until then, and if "
-        "anything goes wrong, an older one stays as it is."),
+        "The profile to write (default assay.db). It appears complete when the run is over; until then, and if "
+        "anything goes wrong, an older file stays as it is."),
     {.name = "source",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.source),
@@ -74,7 +74,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, sampled),
      .help = "Measure in short regions from the start, however short the program is: the same as --budget=10M, and an "
-             "error where that is not possible."},
+             "error if that is not possible."},
     {.name = "sample-unit",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, unit),
@@ -99,7 +99,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),
      .value = "LIST",
-     .help = "Samplers to run beside it, separated by commas (default tea): %s.",
+     .help = "Samplers to run as well, separated by commas (default tea): %s.",
      .names = as_samplers_name},
     {.name = "events",
      .type = AS_OPTION_STRING,
@@ -130,7 +130,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, record.seed),
      .value = "N",
-     .help = "Seed of --random (default 1): the same seed gives the same samples; and of what --accesses chooses."},
+     .help = "Seed of --random and of what --accesses chooses (default 1): the same seed gives the same samples."},
     {.name = "repeat",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, record.repeat),
@@ -138,7 +138,7 @@ static const struct as_option options_table[] = {
      .min = 1,
      .max = 10000,
      .help =
-         "Run the program N times. The profile is of all runs, merged; it keeps cycles, seconds and samples of each, "
+         "Run the program N times. The profile is merged from all runs; it keeps cycles, seconds and samples of each, "
          "and their mean and spread."},
     {.name = "pid",
      .type = AS_OPTION_U64,
@@ -146,12 +146,12 @@ static const struct as_option options_table[] = {
      .value = "PID",
      .min = 1,
      .max = INT32_MAX,
-     .help = "Record a process that runs already (timer, pmu), until it ends, Ctrl-C, or --duration."},
+     .help = "Record a running process (timer, pmu) until it ends, Ctrl-C, or --duration."},
     {.name = "duration",
      .type = AS_OPTION_DOUBLE,
      .offset = offsetof(struct record_command, record.duration),
      .value = "SECONDS",
-     .help = "With --pid: how long."},
+     .help = "With --pid: how long to record."},
     {.name = "event",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct record_command, record.event),
@@ -180,12 +180,12 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct record_command, record.processors),
      .help =
          "Sample by clocks of the processors instead of the threads (timer): threads and processes that live for less "
-         "than a period are seen too. Needs root, or CAP_PERFMON."},
+         "than a period are sampled, too. Needs root, or CAP_PERFMON."},
     {.name = "branches",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.branches),
      .help =
-         "Keep the branches that the processor took before each sample (pmu: LBR and its like): from where to where, "
+         "Keep the branches that the processor took before each sample (pmu: LBR and the like): from where to where, "
          "mispredicted or not. Not run on hardware yet."},
     {.name = "accesses",
      .type = AS_OPTION_FLAG,
@@ -201,7 +201,7 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-/* ---- whose option is it ---- */
+/* ---- which source an option belongs to ---- */
 
 struct owned {
     const char *name;
@@ -262,7 +262,7 @@ static const char *native_option(const struct as_record_options *options)
 
 /* ---- the command ---- */
 
-/* The file is there; the summary is read from it. In text it goes to stderr: stdout is the program's. */
+/* Prints the summary, read from the finished file. Text goes to stderr, because stdout belongs to the program. */
 static int summarise(const struct record_command *command)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -274,7 +274,7 @@ static int summarise(const struct record_command *command)
 
 /* ---- sampled runs ---- */
 
-/* "200M" instructions, or "60s": as many as the model executes in that time, roughly. */
+/* "200M" instructions, or "60s": about as many as the model executes in that time. */
 static bool read_budget(const char *text, uint64_t *instructions, struct as_error *err)
 {
     enum { PER_SECOND = 20000000 };
@@ -300,7 +300,7 @@ static bool plan_sampling(struct record_command *command, struct as_error *err)
         return false;
     if ((command->sampled || command->budget) && part)
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "%s is about the whole program, and another option names a part of it",
+                                   "%s needs the whole program, but another option selects a part of it",
                                    command->sampled ? "--sampled" : "--budget");
     if (command->sampled && command->golden != 0)
         return as_error_set_status(err, AS_EXIT_USAGE, "--sampled needs the golden reference: leave out --golden=off");
@@ -309,7 +309,7 @@ static bool plan_sampling(struct record_command *command, struct as_error *err)
     how->unit = command->unit;
     how->period = command->every;
     if (command->warm && strcmp(command->warm, "auto") != 0 && !as_number_read(command->warm, &how->warm))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--sample-warm=%s: not 'auto' and not a number like 500k or 2M",
+        return as_error_set_status(err, AS_EXIT_USAGE, "--sample-warm=%s: neither 'auto' nor a number like 500k or 2M",
                                    command->warm);
     how->seed = command->record.seed;
     if (how->unit > how->period / 2)
@@ -362,7 +362,7 @@ static int run_record(int argc, char **argv)
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (command.record.pid && rest < argc)
-        status = as_cli_usage(&as_command_record, "either --pid or a program");
+        status = as_cli_usage(&as_command_record, "give either --pid or a program, not both");
     else if (!command.record.pid && rest == argc)
         status = as_cli_usage(&as_command_record, "no program given");
     else if (!as_run_options_settle(&command.run, &err) || !plan_sampling(&command, &err))

@@ -39,8 +39,8 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct report_options, by),
      .value = "LEVEL",
      .choices = as_report_by_names,
-     .help = "What a row is: function (the default), line, block, instruction, file, module or thread; with "
-             "--data object (the default then), line or instruction."},
+     .help = "What the rows are: function (the default), line, block, instruction, file, module or thread; "
+             "object (the default), line or instruction with --data."},
     {.name = "series",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, series),
@@ -60,7 +60,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, html),
      .value = "FILE",
-     .help = "Write a page of the whole profile to FILE instead: one file, to be opened in a browser, that needs "
+     .help = "Write a page of the whole profile to FILE instead: one file for a browser that needs "
              "nothing else."},
     /* clang-format on */
     {.name = "source-path",
@@ -109,23 +109,24 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, fail_row_over),
      .value = "PERCENT",
-     .help = "With --diff: the same if a function has, or another kind of row that --by names. Changes of less than "
+     .help = "With --diff: the same for a function, or for another kind of row that --by names. Changes of less than "
              "0.1 % of the program's time do not count."},
     {.name = "markdown",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, markdown),
      .value = "FILE",
-     .help = "Write the result of --fail-over and --fail-row-over to FILE as Markdown too, for a comment on a change."},
+     .help =
+         "Write the result of --fail-over and --fail-row-over to FILE as Markdown, too, for a comment on a change."},
     {.name = "junit",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, junit),
      .value = "FILE",
-     .help = "Write it to FILE as JUnit XML too, for the test page of a CI server."},
+     .help = "Also write it to FILE as JUnit XML, for the test page of a CI server."},
     AS_JSON_OPTION(struct report_options, json, AS_JSON_HELP),
     {.name = "csv",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct report_options, csv),
-     .help = "Print comma-separated values with a line of names."},
+     .help = "Print comma-separated values with a header line."},
     AS_OUTPUT_OPTION(struct report_options, output, AS_OUTPUT_HELP),
     {.name = NULL},
 };
@@ -170,17 +171,17 @@ static bool check_html(const struct report_options *options, const struct as_rep
 {
     struct as_report_filters filters = filters_of(options);
     if (options->source_path && !options->html)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--source-path is for --html");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--source-path needs --html");
     if (!options->html)
         return true;
     if (options->json || options->csv || options->output || (kind != &as_report_rows && kind != &as_report_diff))
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--html is a report of its own: no other kind beside it, except --diff");
+                                   "--html cannot be combined with another kind of report, except --diff");
     return !(filters.threads || filters.places || filters.events || options->sort || options->limit || options->by) ||
            as_error_set_status(err, AS_EXIT_USAGE, "--html shows the whole profile: the page has its own filters");
 }
 
-/* NULL and `err`: several were asked for. *other: the value of its option, a second profile. */
+/* Returns NULL and `err` if several were asked for. *other: the value of its option, a second profile. */
 static const struct as_report_kind *kind_of(const struct report_options *options, const char **other,
                                             struct as_error *err)
 {
@@ -198,7 +199,8 @@ static const struct as_report_kind *kind_of(const struct report_options *options
         if (!all[i].option->given && !all[i].option->value)
             continue;
         if (kind != &as_report_rows) {
-            as_error_set_status(err, AS_EXIT_USAGE, "%s and %s exclude each other", kind->option, all[i].kind->option);
+            as_error_set_status(err, AS_EXIT_USAGE, "%s and %s cannot be used together", kind->option,
+                                all[i].kind->option);
             return NULL;
         }
         kind = all[i].kind;
@@ -219,11 +221,9 @@ static bool read_gate(const struct report_options *options, const struct as_repo
 {
     bool limited = options->fail_over || options->fail_row_over;
     if ((options->markdown || options->junit) && !limited)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--markdown and --junit are for --fail-over and --fail-row-over");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--markdown and --junit need --fail-over or --fail-row-over");
     if (limited && (kind != &as_report_diff || options->html))
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--fail-over and --fail-row-over are for --diff, without --html");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--fail-over and --fail-row-over need --diff, without --html");
     return read_percent("fail-over", options->fail_over, &gate->program, err) &&
            read_percent("fail-row-over", options->fail_row_over, &gate->row, err);
 }
@@ -231,21 +231,21 @@ static bool read_gate(const struct report_options *options, const struct as_repo
 static bool check_options(const struct report_options *options, const struct as_report_kind *kind, struct as_error *err)
 {
     if (options->json && options->csv)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--json and --csv exclude each other");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--json and --csv cannot be used together");
     if (!kind->json && (options->json || options->csv))
         return as_error_set_status(err, AS_EXIT_USAGE, "%s is a drawing; --calls is the same as %s", kind->option,
                                    options->json ? "JSON" : "CSV");
     return as_report_kind_takes(kind, options->by, options->sort != NULL, filters_of(options), err);
 }
 
-/* A report before it is written; the views are open. */
+/* A report that is about to be written; the views are open. */
 struct report {
     const struct report_options *options;
     const struct as_report_kind *kind;
-    struct as_view view, other; /* other: the profile before, if there is one */
+    struct as_view view, other; /* other: the earlier profile, if there is one */
     bool has_other;
     struct as_gate gate;
-    void *state; /* of the kind; NULL: a page is written */
+    void *state; /* state of the kind; NULL: a page is written */
 };
 
 static bool open_report(struct report *report, const char *file, struct as_report_request *request,
@@ -286,7 +286,7 @@ static void free_report(struct report *report)
     as_view_free(&report->view);
 }
 
-/* *failed: status of a failure that was printed already. */
+/* *failed: the status of a failure that was reported already. */
 static bool write_json(const struct report *report, FILE *out, int *failed, struct as_error *err)
 {
     struct as_json *json = as_json_new(out);
@@ -317,7 +317,7 @@ static bool write_html(const struct report *report, struct as_error *err)
     struct as_output output;
     bool opened = as_output_open(&output, report->options->html, err);
     bool ok = opened && write_page(report, output.file, err);
-    if (opened && (ok || ferror(output.file))) /* it says of which file */
+    if (opened && (ok || ferror(output.file))) /* its message names the file */
         return as_output_finish(&output, err);
     if (opened)
         as_output_drop(&output);
@@ -364,7 +364,7 @@ static bool write_gate_file(const struct report *report, const char *path, gate_
     return as_output_finish(&output, err);
 }
 
-/* The status that a gate gives the command, after its files are written. */
+/* The exit status from the gate, after its files are written. */
 static bool apply_gate(const struct report *report, int *status, struct as_error *err)
 {
     const struct as_gate_result *gate =
@@ -388,7 +388,8 @@ static int run_report(int argc, char **argv)
     struct report report = {.options = &options};
     options.output = as_output_name(options.output);
     if (files.n > 1)
-        status = as_cli_usage(&as_command_report, "one profile at a time, not '%s' too", files.words[1]);
+        status =
+            as_cli_usage(&as_command_report, "report reads one profile at a time; unexpected '%s'", files.words[1]);
     else if (!make(&report, files.n ? files.words[0] : "assay.db", &err) || !write_out(&report, &failed, &err) ||
              !apply_gate(&report, &status, &err))
         status = as_cli_fail(&as_command_report, &err);

@@ -1,4 +1,4 @@
-/* assay script: the record stream as text, for eyes and for tests. */
+/* assay script: prints the record stream as text, for reading and for tests. */
 #include "base/json.h"
 #include "base/log.h"
 #include "base/split.h"
@@ -51,7 +51,7 @@ static const struct as_option options_table[] = {
 struct script {
     const struct script_options *options;
     uint32_t class_mask; /* 0: all */
-    uint64_t matched;    /* instructions printed */
+    uint64_t matched;    /* number of instructions printed */
     struct as_output output;
     FILE *out;            /* output.file */
     struct as_json *json; /* NULL: text */
@@ -97,7 +97,7 @@ struct executed {
     size_t n_accesses;
 };
 
-/* Where control went, for the last instruction of the execution if it is a control transfer. */
+/* Whether to print where control went: for the last instruction of the execution, if it is a control transfer. */
 static bool has_outcome(const struct executed *done)
 {
     return done->index == done->exec->end - 1 && as_insn_is_control(done->insn) && done->exec->next;
@@ -182,7 +182,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     }
 }
 
-/* Records other than instructions; left out when the user asked for certain instructions only. */
+/* Whether to print records other than instructions: not if the user asked for certain instructions only. */
 static bool wants_event(const struct script *script, const struct as_thread *thread)
 {
     return wants_thread(script, thread) && !script->class_mask && !script->options->symbol;

@@ -37,7 +37,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct stat_options, functions),
      .value = "N",
-     .help = "Show the N functions that executed most instructions (default 10; 0: none)."},
+     .help = "Show the N functions with the most instructions (default 10; 0: none)."},
     {.name = "calls",
      .type = AS_OPTION_DOUBLE,
      .offset = offsetof(struct stat_options, calls),
@@ -64,7 +64,7 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-/* The counts by their names in JSON, in the order in which they are shown. */
+/* The counts with their names in JSON, in the order in which they are shown. */
 struct field {
     const char *name, *label;
     size_t offset;
@@ -189,7 +189,7 @@ static double weigh(const struct report *report, const struct field *field)
     return sum;
 }
 
-/* The counts of all regions, each times its weight. */
+/* The counts of all regions, each multiplied by its weight. */
 static void json_weighted(struct as_json *json, const struct report *report)
 {
     as_regions_json(json, &(struct as_regions_shown){.engine = report->engine});
@@ -287,7 +287,7 @@ static void print_functions(FILE *out, const struct report *report)
     }
 }
 
-/* The children of a node, most first, one level deeper each. `first` is the index of the image's root. */
+/* Prints the callees of a node, the largest first, indented by level. `first` is the index of the image's root. */
 static void print_calls_below(FILE *out, const struct report *report, size_t first, size_t parent, int depth)
 {
     enum { DEEPEST = 200 };
@@ -370,12 +370,12 @@ static int print_report(const struct report *report, struct as_output *output)
     return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_stat, &err);
 }
 
-/* Those who hear of what the program executes. */
+/* The sinks of the run. */
 struct hearers {
     struct as_sink_tee *tee;
     struct as_counter *counter;
     struct as_call_counter *calls;     /* NULL: not asked for */
-    struct as_stat_accesses *accesses; /* likewise */
+    struct as_stat_accesses *accesses; /* NULL: not asked for */
 };
 
 static bool open_hearers(struct hearers *hearers, const struct stat_options *options, struct as_error *err)
@@ -391,7 +391,7 @@ static bool open_hearers(struct hearers *hearers, const struct stat_options *opt
     return as_stat_accesses_open(hearers->accesses, hearers->tee, err);
 }
 
-/* Returns how many observers have crashed. */
+/* Returns the number of observers that crashed. */
 static size_t close_hearers(struct hearers *hearers)
 {
     size_t crashed = as_stat_accesses_free(hearers->accesses);
@@ -469,7 +469,7 @@ static int run_stat(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     if (options.calls > 100)
-        return as_cli_usage(&as_command_stat, "--calls takes a percentage, 0 to 100");
+        return as_cli_usage(&as_command_stat, "--calls takes a percentage from 0 to 100");
     if (rest >= argc)
         return as_cli_usage(&as_command_stat, "no program given");
     int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)

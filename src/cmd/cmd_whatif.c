@@ -1,4 +1,4 @@
-/* assay whatif: runs the program again with named causes of time made ideal, and says what that would bring. */
+/* assay whatif: runs the program again with named causes of time made ideal, and reports the speed-up. */
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/model_options.h"
@@ -48,7 +48,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct whatif_options, rank),
      .value = "N",
-     .help = "Try the N pairs of instruction and event whose cycle stacks promise most, and rank them by their "
+     .help = "Try the N pairs of instruction and event with the most time in cycle stacks, and rank them by their "
              "measured speed-up (default 5 if nothing else is asked for)."},
     AS_CORE_OPTION(struct whatif_options, core, "boom-tea", "."),
     AS_SET_OPTION(struct whatif_options, set,
@@ -76,7 +76,7 @@ struct session {
 static bool run_once(struct session *session, struct as_modelled *modelled, struct as_error *err)
 {
     struct as_engine_options engine = as_run_engine_options(&session->options->run, session->argv);
-    engine.discard_stdout = true; /* for all runs alike: programs do other work on a terminal */
+    engine.discard_stdout = true; /* in all runs alike, because programs behave differently on a terminal */
     as_input_rewind(&session->input);
     struct as_memo_options memo = as_run_memo_options(&session->options->run);
     as_model_set_memo(modelled->model, &memo);
@@ -104,7 +104,7 @@ static uint32_t ideal_of(void *context, const struct as_model *model, const stru
     return as_experiment_mask(context, model, insn);
 }
 
-/* Changes of the machine for all runs and for this one. The caller frees. */
+/* The changes of the machine for all runs and for this one. The caller frees. */
 static struct as_strlist changes_of(const struct session *session, const struct as_experiment *experiment)
 {
     struct as_strlist set = {.data = as_alloc_array(session->options->set.len + experiment->n, sizeof(char *))};
@@ -116,7 +116,7 @@ static struct as_strlist changes_of(const struct session *session, const struct 
     return set;
 }
 
-/* A wrong value is found before the program runs. */
+/* Checks values before the program runs. */
 static bool check_machine(const struct session *session, const struct as_experiment *experiment, struct as_error *err)
 {
     struct as_machine machine;
@@ -140,7 +140,7 @@ static bool run_experiment(struct session *session, struct as_experiment *experi
     as_modelled_free(&modelled);
     if (ok && experiment->result.instructions != as_is->instructions)
         as_log_warn("the program executed %" PRIu64 " instructions this time, not %" PRIu64
-                    ": part of the difference in time is its own",
+                    ": this explains a part of the difference in time",
                     experiment->result.instructions, as_is->instructions);
     if (ok && experiment->result.engine.end.interrupted)
         return as_error_set_status(err, 130, "interrupted");
@@ -161,7 +161,7 @@ static void add_experiment(struct session *session, struct as_cause *const *caus
     *as_vec_push(&session->experiments) = (struct as_experiment){.causes = copy, .n = n};
 }
 
-/* Reads what was asked for, before anything runs. */
+/* Reads the causes before anything runs. */
 static bool read_causes(struct session *session, struct as_error *err)
 {
     const struct whatif_options *options = session->options;
@@ -200,8 +200,8 @@ static int by_units(const void *a, const void *b)
     return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (x->event > y->event) - (x->event < y->event);
 }
 
-/* Time by instruction and event. Dependent events are left to their roots: without the L1 miss there is no LLC miss.
- * The caller frees. */
+/* Time by instruction and event. Dependent events count as their roots: without the L1 miss there is no LLC miss. The
+ * caller frees. */
 static struct candidate *candidates_of(const struct as_pics *golden, size_t *n)
 {
     struct candidate *all = as_alloc_array(golden->len * AS_EVENT_COUNT + 1, sizeof *all);
@@ -230,7 +230,7 @@ static void add_candidate(struct session *session, const struct candidate *candi
     char event[AS_EVENTS_NAME_MAX], where[32];
     as_model_locate(model, candidate->id, &location);
     as_events_name(candidate->event, event, sizeof event);
-    /* By the address in its file: the same in every run, wherever the file is loaded. */
+    /* By the address in its file, which is the same in every run, wherever the file is loaded. */
     *cause = (struct as_cause){
         .events = candidate->event,
         .place = {.module = as_strdup(location.module), .address = location.module_offset, .has_address = true}};
@@ -311,7 +311,7 @@ static void weigh(const struct session *session, struct as_experiment *experimen
         if (entry->id != last)
             mask = as_experiment_mask(experiment, model, insn);
         if (as_insn_is_control(insn))
-            mask &= ~(uint32_t)AS_IDEAL_REMOVED; /* it stays */
+            mask &= ~(uint32_t)AS_IDEAL_REMOVED; /* it is not removed */
         if (entry->id != last && mask) {
             experiment->insn = entry->id;
             n_insns++;
@@ -382,9 +382,9 @@ static int run_session(struct session *session)
               as_input_keep(&session->input, &as_notices_to_log, &err) && run_as_is(session, &err);
     int status = ok ? as_run_report(&session->as_is.result.engine, &session->options->run) : AS_EXIT_OK;
     if (ok && session->as_is.result.instructions == 0)
-        ok = as_error_set(&err, "nothing was measured: there is nothing to try");
+        ok = as_error_set(&err, "nothing was measured, so there is nothing to try");
     if (ok && session->as_is.result.engine.threads > 1)
-        as_log_note("the program has several threads: how they meet differs from run to run, and so does its time");
+        as_log_note("the program has several threads: their interleaving, and so its time, differs from run to run");
     if (!ok || !try_all(session, &err)) {
         as_output_drop(&session->output);
         return as_cli_fail(&as_command_whatif, &err);

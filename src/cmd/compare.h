@@ -1,4 +1,4 @@
-/* What `assay compare` found, and how it is shown. */
+/* The results of `assay compare`, and how they are shown. */
 #ifndef AS_CMD_COMPARE_H
 #define AS_CMD_COMPARE_H
 
@@ -18,21 +18,21 @@ struct as_compare {
     struct as_profile truth;
     struct as_groups groups;
     struct as_levels levels;              /* of the groups */
-    struct as_sampling *const *samplings; /* the first is the one asked for, the rest are the sweep */
+    struct as_sampling *const *samplings; /* the first was asked for, the others are the sweep */
     size_t n_samplings;
-    uint64_t top;          /* rows */
+    uint64_t top;          /* number of rows */
     uint32_t events;       /* the set asked for */
-    struct as_pics golden; /* with all events that anybody here records */
-    /* What rows show: the golden stacks, or those of one sampler (--pics-of). */
+    struct as_pics golden; /* with all events that any sampler here records */
+    /* The stacks that rows show: the golden ones, or those of one sampler (--pics-of). */
     struct as_pics shown;
     uint32_t shown_events;
     uint64_t shown_total;
-    const char *pics_of, *place;      /* NULL: golden; no place was asked for */
+    const char *pics_of, *place;      /* NULL: golden; no place was given */
     const struct as_listing *listing; /* … and no instructions */
     bool colour;
 };
 
-/* n machines, at least one: all about the first of them, and how the others compare with it. */
+/* For n machines, at least one: everything about the first, and how the others compare with it. */
 void as_compare_json(const struct as_compare *const *compares, size_t n, struct as_json *json);
 void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *out);
 

@@ -14,7 +14,7 @@ static double cycles_of(uint64_t units)
     return (double)units / (double)AS_CYCLE_UNITS;
 }
 
-/* ---- stalls that no event explains ---- */
+/* ---- stalls without an event ---- */
 
 struct long_stall {
     uint32_t id;
@@ -29,7 +29,7 @@ static int compare_stalls(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The instructions that spent most time in long stalls without an event. The caller frees. */
+/* The instructions with the most time in long stalls without an event. The caller frees. */
 static struct long_stall *long_stalls(const struct as_compare *compare, size_t *n)
 {
     const struct as_map *by_insn = &as_oracle_unexplained(compare->oracle)->long_by_insn;
@@ -204,9 +204,8 @@ void as_compare_events_text(const struct as_compare *compare, FILE *out)
     text_each_event(out, compare, &shown);
     text_components(out, compare, &program);
     fprintf(out,
-            "\nOf the instructions that met an event, %.1f %% met several; theirs are %.1f %% of all cycles.\n"
-            "99 %% of the stalls that no event explains are at most %" PRIu64 " cycles long; the longest is %" PRIu64
-            ".\n",
+            "\nOf the instructions that met an event, %.1f %% met several; they account for %.1f %% of all cycles.\n"
+            "99 %% of the stalls that no event explains are at most %" PRIu64 " cycles long; the longest is %" PRIu64 ".\n",
             100 * as_ratio(sum.combined, sum.met), 100 * as_ratio(sum.combined_units, compare->truth.total),
             as_stall_quantile(stalls, 0.99), stalls->longest);
     as_pics_free(&shown);

@@ -26,14 +26,14 @@ static int compare_places(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-/* Where the function that holds the instruction, or for an address the instruction itself, is in its file. */
+/* The file address of the function that contains the instruction or, for an address, of the instruction itself. */
 static uint64_t start_of(const struct as_place *place, const struct as_location *location, uint64_t address)
 {
     uint64_t into = location->function_start ? address - location->function_start : 0;
     return place->has_address ? location->module_offset : location->module_offset - into;
 }
 
-/* One of them is not in the same function of the same file as the others. */
+/* Refuses instructions that are not all in the same function of the same file. */
 static bool check_one_function(const struct as_compare *compare, const struct as_place *place,
                                const struct as_listing *listing, struct as_error *err)
 {
@@ -48,14 +48,13 @@ static bool check_one_function(const struct as_compare *compare, const struct as
         else if (now != start || strcmp(first.module, other.module) != 0)
             return as_error_set_status(err, AS_EXIT_USAGE,
                                        "--pics: '%s' is ambiguous: there is one at 0x%" PRIx64
-                                       " of %s and one at 0x%" PRIx64
-                                       " of %s; say which as MODULE:NAME or by an address",
+                                       " of %s and one at 0x%" PRIx64 " of %s; give MODULE:NAME or an address",
                                        place->text, start, first.module, now, other.module);
     }
     return true;
 }
 
-/* ---- names that are near ---- */
+/* ---- similar names ---- */
 
 /* Levenshtein's distance, of the first NAME_MAX_COMPARED characters. */
 static size_t distance(const char *a, const char *b)
@@ -95,7 +94,7 @@ static void consider(struct near *near, const char *name, size_t far)
     near->distance[at] = far;
 }
 
-/* Functions that ran and are called nearly so: a third of the characters may differ. */
+/* Functions that ran and have a similar name: up to a third of the characters may differ. */
 static struct near near_names(const struct as_compare *compare, const char *wanted)
 {
     struct near near = {.n = 0};
@@ -142,7 +141,7 @@ static bool not_found(const struct as_compare *compare, const struct as_place *p
                                near.n > 2 ? " or " : "", near.n > 2 ? near.name[2] : "");
 }
 
-/* An address of the run is meant rather than one of a file. */
+/* An address of the run takes precedence over one of a file. */
 static void prefer_run_addresses(const struct as_compare *compare, const struct as_place *place,
                                  struct as_listing *listing)
 {
@@ -174,9 +173,9 @@ bool as_listing_find(const struct as_compare *compare, const struct as_place *pl
     return listing->n ? check_one_function(compare, place, listing, err) : not_found(compare, place, err);
 }
 
-/* ---- what is shown of them ---- */
+/* ---- showing them ---- */
 
-/* The components of what is listed, the most time first; those that have a key of their own in the bars. */
+/* The components of the listing, sorted by time; the first ones have a key of their own in the bars. */
 struct legend {
     struct as_pics_entry parts[KEYS];
     size_t n;
@@ -222,7 +221,7 @@ static struct legend legend_of(const struct as_compare *compare)
     return legend;
 }
 
-/* '.' for Base, then letters; '?' for what has no key. */
+/* '.' for Base, then letters; '?' for components without a key. */
 static char key_of(const struct legend *legend, uint32_t events)
 {
     if (events == 0)
@@ -246,8 +245,8 @@ static void put_key(FILE *out, char key, size_t times, bool colour)
         fputs("\033[0m", out);
 }
 
-/* The stack as a bar, its length relative to the largest instruction's. Each component ends where its sum so far does,
- * so that nothing is lost to rounding. */
+/* Draws the stack as a bar, its length relative to the largest instruction's. Each component ends at its rounded
+ * cumulative sum, so that rounding loses nothing. */
 static void put_bar(FILE *out, const struct legend *legend, const struct as_pics_entry *entries, size_t n, bool colour)
 {
     uint64_t sum = 0, others = 0;

@@ -11,12 +11,13 @@ struct as_listing {
     size_t n;
 };
 
-/* Finds them after the run. On failure `err` says whether the place is unknown (and which names are near), ambiguous,
- * or never ran. The caller frees `ids`. */
+/* Finds the instructions after the run. On failure `err` tells whether the place is unknown (and which names are
+ * similar), ambiguous, or never ran. The caller frees `ids`. */
 bool as_listing_find(const struct as_compare *compare, const struct as_place *place, struct as_listing *listing,
                      struct as_error *err) AS_MUST_CHECK;
 
 void as_listing_text(const struct as_compare *compare, FILE *out, bool colour);
-void as_listing_json(const struct as_compare *compare, struct as_json *json); /* "pics": what is listed, and of whom */
+/* "pics": what is listed, and by which sampler. */
+void as_listing_json(const struct as_compare *compare, struct as_json *json);
 
 #endif

@@ -46,7 +46,7 @@ static void pics_errors_of(const struct as_compare *compare, const struct as_sam
     as_pics_free(&said);
 }
 
-/* ---- the instructions that matter ---- */
+/* ---- the instructions with the most time ---- */
 
 struct row {
     uint32_t id;
@@ -61,7 +61,7 @@ static int compare_rows(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The hottest instructions by the Oracle. The caller frees. */
+/* The instructions with the most time according to the Oracle. The caller frees. */
 static struct row *top_rows(const struct as_compare *compare, size_t *n)
 {
     struct row *rows = as_alloc_array(compare->truth.n ? compare->truth.n : 1, sizeof *rows);
@@ -86,7 +86,7 @@ static void json_errors(struct as_json *json, const struct as_compare *compare, 
     as_json_end(json);
 }
 
-/* Whether the error is no larger than chance explains; null where the samples are too few to tell. */
+/* Whether chance explains the error; null if there are too few samples. */
 static void json_agrees(struct as_json *json, const struct as_compare *compare, const struct as_sampling_result *result)
 {
     as_json_object(json, "agrees");
@@ -100,7 +100,7 @@ static void json_agrees(struct as_json *json, const struct as_compare *compare, 
     as_json_end(json);
 }
 
-/* null for those that record no events: there is nothing to compare. */
+/* null for samplers that record no events: there is nothing to compare. */
 static void json_pics_error(struct as_json *json, const struct as_compare *compare, const struct as_sampling *sampling,
                             size_t index)
 {
@@ -140,7 +140,7 @@ static void json_samplers(struct as_json *json, const struct as_compare *compare
     as_json_end(json);
 }
 
-/* {event: how often}: golden, of executions. */
+/* {event: count}: golden, of executions. */
 static void json_met(struct as_json *json, const struct as_compare *compare, const struct as_pics_entry *entries,
                      size_t n)
 {
@@ -157,7 +157,7 @@ static void json_met(struct as_json *json, const struct as_compare *compare, con
     as_json_end(json);
 }
 
-/* Code without symbols is called as the functions are that `error.function` is about: "mawk+0xa480". */
+/* Code without symbols is named like the functions of `error.function`: "mawk+0xa480". */
 static void json_function(struct as_json *json, const struct as_compare *compare, uint32_t id,
                           const struct as_location *location)
 {
@@ -171,7 +171,7 @@ static void json_function(struct as_json *json, const struct as_compare *compare
     free(own);
 }
 
-/* One instruction: where it is, and its stack. */
+/* One instruction: its location and its stack. */
 static void json_row(struct as_json *json, const struct as_compare *compare, uint32_t id)
 {
     const struct as_engine *engine = as_model_engine(compare->model);
@@ -294,7 +294,7 @@ static void json_cores(struct as_json *json, const struct as_compare *const *com
     as_json_end(json);
 }
 
-/* How much of the run was remembered, and what that took. */
+/* How much of the run was remembered, and its cost. */
 static void json_memo(struct as_json *json, const struct as_model *model)
 {
     struct as_memo_counters memo;
@@ -370,11 +370,11 @@ static void text_percent(FILE *out, double fraction)
         fprintf(out, " %6.2f %% ", 100 * fraction);
 }
 
-/* What an unbiased sampler's error would be, and whose error is no larger. */
+/* The error that an unbiased sampler would have, and the samplers whose error is no larger. */
 static void text_chance(FILE *out, const struct as_compare *compare, const struct as_sampling_result *results, size_t n)
 {
     const struct as_sampling_result *most = NULL;
-    const char *separator = "; not further off: ";
+    const char *separator = "; no larger: ";
     for (size_t i = 0; i < n; i++)
         most = !most || results[i].samples > most->samples ? &results[i] : most;
     if (!most || most->samples == 0)
@@ -450,7 +450,7 @@ static void text_rows(FILE *out, const struct as_compare *compare)
     if (n)
         fprintf(
             out,
-            "\nThe instructions that took most time, and what the samplers say of them (%% of all cycles):\n  oracle");
+            "\nThe instructions with the most time, and the samplers' shares for them (%% of all cycles):\n  oracle");
     for (size_t s = 0; n && s < n_results; s++)
         fprintf(out, " %8s", results[s].sampler->name);
     for (size_t i = 0; i < n; i++) {

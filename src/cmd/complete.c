@@ -1,5 +1,5 @@
-/* See complete.h. The place of the last word decides what it can be: a verb, an option, a value of the option before
- * it, or what the verb's usage asks for behind the options (a program or a file). */
+/* See complete.h. The position of the last word decides what it can be: a verb, an option, a value of the preceding
+ * option, or what the verb's usage expects after the options (a program or a file). */
 #include "cmd/complete.h"
 
 #include "core/machine.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The word under the cursor, and what stands before the candidates in it ("tip," of "tip,t"). */
+/* The word at the cursor, and what precedes the candidates in it ("tip," of "tip,t"). */
 struct cursor {
     const char *kept, *typed;
     int kept_length;
@@ -118,7 +118,7 @@ static const struct as_option *find_option(const struct as_option *options, cons
     return NULL;
 }
 
-/* The option that takes the word `at` as its value: "--core boom" or, as bash splits it, "--core" "=" "boom". */
+/* The option whose value is the word `at`: "--core boom" or, as bash splits it, "--core" "=" "boom". */
 static const struct as_option *option_before(const struct as_command *command, char **words, int at)
 {
     if (at > 1 && strcmp(words[at - 1], "=") == 0)
@@ -129,7 +129,7 @@ static const struct as_option *option_before(const struct as_command *command, c
 
 /* ---- places ---- */
 
-/* The index of the first word that is neither an option nor the value of one; `n` where all of them are. */
+/* The index of the first word that is neither an option nor the value of one; `n` if there is none. */
 static int find_operand(const struct as_command *command, char **words, int n)
 {
     for (int i = 1; i < n; i++) {

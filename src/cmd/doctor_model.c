@@ -1,5 +1,5 @@
-/* Rows about the model source: QEMU for each architecture, its plugin interface, our plugin, shared memory, libraries
- * for foreign dynamic programs. At the end a program is really run. */
+/* Rows about the model source: QEMU for each architecture, its plugin interface, Assay's plugin, shared memory,
+ * libraries for foreign dynamic programs. At the end a program is really run. */
 #include "cmd/doctor_rows.h"
 #include "engine/engine.h"
 #include "engine/find_qemu.h"
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* QEMU complains of the missing argument of an option that it knows, or of the option. */
+/* QEMU complains about the missing argument if it knows the option, else about the option. */
 static bool knows_plugins(const char *qemu)
 {
     int ends[2];
@@ -69,12 +69,12 @@ static bool plugin_row(as_doctor_rows *rows)
 static bool memory_row(const struct as_probe *probe, as_doctor_rows *rows)
 {
     if (probe->memory.works)
-        as_doctor_add(rows, "shared_memory", "shared memory", AS_VERDICT_OK, NULL, "%d MiB (memfd) can be had",
+        as_doctor_add(rows, "shared_memory", "shared memory", AS_VERDICT_OK, NULL, "%d MiB (memfd) are available",
                       AS_PROBE_MEMORY >> 20);
     else
         as_doctor_add(rows, "shared_memory", "shared memory", AS_VERDICT_MISSING,
                       "raise the limits on file size and memory (ulimit -f, ulimit -v)",
-                      "%d MiB (memfd) cannot be had: %s", AS_PROBE_MEMORY >> 20, strerror(probe->memory.error));
+                      "%d MiB (memfd) are not available: %s", AS_PROBE_MEMORY >> 20, strerror(probe->memory.error));
     return probe->memory.works;
 }
 
@@ -94,7 +94,7 @@ static void count_block(void *context, struct as_thread *thread, const struct as
     *(uint64_t *)context += as_block_exec_count(exec);
 }
 
-/* The trial is a program that every machine has, silent, and of the machine's own architecture. */
+/* The trial is a silent program that every machine has, of the machine's own architecture. */
 static bool trial_row(as_doctor_rows *rows)
 {
     static const struct as_sink sink = {.block = count_block};
@@ -109,13 +109,13 @@ static bool trial_row(as_doctor_rows *rows)
     bool works = ran && result.end.exit_status == 0 && instructions > 0;
     as_engine_free(engine);
     if (works)
-        as_doctor_add(rows, "model", "model source", AS_VERDICT_OK, NULL, "%s was run, every instruction seen",
-                      argv[0]);
+        as_doctor_add(rows, "model", "model source", AS_VERDICT_OK, NULL,
+                      "%s was run, and every instruction was counted", argv[0]);
     else if (ran)
-        as_doctor_add(rows, "model", "model source", AS_VERDICT_MISSING, "'assay stat -- /bin/true' may tell more",
+        as_doctor_add(rows, "model", "model source", AS_VERDICT_MISSING, "'assay stat -- /bin/true' may show more",
                       "%s was run, but ended with status %d", argv[0], result.end.exit_status);
     else
-        as_doctor_add(rows, "model", "model source", AS_VERDICT_MISSING, "'assay stat -- /bin/true' may tell more",
+        as_doctor_add(rows, "model", "model source", AS_VERDICT_MISSING, "'assay stat -- /bin/true' may show more",
                       "%s could not be run: %s", argv[0], err.message);
     return works;
 }
@@ -125,7 +125,7 @@ static bool untried_row(bool usable, as_doctor_rows *rows)
 {
     as_doctor_add(rows, "model", "model source", usable ? AS_VERDICT_LIMITED : AS_VERDICT_MISSING,
                   usable ? NULL : "see the rows above", "not tried: %s",
-                  usable ? "there is no x86-64 or RISC-V program at hand" : "what it needs is missing");
+                  usable ? "no x86-64 or RISC-V program is available" : "something that it needs is missing");
     return usable;
 }
 

@@ -1,4 +1,5 @@
-/* Rows about the machine itself. What was not found is said in so many words; nothing is concluded from a name. */
+/* Rows about the machine itself. Each row names what was tried and what was not found; nothing is inferred from
+ * names. */
 #include "cmd/doctor_rows.h"
 
 #include "base/str.h"
@@ -46,7 +47,7 @@ static bool refused(const struct as_attempt *attempt)
     return attempt->error == EACCES || attempt->error == EPERM;
 }
 
-/* What to do where the kernel or a container said no. */
+/* What to do if the kernel or a container refused. */
 static const char *permission_remedy(const struct as_probe *probe)
 {
     if (probe->paranoid.known && probe->paranoid.value > 2)
@@ -57,10 +58,10 @@ static const char *permission_remedy(const struct as_probe *probe)
 static const char *no_pmu_remedy(const struct as_probe *probe)
 {
     if (probe->virtual_machine)
-        return "measure in the model (it needs no PMU), or on the host itself, or have the hypervisor give this "
+        return "measure in the model (it needs no PMU), or on the host itself, or let the hypervisor give this "
                "machine "
                "a virtual PMU (QEMU/KVM: -cpu host,pmu=on)";
-    return "measure in the model (it needs no PMU); 'dmesg | grep -i pmu' tells why the kernel has no driver";
+    return "measure in the model (it needs no PMU); 'dmesg | grep -i pmu' shows why the kernel has no driver";
 }
 
 static void processor_rows(const struct as_probe *probe, as_doctor_rows *rows)
@@ -79,11 +80,11 @@ static void processor_rows(const struct as_probe *probe, as_doctor_rows *rows)
                       "%d online", probe->processors);
     if (probe->virtual_machine)
         as_doctor_add(rows, "virtual", "virtual machine", AS_VERDICT_LIMITED,
-                      "none needed for the model; hardware events and times are the host's to give", "yes%s%s",
+                      "none needed for the model; hardware events and times depend on the host", "yes%s%s",
                       probe->hypervisor[0] ? ", under " : "", probe->hypervisor);
     else
         as_doctor_add(rows, "virtual", "virtual machine", AS_VERDICT_OK, NULL,
-                      "no sign of one (neither processor nor kernel says so)");
+                      "no sign of one (neither the processor nor the kernel reports it)");
 }
 
 static void source_list(const struct as_probe *probe, struct as_str *list)
@@ -105,7 +106,7 @@ static void pmu_row(const struct as_probe *probe, as_doctor_rows *rows)
                       have);
     else if (probe->cycles.error == 0)
         as_doctor_add(rows, "pmu", label, AS_VERDICT_MISSING, no_pmu_remedy(probe),
-                      "opens, but its cycle counter stands still; event sources: %s", have);
+                      "opens, but its cycle counter does not count; event sources: %s", have);
     else if (refused(&probe->cycles))
         as_doctor_add(rows, "pmu", label, AS_VERDICT_MISSING, permission_remedy(probe),
                       "not allowed: perf_event_open(cycles): %s; event sources: %s", strerror(probe->cycles.error),
@@ -123,19 +124,19 @@ static void precise_row(const struct as_probe *probe, as_doctor_rows *rows)
         as_doctor_add(rows, "precise", label, AS_VERDICT_OK, NULL, "cycles with precise_ip up to %d", probe->precise);
     else if (probe->precise == 0)
         as_doctor_add(rows, "precise", label, AS_VERDICT_LIMITED,
-                      "where PEBS, IBS or SPE exist, the hypervisor or the kernel hides them: measure on the host",
+                      "if PEBS, IBS or SPE exist, the hypervisor or the kernel hides them: measure on the host",
                       "cycles can be sampled, but only with precise_ip 0: samples skid");
     else
         as_doctor_add(rows, "precise", label, AS_VERDICT_MISSING,
                       refused(&probe->sampling) ? permission_remedy(probe) : no_pmu_remedy(probe),
-                      "not found: no precise_ip from 0 to 3 (PEBS, or IBS on AMD) is taken: %s",
+                      "not found: no precise_ip from 0 to 3 (PEBS, or IBS on AMD) is accepted: %s",
                       strerror(probe->sampling.error));
 }
 
 /* A sampling unit that some processors have. */
 struct unit_text {
-    const char *name, *label, *device, *kin; /* kin: whose processors have it */
-    bool related;                            /* this processor is of that kin */
+    const char *name, *label, *device, *kin; /* kin: the vendor whose processors have it */
+    bool related;                            /* this processor is by that vendor */
 };
 
 static const char *absent_remedy(const struct as_probe *probe, const struct unit_text *text)
@@ -160,7 +161,7 @@ static void unit_row(const struct as_probe *probe, const struct as_unit *unit, c
     else
         as_doctor_add(rows, text->name, text->label, AS_VERDICT_LIMITED,
                       refused(&unit->sampling) ? "as root, or: sysctl kernel.perf_event_paranoid=-1"
-                                               : "'dmesg | grep -i perf' may tell more",
+                                               : "'dmesg | grep -i perf' may show more",
                       "the driver %s is there, but sampling does not open: %s", text->device,
                       strerror(unit->sampling.error));
 }
@@ -189,11 +190,11 @@ static void watchpoint_row(const struct as_probe *probe, as_doctor_rows *rows)
 {
     const char *name = "debug_registers", *label = "debug registers";
     if (probe->watchpoints && probe->watchpoint.works)
-        as_doctor_add(rows, name, label, AS_VERDICT_OK, NULL, "%d hardware watchpoints a thread; one was fired",
+        as_doctor_add(rows, name, label, AS_VERDICT_OK, NULL, "%d hardware watchpoints per thread; one was fired",
                       probe->watchpoints);
     else if (probe->watchpoints)
         as_doctor_add(rows, name, label, AS_VERDICT_MISSING, "the hypervisor hides them: measure on the host",
-                      "%d hardware watchpoints open, but one that had to fire did not", probe->watchpoints);
+                      "%d hardware watchpoints open, but one that should have fired did not", probe->watchpoints);
     else
         as_doctor_add(rows, name, label, AS_VERDICT_MISSING,
                       refused(&probe->watchpoint) ? permission_remedy(probe)
@@ -220,7 +221,7 @@ static void paranoid_row(const struct as_probe *probe, as_doctor_rows *rows)
                       "not found: there is no /proc/sys/kernel/%s", name);
     else if (probe->paranoid.value > 2)
         as_doctor_add(rows, name, name, AS_VERDICT_LIMITED, "as root: sysctl kernel.perf_event_paranoid=2",
-                      "%ld: users may open no event at all", probe->paranoid.value);
+                      "%ld: users may not open any event", probe->paranoid.value);
     else
         as_doctor_add(rows, name, name, AS_VERDICT_OK, NULL, "%ld: users may measure their own programs%s",
                       probe->paranoid.value, probe->paranoid.value < 2 ? ", the kernel included" : "");
@@ -239,7 +240,7 @@ static void setting_rows(const struct as_probe *probe, as_doctor_rows *rows)
         as_doctor_add(rows, "perf_event_mlock_kb", "perf_event_mlock_kb",
                       probe->mlock_kb.value < 516 ? AS_VERDICT_LIMITED : AS_VERDICT_OK,
                       probe->mlock_kb.value < 516 ? "as root: sysctl kernel.perf_event_mlock_kb=516" : NULL,
-                      "%ld KiB of sample buffers a user", probe->mlock_kb.value);
+                      "%ld KiB of sample buffers per user", probe->mlock_kb.value);
     else
         as_doctor_add(rows, "perf_event_mlock_kb", "perf_event_mlock_kb", AS_VERDICT_LIMITED, NULL,
                       "not found: there is no /proc/sys/kernel/perf_event_mlock_kb");

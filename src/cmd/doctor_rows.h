@@ -1,4 +1,4 @@
-/* The rows of `assay doctor`: each fact with what it means for Assay and what to do about it. */
+/* The rows of `assay doctor`: each fact with its meaning for Assay and a remedy. */
 #ifndef AS_CMD_DOCTOR_ROWS_H
 #define AS_CMD_DOCTOR_ROWS_H
 
@@ -13,7 +13,7 @@ struct as_doctor_row {
     const char *label; /* for people */
     enum as_verdict verdict;
     char *state;
-    char *remedy; /* "" where there is nothing to do */
+    char *remedy; /* "" if there is nothing to do */
 };
 typedef AS_VEC(struct as_doctor_row) as_doctor_rows;
 
@@ -23,16 +23,17 @@ void as_doctor_add(as_doctor_rows *rows, const char *name, const char *label, en
 void as_doctor_rows_free(as_doctor_rows *rows);
 const char *as_verdict_name(enum as_verdict verdict);
 
-/* What the probe found: the processor, perf events, settings. */
+/* Rows from the probe: the processor, perf events, settings. */
 void as_doctor_native_rows(const struct as_probe *probe, as_doctor_rows *rows);
 
-/* What the model source needs: QEMU, the plugin, memory, libraries; and whether a program really runs. Returns that. */
+/* Rows about what the model source needs: QEMU, the plugin, memory, libraries; and whether a program really runs, which
+ * is returned. */
 bool as_doctor_model_rows(const struct as_probe *probe, as_doctor_rows *rows);
 
-/* Which source measures best here: a precise PMU is the real machine, the model is exact about what it models, the
- * timer is what is left. */
+/* The source that measures best here: a precise PMU shows the real machine, the model is exact about what it models,
+ * the timer always remains. */
 struct as_doctor_choice {
-    const char *source; /* NULL: none works */
+    const char *source; /* NULL: no source works */
     const char *why;
 };
 struct as_doctor_choice as_doctor_choose(const struct as_probe *probe, bool model_works);

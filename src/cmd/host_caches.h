@@ -1,4 +1,4 @@
-/* The data caches of the machine that this runs on, as its kernel describes them. */
+/* The data caches of this machine, as its kernel describes them. */
 #ifndef AS_CMD_HOST_CACHES_H
 #define AS_CMD_HOST_CACHES_H
 
@@ -10,7 +10,8 @@ struct as_host_cache {
     uint32_t level, ways; /* ways 0: unknown */
     uint64_t bytes;
 };
-/* Data and unified caches of the first processor by level; `root` is "/sys", or a copy of it in tests. Returns how many. */
+/* Reads data and unified caches of the first processor by level; `root` is "/sys", or a copy of it in tests. Returns
+ * how many there are. */
 size_t as_host_caches_read(const char *root, struct as_host_cache caches[AS_HOST_CACHES]);
 
 #endif

@@ -1,7 +1,8 @@
-/* The entry: finds the verb in the table and hands over to it.
+/* The entry point: finds the verb in the table and calls it.
  *
  * To add a command: write cmd_VERB.c, name it in meson.build, declare it in commands.h, add its line to the table here,
- * and write doc/man/assay-VERB.1 (a test holds that against -h). */
+ * and write doc/man/assay-VERB.1 (a test compares it with -h).
+ */
 #include "cmd/commands.h"
 #include "cmd/complete.h"
 
@@ -102,9 +103,9 @@ static int dispatch(int argc, char **argv)
     return command ? command->run(argc - 1, argv + 1) : complain_unknown(verb);
 }
 
-/* A standard descriptor that we were started without would be given to the next file that we open, and the profiled
- * program's output would go there. The stand-ins fail to read or write like a closed one, and close on exec, so that
- * the program still finds its own closed. */
+/* If Assay is started with a closed standard descriptor, the next file that it opens would get that number, and the
+ * profiled program's output would go there. So closed ones are occupied by stand-ins, which fail to read or write like
+ * a closed one and close on exec, so that the program still finds its own closed. */
 static void occupy_standard_fds(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -112,7 +113,7 @@ static void occupy_standard_fds(void)
             (void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-/* Results that did not arrive are a failure, whatever the program's own status was. */
+/* Results that could not be written are a failure, whatever the program's own status was. */
 static int check_stdout(int status)
 {
     bool failed_before = ferror(stdout) != 0;

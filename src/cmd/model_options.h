@@ -5,7 +5,7 @@
 #include "cmd/cli.h"
 #include "core/machine.h"
 
-/* `usual` is the machine that the verb models unless told otherwise, `more` whatever else it takes. */
+/* `usual` is the default machine of the verb, `more` any further text. */
 #define AS_CORE_OPTION(struct_type, member, usual, more)                                                               \
     {                                                                                                                  \
         .name = "core", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, member), .value = "NAME|FILE",       \

@@ -19,10 +19,10 @@ struct observer_file {
 
 struct as_observer_set {
     AS_VEC(struct as_loaded_observer) loaded;
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* guards what follows */
     AS_VEC(struct observer_file *) files;
-    size_t own;          /* files from here on are those of the observer that is being created */
-    struct as_error err; /* of the first file that could not be opened */
+    size_t own;          /* files from here on belong to the observer that is being created */
+    struct as_error err; /* error of the first file that could not be opened */
     bool failed;
 };
 
@@ -51,7 +51,7 @@ static struct observer_file *open_file(struct as_observer_set *set, const char *
         if (!same_file(set->files.data[i]->path, path))
             continue;
         if (i >= set->own)
-            return set->files.data[i]; /* another worker's */
+            return set->files.data[i]; /* opened by another worker */
         as_error_set_status(err, AS_EXIT_USAGE, "two observers cannot write to one file (%s)", path);
         return NULL;
     }
@@ -80,7 +80,7 @@ FILE *as_observer_set_open(void *context, const char *path)
     return file ? file->output.file : NULL;
 }
 
-/* In words that a person reads at a glance. */
+/* Notes the size of a file in a readable unit. */
 static void note_size(const struct observer_file *file, double bytes)
 {
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
@@ -114,7 +114,7 @@ bool as_observer_set_finish(struct as_observer_set *set, struct as_error *err)
 
 /* ---- observers ---- */
 
-/* What was created stays until the set is freed; its self is the fan-out's from now on. */
+/* Keeps what was created until the set is freed; its `self` belongs to the fan-out from now on. */
 static bool add_to(struct as_observer_set *set, const struct as_loaded_observer *loaded, const char *spec,
                    bool accesses, struct as_fanout *fanout, struct as_error *err)
 {
@@ -122,8 +122,8 @@ static bool add_to(struct as_observer_set *set, const struct as_loaded_observer 
     *as_vec_push(&set->loaded) = *loaded;
     if (accesses ? !loaded->ops->accesses : !loaded->ops->batch)
         return as_error_set_status(err, AS_EXIT_USAGE, "--observer %s: '%s' takes %s", spec, loaded->ops->name,
-                                   accesses ? "the core model's records; it is for assay compare"
-                                            : "accesses alone; it is for assay stat");
+                                   accesses ? "the core model's records; use it with assay compare"
+                                            : "only accesses; use it with assay stat");
     size_t n = as_fanout_count_workers(loaded->ops, (size_t)sysconf(_SC_NPROCESSORS_ONLN));
     n = n < AS_OBSERVER_MOST_WORKERS ? n : AS_OBSERVER_MOST_WORKERS;
     set->own = set->files.len;
@@ -143,7 +143,7 @@ bool as_observer_set_add(struct as_observer_set *set, const char *spec, bool acc
         return false;
     bool added = add_to(set, &loaded, spec, accesses, fanout, err);
     if (!added && set->failed)
-        *err = set->err; /* why it could not be created */
+        *err = set->err; /* the reason why it could not be created */
     return added;
 }
 

@@ -13,7 +13,7 @@ enum as_parse as_operands_parse_all(const struct as_command *command, int argc, 
         if (parsed != AS_PARSE_OK || rest >= argc)
             return parsed;
         words->data[words->len++] = argv[rest];
-        argc -= rest; /* the word stands where a verb would: parsing goes on behind it */
+        argc -= rest; /* the word is where a verb would be: parsing continues after it */
         argv += rest;
     }
 }

@@ -22,7 +22,7 @@ const char *as_output_name(const char *path)
     return path && strcmp(path, "-") == 0 ? NULL : path;
 }
 
-/* A file without a name in the directory where it shall appear, or else one with a name of its own. */
+/* Opens a file without a name in the target's directory or, if that is not supported, one with a temporary name. */
 static int open_unfinished(struct as_output *output)
 {
     char *directory = as_path_directory(output->target);
@@ -93,7 +93,7 @@ static bool give_name(struct as_output *output)
     return rename(output->temporary, output->target) == 0;
 }
 
-/* Where a write failed earlier, errno has been used for other things since: what stopped that one stops another. */
+/* If an earlier write failed, errno has changed since. A write now fails for the same reason and sets it again. */
 static bool flush(struct as_output *output)
 {
     if (!ferror(output->file))

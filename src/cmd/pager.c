@@ -22,14 +22,15 @@ static const char *chosen(void)
     return pager ? pager : "less";
 }
 
-/* Whether the shell will find the program that a command begins with: popen succeeds in any case, and what is written
- * to a pager that is not there is gone. */
+/* Whether the shell will find the program that a command begins with: popen succeeds in any case, and output to a
+ * missing pager would be lost. */
 static bool is_there(const char *command)
 {
     char name[256], found[PATH_MAX];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(command, " \t"), command);
     if (strpbrk(name, "/=$'\"\\"))
-        return !strchr(name, '/') || access(name, X_OK) == 0; /* what only the shell understands is left to it */
+        /* Anything that only the shell understands is left to it. */
+        return !strchr(name, '/') || access(name, X_OK) == 0;
     return as_path_search(name, found);
 }
 
@@ -47,7 +48,7 @@ struct as_pager as_pager_open(void)
     }
     fflush(stdout);
     setenv("LESS", "FRX", 0);
-    signal(SIGPIPE, SIG_IGN); /* who quits the pager has seen enough */
+    signal(SIGPIPE, SIG_IGN); /* a user who quits the pager has seen enough */
     FILE *pipe = popen(command, "w");
     if (pipe)
         pager = (struct as_pager){.out = pipe, .piped = true};

@@ -1,4 +1,4 @@
-/* Where long results go that a person reads: through a pager if standard output is a terminal. */
+/* Output of long results for a reader: through a pager if standard output is a terminal. */
 #ifndef AS_CMD_PAGER_H
 #define AS_CMD_PAGER_H
 
@@ -9,9 +9,9 @@ struct as_pager {
     bool piped;
 };
 
-/* $ASSAY_PAGER, $PAGER, or less; "cat" and "" mean none. Without one, or where it cannot be started, stdout. */
+/* Uses $ASSAY_PAGER, $PAGER, or less; "cat" and "" mean none. Without a pager, or if it cannot be started, stdout. */
 struct as_pager as_pager_open(void);
-void as_pager_close(struct as_pager *pager); /* waits until it is quit */
+void as_pager_close(struct as_pager *pager); /* waits until the user quits it */
 
 /* What `out` can show; `file`: it is a file, not standard output. Colour only on a terminal, and never with NO_COLOR.
  */

@@ -1,4 +1,4 @@
-/* A line of progress on stderr, when that is a terminal and the run takes long enough to wonder. */
+/* A progress line on stderr, if that is a terminal and the run takes long enough. */
 #ifndef AS_CMD_PROGRESS_H
 #define AS_CMD_PROGRESS_H
 
@@ -15,7 +15,7 @@ struct as_progress {
 
 void as_progress_start(struct as_progress *progress, uint64_t goal);
 void as_progress_update(struct as_progress *progress, uint64_t instructions); /* cheap; draws twice a second */
-void as_progress_end(struct as_progress *progress);                           /* wipes the line */
+void as_progress_end(struct as_progress *progress);                           /* erases the line */
 
 /* The same for a run in the engine: as_engine_options.tick, with a watch as its context, once it has the engine. */
 struct as_progress_watch {

@@ -1,4 +1,4 @@
-/* What `assay record` says when it is done: read back from the file, as anyone would. */
+/* The summary that `assay record` prints at the end: read back from the file, like any report. */
 #include "cmd/record_summary.h"
 #include "base/ratio.h"
 #include "cmd/cli.h"
@@ -14,7 +14,7 @@
 
 enum { TOP = 3 };
 
-/* The share, and where it lies with 95 % confidence. */
+/* The share, and its 95 % confidence interval. */
 static void json_share(struct as_json *json, const struct as_summary *summary, const struct as_store_rows *rows,
                        size_t i)
 {
@@ -62,7 +62,7 @@ static void text_functions(FILE *out, const struct as_store *store, const struct
         fputc('\n', out);
 }
 
-/* Samplers beside the golden reference. */
+/* The samplers besides the golden reference. */
 static void text_samplers(FILE *out, const struct as_summary *summary)
 {
     size_t n;
@@ -80,7 +80,7 @@ static void text_samplers(FILE *out, const struct as_summary *summary)
     }
 }
 
-/* A word that a shell takes as it is. */
+/* Writes a word quoted for a shell if necessary. */
 static void put_word(FILE *out, const char *word)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@,=%";
@@ -110,7 +110,7 @@ static void text_next(FILE *out, const struct as_store *store, const struct as_s
         if (i == 1 && !next[i].symbol)
             continue;
         fputs("  ", out);
-        put_word(out, program_invocation_name); /* as it was called: it need not be on the PATH */
+        put_word(out, program_invocation_name); /* as it was called, because it may not be on the PATH */
         fprintf(out, " %s", next[i].verb);
         if (next[i].symbol) {
             fputc(' ', out);

@@ -15,7 +15,7 @@ struct sums {
     double instructions, cycles;
 };
 
-/* Sums over all regions, each times its weight. */
+/* Sums over all regions, each multiplied by its weight. */
 static struct sums weigh(const struct as_regions_shown *shown)
 {
     struct sums sums = {0};
@@ -100,5 +100,5 @@ void as_regions_print(FILE *out, const struct as_regions_shown *shown)
     fprintf(out, "  %16.1f  %8s", sums.instructions, "");
     if (shown->model)
         fprintf(out, "  %16.1f  %7.3f", sums.cycles, ratio(sums.cycles, sums.instructions));
-    fprintf(out, "  the sum, each times its weight\n");
+    fprintf(out, "  weighted sum\n");
 }

@@ -1,5 +1,5 @@
-/* What became of the regions that the user asked for: a part of the results of every verb that runs a program in the
- * engine. Shown only where there is a list, so that results without one stay as they are. */
+/* The results of the regions that the user asked for: a part of the results of every verb that runs a program in the
+ * engine. Shown only if there is a list, so that other results stay unchanged. */
 #ifndef AS_CMD_REGIONS_SHOWN_H
 #define AS_CMD_REGIONS_SHOWN_H
 
@@ -11,11 +11,11 @@ struct as_regions_shown {
     const struct as_model *model; /* NULL: there are no cycles */
 };
 
-/* Whether weights make a difference. */
+/* Whether any weight is not 1. */
 bool as_regions_weighted(const struct as_regions *regions);
 /* Members "regions" and, with a model and weights, "weighted". */
 void as_regions_json(struct as_json *json, const struct as_regions_shown *shown);
-/* A table, where there is more than one region or a weight. */
+/* Prints a table if there is more than one region, or a weight. */
 void as_regions_print(FILE *out, const struct as_regions_shown *shown);
 
 #endif

@@ -27,7 +27,7 @@ static void on_switch(int signal)
     atomic_fetch_add(&switches, 1);
 }
 
-/* A signal by its name, with or without SIG, or by its number; 0: there is none of that name. */
+/* Finds a signal by its name, with or without SIG, or by its number; 0: there is none. */
 static int find_signal(const char *name)
 {
     uint64_t number;
@@ -51,13 +51,13 @@ static bool catch_switches(const char *name, struct as_error *err)
     int signal = find_signal(name);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (signal == taken[i])
-            return WRONG("--switch-signal=%s: not a signal that can be used for this; USR1 and USR2 can", name);
+            return WRONG("--switch-signal=%s: not a signal that can be used for this; use USR1 or USR2", name);
     if (sigaction(signal, &action, NULL) != 0)
         return WRONG("--switch-signal=%s: %s", name, strerror(errno));
     return true;
 }
 
-/* The options that describe one region, as they were given. */
+/* The options that describe one region, as given. */
 static char *describe(const struct as_run_options *options)
 {
     struct as_str text = {0};
@@ -82,12 +82,12 @@ static bool set_warm(const struct as_run_options *options, struct as_region *reg
     if (!options->warm)
         return true;
     if (!options->skip && region->start.kind == AS_POINT_NONE)
-        return WRONG("--warm=%s: there is nothing before the region; --skip or --from say where it starts",
+        return WRONG("--warm=%s: there is nothing before the region; use --skip or --from to start later",
                      options->warm);
     if (strcmp(options->warm, "all") == 0)
         region->warm = AS_REGION_ALL;
     else if (!as_number_read(options->warm, &region->warm))
-        return WRONG("--warm=%s: not 'all' and not a number like 1000, 10k or 5M", options->warm);
+        return WRONG("--warm=%s: neither 'all' nor a number like 1000, 10k or 5M", options->warm);
     return true;
 }
 
@@ -95,7 +95,7 @@ static bool set_start(struct as_run_options *options, struct as_region *region, 
 {
     bool delayed = !isnan(options->delay);
     if ((options->from != NULL) + delayed + (options->switch_signal != NULL) > 1)
-        return WRONG("--from, --delay and --switch-signal all say when to start: give one of them");
+        return WRONG("--from, --delay and --switch-signal all set the start: give only one of them");
     if (options->from)
         region->start = as_regions_symbol(&options->regions, options->from);
     if (delayed && !(options->delay >= 0 && options->delay < 1e9))
@@ -104,7 +104,7 @@ static bool set_start(struct as_run_options *options, struct as_region *region, 
         region->start = (struct as_point){.kind = AS_POINT_DELAY, .number = (uint64_t)(options->delay * 1e9)};
     if (options->switch_signal) {
         if (options->to)
-            return WRONG("--switch-signal stops the region, so --to cannot");
+            return WRONG("--to cannot be used with --switch-signal, which stops the region");
         region->start.kind = region->stop.kind = AS_POINT_SIGNAL;
         region->repeat = true;
     }
@@ -139,7 +139,7 @@ bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
     bool simple =
         options->from || options->to || options->skip || options->max || options->warm || !isnan(options->delay);
     if (listed && simple)
-        return WRONG("--region and --regions say what --from, --skip, --max, --to, --warm and --delay would: give one "
+        return WRONG("--region and --regions replace --from, --skip, --max, --to, --warm and --delay: give one "
                      "or the other");
     if (!listed && (simple || options->switch_signal) && !add_simple(options, err))
         return false;
@@ -161,7 +161,8 @@ bool as_run_options_settle_untimed(struct as_run_options *options, struct as_err
     for (size_t i = 0; i < options->regions.list.len; i++) {
         const struct as_region *region = &options->regions.list.data[i];
         if (region->start.kind == AS_POINT_CYCLE || region->stop.kind == AS_POINT_CYCLE)
-            return WRONG("region '%s': this command has no cycles; compare, record and whatif have", region->text);
+            return WRONG("region '%s': this command does not model cycles; compare, record and whatif do",
+                         region->text);
     }
     return true;
 }
@@ -206,15 +207,16 @@ static void note_regions(const struct as_engine_result *result)
         return;
     as_log_warn("%s", result->region_trouble);
     if (result->region_troubles > 1)
-        as_log_warn("%" PRIu32 " more regions were not measured as asked", result->region_troubles - 1);
+        as_log_warn("%" PRIu32 " more regions were not measured as requested", result->region_troubles - 1);
 }
 
 int as_run_end_report(const struct as_run_end *end)
 {
     if (end->interrupted)
-        as_log_warn("interrupted: this is what ran until then%s", end->running ? "; the program still runs" : "");
+        as_log_warn("interrupted: the result covers the run up to then%s",
+                    end->running ? "; the program is still running" : "");
     else if (!end->stopped && end->signal)
-        as_log_warn("the program was killed by signal %d (%s): this is what ran until then", end->signal,
+        as_log_warn("the program was killed by signal %d (%s): the result covers the run up to then", end->signal,
                     strsignal(end->signal));
     if (end->stopped)
         return AS_EXIT_OK;
@@ -225,18 +227,18 @@ int as_run_report(const struct as_engine_result *result, const struct as_run_opt
 {
     note_regions(result);
     if (result->blind)
-        as_log_note("%" PRIu64 " instructions at the starts of regions had run before their accesses could be recorded",
+        as_log_note("%" PRIu64 " instructions at the starts of regions ran before their accesses could be recorded",
                     result->blind);
     if (result->end.signal == SIGILL && !result->end.stopped)
-        as_log_note("QEMU knows x86-64 up to AVX2: a program built for newer instructions ends like this");
+        as_log_note("QEMU supports x86-64 up to AVX2: a program that uses newer instructions ends like this");
     if (result->untraced)
         as_log_note("%u executed program%s ran untraced (the first: %s)", result->untraced,
                     result->untraced == 1 ? "" : "s", result->first_untraced);
     if (result->left_running)
-        as_log_note("%u process%s of the program still run%s, untraced from here on", result->left_running,
+        as_log_note("%u process%s of the program still run%s and will not be traced further", result->left_running,
                     result->left_running == 1 ? "" : "es", result->left_running == 1 ? "s" : "");
     if (result->disagreements)
-        as_log_debug("%u blocks of code accessed memory in another way than the decoder says; counted as seen",
+        as_log_debug("%u blocks of code accessed memory differently from what the decoder expects; counted as executed",
                      result->disagreements);
     return as_run_end_report(&result->end);
 }

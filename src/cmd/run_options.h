@@ -1,4 +1,4 @@
-/* The options that every verb that runs a program in the engine shares. */
+/* The options shared by all verbs that run a program in the engine. */
 #ifndef AS_CMD_RUN_OPTIONS_H
 #define AS_CMD_RUN_OPTIONS_H
 
@@ -14,11 +14,11 @@ struct as_run_options {
     double delay; /* seconds; NAN: not given */
     struct as_strlist region;
     bool no_follow;
-    int memo;           /* enum as_run_memo; verbs that run programs in the model alone */
+    int memo;           /* enum as_run_memo; only for verbs that run programs in the model */
     uint64_t memo_size; /* MiB */
-    uint64_t quantum;   /* cycles; the same verbs */
+    uint64_t quantum;   /* cycles; for the same verbs */
     bool deterministic;
-    struct as_regions regions; /* what the options above ask for: as_run_options_settle */
+    struct as_regions regions; /* the regions that follow from the options above: as_run_options_settle */
 };
 #define AS_RUN_OPTIONS_DEFAULT                                                                                         \
     {                                                                                                                  \
@@ -28,7 +28,7 @@ struct as_run_options {
 enum as_run_memo { AS_RUN_MEMO_ON, AS_RUN_MEMO_OFF, AS_RUN_MEMO_CHECK };
 extern const char *const as_run_memo_choices[];
 
-/* Entries for an option table; `member` is the struct as_run_options in the command's options struct. */
+/* Entries for an option table; `run_member` is the struct as_run_options in the command's options struct. */
 #define AS_RUN_OPTIONS(struct_type, run_member)                                                                        \
     {.name = "skip",                                                                                                   \
      .type = AS_OPTION_U64,                                                                                            \
@@ -55,9 +55,9 @@ extern const char *const as_run_memo_choices[];
          .type = AS_OPTION_LIST,                                                                                       \
          .offset = offsetof(struct_type, run_member.region),                                                           \
          .value = "START..STOP[,...]",                                                                                 \
-         .help = "A part of the run to look at, as assay-regions(5) says: an instruction count, a function, an "       \
+         .help = "A part of the run to measure, as in assay-regions(5): an instruction count, a function, an "         \
                  "address, a marker, a cycle, 'signal' or 'delay:SECONDS' on each side, and warm=N, weight=W and so "  \
-                 "on behind it. May be given several times."},                                                         \
+                 "on after it. May be given several times."},                                                          \
         {.name = "regions",                                                                                            \
          .type = AS_OPTION_STRING,                                                                                     \
          .offset = offsetof(struct_type, run_member.region_file),                                                      \
@@ -73,7 +73,7 @@ extern const char *const as_run_memo_choices[];
          .type = AS_OPTION_DOUBLE,                                                                                     \
          .offset = offsetof(struct_type, run_member.delay),                                                            \
          .value = "SECONDS",                                                                                           \
-         .help = "Start so many seconds after the program."},                                                          \
+         .help = "Start this many seconds after the program."},                                                        \
         {.name = "switch-signal",                                                                                      \
          .type = AS_OPTION_STRING,                                                                                     \
          .offset = offsetof(struct_type, run_member.switch_signal),                                                    \
@@ -95,7 +95,7 @@ extern const char *const as_run_memo_choices[];
         .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
     }
 
-/* More of them, for verbs that run programs in the model. */
+/* More entries, for verbs that run programs in the model. */
 #define AS_MEMO_OPTIONS(struct_type, run_member)                                                                       \
     {.name = "memo",                                                                                                   \
      .type = AS_OPTION_CHOICE,                                                                                         \
@@ -103,7 +103,7 @@ extern const char *const as_run_memo_choices[];
      .value = "on|off|check",                                                                                          \
      .choices = as_run_memo_choices,                                                                                   \
      .help = "Remember what the modelled pipeline did with each block (default on): faster, and the same results to "  \
-             "the cycle. check: run it all the same, and stop with an error if anything differs."},                    \
+             "the cycle. check: run the pipeline anyway, and stop with an error if anything differs."},                \
         {.name = "quantum",                                                                                            \
          .type = AS_OPTION_U64,                                                                                        \
          .offset = offsetof(struct_type, run_member.quantum),                                                          \
@@ -118,24 +118,25 @@ extern const char *const as_run_memo_choices[];
                  "result in every run, to the cycle."},                                                                \
     {                                                                                                                  \
         .name = "memo-size", .type = AS_OPTION_U64, .offset = offsetof(struct_type, run_member.memo_size),             \
-        .value = "MIB", .min = 4, .max = 1 << 20, .help = "Use at most this much memory for that (default 512)."       \
+        .value = "MIB", .min = 4, .max = 1 << 20, .help = "The most memory to use for it, in MiB (default 512)."       \
     }
 
-/* After parsing: makes the list of regions. The command frees the options in any case. */
+/* Call this after parsing: makes the list of regions. The command frees the options in any case. */
 bool as_run_options_settle(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
-/* For commands without a model: the same, and refuses points that are cycles. */
+/* The same for commands without a model: also refuses points that are cycles. */
 bool as_run_options_settle_untimed(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
 void as_run_options_free(struct as_run_options *options);
 
 struct as_memo_options as_run_memo_options(const struct as_run_options *options);
 /* `options` must live as long as the engine. */
 struct as_engine_options as_run_engine_options(const struct as_run_options *options, char **argv);
-/* The part of the program that was asked for, in words; the caller frees. NULL: all of it. */
+/* The requested part of the program, in words; the caller frees. NULL: all of it. */
 char *as_run_options_text(const struct as_run_options *run);
 
-/* After a run: notes how it ended where that was not by itself. Returns the exit status of the command. */
+/* Call this after a run: prints a note if the program did not end by itself. Returns the exit status of the command. */
 int as_run_end_report(const struct as_run_end *end);
-/* The same for a run in the engine, with notes about untraced programs, processes left and regions never reached. */
+/* The same for a run in the engine, with notes about untraced programs, remaining processes and regions never
+ * reached. */
 int as_run_report(const struct as_engine_result *result, const struct as_run_options *options);
 
 #endif

@@ -1,5 +1,5 @@
-/* Options that several verbs have, as entries for their tables. `member` is the value in the verb's options struct;
- * the help says what the verb makes of it. */
+/* Options that several verbs share, as entries for their tables. `member` is the value in the verb's options struct;
+ * the help text is the verb's own. */
 #ifndef AS_CMD_SHARED_OPTIONS_H
 #define AS_CMD_SHARED_OPTIONS_H
 

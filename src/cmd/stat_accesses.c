@@ -13,7 +13,7 @@ enum { BATCH = 4096, IN_FLIGHT = 8 }; /* as much as a second-level cache holds *
 
 struct as_stat_accesses {
     const struct as_strlist *observers;
-    struct as_footprint *footprint; /* NULL: not asked for. The fan-out's */
+    struct as_footprint *footprint; /* NULL: not asked for. Owned by the fan-out */
     struct as_fanout *fanout;
     struct as_access_stream *stream;
     struct as_observer_set *set;
@@ -145,7 +145,7 @@ size_t as_stat_accesses_free(struct as_stat_accesses *accesses)
     if (!accesses)
         return 0;
     as_access_stream_free(accesses->stream);
-    size_t crashed = as_fanout_free(accesses->fanout); /* which frees the observers */
+    size_t crashed = as_fanout_free(accesses->fanout); /* frees the observers */
     as_observer_set_free(accesses->set, crashed > 0);
     free(accesses->said);
     free(accesses);

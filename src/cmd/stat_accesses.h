@@ -1,5 +1,5 @@
-/* What `assay stat` does with every access: the footprint, and observers (--footprint, --observer). They see the accesses
- * through an access stream beside the counts, each on a thread of its own.
+/* Uses of every access in `assay stat`: the footprint, and observers (--footprint, --observer). They get the accesses
+ * through an access stream besides the counts, each on its own thread.
  *
  * Calls: new, open, run the engine with what was added to the tee, finish, show, free (before the engine).
  */
@@ -11,10 +11,10 @@
 #include "engine/sink_tee.h"
 
 struct as_stat_accesses;
-/* NULL: nobody asks for accesses. */
+/* Returns NULL if no option asks for accesses. */
 struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_strlist *observers);
-/* All functions take NULL and do nothing then. */
-/* Creates the observers, before the engine starts: no run is lost to a wrong name. */
+/* All functions accept NULL and then do nothing. */
+/* Creates the observers before the engine starts: a wrong name must not cost a run. */
 bool as_stat_accesses_open(struct as_stat_accesses *accesses, struct as_sink_tee *tee,
                            struct as_error *err) AS_MUST_CHECK;
 /* Starts their threads. */
@@ -24,9 +24,9 @@ bool as_stat_accesses_start(struct as_stat_accesses *accesses, const struct as_e
 bool as_stat_accesses_finish(struct as_stat_accesses *accesses, struct as_error *err) AS_MUST_CHECK;
 void as_stat_accesses_json(const struct as_stat_accesses *accesses, struct as_json *json);
 void as_stat_accesses_text(const struct as_stat_accesses *accesses, FILE *out);
-/* What observers of the user's own had to say; "" if nothing. */
+/* What the user's own observers reported; "" if nothing. */
 const char *as_stat_accesses_said(const struct as_stat_accesses *accesses);
-/* Returns how many observers have crashed. */
+/* Returns the number of observers that crashed. */
 size_t as_stat_accesses_free(struct as_stat_accesses *accesses);
 
 #endif

@@ -1,7 +1,7 @@
-/* What `assay whatif` tries, and how it is shown.
+/* The experiments of `assay whatif`, and how they are shown.
  *
  * A cause is something that can be made ideal: events at a place or everywhere, or a value of the machine. An
- * experiment is a run with one cause, or several, made ideal.
+ * experiment is a run with one or several causes made ideal.
  */
 #ifndef AS_CMD_WHATIF_H
 #define AS_CMD_WHATIF_H
@@ -12,7 +12,7 @@
 
 struct as_cause {
     char *text;            /* "ST-L1@main+0x1c", "memory.l2.latency=1" */
-    uint32_t events;       /* AS_IDEAL_REMOVED: all of the instruction; 0: a change of the machine */
+    uint32_t events;       /* AS_IDEAL_REMOVED: the whole instruction; 0: a change of the machine */
     const char *set;       /* that change */
     struct as_place place; /* text NULL: everywhere */
 };
@@ -20,12 +20,12 @@ struct as_cause {
 struct as_experiment {
     const struct as_cause *const *causes;
     size_t n;
-    /* In the run as it is: executions that met one of the events, and their cycles, which is what the cycle stacks
-     * promise. */
+    /* In the unchanged run: executions that met one of the events, and their cycles, which are the speed-up that the
+     * cycle stacks promise. */
     uint64_t met;
-    double promised; /* NAN where a change of the machine is among the causes */
+    double promised; /* NAN if a change of the machine is among the causes */
     bool skipped;    /* it never happened: nothing to try */
-    uint32_t insn;   /* the one instruction that it is about … */
+    uint32_t insn;   /* the only instruction that it affects … */
     bool about_one;  /* … if there is one */
     struct as_model_result result;
 };
@@ -33,18 +33,18 @@ struct as_experiment {
 /* EVENT[+EVENT…][@PLACE]. */
 bool as_cause_parse(const char *text, struct as_cause *cause, struct as_error *err) AS_MUST_CHECK;
 void as_cause_free(struct as_cause *cause);
-/* The events that the experiment takes from an instruction. */
+/* The events that the experiment removes from an instruction. */
 uint32_t as_experiment_mask(const struct as_experiment *experiment, const struct as_model *model,
                             const struct as_insn *insn);
 
 struct as_whatif {
     char **argv;
-    const struct as_modelled *as_is; /* the run that nothing was changed in */
+    const struct as_modelled *as_is; /* the unchanged run */
     const struct as_experiment *experiments;
     size_t n;
 };
 
-/* Times as long as without: of the whole run, first commit to last. */
+/* Time of the unchanged run divided by that of the experiment: whole run, first commit to last. */
 double as_experiment_speedup(const struct as_whatif *whatif, const struct as_experiment *experiment);
 double as_experiment_promise(const struct as_whatif *whatif, const struct as_experiment *experiment);
 

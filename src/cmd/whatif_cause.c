@@ -1,4 +1,4 @@
-/* Causes and what they come to. See whatif.h. */
+/* Causes and their effects. See whatif.h. */
 #include "cmd/whatif.h"
 
 #include "base/split.h"
@@ -16,10 +16,10 @@ static bool read_event(const char *name, uint32_t *events, struct as_error *err)
     struct as_str known = {0};
     as_events_list(AS_CORE_IDEAL, &known);
     if (event)
-        as_error_set_status(err, AS_EXIT_USAGE, "%s (%s) is nothing that could be taken away; there are %s",
+        as_error_set_status(err, AS_EXIT_USAGE, "%s (%s) is not a cost that could be removed; the events are %s",
                             event->name, event->description, as_str_get(&known));
     else
-        as_error_set_status(err, AS_EXIT_USAGE, "no event '%s'; there are %s", name, as_str_get(&known));
+        as_error_set_status(err, AS_EXIT_USAGE, "no event '%s'; the events are %s", name, as_str_get(&known));
     as_str_free(&known);
     return false;
 }
@@ -33,7 +33,7 @@ bool as_cause_parse(const char *text, struct as_cause *cause, struct as_error *e
     for (char **name = words; *name && ok; name++)
         ok = read_event(*name, &cause->events, err);
     if (ok && !cause->events)
-        ok = as_error_set_status(err, AS_EXIT_USAGE, "'%s' names no event: give EVENT or EVENT@PLACE", text);
+        ok = as_error_set_status(err, AS_EXIT_USAGE, "'%s' does not name an event: give EVENT or EVENT@PLACE", text);
     ok = ok && (!at || as_place_parse(at + 1, &cause->place, err));
     free(names);
     as_split_free(words);

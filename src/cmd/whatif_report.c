@@ -24,7 +24,7 @@ static char *name_of(const struct as_experiment *experiment)
     return text;
 }
 
-/* Where and what the instruction is that an experiment is about. */
+/* The location and text of the instruction that an experiment affects. */
 struct subject {
     struct as_location location;
     const struct as_insn *insn;
@@ -160,7 +160,7 @@ void as_whatif_text(const struct as_whatif *whatif, FILE *out)
     fprintf(out, "'%s' on %s: %" PRIu64 " instructions, %" PRIu64 " cycles, IPC %.2f\n\n", whatif->argv[0],
             whatif->as_is->machine.name, result->instructions, result->cycles, ipc(result));
     if (whatif->n == 0) {
-        fprintf(out, "No instruction met an event: there is nothing to take away.\n");
+        fprintf(out, "No instruction met an event: there is nothing to remove.\n");
         return;
     }
     fprintf(out, "%12s %9s %9s %9s\n", "", "of all", "promised", "real");

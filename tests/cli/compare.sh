@@ -157,7 +157,7 @@ check_fails 2 'either --rate or --period' "a period and a rate" "$ASSAY" compare
 check_fails 2 'names no period' "an empty sweep" "$ASSAY" compare --sweep , -- true
 check_fails 2 'no machine .nope' "nothing runs when the second is wrong" compare --core boom-tip,nope -- "$demo" 1
 check_fails 2 'names no machine' "no machine" compare --core , -- "$demo" 1
-check_fails 2 'about one machine' "a trace of two machines" compare --core boom-tip,boom-tea --konata k -- "$demo" 1
+check_fails 2 'a file for one machine' "a trace of two machines" compare --core boom-tip,boom-tea --konata k -- "$demo" 1
 
 # ---- machines -------------------------------------------------------------------------------------------------------
 for core in $cores; do
@@ -282,7 +282,7 @@ bad "at least 1" "period 0" --period 0
 bad "not a number" "a period that is none" --period ten
 for rate in 0 -5 1e-30; do bad "--rate=$rate: the rate must be" "rate $rate" --rate "$rate"; done
 for rate in nan inf fast; do bad "--rate=$rate: not a number" "rate $rate" --rate "$rate"; done
-for period in 0 -5 x 99999999999999999999; do bad "'$period' is no period" "a sweep with $period" --sweep "100,$period"; done
+for period in 0 -5 x 99999999999999999999; do bad "'$period' is not a period" "a sweep with $period" --sweep "100,$period"; done
 bad "no machine has the key 'back.rop'; did you mean 'back.rob'" "an unknown key" --set back.rop=8
 bad "not of the form key=value" "no value" --set back.rob
 bad "not allowed" "a value out of range" --set back.rob=0

@@ -176,7 +176,7 @@ check_fails 125 "'words_count\+0x1' is there, but no instruction at that offset"
 check_fails 125 'is there, but none of its instructions was executed' "a function that never ran" pics -o /dev/null --pics abort
 check_fails 125 'no instruction at 0x10 was executed' "an address of nothing" pics -o /dev/null --pics 0x10
 check_fails 2 'is not a place' "no name" pics -o /dev/null --pics +0x10
-bad "which is not given" "--pics-of without --pics" --pics-of tea
+bad "pics-of needs --pics" "--pics-of without --pics" --pics-of tea
 bad "'nosuch' is not among the samplers" "an unknown sampler" --pics main --pics-of nosuch
 bad "'ibs' is not among the samplers" "one that is not in this run" --samplers tea --pics main --pics-of ibs
 bad "tip records no events" "one without events" --pics main --pics-of tip

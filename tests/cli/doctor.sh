@@ -45,7 +45,7 @@ if ! ls -d /sys/bus/event_source/devices/{cpu,cpu_core,armv8*} >/dev/null 2>&1; 
 fi
 # Every x86 processor has four debug registers; they may all be in use by a debugger, or a hypervisor may hide them.
 if [ "$(uname -m)" = x86_64 ] && [ -e /sys/bus/event_source/devices/breakpoint ] && [ "${paranoid:-3}" -le 2 ]; then
-    check_json "four debug registers" "$(row debug_registers)['state'] == '4 hardware watchpoints a thread; one was fired'" \
+    check_json "four debug registers" "$(row debug_registers)['state'] == '4 hardware watchpoints per thread; one was fired'" \
         "$ASSAY" doctor --json
 fi
 

@@ -289,7 +289,7 @@ if [ -r "$DATA/lbr-throttled.perf.data" ] && command -v perf >/dev/null; then
     check_same "… has the same" 387 "$(python3 -c 'import csv; print(sum(int(r["taken"]) for r in csv.DictReader(open("branches.csv"))))')"
     check "… as text" "$ASSAY" report --branches lbr.db
     check_fails 2 'does not apply' "… not by thread" "$ASSAY" report --branches --thread 1 lbr.db
-    check_fails 2 'exclude each other' "… or with a call tree" "$ASSAY" report --branches --calls lbr.db
+    check_fails 2 'cannot be used together' "… or with a call tree" "$ASSAY" report --branches --calls lbr.db
 else
     skip "branches of branch stacks" "no recordings, or no perf"
 fi
@@ -312,7 +312,7 @@ fi
 
 # ---- bad input ----
 
-check_fails 2 'which recording' "no file" "$ASSAY" import
+check_fails 2 'no recording given' "no file" "$ASSAY" import
 check_fails 2 'one recording at a time' "two files" "$ASSAY" import a b
 check_fails 125 'absent.data' "no such file" "$ASSAY" import absent.data
 check_fails 125 '[Dd]irectory' "a directory" "$ASSAY" import /

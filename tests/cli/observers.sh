@@ -58,10 +58,10 @@ check_fails 2 'two observers cannot write to one file' "two observers and one fi
 check_fails 2 'two observers cannot write to one file' "… by name too" some --flame one --observer flame,one
 check_fails 2 "takes FILE, not" "an observer without its file" some --observer flame
 check_fails 2 "takes FILE\[,CYCLES\]" "no interval at all" some --observer counters,k.csv,0
-check_fails 2 "interval is for --counters" "an interval of nothing" some --interval 100
-check_fails 2 "writes about one machine" "counters of two machines" compare --core boom-tip,boom-tea --counters k -- "$demo" 1
+check_fails 2 "interval needs --counters" "an interval of nothing" some --interval 100
+check_fails 2 "writes a file for one machine" "counters of two machines" compare --core boom-tip,boom-tea --counters k -- "$demo" 1
 check_fails 125 "cannot load the observer nobody" "a name that is not there" some --observer nobody
-check_fails 2 "takes accesses alone; it is for assay stat" "an observer of accesses" some --observer "$example/access_sizes.so"
+check_fails 2 "takes only accesses; use it with assay stat" "an observer of accesses" some --observer "$example/access_sizes.so"
 check_status 125 "a disk that is full" some -o /dev/null --flame /dev/full
 check_same "nothing half-written is left" "" "$(ls -A)"
 cd .. || exit 1
@@ -82,6 +82,6 @@ print(d["load_accesses"], d["store_accesses"])')" "$(stat --from main --max 100k
     awk '/^access size/ { on = 1; next } on && /^bytes/ { exit } on { loads += $(NF - 1); stores += $NF } END { print loads, stores }')"
 check "the footprint as text" stat --footprint -- "$demo" 1
 check_same "… has its line" 1 "$(grep -cE '^  all( +[0-9]+){6} +[0-9.]+$' "$LOGS/out")"
-check_fails 2 "takes the core model's records; it is for assay compare" "an observer of the core model" \
+check_fails 2 "takes the core model's records; use it with assay compare" "an observer of the core model" \
     stat --observer "$example/longest_stay.so" -- "$demo" 1
 check_fails 125 "cannot load the observer" "an observer that is not there" stat --observer ./absent.so -- "$demo" 1

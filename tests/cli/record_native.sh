@@ -261,7 +261,7 @@ region() {
     rm -rf part && mkdir part && touch part/go.2 part/go.3
     "$ASSAY" record -q --rate 4000 -o part.db --source=timer "$@" -- "$victim" phases 0 part
 }
-if "$ASSAY" doctor --json | grep -q '4 hardware watchpoints a thread; one was fired'; then
+if "$ASSAY" doctor --json | grep -q '4 hardware watchpoints per thread; one was fired'; then
     check "a region between markers" region --region marker:1..marker:2
     check_json "… has what lies between them" "$(phases "$second" "marker:1..marker:2")" "$ASSAY" report --json --limit 0 part.db
     check "… between functions" region --from second_phase --to third_phase
@@ -289,7 +289,7 @@ else
 fi
 check_fails 2 'counts of instructions or cycles need --source=model' "regions by count are the model's" timer --region 5M.. -o never2.db -- true
 check_fails 2 'weight, warm, settle and mode need' "so are weights" timer --region marker..marker,weight=2 -o never2.db -- true
-check_fails 2 'USR1 and USR2 can' "a signal that means something else" timer --switch-signal ALRM -o never2.db -- true
+check_fails 2 'use USR1 or USR2' "a signal that means something else" timer --switch-signal ALRM -o never2.db -- true
 check_fails 2 'delay=-1' "a delay that is none" timer --delay -1 -o never2.db -- true
 
 # ---- what is forbidden or used up ------------------------------------------------------------------------------------

@@ -215,13 +215,13 @@ check_fails 2 'overlap' "overlapping regions" stat --region 10..20 --region 15..
 check_fails 2 'has no end' "a region that never ends before another" stat --region function.. --region marker.. -- "$x86"
 check_fails 2 'warm=all' "warming before nobody knows what" compare --region function..,warm=5 -- "$x86"
 check_fails 2 'one or the other' "two ways to say it" stat --region 10..20 --skip 5 -- "$x86"
-check_fails 2 'give one of them' "two starts" stat --from function --delay 1 -- "$x86"
+check_fails 2 'give only one of them' "two starts" stat --from function --delay 1 -- "$x86"
 check_fails 2 'nothing before the region' "warming before nothing" compare --warm 5 --max 10 -- "$x86"
-check_fails 2 'USR1 and USR2 can' "a signal that means something else" stat --switch-signal INT -- "$x86"
-check_fails 2 'USR1 and USR2 can' "no signal" stat --switch-signal NOPE -- "$x86"
+check_fails 2 'use USR1 or USR2' "a signal that means something else" stat --switch-signal INT -- "$x86"
+check_fails 2 'use USR1 or USR2' "no signal" stat --switch-signal NOPE -- "$x86"
 check_fails 2 'not a file of regions' "not a file of regions" stat --regions "$SOURCE/README.md" -- "$x86"
 check_fails 125 'cannot be read' "no file" stat --regions absent -- "$x86"
-check_fails 2 'this command has no cycles' "cycles without a model" stat --region cycle:5.. -- "$x86"
+check_fails 2 'this command does not model cycles' "cycles without a model" stat --region cycle:5.. -- "$x86"
 not_reached() {
     check_json "$1: nothing is counted" 'd["instructions"] == 0' stat --region "$2" -- "$x86"
     if [[ $err =~ $3 ]]; then pass "… and says why"; else fail "… and says why" "seen: $err"; fi

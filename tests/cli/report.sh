@@ -254,8 +254,8 @@ passed = xml.parse(sys.argv[2]).getroot()
 print(int(failed.get("failures")) == len(failed.findall("testcase/failure")) > 1, passed.get("failures") == "0" and passed.get("tests") == "2")' gate.xml same.xml)"
 check_status 0 "a limit that holds" "$ASSAY" report slow.db --diff assay.db --fail-over=1000%
 check_fails 2 'not a percentage' "a limit that is none" "$ASSAY" report slow.db --diff assay.db --fail-over=much
-check_fails 2 'are for --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
-check_fails 2 'are for --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
+check_fails 2 'need --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
+check_fails 2 'need --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
 check_same "a profile is the same as itself" 1 "$(show --diff assay.db | grep -cE '^[0-9]+ cycles before, [0-9]+ after: same$')"
 check_same "… and so are all its rows" "" "$(show --diff assay.db --limit 0 | grep -E '1\.00x|-0')"
 check_same "… the longest first" "same $(python3 -c 'import json; print(json.load(open("function.json"))["rows"][0]["function"])')" \
@@ -301,7 +301,7 @@ END
 }
 check "… has the profile in it" page_holds page.html function.json
 check "… and is small" test "$(stat -c %s page.html)" -lt 2000000
-check_fails 2 'no other kind' "--html beside --json" show --html x.html --json
+check_fails 2 'cannot be combined with another kind' "--html beside --json" show --html x.html --json
 check_fails 2 'own filters' "--html with a filter" show --html x.html --symbol main
 check_fails 125 'absent/x.html' "--html where nobody can write" show --html absent/x.html
 check_same "… none of them leaves a file" "" "$(find . -name 'x.html*')"

@@ -67,7 +67,7 @@ check "a program that executes others" "$ASSAY" record -q --budget 100k --sample
 
 # ---- what is refused ----
 
-check_stderr_line 'about the whole program' "a part of a program" "$ASSAY" record --sampled --max 1M -- true
+check_stderr_line 'needs the whole program' "a part of a program" "$ASSAY" record --sampled --max 1M -- true
 check_status 2 "a budget for a part" "$ASSAY" record --budget 1M --skip 10 -- true
 check_status 2 "no number" "$ASSAY" record --budget much -- true
 check_status 2 "no length of warming" "$ASSAY" record --sample-warm long -- true
