@@ -51,7 +51,7 @@ below() { python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.ar
 check "the shadow makes instructions wrong" below 0.2 "$(error instruction shadow.db)"
 check "… functions less" below "$(error function shadow.db)" "$(error block shadow.db)"
 check "… and without it there is chance alone" below "$(error instruction none.db)" 0.08
-check_stdout_equals 1 "the report says so" sh -c "\"\$ASSAY\" report shadow.db | grep -c 'by instruction: held against all that happened'"
+check_stdout_equals 1 "the report says so" sh -c "\"\$ASSAY\" report shadow.db | grep -c 'by instruction: compared with everything that happened'"
 check "cycles are held against the Oracle" rec tip --period 101 -o oracle.db
 check "… which TIP agrees with" below "$(error instruction oracle.db)" 0.05
 check "without the memo" rec skylake --event instructions --period 251 --memo=off -o plain.db

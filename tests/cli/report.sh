@@ -100,7 +100,7 @@ holds "… has samples and its error" '
 check "--series tip" show --series tip --json -o tip.json
 holds "… has no components" 'all("components" not in r for r in d["rows"]) and d["summary"]["samples"] > 1000' tip.json
 check "without the golden reference" "$ASSAY" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
-check_json "… the error is an estimate" 'd["summary"]["sampler"] == "tea" and d["summary"]["error_estimate"] > 0 and "by chance with so many samples" in d["summary"]["error_how"] and d["summary"]["trust"]["way"] == "tip"' show fast.db --json
+check_json "… the error is an estimate" 'd["summary"]["sampler"] == "tea" and d["summary"]["error_estimate"] > 0 and "expected from the number of samples and the bias" in d["summary"]["error_how"] and d["summary"]["trust"]["way"] == "tip"' show fast.db --json
 check "… the call tree too" show fast.db --calls --json -o fast.json
 holds "… of the whole profile" 'abs(sum(r["total_share"] for r in d["rows"] if r["depth"] == 0) - 1) < 0.001' fast.json
 

@@ -101,7 +101,7 @@ check_json "another seed: not further apart than chance" 'd["levels"][0]["distan
 check_json "instructions retired against operations tagged: by function, not by instruction" \
     'd["levels"][0]["verdict"] == "differ" and d["levels"][0]["distance"] > 0.1 and d["levels"][2]["distance"] < 0.1' "$ASSAY" trust --json a.db c.db
 check "text" "$ASSAY" trust a.db c.db
-check_json "one of them: its error is known" "d['way'] is None and d['about'].startswith('held against all') and ${levels}['instruction']['error'] < 0.1 and d['verdict'].startswith('believe it down to the instruction')" \
+check_json "one of them: its error is known" "d['way'] is None and d['about'].startswith('compared with everything') and ${levels}['instruction']['error'] < 0.1 and d['verdict'].startswith('believe it down to the instruction')" \
     "$ASSAY" trust --json a.db
 check "… as text" "$ASSAY" trust a.db
 check_stderr_line 'its error was measured in its own run' "… so there is nothing to run again" "$ASSAY" trust --again a.db

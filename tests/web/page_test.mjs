@@ -44,8 +44,8 @@ for (const file of (process.env.REAL_PAGES ?? "").split(":").filter(Boolean))
     });
 
 for (const [name, spoil, message] of [
-    ["nothing in it", () => template, "no profile in it"],
-    ["another format", (data) => ({ ...data, format: "pprof" }), "no document of Assay's page"],
+    ["nothing in it", () => template, "contains no profile"],
+    ["another format", (data) => ({ ...data, format: "pprof" }), "not a document of Assay's page"],
     ["a newer version", (data) => ({ ...data, version: 99 }), "version 99"],
     ["a part missing", (data) => ({ ...data, functions: undefined }), "no functions"],
     ["columns of two lengths", (data) => ({ ...data, instructions: { ...data.instructions, text: [1] } }), "do not add up"],
@@ -144,7 +144,7 @@ await test("bars are as long as their time, segment by segment", async () => {
 
 await test("a source without events says so and shows no stacks", async () => {
     const page = await openPage(pageFile("timer", timer()));
-    assert.ok((await page.textContent(".stack-card")).includes("tells no events"));
+    assert.ok((await page.textContent(".stack-card")).includes("records no events"));
     assert.equal(await page.locator(".stack-card .bar .seg").count(), 1);
     assert.ok((await page.textContent(".states-card")).includes("Not measured"));
     assert.ok((await page.textContent(".quality-card")).includes("events: no PMU on this machine"));
@@ -159,7 +159,7 @@ await test("a source without events says so and shows no stacks", async () => {
     assert.equal(await page.locator(".quality .warn").count(), 1);
     assert.deepEqual(await page.$$eval("[role=tab]", (list) => list.map((one) => one.textContent)), ["Summary", "Functions", "Flame graph", "Instructions", "Run"]);
     await page.click("#tab-functions");
-    await eventually(async () => assert.ok((await page.textContent("#panel-functions")).includes("tells no events")));
+    await eventually(async () => assert.ok((await page.textContent("#panel-functions")).includes("records no events")));
     await page.close();
 });
 
@@ -185,7 +185,7 @@ await test("the run says what was run, on what, how it was measured, and rates b
     const facts = await page.$$eval("#panel-run .card", (cards) => cards.map((card) => [card.querySelector("h2").textContent, [...card.querySelectorAll("dt")].map((dt) => `${dt.textContent}: ${dt.nextSibling.textContent}`)]));
     const of = Object.fromEntries(facts);
     assert.deepEqual(of["What was run"], ["Program: demo", "Arguments: --size 3", "Directory: there", "Exit status: 139 (signal 11)", "Recorded: 2025-01-02 03:04:05 UTC", "Took: 2.50 s", "Assay: 0.1.0"]);
-    assert.deepEqual(of["On what machine"].slice(0, 2), ["Modelled core: boom-tea", "Clock: 3.20 GHz"]);
+    assert.deepEqual(of["The machine"].slice(0, 2), ["Modelled core: boom-tea", "Clock: 3.20 GHz"]);
     assert.deepEqual(of["How it was measured"], ["Source: model", "Why: asked for", "Series: TEA (100 samples), Golden (every cycle), Software (100 samples)", "Period: 10 cycles", "oddity: kept"]);
     const rows = await page.$$eval(".counters tbody tr:not(.group-head)", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
     assert.deepEqual(rows, [["Instructions", "1,500", "", ""], ["Branches", "300", "200", ""], ["Mispredicted", "15", "10.0", "5.00 % of the branches"], ["L1 data cache accesses", "200", "133", ""],
@@ -397,7 +397,7 @@ await test("a flame graph without events says whose they are not, and has no leg
     assert.equal(await page.locator("#panel-flame .legend-item").count(), 0);
     await page.close();
     const none = await openPage(pageFile("timer", timer()), "#tab=flame");
-    assert.ok((await none.textContent("#panel-flame .toolbar")).includes("Timer: this source tells no events."));
+    assert.ok((await none.textContent("#panel-flame .toolbar")).includes("Timer: this source records no events."));
     await none.close();
 });
 
@@ -417,7 +417,7 @@ await test("another series fills every tab, stays while one goes about, and the 
     assert.ok(page.url().endsWith("#tab=functions&series=software"));
     await page.click("#tab-flame");
     await eventually(async () => assert.deepEqual(await page.$$eval(".frame", (list) => list.map((one) => [one.textContent, Math.round(parseFloat(one.style.width))])), [["main", 100], ["copy", 45], ["sort", 40]]));
-    assert.ok((await page.textContent("#panel-flame .toolbar")).includes("Software: this source tells no events."));
+    assert.ok((await page.textContent("#panel-flame .toolbar")).includes("Software: this source records no events."));
     await page.click("#tab-summary");
     await eventually(async () => assert.ok((await page.textContent(".quality")).includes("60.0 % – by instruction, against the golden reference")));
     await page.selectOption("select.series", "tea");
@@ -521,7 +521,7 @@ await test("two profiles: before, after, and what changed", async () => {
     assert.deepEqual(rows.map((row) => row.slice(0, 5)), [["copy", "1,000", "600", "−400", "1.67× faster"], ["sort", "150", "300", "+150", "2.00× slower"], ["old", "150", "0", "−150", "gone"], ["main", "0", "100", "+100", "new"]]);
     assert.equal(rows[0][6], "ST-L1+ST-LLC −500ST-L1 +100");
     assert.equal((await page.textContent("#panel-diff .headline")).replace(/\s+/g, " "), "demo: 1.30× faster (−300 cycles)");
-    assert.ok((await page.textContent("#panel-diff [role=status]")).includes("saved 42.3 %, added 19.2 % of the time before"));
+    assert.ok((await page.textContent("#panel-diff [role=status]")).includes("saved 42.3 %, added 19.2 % of the earlier time"));
     await page.click("#panel-diff [role=columnheader] button:text('Before')");
     await eventually(async () => assert.deepEqual((await gridRows(page, "Functions before and after")).map((row) => row[0]), ["copy", "sort", "old", "main"]));
     await page.fill("#panel-diff input", "lib");
@@ -559,7 +559,7 @@ await test("objects: their time, what was met of them, and the instructions that
         ["16.0 %", "[heap]", "", "15", "100 %", "100 %", "3", "24", "", "sort+0x2 100 %"],
         ["4.00 %", "[anon] 0x7f0000000000", "", "5", "100 %", "0 %", "1", "8", "", "gone+0x8 100 %"]]);
     assert.equal(await page.textContent("#panel-data .origins"), "Addresses of 100 samples: 10.0 % exact (of the interrupted instruction); " +
-        "85.0 % watched (when the instruction came again); 5.00 % none (the way depends on loaded values: 3, they are in the kernel: 2).");
+        "85.0 % watched (when the instruction was executed again); 5.00 % none (the way depends on loaded values: 3, they are in the kernel: 2).");
     assert.equal(await page.textContent("#panel-data [role=status]"), "3 objects in 100 samples; 7 more, with 40.0 % of the time, are not in the page");
     const widths = await page.$$eval("#panel-data .bar .seg", (list) => list.map((one) => Math.round((100 * one.getBoundingClientRect().width) / one.parentElement.clientWidth)));
     assert.deepEqual(widths, [100, 40, 10]);
@@ -576,7 +576,7 @@ await test("branches: from, to, how often, mispredictions and cycles", async () 
         ["63.3 %", "copy+0xd  demo", "copy  demo", "", "190", "19", "10.0 %", "4.00"],
         ["20.0 %", "sort+0x2  libsort.so", "sort+0x5  libsort.so", "", "60", "30", "50.0 %", "10.0"],
         ["3.33 %", "main+0x1  demo", "gone", "", "10", "0", "0 %", "1,200"]]);
-    assert.equal(await page.textContent("#panel-branches [role=status]"), "3 branches, recorded as taken 300 times, 16.7 % of that mispredicted; 3 more, with 13.3 % of the taken, are not in the page");
+    assert.equal(await page.textContent("#panel-branches [role=status]"), "3 branches, recorded as taken 300 times, 16.7 % of them mispredicted; 3 more, with 13.3 % of those taken, are not in the page");
     assert.deepEqual(await page.$$eval("#panel-branches .bar", (list) => list.map((one) => [one.getAttribute("aria-label"), ...[...one.children].map((part) => Math.round((100 * part.getBoundingClientRect().width) / one.clientWidth))])), [
         ["63.3 % of the taken branches, 10.0 % of them mispredicted", 90, 10], ["20.0 % of the taken branches, 50.0 % of them mispredicted", 16, 16], ["3.33 % of the taken branches, 0 % of them mispredicted", 5]]);
     await page.click("#panel-branches a:text('sort+0x5')");
@@ -586,7 +586,7 @@ await test("branches: from, to, how often, mispredictions and cycles", async () 
     delete data.series[0].branches.rest;
     const plain = await openPage(pageFile("branches without cycles", data), "#tab=branches");
     assert.deepEqual(await plain.locator("#panel-branches [role=columnheader]").allTextContents(), ["Share", "From", "To", "Taken, mispredicted", "Taken", "Mispredicted", "Rate"]);
-    assert.ok((await plain.textContent("#panel-branches [role=status]")).endsWith("recorded as taken 260 times, 18.8 % of that mispredicted"));
+    assert.ok((await plain.textContent("#panel-branches [role=status]")).endsWith("recorded as taken 260 times, 18.8 % of them mispredicted"));
     assert.deepEqual(page.trouble, []);
     await plain.close();
     await page.close();
@@ -794,7 +794,7 @@ await test("everything can be reached with keys alone", async () => {
     await page.keyboard.press("7");
     await page.waitForSelector("#panel-run:not([hidden])");
     await page.keyboard.press("?");
-    assert.ok((await page.textContent("dialog[open]")).includes("the next hottest instruction"));
+    assert.ok((await page.textContent("dialog[open]")).includes("the next or previous hot instruction"));
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog", { state: "detached" });
     await page.close();

@@ -1,4 +1,4 @@
-// Stacked bars: a cycle stack as a row of segments, with a sentence for those who do not see it.
+// Stacked bars: a cycle stack as a row of segments, with a sentence for screen readers.
 
 import { Colours } from "./colours";
 import { button, el } from "./dom";
@@ -7,7 +7,7 @@ import { Model, Part } from "./model";
 import { tip } from "./tooltip";
 
 export interface BarOptions {
-    total?: number; // what percentages are of; without it, the bar's own time
+    total?: number; // 100 % of the percentages; without it, the bar's own time
     title?: string;
     className?: string;
     only?: number; // the one component to show; the others go pale

@@ -1,11 +1,11 @@
-// The document that the page takes, as doc/format/page.md describes it. Tables are columns; names are numbers of
-// `strings`; what is null or absent was not measured, and the page says so.
+// The document that the page reads, as doc/format/page.md describes it. Tables are stored as columns; names are indices
+// into `strings`. A value that is null or absent was not measured, and the page shows that.
 
 export const FORMAT = "assay-page";
 export const VERSION = 1;
 
 /** Time by row: entry i is `cycles[i]` of row r, where r grows by `row[i]` from entry to entry. Without `component`, the
- * source told no events. */
+ * source recorded no events. */
 export interface Sparse {
     row: number[];
     component?: number[];
@@ -33,7 +33,7 @@ export interface SummaryData {
     class?: string | null;
     states?: Record<string, number> | null;
     repeat?: { runs: number; mean: number; spread: number } | null;
-    /** Why the profile is not of the whole run; which part of it was measured, and asked for. */
+    /** Why the profile does not cover the whole run; the part that was measured, and the one that was asked for. */
     partial?: string | null;
     part?: string | null;
     region?: string | null;
@@ -69,7 +69,7 @@ export interface SeriesData {
     note?: string;
     functions?: Sparse;
     instructions: Sparse;
-    /** Own time of the call paths. */
+    /** Self time of the call paths. */
     paths?: Sparse;
     /** Time of the functions in each of the document's threads; null: left out. */
     threads?: (Sparse | null)[];
@@ -77,13 +77,13 @@ export interface SeriesData {
     branches?: BranchTable;
 }
 
-/** Instructions as other tables name them: string number, and row of `instructions` or -1. */
+/** Instructions as other tables refer to them: index into `strings`, and row of `instructions` or -1. */
 export interface Places {
     name: number[];
     row: number[];
 }
 
-/** Objects that samples found accessed, the most time first. The first `listed[0]` of `accesses` are the first object's. */
+/** Objects that samples accessed, sorted by time. The first `listed[0]` of `accesses` belong to the first object. */
 export interface DataTable {
     name: number[];
     module: number[];
@@ -101,7 +101,7 @@ export interface DataTable {
     rest?: { rows: number; cycles: number; samples: number };
 }
 
-/** Taken branches that were recorded, those taken most often first. */
+/** Recorded taken branches, most frequent first. */
 export interface BranchTable {
     from: Places;
     to: Places;
@@ -121,7 +121,7 @@ export interface DiffRow {
     before: number;
     cycles: number;
     change: number;
-    /** More than chance explains; absent in older documents. */
+    /** Chance does not explain the change; absent in older documents. */
     significant?: boolean;
     /** Instructions executed in it. */
     before_executions?: number | null;

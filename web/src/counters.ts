@@ -1,4 +1,4 @@
-// The run's counters as people ask about them: by part, with the rate that says whether a count is large.
+// The run's counters, grouped by part of the machine, with rates that show whether a count is large.
 
 import { PageData } from "./contract";
 import { clean, count, digits, percent } from "./format";
@@ -17,7 +17,7 @@ export interface CounterGroup {
 
 type Counter = NonNullable<PageData["counters"]>[number];
 
-/** Totals of the run: a rate of them per instruction says nothing. */
+/** Totals of the run, for which a rate per instruction is meaningless. */
 const TOTALS = new Set(["instructions", "processes", "threads", "cycles", "elapsed_cycles", "kernel_cycles"]);
 
 function line(values: Map<string, number>, { name, value, group, label, whole, of, meaning }: Counter): CounterLine {
@@ -31,7 +31,7 @@ function line(values: Map<string, number>, { name, value, group, label, whole, o
     };
 }
 
-/** Groups in the order in which they come; counters without one are last. Those of a part that is not there (no L2) are left out. */
+/** Groups in their first order; counters without one come last. Counters of a missing part (no L2) are left out. */
 export function counterGroups(counters: NonNullable<PageData["counters"]>): CounterGroup[] {
     const values = new Map(counters.map((one) => [one.name, one.value]));
     const absent = (name: string) => /^l2_/.test(name) && !values.get("l2_accesses");

@@ -1,4 +1,4 @@
-// The bar between two panes: dragged, or moved with the arrow keys. What it divides is the grid that it stands in.
+// The bar between two panes, moved by dragging or with the arrow keys. It divides the grid that contains it.
 
 import { el } from "./dom";
 

@@ -1,4 +1,4 @@
-// Elements. Text only ever goes in as text: nothing here, or anywhere in the page, parses markup.
+// Creates elements. Text is always inserted as text: nothing in the page parses markup.
 
 export type Child = Node | string | null | undefined | false;
 

@@ -1,4 +1,4 @@
-// Numbers and names as people read them.
+// Formats numbers and names for display.
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -40,8 +40,8 @@ export function signedPercent(share: number): string {
     return text === "0 %" ? text : (share < 0 ? "−" : "+") + text;
 }
 
-/** Text that is safe to show on one line: control characters become their pictures, those that turn the writing
- * direction become U+FFFD, and what is longer than `limit` is cut. */
+/** Text that is safe to show on one line: control characters become their pictures, characters that change the writing
+ * direction become U+FFFD, and text longer than `limit` is cut. */
 export function clean(text: string, limit: number): string {
     const cut = text.length > limit ? text.slice(0, limit - 1) + "…" : text;
     return cut.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu, (c) => {

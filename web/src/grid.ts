@@ -1,6 +1,6 @@
-// A table that keeps only the visible rows in the document: 100,000 rows scroll as ten do.
+// A table that keeps only the visible rows in the document: 100,000 rows scroll like ten.
 //
-// Rows all have one height. The grid itself has the focus; the row that the keys are at is its active descendant, so that
+// All rows have the same height. The grid itself has the focus and the current row is its active descendant, so that
 // rows may come and go while scrolling. The header row is part of the scrolled area and sticks to its top.
 
 import { button, el, uniqueId } from "./dom";
@@ -12,7 +12,7 @@ export interface Column {
     numeric?: boolean;
     downFirst?: boolean; // the first press sorts down, as in numeric columns
     hint?: string;
-    /** What to sort by; without it the column cannot be sorted. */
+    /** The sort key; without it the column cannot be sorted. */
     value?(row: number): number | string;
     cell(row: number, cell: HTMLElement): void;
 }
@@ -73,7 +73,7 @@ export class Grid {
         return el("div", { class: "grid-head", role: "rowgroup" }, el("div", { class: "row", role: "row", "aria-rowindex": 1 }, ...cells));
     }
 
-    /** Numbers go down first, names up. */
+    /** The first click sorts numbers in descending order, names in ascending order. */
     private nextOrder(column: Column): boolean {
         const now = this.headers.get(column.key)!.getAttribute("aria-sort");
         return column.numeric || column.downFirst ? now !== "descending" : now === "ascending";
@@ -126,7 +126,7 @@ export class Grid {
                 row.remove();
                 this.live.delete(index);
             }
-        // In the order of the table, whatever way it was scrolled: that is the order in which it is read out.
+        // In the order of the table, however it was scrolled, because screen readers follow this order.
         let before: ChildNode | null = this.space.querySelector(".row");
         for (let index = first; index < last; index++) {
             let row = this.live.get(index);
@@ -165,7 +165,7 @@ export class Grid {
         else this.element.removeAttribute("aria-activedescendant");
     }
 
-    /** Makes the row with this number the active one and shows it; says whether it is there. */
+    /** Makes the row with this number the active one and scrolls to it; returns whether it exists. */
     select(row: number, quiet = false): boolean {
         const index = Array.prototype.indexOf.call(this.rows, row);
         if (index < 0) return false;
@@ -217,13 +217,13 @@ export class Grid {
         event.preventDefault();
     }
 
-    /** Paper does not scroll: the rows go into the flow, up to a limit that is said. */
+    /** For printing, all rows are put into the flow, up to a limit that the page states. */
     print(on: boolean): void {
         this.printing = on;
         this.element.classList.toggle("printing", on);
         this.element.querySelector(".print-rest")?.remove();
         if (on && this.rows.length > PRINT_LIMIT)
-            this.element.append(el("p", { class: "print-rest" }, `… and ${this.rows.length - PRINT_LIMIT} more rows, which the page shows on a screen.`));
+            this.element.append(el("p", { class: "print-rest" }, `… and ${this.rows.length - PRINT_LIMIT} more rows, which only the screen shows.`));
         this.refresh();
     }
 }

@@ -1,5 +1,5 @@
-// Arrows for the jumps inside a function, beside its instructions. Short jumps get the inner lanes; what has no lane left
-// shares the outermost. Only those that cross the visible rows are drawn.
+// Arrows for the jumps inside a function, beside its instructions. Short jumps get the inner lanes; jumps without a free
+// lane share the outermost. Only jumps that cross the visible rows are drawn.
 
 import { svg } from "./dom";
 import { Model } from "./model";
@@ -35,7 +35,7 @@ export class Jumps {
     private assignLanes(rows: number): void {
         const taken = Array.from({ length: LANES }, () => new Uint8Array(rows));
         for (const jump of this.all) {
-            // A long jump in a large function would cost more to place than its lane is worth.
+            // Finding a lane for a long jump in a large function costs too much.
             const free = (lane: number) => jump.high - jump.low < 5000 && taken[lane].subarray(jump.low, jump.high + 1).every((used) => used === 0);
             let lane = 0;
             while (lane < LANES - 1 && !free(lane)) lane++;

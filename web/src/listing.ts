@@ -1,4 +1,4 @@
-// A table that is sorted by its columns and searched, where the address says how; links to instructions in its cells.
+// A table that can be sorted by its columns and searched; the address holds its state. Cells link to instructions.
 
 import { el } from "./dom";
 import { clean } from "./format";
@@ -12,12 +12,12 @@ export interface ListingOptions {
     columns: Column[];
     rows: number;
     sort: string; // the column that it is sorted by at first, down
-    /** What is searched. */
+    /** The text that is searched. */
     text(row: number): string;
     open(row: number): void;
-    /** The row that the keys are at, -1: none. */
+    /** The current row; -1: none. */
     select?(row: number): void;
-    /** What the counter says. */
+    /** The text of the counter. */
     say(found: number[]): string;
 }
 
@@ -82,12 +82,12 @@ export function numbers(key: string, title: string, hint: string, value: (row: n
     return { key, title, hint, width, numeric: true, value, cell: (row, cell) => (cell.textContent = show(value(row))) };
 }
 
-/** Where an instruction is on the page: what to `go` to. Undefined: it was left out. */
+/** The location of an instruction on the page, for `go`. Undefined: it was left out. */
 export function placeOf({ model, names }: Context, row: number): { function: string; insn: string } | undefined {
     return row >= 0 && row < model.functionOf.length ? { function: names.key(model.functionOf[row]), insn: model.addressOf(row) } : undefined;
 }
 
-/** An instruction, "main+0x1c", that leads to it. In a table the keys go by rows: its links are not among what they stop at. */
+/** A link to an instruction, "main+0x1c". In a table the keys move by row, so its links are not in the tab order. */
 export function placeLink(context: Context, name: number, row: number, inTable: boolean): HTMLElement {
     const place = placeOf(context, row);
     const text = clean(context.model.string(name), 100) || "?";

@@ -1,4 +1,4 @@
-// The document out of the page: plain JSON, or deflated (zlib's format) and in base64, as the element's data-encoding says.
+// Reads the document from the page: plain JSON, or deflated (zlib's format) in base64, according to data-encoding.
 
 import { PageData } from "./contract";
 import { checkDocument } from "./model";
@@ -19,8 +19,8 @@ async function inflate(bytes: Uint8Array): Promise<string> {
 export async function loadDocument(): Promise<PageData> {
     const element = document.getElementById("assay-data");
     const text = element?.textContent ?? "";
-    if (!element || text.trim() === "") throw new Error("this page has no profile in it");
+    if (!element || text.trim() === "") throw new Error("this page contains no profile");
     const plain = element.dataset.encoding === "deflate-base64" ? await inflate(bytesOf(text)) : text;
-    element.textContent = ""; // megabytes that nobody reads again
+    element.textContent = ""; // megabytes that are not needed again
     return checkDocument(JSON.parse(plain));
 }

@@ -1,4 +1,4 @@
-// Starts the page: loads the document, makes the tabs, and follows the address.
+// Starts the page: loads the document, creates the tabs, and follows the address.
 
 import { Bars } from "./bar";
 import { Colours } from "./colours";
@@ -62,7 +62,7 @@ class Page {
         return main;
     }
 
-    /** Places keep the series that is shown, unless it is the document's own choice. */
+    /** Adds the current series to a place, unless it is the document's default. */
     private withSeries(params: Params): Params {
         const { model } = this.context;
         return model.main === model.named ? params : { ...params, series: model.main.name };
@@ -75,7 +75,7 @@ class Page {
         location.hash = routeText(name === this.context.model.named.name ? params : { ...params, series: name });
     }
 
-    /** The views are of one series: another one makes them anew. */
+    /** The views show one series, so another one recreates them. */
     private showSeries(name: string | null): void {
         const { model } = this.context;
         const wanted = model.series.find((one) => one.name === name) ?? model.named;
@@ -99,7 +99,7 @@ class Page {
     private follow(): void {
         const params = readRoute();
         const tab = this.tabs.find((one) => one.id === params.get("tab")) ?? this.tabs[0];
-        // Before a panel is hidden, which takes the focus from what is in it.
+        // Before a panel is hidden, because hiding removes the focus from its contents.
         const along = tab.id !== this.current && document.activeElement?.closest("[role=tabpanel]");
         this.current = tab.id;
         this.showSeries(params.get("series"));
@@ -163,9 +163,9 @@ const KEYS: [string[], string][] = [
     [["1", "…", "9", "0"], "the tabs, from left to right"],
     [["/"], "search"],
     [["↑", "↓", "Page ↑", "Page ↓", "Home", "End"], "rows; frames of the flame graph, with ← and →"],
-    [["Enter"], "a function's instructions; where a jump or call leads; zoom to a frame"],
-    [["n", "p"], "the next hottest instruction, the one before"],
-    [["Esc"], "back: from a search, a frame, the instructions"],
+    [["Enter"], "open a function's instructions; follow a jump or call; zoom to a frame"],
+    [["n", "p"], "the next or previous hot instruction"],
+    [["Esc"], "back: from a search, a frame or the instructions"],
     [["?"], "this list"],
 ];
 
@@ -179,7 +179,7 @@ function showHelp(): void {
     dialog.showModal();
 }
 
-/** Which of the run's measurements all tabs show; null where there is one only. */
+/** The choice of the series that all tabs show; null if there is only one. */
 function seriesChoice(model: Model, choose: (name: string) => void): HTMLSelectElement | null {
     if (model.series.length < 2) return null;
     const choice = el("select", { class: "series", "aria-label": "Series shown", title: "Which measurement of the run is shown" },
@@ -189,7 +189,7 @@ function seriesChoice(model: Model, choose: (name: string) => void): HTMLSelectE
     return choice;
 }
 
-/** Light, dark, or as the system has it. The choice is kept where the browser allows a file to keep anything. */
+/** Light, dark, or as set in the system. The choice is stored if the browser allows storage for files. */
 function themeButton(): HTMLElement {
     const stored = (value?: string): string => {
         try {
@@ -212,7 +212,7 @@ function themeButton(): HTMLElement {
         theme = order[(order.indexOf(theme) + 1) % order.length];
         stored(theme);
         apply();
-    }, { class: "theme", title: "Light, dark, or as the system has it" });
+    }, { class: "theme", title: "Light, dark, or the system's setting" });
     apply();
     return one;
 }

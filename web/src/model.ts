@@ -1,4 +1,4 @@
-// What the tabs read: the document's columns made into typed arrays, with the sums that several tabs want.
+// The data that the tabs read: the document's columns as typed arrays, with sums that several tabs need.
 
 import { BranchTable, DataTable, FORMAT, PageData, SeriesData, Sparse, VERSION } from "./contract";
 import { clean } from "./format";
@@ -17,7 +17,7 @@ export class Stacks {
         readonly start: Uint32Array,
         readonly component: Uint16Array,
         readonly cycles: Float64Array,
-        readonly known: boolean, // whether the source told events at all
+        readonly known: boolean, // whether the source recorded events
     ) {
         this.total = new Float64Array(start.length - 1);
         for (let row = 0; row + 1 < start.length; row++) {
@@ -36,7 +36,7 @@ export class Stacks {
     }
 }
 
-/** The component of time whose source told no events. */
+/** The component of time whose source recorded no events. */
 export const UNKNOWN = 0xffff;
 
 function isCount(value: unknown, below: number): boolean {
@@ -166,7 +166,7 @@ export class Model {
         this.executions = readColumn(data.functions.executed, this.functionCount) ?? this.addExecutions();
     }
 
-    /** Shows another series: what depends on it is made anew. Null: the document's own choice. */
+    /** Shows another series and recomputes what depends on it. Null: the document's default. */
     choose(name: string | null): void {
         const { data } = this;
         this.main = this.series.find((series) => series.name === name) ?? this.named;
@@ -175,7 +175,7 @@ export class Model {
         const self = this.main.data.paths;
         this.paths = data.paths && self && data.paths.parent.length > 0 ? readPaths(data.paths, self, this) : null;
         this.inclusive = this.paths && inclusiveOf(this.paths, this.functionCount);
-        // Call paths may have been left out: the document's own sums are of all, a function's own time is part of its total.
+        // Call paths may have been left out, but the document's sums include all. A function's self time is part of its total.
         if (this.main === this.named) this.inclusive = readColumn(data.functions.total, this.functionCount) ?? this.inclusive;
         else this.inclusive?.forEach((value, fn) => (this.inclusive![fn] = Math.max(value, this.main.functions.total[fn])));
     }
@@ -186,7 +186,7 @@ export class Model {
         return sparse ? decodeSparse(sparse, this.functionCount, this.components.length) : null;
     }
 
-    /** The inlined functions that an instruction comes from, the innermost first. */
+    /** The inlined functions that an instruction comes from, innermost first. */
     inlinedIn(row: number): string[] {
         const { inlined, inlines } = this.data.instructions;
         const names: string[] = [];
@@ -210,7 +210,7 @@ export class Model {
         return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
     }
 
-    /** From the instructions: of functions without any, nothing is known. */
+    /** From the instructions; unknown for functions without any. */
     private addExecutions(): Float64Array | null {
         const executed = this.data.instructions.executed;
         if (!executed) return null;
@@ -350,8 +350,8 @@ function inclusiveOf(paths: Paths, functions: number): Float64Array {
 
 export function checkDocument(value: unknown): PageData {
     const data = value as PageData;
-    if (typeof value !== "object" || value === null || data.format !== FORMAT) throw new Error("this is no document of Assay's page");
-    if (data.version !== VERSION) throw new Error(`the document has version ${String(data.version)}, this page reads version ${VERSION}`);
+    if (typeof value !== "object" || value === null || data.format !== FORMAT) throw new Error("this is not a document of Assay's page");
+    if (data.version !== VERSION) throw new Error(`the document has version ${String(data.version)}, but this page reads version ${VERSION}`);
     for (const member of ["summary", "strings", "series", "functions", "instructions"] as const)
         if (typeof data[member] !== "object" || data[member] === null) throw new Error(`the document has no ${member}`);
     return data;

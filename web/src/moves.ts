@@ -1,6 +1,6 @@
-// Where a sampler moves time to. The profile tells how much each instruction has in truth and how much the sampler says, not
-// which sample stood for which cycle; so inside each function what one instruction lacks goes to the nearest one that has too
-// much, in the order of the code, as skid does. What is left over moved to or from other functions.
+// Where a sampler moves time to. The profile contains the true time of each instruction and the sampler's, but not which
+// sample stood for which cycle. So, inside each function, the time that one instruction lacks is matched with the nearest
+// instruction that has too much, in the order of the code, like skid. The remainder moved to or from other functions.
 
 import { Model } from "./model";
 

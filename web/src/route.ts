@@ -1,6 +1,6 @@
-// Where the page is stands in the address behind "#", so that links, reload and the back button work:
+// The state of the page is in its address after "#", so that links, reload and the back button work:
 //   #tab=functions&q=sort   #function=main   #function=main&insn=0x401136
-// A function is named where its name is short and its own, otherwise given by its number.
+// A function is given by its name if that is short and unique, otherwise by its number.
 
 import { Model } from "./model";
 

@@ -87,7 +87,7 @@ export class SourcePane {
             ],
             onSelect: (line) => this.onLine(file, line + first),
         });
-        // As wide as the longest line: what is beside the window can be scrolled to, nothing is cut.
+        // As wide as the longest line: the rest can be scrolled to, nothing is cut.
         this.grid.element.style.setProperty("--least", `calc(${longest}ch + 220px)`);
         replace(this.body, this.grid.element);
         this.grid.setRows(Array.from({ length: lines.length }, (_, line) => line));
@@ -101,7 +101,7 @@ export class SourcePane {
         this.grid!.clearSelection();
     }
 
-    /** Shows the line that an instruction comes from, without asking for that line's instruction in turn. */
+    /** Shows the line that an instruction comes from, without selecting that line's instruction in turn. */
     follow(row: number): void {
         const file = this.model.fileOf(row);
         if (file < 0) return;

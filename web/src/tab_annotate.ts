@@ -57,14 +57,14 @@ class AnnotateView implements View {
         this.source.follow(at);
     }
 
-    /** Whether the source's text stands beside the instructions: then its lines need no column. */
+    /** Whether the source text is shown beside the instructions; its lines then need no column. */
     private sourceShown(): boolean {
         const { model } = this.context;
         const file = model.first[this.fn] < model.first[this.fn + 1] ? model.fileOf(this.hottest[0] ?? model.first[this.fn]) : -1;
         return !this.element.classList.contains("no-source") && file >= 0 && !!model.data.files![file].lines?.length;
     }
 
-    /** What the field offers: the functions with the most time. */
+    /** The suggestions of the field: the functions with the most time. */
     private names(): HTMLElement {
         const { model, names } = this.context;
         const totals = model.main.functions.total;
@@ -101,7 +101,7 @@ class AnnotateView implements View {
             { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(80px, 2fr)", cell: (row, cell) => {
                 if (stacks.total[row] > 0) cell.append(bars.make(stacks.parts(row), this.full, { total: stacks.total[row], title: model.text(row) }));
             } },
-            stacks.known && { key: "why", title: "Mostly", width: "minmax(58px, 110px)", hint: "The largest component, where the instruction matters", cell: (row, cell) => {
+            stacks.known && { key: "why", title: "Mostly", width: "minmax(58px, 110px)", hint: "The largest component, for instructions with much time", cell: (row, cell) => {
                 cell.classList.add("why");
                 cell.textContent = this.why(row);
             } },
@@ -110,7 +110,7 @@ class AnnotateView implements View {
                 const executed = model.executed(row) ?? 0;
                 cell.textContent = executed > 0 && stacks.total[row] > 0 ? digits(stacks.total[row] / executed) : "";
             } },
-            this.inlines && { key: "inlined", title: "Inlined from", width: "minmax(90px, 150px)", hint: "The inlined function that the instruction comes from, innermost first; nothing: the function's own code", cell: (row, cell) => {
+            this.inlines && { key: "inlined", title: "Inlined from", width: "minmax(90px, 150px)", hint: "The inlined function that the instruction comes from, innermost first; empty: the function's own code", cell: (row, cell) => {
                 const names = model.inlinedIn(row);
                 if (names.length === 0) return;
                 cell.classList.add("code", "inlined");
@@ -125,7 +125,7 @@ class AnnotateView implements View {
         return list.filter((column): column is Column => !!column);
     }
 
-    /** The name of the largest component, where the instruction matters: colour alone does not say it. */
+    /** The name of the largest component, for instructions with much time, because colour alone is not enough. */
     private why(row: number): string {
         const { model } = this.context;
         const stacks = model.main.instructions;
@@ -166,7 +166,7 @@ class AnnotateView implements View {
         this.drawOverview();
     }
 
-    /** A line above the start of a basic block: where a jump leads, and behind one. */
+    /** Whether a line is drawn above the instruction: it starts a basic block, as a jump target or after a jump. */
     private decorate(row: number, element: HTMLElement, first: number): void {
         const { model } = this.context;
         const target = this.targets().has(row - first);
@@ -200,7 +200,7 @@ class AnnotateView implements View {
     private showHot(): void {
         const { model } = this.context;
         replace(this.hot, ...this.hottest.slice(0, HOT).map((row, i) =>
-            button(`${i + 1}  ${this.share(row)}`, () => this.jumpTo(row), { title: `${model.text(row)}  (n and p go through the hottest)`, "aria-label": `Hot instruction ${i + 1}: ${model.text(row)}, ${this.share(row)}` })));
+            button(`${i + 1}  ${this.share(row)}`, () => this.jumpTo(row), { title: `${model.text(row)}  (n and p step through the hottest)`, "aria-label": `Hot instruction ${i + 1}: ${model.text(row)}, ${this.share(row)}` })));
     }
 
     private jumpTo(row: number): void {
@@ -216,7 +216,7 @@ class AnnotateView implements View {
         this.context.announce(`${model.text(row)}${from.length ? `, inlined from ${from.join(", in ")}` : ""}: ${this.share(row)}; ${this.context.bars.sentence(model.main.instructions.parts(row), model.main.instructions.total[row] || 1)}`);
     }
 
-    /** Enter: to where the instruction leads. */
+    /** Enter: goes to the target of the instruction. */
     private follow(row: number): void {
         const { model, names } = this.context;
         const step = model.data.instructions.jump?.[row] ?? 0;
@@ -248,7 +248,7 @@ class AnnotateView implements View {
         event.preventDefault();
     }
 
-    /** Where in the function the time is, as a strip beside the scroll bar. */
+    /** A strip beside the scroll bar that shows where in the function the time is. */
     private drawOverview(): void {
         const { model } = this.context;
         const pen = this.overview.getContext("2d");

@@ -1,5 +1,5 @@
-// The taken branches that were recorded (branch stacks, IBS, SPE): from where to where, how often, how many of them mispredicted, and the
-// cycles since the branch before.
+// The recorded taken branches (branch stacks, IBS, SPE): source and target, how often, how many of them mispredicted, and the
+// cycles since the preceding branch.
 
 import { BranchTable } from "./contract";
 import { el, replace } from "./dom";
@@ -40,7 +40,7 @@ class BranchesView implements View {
         return this.table.mispredicted[row] / (this.table.taken[row] || 1);
     }
 
-    /** As long as its share, the mispredicted part of it marked. */
+    /** A bar as long as its share, with the mispredicted part marked. */
     private bar(row: number, most: number): HTMLElement {
         const { taken, mispredicted } = this.table;
         const segment = (part: number, kind: string) => {
@@ -64,14 +64,14 @@ class BranchesView implements View {
             },
         });
         const list: (Column | undefined)[] = [
-            numbers("share", "Share", "Of all taken branches that were recorded", (row) => table.taken[row] / this.taken, percent, "72px"),
+            numbers("share", "Share", "Share of all recorded taken branches", (row) => table.taken[row] / this.taken, percent, "72px"),
             end("from", "From"),
             end("to", "To"),
             { key: "bar", title: "Taken, mispredicted", width: "minmax(80px, 2fr)", cell: (row, cell) => cell.append(this.bar(row, most)) },
             numbers("taken", "Taken", "How often it was recorded as taken", (row) => table.taken[row], short, "68px"),
-            numbers("mispredicted", "Mispredicted", "How many of them were mispredicted", (row) => table.mispredicted[row], short, "90px"),
-            numbers("rate", "Rate", "Share of them that were mispredicted", (row) => this.rate(row), percent, "68px"),
-            table.cycles && numbers("cycles", "Cycles", "From the taken branch before it to this one, on average", (row) => table.cycles![row] / (table.taken[row] || 1), (cycles) => (cycles < 1000 ? digits(cycles) : short(cycles)), "68px"),
+            numbers("mispredicted", "Mispredicted", "How often it was mispredicted", (row) => table.mispredicted[row], short, "90px"),
+            numbers("rate", "Rate", "Share of its executions that were mispredicted", (row) => this.rate(row), percent, "68px"),
+            table.cycles && numbers("cycles", "Cycles", "Average cycles since the preceding taken branch", (row) => table.cycles![row] / (table.taken[row] || 1), (cycles) => (cycles < 1000 ? digits(cycles) : short(cycles)), "68px"),
         ];
         return list.filter((column): column is Column => column !== undefined);
     }
@@ -83,7 +83,7 @@ class BranchesView implements View {
     }
 
     private select(row: number): void {
-        if (row < 0) return replace(this.detail, el("span", { class: "dim" }, "A row shows here its two instructions; Enter goes to the branch."));
+        if (row < 0) return replace(this.detail, el("span", { class: "dim" }, "Select a row to see its two instructions; Enter goes to the branch."));
         const { model } = this.context;
         const end = ({ name, row: rows }: BranchTable["from"]) => [placeLink(this.context, name[row], rows[row], false), placeOf(this.context, rows[row]) && model.text(rows[row]) !== "?" ? el("span", { class: "code dim" }, ` ${model.text(rows[row])}`) : null];
         replace(this.detail, "From ", ...end(this.table.from), " to ", ...end(this.table.to));
@@ -93,9 +93,9 @@ class BranchesView implements View {
         const { table } = this;
         const n = table.taken.length;
         const taken = found.reduce((sum, row) => sum + table.taken[row], 0);
-        const said = found.length === n ? `${count(n)} ${n === 1 ? "branch" : "branches"}, recorded as taken ${count(this.taken)} times, ${percent(this.mispredicted / this.taken)} of that mispredicted`
-            : `${count(found.length)} of ${count(n)} branches, ${percent(taken / this.taken)} of the taken`;
-        return table.rest ? `${said}; ${count(table.rest.rows)} more, with ${percent(table.rest.taken / this.taken)} of the taken, are not in the page` : said;
+        const said = found.length === n ? `${count(n)} ${n === 1 ? "branch" : "branches"}, recorded as taken ${count(this.taken)} times, ${percent(this.mispredicted / this.taken)} of them mispredicted`
+            : `${count(found.length)} of ${count(n)} branches, ${percent(taken / this.taken)} of those taken`;
+        return table.rest ? `${said}; ${count(table.rest.rows)} more, with ${percent(table.rest.taken / this.taken)} of those taken, are not in the page` : said;
     }
 
     show(params: URLSearchParams): void {
@@ -108,7 +108,7 @@ class BranchesView implements View {
 }
 
 function noBranches({ model }: Context): View {
-    return { element: el("p", { class: "missing" }, `${model.main.label} has no branches in this profile; another series has.`), show: () => undefined };
+    return { element: el("p", { class: "missing" }, `${model.main.label} has no branches in this profile, but another series has.`), show: () => undefined };
 }
 
 export const branchesTab: Tab = {

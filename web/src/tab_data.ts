@@ -1,5 +1,5 @@
-// The data that samples found accessed: each object (a variable, the heap, a stack, a mapped file) with its time, what was met of
-// it, and the instructions that access it. Above: where the addresses come from, and why some samples have none.
+// The data that samples accessed: each object (a variable, the heap, a stack, a mapped file) with its time, the bytes and lines
+// seen, and the instructions that access it. Above: how the addresses were obtained, and why some samples have none.
 
 import { DataTable } from "./contract";
 import { el, replace } from "./dom";
@@ -11,8 +11,8 @@ import { Context, Tab, View } from "./tabs";
 
 /** How an address was obtained. */
 const HOW: Record<string, string> = {
-    hardware: "recorded by the processor", exact: "exact (of the interrupted instruction)", next: "next (of the first access behind it)",
-    watched: "watched (when the instruction came again)", none: "none",
+    hardware: "recorded by the processor", exact: "exact (of the interrupted instruction)", next: "next (of the first access after it)",
+    watched: "watched (when the instruction was executed again)", none: "none",
 };
 const WHY = "none_"; // reasons for "none"
 
@@ -82,13 +82,13 @@ class ObjectsView implements View {
             } },
             { key: "bar", title: "", width: "minmax(50px, 3fr)", cell: (row, cell) =>
                 cell.append(context.bars.make([{ component: UNKNOWN, cycles: table.cycles[row] }], most, { total: this.all, title: this.name(row) })) },
-            numbers("samples", "Samples", "Samples that found it accessed", (row) => table.samples[row], short, "68px"),
+            numbers("samples", "Samples", "Samples that accessed it", (row) => table.samples[row], short, "68px"),
             numbers("loads", "Loads", "Share of its time at instructions that read it", part(table.loads), percent, "62px"),
             numbers("stores", "Stores", "Share of its time at instructions that write it; those that do both are in both", part(table.stores), percent, "62px"),
-            numbers("lines", "Lines", "Different cache lines of 64 bytes that samples met: the program may access more", (row) => table.lines[row], short, "62px"),
-            numbers("bytes", "Bytes", "Different bytes that samples met: the program may access more", (row) => table.bytes[row], short, "66px"),
+            numbers("lines", "Lines", "Different cache lines of 64 bytes in samples: the program may access more", (row) => table.lines[row], short, "62px"),
+            numbers("bytes", "Bytes", "Different bytes in samples: the program may access more", (row) => table.bytes[row], short, "66px"),
             { key: "module", title: "Module", width: "minmax(70px, 2fr)", value: (row) => this.module(row).toLowerCase(), cell: (row, cell) => (cell.textContent = this.module(row)) },
-            { key: "by", title: "Accessed by", width: "minmax(250px, 9fr)", hint: "The instructions with the most of its time; sorts by how many there are", downFirst: true,
+            { key: "by", title: "Accessed by", width: "minmax(250px, 9fr)", hint: "The instructions with the most of its time; sorted by their number", downFirst: true,
                 value: (row) => table.instructions[row], cell: (row, cell) => cell.append(...this.instructions(row, true)) },
         ];
     }
@@ -109,7 +109,7 @@ class ObjectsView implements View {
     }
 
     private select(row: number): void {
-        if (row < 0) return replace(this.detail, el("span", { class: "dim" }, "A row shows here what it is and who accesses it; Enter goes to the first instruction."));
+        if (row < 0) return replace(this.detail, el("span", { class: "dim" }, "Select a row to see the object and the instructions that access it; Enter goes to the first one."));
         const { size, address } = this.table;
         const where = [size[row] > 0 && `${count(size[row])} bytes`, address[row] && `at ${clean(address[row]!, 20)}`, this.module(row) && `in ${this.module(row)}`].filter(Boolean).join(" ");
         replace(this.detail, el("strong", { class: "code" }, this.name(row)), where ? `, ${where}` : "", "; accessed by ", ...this.instructions(row, false));
@@ -133,7 +133,7 @@ class ObjectsView implements View {
 }
 
 function noData({ model }: Context): View {
-    return { element: el("p", { class: "missing" }, `${model.main.label} has no data addresses in this profile; another series has.`), show: () => undefined };
+    return { element: el("p", { class: "missing" }, `${model.main.label} has no data addresses in this profile, but another series has.`), show: () => undefined };
 }
 
 export const dataTab: Tab = {

@@ -1,5 +1,5 @@
-// Two profiles: what every function took before and takes now, and which components made the difference. The document has what
-// `assay report --diff` computes; here it is sorted, searched and drawn.
+// Two profiles compared: the time of every function before and after, and which components made the difference. The document
+// contains the result of `assay report --diff`; here it is sorted, searched and drawn.
 
 import { DiffRow, DiffSide } from "./contract";
 import { el } from "./dom";
@@ -10,7 +10,7 @@ import { Part, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
 
 const REASONS = 3;
-const MATTERS = 0.05; // of a function's change: smaller ones of its components are no reason
+const MATTERS = 0.05; // share of a function's change: smaller changes of components are not listed as reasons
 
 function signed(value: number): string {
     return value === 0 ? "0" : (value < 0 ? "−" : "+") + short(Math.abs(value));
@@ -27,7 +27,7 @@ function verdict(before: number, after: number, significant = true): string {
     return `${much} ${before > after ? "faster" : "slower"}`;
 }
 
-/** "instructions +3.0 %"; empty where they were not counted, or are the same as far as that can be said. */
+/** "instructions +3.0 %"; empty if they were not counted, or did not change noticeably. */
 function moreWork(before: number | null | undefined, after: number | null | undefined): string {
     if (!before || !after || Math.abs(after / before - 1) < 0.005) return "";
     return `instructions ${after > before ? "+" : "−"}${(Math.abs(after / before - 1) * 100).toFixed(1)} %`;
@@ -104,7 +104,7 @@ class DiffView implements View {
             },
             number("before", "Before", "Time of the function itself in the earlier profile", (row) => row.before),
             number("after", "After", "Time of the function itself in this profile", (row) => row.cycles),
-            { ...number("change", "Change", "Sorts by its size, whatever its sign", (row) => Math.abs(row.change)), cell: (row, cell) => {
+            { ...number("change", "Change", "Sorted by size, ignoring the sign", (row) => Math.abs(row.change)), cell: (row, cell) => {
                 if (all[row].change !== 0) cell.classList.add(all[row].change > 0 ? "worse" : "better");
                 cell.textContent = signed(all[row].change);
             } },
@@ -138,7 +138,7 @@ class DiffView implements View {
         const gone = this.rows.reduce((sum, row) => sum + Math.max(0, -row.change), 0);
         const more = this.rows.reduce((sum, row) => sum + Math.max(0, row.change), 0);
         const whole = this.rows.reduce((sum, row) => sum + row.before, 0) || 1;
-        return `${count(found.length)} functions; saved ${percent(gone / whole)}, added ${percent(more / whole)} of the time before`;
+        return `${count(found.length)} functions; saved ${percent(gone / whole)}, added ${percent(more / whole)} of the earlier time`;
     }
 
     show(params: URLSearchParams): void {

@@ -1,6 +1,6 @@
-// The flame graph: call paths from the top down, as wide as their time. A frame's colour is that of the largest component
-// of what happens below it, so that the reason shows at a glance. Frames narrower than a pixel are left out; the table
-// of heaviest paths below has everything in words.
+// The flame graph: call paths from the top down, as wide as their time. A frame has the colour of the largest component of
+// its total time, so that the cause is visible at a glance. Frames narrower than a pixel are left out; the table of the
+// heaviest paths below it describes everything in words.
 
 import { button, el, replace } from "./dom";
 import { count, percent, short } from "./format";
@@ -21,7 +21,7 @@ interface Frame {
     above: boolean; // a caller of what is zoomed to
 }
 
-/** What happens in each of the wanted nodes and below, by component: one pass from the leaves up. */
+/** The total time of each requested node by component: one pass from the leaves up. */
 function stacksBelow(paths: Paths, wanted: Set<number>): Map<number, Part[]> {
     const n = paths.parent.length;
     const sums: (Map<number, number> | undefined)[] = new Array(n);
@@ -35,7 +35,7 @@ function stacksBelow(paths: Paths, wanted: Set<number>): Map<number, Part[]> {
         const parent = paths.parent[node];
         if (parent < 0) continue;
         const theirs = sums[parent];
-        if (!theirs) sums[parent] = mine; // nobody else needs it any more
+        if (!theirs) sums[parent] = mine; // not needed any more
         else for (const [component, cycles] of mine) theirs.set(component, (theirs.get(component) ?? 0) + cycles);
     }
     return result;
@@ -58,7 +58,7 @@ function layout(paths: Paths, from: number, narrowest: number): Frame[] {
         level.push({ node, depth: top, left, width: paths.inclusive[node] / all, above: false });
         left += paths.inclusive[node] / all;
     }
-    // Level by level: where there are too many, it is the deepest that are missing.
+    // Level by level: if there are too many, the deepest ones are missing.
     while (level.length > 0 && frames.length < DRAWN_MAX) {
         const wide = level.filter((frame) => frame.width >= narrowest);
         frames.push(...wide);
@@ -75,7 +75,7 @@ function layout(paths: Paths, from: number, narrowest: number): Frame[] {
     return frames.slice(0, DRAWN_MAX);
 }
 
-/** The names on the way up, the innermost first: that is the one to see where there is no room for all. */
+/** The names up to the root, innermost first, because that one matters most if there is no room for all. */
 function pathOf(model: Model, node: number): string[] {
     const names: string[] = [];
     for (let at = node; at >= 0 && names.length < 60; at = model.paths!.parent[at]) names.push(model.name(model.paths!.fn[at], 80));
@@ -115,7 +115,7 @@ class FlameView implements View {
 
     private about(): string {
         if (this.paths.self.known) return `Tint: the largest component. Lower edge: all of them, those below ${SMALLEST * 100} % together (hatched).`;
-        return this.context.model.main.functions.known ? "Call paths are recorded without events." : `${this.context.model.main.label}: this source tells no events.`;
+        return this.context.model.main.functions.known ? "Call paths are recorded without events." : `${this.context.model.main.label}: this source records no events.`;
     }
 
     private columns(): Column[] {
@@ -171,7 +171,7 @@ class FlameView implements View {
         return item;
     }
 
-    /** The stack of everything below, along the frame's lower edge; what is too small to be seen is one piece. */
+    /** The cycle stack of the total, along the frame's lower edge; components too small to see are one piece. */
     private strip(node: number): HTMLElement {
         const strip = el("span", { class: "strip" });
         const add = (share: number, look: string): HTMLElement => {
@@ -219,7 +219,7 @@ class FlameView implements View {
         this.showStacks(node);
     }
 
-    /** What the selected path's time is made of: all below it, and its own, to one scale, with their largest parts in words. */
+    /** The components of the selected path's time: total and self, to one scale, with the largest parts in words. */
     private showStacks(node: number): void {
         const { bars } = this.context;
         const full = this.paths.inclusive[node] || 1;
@@ -279,7 +279,7 @@ class FlameView implements View {
 }
 
 function noPaths({ model }: Context): View {
-    return { element: el("p", { class: "missing" }, `${model.main.label} has no call paths in this profile; another series has.`), show: () => undefined };
+    return { element: el("p", { class: "missing" }, `${model.main.label} has no call paths in this profile, but another series has.`), show: () => undefined };
 }
 
 export const flameTab: Tab = {

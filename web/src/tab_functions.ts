@@ -6,13 +6,13 @@ import { Column, Grid } from "./grid";
 import { Model, Stacks } from "./model";
 import { Context, Tab, View } from "./tabs";
 
-/** What the table is of: the whole run, or one of its threads. */
+/** What the table shows: the whole run, or one of its threads. */
 interface Scope {
     stacks: Stacks;
-    total: number; // what shares are of
-    whole: boolean; // else totals with callees, and executions, are not told
-    full: number; // what the longest bar stands for
-    each: boolean; // … or every bar for its own function
+    total: number; // 100 % of the shares
+    whole: boolean; // otherwise totals with callees, and executions, are not known
+    full: number; // the time of the longest bar
+    each: boolean; // … or every bar has full width
     only: number; // a component, -1: all
 }
 
@@ -34,7 +34,7 @@ function columns(context: Context, scope: Scope): Column[] {
     const unit = UNITS[model.unit] ?? model.unit;
     const list: (Column | null | false)[] = [
         number("self", "Self", (fn) => own(fn) / scope.total, percent, "Share of all time spent in the function itself"),
-        scope.whole && inclusive && number("total", "Total", (fn) => inclusive[fn] / scope.total, percent, "With everything that it called"),
+        scope.whole && inclusive && number("total", "Total", (fn) => inclusive[fn] / scope.total, percent, "Including its callees"),
         {
             key: "name", title: "Function", width: "minmax(200px, 3fr)", value: (fn) => model.name(fn, 400).toLowerCase(),
             cell: (fn, cell) => {
@@ -44,10 +44,10 @@ function columns(context: Context, scope: Scope): Column[] {
         },
         {
             key: "stack", title: known ? "Cycle stack" : "Time (no events)", width: "minmax(180px, 4fr)", downFirst: true,
-            hint: "Sorts by the chosen component, without one by all time", value: (fn) => cyclesOf(scope, fn),
+            hint: "Sorted by the chosen component, or by all time", value: (fn) => cyclesOf(scope, fn),
             cell: (fn, cell) => cell.append(bars.make(scope.stacks.parts(fn), scope.each ? own(fn) || 1 : scope.full, { total: own(fn) || 1, title: model.name(fn, 80), only: scope.only })),
         },
-        number("cycles", unit, own, short, model.main.exact ? `In the function itself: every one was counted` : `In the function itself, estimated from samples`),
+        number("cycles", unit, own, short, model.main.exact ? `In the function itself: all were counted` : `In the function itself, estimated from samples`),
         scope.whole && executions && number("executed", "Executed", (fn) => executions[fn], short, "Instructions executed"),
         scope.whole && executions && model.unit === "cycles" ? number("ipc", "IPC", ipc, (v) => v.toFixed(2), "Instructions per cycle") : null,
         {
@@ -96,11 +96,11 @@ class FunctionsView implements View {
             this.scope.each = !this.scope.each;
             scale.setAttribute("aria-pressed", String(this.scope.each));
             this.grid.refresh();
-        }, { "aria-pressed": "false", title: "Each bar as long as the next: what a function's time is made of, whatever its share" });
+        }, { "aria-pressed": "false", title: "All bars of the same length: the components of a function's time, whatever its share" });
         this.legend = context.bars.legend((component) => this.choose(component));
         this.element = el("div", { class: "fill" },
             el("div", { class: "toolbar" }, this.search, this.threads, this.counter, el("span", { class: "spring" }), scale),
-            model.main.functions.known ? this.legend : el("p", { class: "missing" }, "This source tells no events: bars show how long, not why."),
+            model.main.functions.known ? this.legend : el("p", { class: "missing" }, "This source records no events: bars show how long, not why."),
             this.grid.element);
     }
 
@@ -121,7 +121,7 @@ class FunctionsView implements View {
         }, true);
     }
 
-    /** Which functions suffer most from this? A second press goes back. */
+    /** Sorts by one component; a second press goes back. */
     private choose(component: number): void {
         const only = component === this.scope.only ? -1 : component;
         this.go({ only, sort: only < 0 ? "self" : "stack", down: true });
@@ -153,7 +153,7 @@ class FunctionsView implements View {
         this.counter.textContent = (wanted.length ? `${count(this.found.length)} of ${many}` : many) + (scope.whole ? "" : `, ${percent(scope.total / this.context.model.total)} of the program's time`);
     }
 
-    /** Of one thread: its time alone, and shares of that. */
+    /** For one thread: its own time, and shares of that. */
     private chooseThread(text: string | null): void {
         const { model } = this.context;
         const { whole } = this.scope;

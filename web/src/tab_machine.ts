@@ -1,5 +1,5 @@
-// The machine's parameters by part, with units: what comes several times (caches, TLBs, queues, units) as a table, the rest
-// as lists with what each means.
+// The machine's parameters by part, with units: repeated parts (caches, TLBs, queues, units) as a table, the others as lists
+// with their meanings.
 
 import { el } from "./dom";
 import { clean } from "./format";
@@ -23,7 +23,7 @@ const HEADS: Record<string, string> = {
 };
 const ORDER = Object.keys(HEADS);
 const PLACES = Object.keys(PARTS);
-const TEXTS = ["name", "description", "source", "frequency"]; // these say themselves what they are
+const TEXTS = ["name", "description", "source", "frequency"]; // these need no explanation
 
 function known(table: Record<string, string>, key: string): string | undefined {
     return Object.prototype.hasOwnProperty.call(table, key) ? table[key] : undefined;
@@ -40,7 +40,7 @@ export function withUnit({ name, value, note }: Row): string {
     return /^bytes\b/.test(note ?? "") || /bytes$/.test(name) ? `${value} bytes` : value;
 }
 
-/** A cell of a table: what a 0 stands for there is said. */
+/** A cell of a table; the meaning of 0 is spelled out. */
 function inTable(row: Row | undefined, column: string): string {
     if (!row) return "";
     if (row.value === "0") return column === "banks" ? "no limit" : "–";
@@ -55,7 +55,7 @@ function list(title: string, rows: Row[]): HTMLElement {
         })));
 }
 
-/** Rows named PART.WHAT as one line a part, one column a WHAT. */
+/** Rows named PART.WHAT as a table: one line per PART, one column per WHAT. */
 function matrix(title: string, parts: Map<string, Map<string, Row>>): HTMLElement {
     const columns = [...new Set([...parts.values()].flatMap((cells) => [...cells.keys()]))].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
     return el("table", { class: "plain matrix" }, el("caption", { class: "hidden" }, title),

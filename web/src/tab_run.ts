@@ -1,4 +1,4 @@
-// What was run, on what, how it was measured and what limits that; counters with their rates, threads, modules, sources.
+// What was run, on which machine, how it was measured and with which limits; counters with rates, threads, modules, sources.
 
 import { Child, el } from "./dom";
 import { clean, count, digits, percent, seconds, short } from "./format";
@@ -26,7 +26,7 @@ function table(title: string, heads: string[], rows: Cell[][]): HTMLElement | nu
         el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((value, i) => cell(value, i === 0))))));
 }
 
-/** The run's own words by key; what is asked for here is not listed again below. */
+/** The run's properties by key; those used here are not listed again below. */
 class Facts {
     private readonly values = new Map<string, string>();
     private readonly used = new Set<string>(["cycles", "instructions", "seconds", "class", "series", "environment", "program", "date", "source"]);
@@ -79,7 +79,7 @@ function whatMachine(model: Model, known: Facts): HTMLElement {
     const { summary } = model.data;
     const of = (name: string) => clean(model.data.machine?.find((one) => one.name === "machine")?.rows.find((row) => row.name === name)?.value ?? "", 400);
     const modelled = summary.source === "model";
-    return facts("On what machine", [
+    return facts("The machine", [
         [modelled ? "Modelled core" : "Processor", [known.get("core") || clean(summary.core ?? "", 100), of("description")].filter(Boolean).join(": ")],
         ["Clock", frequency(known.get("frequency"))], ["Architecture", known.get("arch")], ["Host", known.get("host") + (known.get("host") && modelled ? " (ran the model)" : "")],
         ["Numbers from", of("source")],
@@ -107,7 +107,7 @@ function whatLimits(model: Model): HTMLElement {
     for (const module of modules) if (module.note) lines.push(`${clean(module.name, 80)}: ${clean(module.note, 200)}`);
     const without = files.filter((file) => !file.lines?.length).length;
     if (without > 0) lines.push(`${count(without)} of ${count(files.length)} source files are not in the page`);
-    return card("What limits it", lines.length ? el("ul", {}, ...lines.map((text) => el("li", {}, text))) : el("p", { class: "dim" }, "Nothing is known to."));
+    return card("What limits it", lines.length ? el("ul", {}, ...lines.map((text) => el("li", {}, text))) : el("p", { class: "dim" }, "No known limits."));
 }
 
 function countersCard(model: Model): HTMLElement | null {

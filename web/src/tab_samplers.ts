@@ -1,5 +1,5 @@
-// Who blames whom: the samplers of one run side by side, by function or by instruction, and where each departs from the
-// reference; or one of them alone, with what it moves where. Rows come in the order of the largest disagreement.
+// The samplers of one run side by side, by function or by instruction, and where each differs from the reference; or one
+// sampler alone, with the time that it moves. Rows are sorted by the largest difference.
 
 import { button, el, replace } from "./dom";
 import { clean, count, percent, signedPercent } from "./format";
@@ -29,7 +29,7 @@ class SamplersView implements View {
     private readonly choice: HTMLSelectElement;
     private readonly about = el("span", { class: "dim" });
     private level = "functions";
-    private one: Series | null = null; // the sampler that is looked at alone
+    private one: Series | null = null; // the sampler that is shown alone
 
     constructor(private readonly context: Context) {
         const { model } = context;
@@ -138,7 +138,7 @@ class SamplersView implements View {
                 const off = said[row] - truth[row];
                 const fill = el("span", { class: off > 0 ? "over" : "under" });
                 fill.style.width = `${(Math.abs(off) / most) * 50}%`;
-                cell.append(el("div", { class: "blame", role: "img", "aria-label": off === 0 ? "as it should be" : `${percent(Math.abs(off))} too ${off > 0 ? "much" : "little"}` }, fill));
+                cell.append(el("div", { class: "blame", role: "img", "aria-label": off === 0 ? "correct" : `${percent(Math.abs(off))} too ${off > 0 ? "much" : "little"}` }, fill));
             },
         };
     }
@@ -153,7 +153,7 @@ class SamplersView implements View {
         const heads = ["Share", "The time of", "is charged to", "", "in"];
         this.pairs.append(el("p", { class: "moved" }, el("strong", {}, percent(all)), ` of the time is charged to another instruction of the same function, `, el("strong", {}, percent(between)), " to another function."));
         if (moves.length === 0) return;
-        this.pairs.append(el("details", { open: true }, el("summary", {}, "The largest moves", el("span", { class: "dim" }, " – what an instruction lacks is taken to be with the nearest one that has too much")),
+        this.pairs.append(el("details", { open: true }, el("summary", {}, "The largest moves", el("span", { class: "dim" }, " – time that an instruction lacks is assumed to be at the nearest instruction that has too much")),
             el("table", { class: "plain moves" }, el("caption", { class: "hidden" }, "The largest moves"),
                 el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: i === 0 ? "num" : null }, head)))),
                 el("tbody", {}, ...moves.slice(0, MOVES).map((move) => this.moveRow(move))))));
@@ -174,8 +174,8 @@ class SamplersView implements View {
         this.choice.value = this.one?.name ?? "";
         for (const row of this.element.querySelectorAll<HTMLElement>("[data-series]"))
             row.hidden = this.one !== null && row.dataset.series !== this.one.name && row.dataset.series !== this.truth.name;
-        this.about.textContent = this.one ? `What ${this.one.label} says against ${this.truth.label}. The largest disagreement comes first.`
-            : `Share of the time, and how far that is from ${this.truth.label} (the mark). The largest disagreement comes first.`;
+        this.about.textContent = this.one ? `${this.one.label} compared with ${this.truth.label}. The largest difference comes first.`
+            : `Share of the time, and its difference from ${this.truth.label} (the mark). The largest difference comes first.`;
         for (const [name, one] of Object.entries(this.levels)) one.setAttribute("aria-pressed", String(name === this.level));
         this.showMoves();
         this.build(this.level);

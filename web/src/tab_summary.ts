@@ -1,4 +1,4 @@
-// The answer in one look: what the time is made of, where it goes, and how far that can be trusted.
+// An overview: the components of the time, where it is spent, and how far the numbers can be trusted.
 
 import { Child, el } from "./dom";
 import { clean, count, digits, percent, seconds, short } from "./format";
@@ -9,9 +9,9 @@ import { partWarnings, profileWarnings } from "./warnings";
 
 const STATES: [string, string][] = [
     ["computing", "instructions commit"],
-    ["stalled", "the oldest instruction is not done"],
+    ["stalled", "the oldest instruction is not finished"],
     ["drained", "the front end is late"],
-    ["flushed", "the pipeline was thrown away"],
+    ["flushed", "the pipeline was flushed"],
 ];
 
 export function programStack(model: Model): Part[] {
@@ -23,7 +23,7 @@ function unitName(model: Model): string {
     return { cycles: "Cycles", ns: "Nanoseconds", samples: "Samples" }[model.unit] ?? model.unit;
 }
 
-/** One sentence that says the most: the first function and what it waits for. */
+/** The main result in one sentence: the first function and what it waits for. */
 function headline({ model, names, link }: Context): HTMLElement {
     const totals = model.main.functions.total;
     let top = 0;
@@ -36,7 +36,7 @@ function headline({ model, names, link }: Context): HTMLElement {
     const parts = model.main.functions.parts(top).sort((a, b) => b.cycles - a.cycles);
     line.append(el("strong", {}, percent(totals[top] / model.total)), " of the time is spent in ",
         el("a", { href: link({ function: names.key(top) }), class: "code" }, model.name(top, 80)));
-    // Work is no finding where something else can be named.
+    // Work is not a finding if something else can be named.
     const named = parts.find((part) => part.component !== UNKNOWN && model.components[part.component].events.length > 0);
     const first = named && parts[0].cycles < totals[top] / 2 ? named : parts[0];
     if (first.component === UNKNOWN) line.append(".");
@@ -57,7 +57,7 @@ function fact(label: string, value: string, note?: string, title?: string): HTML
 
 function facts(model: Model): HTMLElement {
     const { summary } = model.data;
-    // A clock counts neither cycles nor instructions, and a program executes more than none of them.
+    // A clock counts neither cycles nor instructions; 0 therefore means that they are not known.
     const known = (value: number | null | undefined): value is number => typeof value === "number" && (value > 0 || summary.source === "model");
     const counted = (label: string, value: number | null | undefined) =>
         known(value) ? fact(label, short(value), count(value)) : fact(label, "–", "not measured");
@@ -85,7 +85,7 @@ function stackCard({ model, bars }: Context): HTMLElement {
     const rest = sorted.length - rows.length;
     return card(known ? "Cycle stack of the program" : "Time of the program", "stack-card",
         bars.make(parts, total, { total, className: "hero", title: "The program" }),
-        known ? null : el("p", { class: "missing" }, "This source tells no events: how long, but not why. The model source, or a PMU with TEA's events, does."),
+        known ? null : el("p", { class: "missing" }, "This source records no events: it shows how long, but not why. The model source, or a PMU with TEA's events, records them."),
         el("table", { class: "plain legend" },
             el("caption", { class: "hidden" }, "Components of the program's time"),
             el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Component"), el("th", { scope: "col", class: "num" }, "Share"),
@@ -129,17 +129,17 @@ function expectedError(trust: TrustData, line: (name: string, value: Child) => v
     line("Bias", `${clean(trust.about, 200)}; ${clean(trust.from, 200)}`);
 }
 
-/** Every line is there, whether it could be measured or not. */
+/** Every line is shown, whether or not it could be measured. */
 function qualityCard({ model }: Context): HTMLElement {
     const { summary } = model.data;
-    // The document's summary is of the series that it names; the others tell of themselves.
+    // The document's summary describes its default series; the other series describe themselves.
     const own = model.main === model.named ? summary : { ...model.main.data, error_estimate: model.main.data.error?.instruction, error_how: model.main.data.error ? "by instruction, against the golden reference of this run" : null };
     const list = el("dl", { class: "quality" });
     const line = (name: string, value: Child, level = "") => list.append(el("dt", {}, name), el("dd", { class: level }, value));
     const worry = (value: number | null | undefined) => (typeof value !== "number" ? "unknown" : value > 0 ? "warn" : "good");
     line("Source", [clean(summary.source, 40), summary.core ? `core ${clean(summary.core, 60)}` : ""].filter(Boolean).join(", "));
     line("Sampler", model.main.exact ? `${model.main.label}: every cycle counted` : model.main.label);
-    if (model.main.exact) line("Samples", "none: it looks at every cycle");
+    if (model.main.exact) line("Samples", "none: it covers every cycle");
     else {
         line("Samples", [count(own.samples), own.period ? `one every ${clean(own.period, 60)}` : ""].filter(Boolean).join(", "));
         line("Lost", count(own.lost), worry(own.lost));

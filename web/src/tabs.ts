@@ -27,9 +27,9 @@ export interface Context {
 
 export interface View {
     element: HTMLElement;
-    /** Called whenever the address names this tab, with what else it says. */
+    /** Called whenever the address names this tab, with the other parameters of the address. */
     show(params: URLSearchParams): void;
-    /** Around printing: lists write out the rows that they otherwise keep back. */
+    /** Called before and after printing, for which lists write out all their rows. */
     print?(on: boolean): void;
 }
 

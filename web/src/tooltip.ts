@@ -1,5 +1,5 @@
-// One tooltip for the page. It repeats what the focused or hovered element says in its own text or label, set out as a
-// table; nothing is said only here.
+// One tooltip for the page. It repeats the text or label of the focused or hovered element as a table, and contains nothing
+// that is not available elsewhere.
 
 import { el } from "./dom";
 

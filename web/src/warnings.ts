@@ -1,5 +1,5 @@
-// What a reader must know before believing a number: that the profile is not of the whole run, or that files are no longer
-// those that ran. The reports in a terminal say the same at their top.
+// Warnings about the numbers: that the profile does not cover the whole run, or that files have changed since it was recorded.
+// The reports in a terminal begin with the same warnings.
 
 import { el } from "./dom";
 import { clean, count } from "./format";
@@ -12,7 +12,7 @@ export interface Warning {
 
 const FILES = 3;
 
-/** Why the profile is not of the whole run; empty: it is, as far as is known. */
+/** Why the profile does not cover the whole run; empty: it does, as far as is known. */
 export function partWarnings({ data: { summary } }: Model): Warning[] {
     const list: Warning[] = [];
     if (summary.partial) list.push({ title: "Partial", text: clean(summary.partial, 300) });
@@ -36,7 +36,7 @@ function fileWarnings(model: Model): Warning[] {
     return more > 0 ? [...all.slice(0, FILES), { title: more === 1 ? "1 more file" : `${count(more)} more files`, text: "the Run tab names them" }] : all;
 }
 
-/** A list with a sign and words, or null where there is nothing to warn of. */
+/** A list of warnings with a sign, or null if there are none. */
 function listOf(warnings: Warning[]): HTMLElement | null {
     if (warnings.length === 0) return null;
     return el("ul", { class: "warnings", "aria-label": "Warnings" }, ...warnings.map(({ title, text }) =>
@@ -47,7 +47,7 @@ export function profileWarnings(model: Model): HTMLElement | null {
     return listOf([...partWarnings(model), ...fileWarnings(model)]);
 }
 
-/** Of the file that a function is in. */
+/** The warning about a function's file. */
 export function functionWarnings(model: Model, fn: number): HTMLElement | null {
     const warning = fileWarning(model, model.data.functions.module?.[fn] ?? -1);
     return listOf(warning ? [warning] : []);
