@@ -205,7 +205,8 @@ void as_compare_events_text(const struct as_compare *compare, FILE *out)
     text_components(out, compare, &program);
     fprintf(out,
             "\nOf the instructions that met an event, %.1f %% met several; they account for %.1f %% of all cycles.\n"
-            "99 %% of the stalls that no event explains are at most %" PRIu64 " cycles long; the longest is %" PRIu64 ".\n",
+            "99 %% of the stalls that no event explains are at most %" PRIu64 " cycles long; the longest is %" PRIu64
+            ".\n",
             100 * as_ratio(sum.combined, sum.met), 100 * as_ratio(sum.combined_units, compare->truth.total),
             as_stall_quantile(stalls, 0.99), stalls->longest);
     as_pics_free(&shown);

@@ -385,7 +385,8 @@ static void what_applies(void **state)
         accepted(&as_report_rows, (enum as_report_by)by, true, all);
         accepted(&as_report_diff, (enum as_report_by)by, false, all);
     }
-    refused(&as_report_rows, AS_REPORT_BY_OBJECT, false, none, "--by=object does not apply to rows: it is only for --data");
+    refused(&as_report_rows, AS_REPORT_BY_OBJECT, false, none,
+            "--by=object does not apply to rows: it is only for --data");
     accepted(&as_report_calls, 0, false, (struct as_report_filters){.threads = true});
     refused(&as_report_calls, 0, false, (struct as_report_filters){.places = true},
             "--module or --symbol does not apply to call paths");

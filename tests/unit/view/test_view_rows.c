@@ -226,7 +226,8 @@ static void filters_that_match_nothing(void **state)
         struct as_view_options options;
         const char *message;
     } cases[] = {
-        {{.file = "shop.db", .threads = VIEW_BED_WORDS("3")}, "--thread=3: the profile has no such thread; it has 2 threads"},
+        {{.file = "shop.db", .threads = VIEW_BED_WORDS("3")},
+         "--thread=3: the profile has no such thread; it has 2 threads"},
         {{.file = "shop.db", .modules = VIEW_BED_WORDS("libc*")}, "--module=libc*: no module"},
         {{.file = "shop.db", .symbols = VIEW_BED_WORDS("nobody")}, "--symbol=nobody: no function"},
         {{.file = "shop.db", .events = VIEW_BED_WORDS("DR")}, "no such event; its events are ST-L1, ST-LLC, FL-MB"},
