@@ -41,7 +41,7 @@ static size_t take_block(struct as_ahead *ahead, struct as_ahead_block *block)
     run.accesses = block->shape ? block->shape : (struct as_core_access *)block->data;
     for (size_t i = 0; block->shape && i < n; i++)
         block->shape[i].address = block->data[i];
-    ahead->take(ahead->context, &run, block->path);
+    ahead->take(ahead->context, &run, block->path, block->news);
     return (sizeof *block + size + sizeof *block->data - 1) / sizeof *block->data;
 }
 

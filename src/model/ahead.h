@@ -18,13 +18,14 @@
 struct as_ahead_block {
     const struct as_body *body;
     struct as_core_access *shape; /* filled in by the consumer; NULL: the accesses are stored here */
+    const void *news;             /* what the consumer has to know before this block; NULL: nothing */
     uint64_t next;
     uint32_t path;
     bool taken;
     uint64_t data[];
 };
 
-typedef void as_ahead_take(void *context, const struct as_body_run *run, uint32_t path);
+typedef void as_ahead_take(void *context, const struct as_body_run *run, uint32_t path, const void *news);
 
 struct as_ahead;
 /* Returns NULL if there is only one processor, or if no thread can be started. */

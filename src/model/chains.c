@@ -84,8 +84,7 @@ struct as_chain *as_chains_find(struct as_chains *chains, const struct as_block_
         return longer;
     if (chains->chain) {
         as_chains_close(chains);
-        chains->open = as_ahead_room(chains->ahead, AS_CHAIN_ROOM);
-        chains->words = 0;
+        as_chains_open(chains);
         as_bodies_match(chains->bodies, exec, chains->open->data);
     }
     return block->chain ? block->chain : add_root(chains, block);

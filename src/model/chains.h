@@ -36,6 +36,13 @@ struct as_chains {
 
 void as_chains_free(struct as_chains *chains);
 
+static inline void as_chains_open(struct as_chains *chains)
+{
+    chains->open = as_ahead_room(chains->ahead, AS_CHAIN_ROOM);
+    chains->open->news = NULL;
+    chains->words = 0;
+}
+
 /* Nothing more belongs to the chain: it is put into the queue. */
 static inline void as_chains_close(struct as_chains *chains)
 {
@@ -56,10 +63,8 @@ static inline bool as_chains_put(struct as_chains *chains, const struct as_block
 {
     if (chains->chain && chains->open->path != path)
         as_chains_close(chains);
-    if (!chains->chain) {
-        chains->open = as_ahead_room(chains->ahead, AS_CHAIN_ROOM);
-        chains->words = 0;
-    }
+    if (!chains->chain)
+        as_chains_open(chains);
     struct as_block_body *block = NULL;
     if (exec->n_words <= AS_CHAIN_ROOM)
         block = as_bodies_match(chains->bodies, exec, &chains->open->data[chains->words]);

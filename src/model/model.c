@@ -1,8 +1,8 @@
 /* See model.h. Block executions go through their thread's core, and the records go out in batches, each of one thread.
  *
- * While there is only one thread and it executes no new code, its core runs apart: on a host thread of its own, which
- * receives the blocks as bodies. Anything else first settles what is on its way there. From then on blocks run in place
- * again, until enough of them have come without interruption.
+ * While there is only one thread, its core runs apart: on a host thread of its own, which receives the blocks as bodies,
+ * and learns there which code is executed for the first time. Anything else first settles what is on its way there. From
+ * then on blocks run in place again, until enough of them have come without interruption.
  */
 #include "model/model.h"
 
@@ -59,9 +59,9 @@ struct as_model {
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
-    struct as_executed executed;
-    struct as_ahead *ahead;     /* NULL: cores never run apart */
-    struct model_thread *apart; /* the thread whose core runs apart now; NULL: none */
+    struct as_executed executed; /* the core's, if it runs apart */
+    struct as_ahead *ahead;      /* NULL: cores never run apart */
+    struct model_thread *apart;  /* the thread whose core runs apart now; NULL: none */
     uint32_t n_cores;
     as_on_transfer *on_transfer; /* NULL: transfers are not reported */
     void *transfer_context;
@@ -83,6 +83,7 @@ struct as_model {
     uint64_t apart_for;         /* … and how many ran apart */
     uint32_t shares;            /* for how many more blocks the threads are read in small steps */
     struct as_chains chains;    /* on their way to a core that runs apart */
+    AS_VEC(bool) noted;         /* by block: it is in `executed`, or on its way there */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -185,6 +186,7 @@ void as_model_free(struct as_model *model)
     as_chains_free(&model->chains);
     as_bodies_free(&model->bodies);
     as_executed_free(&model->executed);
+    as_vec_free(&model->noted);
     as_vec_free(&model->ideals);
     for (size_t i = 0; i < model->nops.len; i++)
         free(model->nops.data[i]);
@@ -302,12 +304,26 @@ static void note_ideal(struct as_model *model, const struct as_insn *insn)
     }
 }
 
+static bool is_noted(const struct as_model *model, const struct as_block *block)
+{
+    return block->index < model->noted.len && model->noted.data[block->index];
+}
+
+static void set_noted(struct as_model *model, const struct as_block *block)
+{
+    while (model->noted.len <= block->index)
+        *as_vec_push(&model->noted) = false;
+    model->noted.data[block->index] = true;
+}
+
+/* Only if no core runs apart. */
 static __attribute__((noinline)) void note_executed(struct as_model *model, const struct as_block *block)
 {
     for (uint32_t i = 0; model->ideal_of && i < block->n; i++)
         if (!as_executed_has(&model->executed, block->insns[i]->id))
             note_ideal(model, block->insns[i]);
     as_executed_add(&model->executed, block);
+    set_noted(model, block);
 }
 
 /* The time of the slowest running thread; UINT64_MAX if none runs. */
@@ -342,7 +358,7 @@ static __attribute__((noinline)) void settle_apart(struct as_model *model)
         stop(model, own);
 }
 
-/* Call this before handling anything but a block that was executed before. */
+/* Call this before handling anything but a block. */
 static inline void settle(struct as_model *model)
 {
     if (model->apart)
@@ -611,8 +627,10 @@ static void on_skipped(void *context, struct as_thread *thread, const struct as_
                        uint32_t end, uint64_t times)
 {
     struct as_model *model = context;
-    if (!as_executed_has_block(&model->executed, block))
+    if (!is_noted(model, block)) {
+        settle(model);
         note_executed(model, block);
+    }
 }
 
 /* Updates caches, TLBs and predictors with a block. */
@@ -670,10 +688,8 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
 static __attribute__((noinline)) const struct as_body *
 find_body(struct as_model *model, const struct as_block_exec *exec, const struct as_core_access **accesses)
 {
-    if (!as_executed_has_block(&model->executed, exec->block)) {
+    if (!is_noted(model, exec->block))
         note_executed(model, exec->block);
-        model->calm = 0;
-    }
     return as_bodies_find(&model->bodies, exec, accesses);
 }
 
@@ -697,24 +713,31 @@ static inline void run_body(struct as_model *model, struct model_thread *own, co
         drop_memo(model);
 }
 
-static void run_apart(void *context, const struct as_body_run *run, uint32_t path)
+/* `news`: the block, if it is executed for the first time. */
+static void run_apart(void *context, const struct as_body_run *run, uint32_t path, const void *news)
 {
     struct as_model *model = context;
+    if (__builtin_expect(news != NULL, 0))
+        as_executed_add(&model->executed, news);
     run_body(model, model->apart, run, path);
 }
 
-/* Puts in an execution that is not like the block's last one. */
+/* Puts in an execution that is not like the block's last one, or the block's first one. */
 static __attribute__((noinline)) bool put_slowly(struct as_model *model, const struct as_block_exec *exec,
                                                  uint32_t path)
 {
-    if (!as_executed_has_block(&model->executed, exec->block))
+    bool is_new = !is_noted(model, exec->block);
+    if (is_new && model->ideal_of) /* what stands for its instructions is not known yet */
         return false;
     const struct as_core_access *accesses;
     const struct as_body *body = as_bodies_find(&model->bodies, exec, &accesses);
     struct as_ahead_block *block = as_ahead_room(model->ahead, body->n_accesses);
     if (!block)
         return false;
-    *block = (struct as_ahead_block){.body = body, .next = exec->next, .path = path, .taken = exec->taken};
+    *block = (struct as_ahead_block){
+        .body = body, .news = is_new ? exec->block : NULL, .next = exec->next, .path = path, .taken = exec->taken};
+    if (is_new)
+        set_noted(model, exec->block);
     if (body->n_accesses)
         memcpy(block->data, accesses, body->n_accesses * sizeof *accesses);
     as_ahead_put(model->ahead, body->n_accesses * sizeof *accesses);

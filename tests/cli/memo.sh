@@ -92,6 +92,7 @@ same_apart() { # NAME OPTIONS…
 same_apart "a core apart" --skip 200k --max 2M -- "$WORKLOADS/demo-riscv64-static"
 same_apart "… interrupted by borders" --memo=off --region cycle:300k..cycle:1200k --region cycle:1400k..cycle:1500k -- \
     "$WORKLOADS/demo-riscv64-static"
+same_apart "… with new code all the time" --max 1M --core zen4-like -- "$(command -v sort)" --version
 same_apart "… with repeated instructions" --max 1M --core zen4-like -- "$known/x86-rep-movsq-300"
 
 check "whatif, with" "$ASSAY" whatif -q --json -o with.json --max 300k --ideal ST-L1 --ideal FL-MB -- "$WORKLOADS/demo" 2

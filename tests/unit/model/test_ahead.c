@@ -26,13 +26,13 @@ static bool is_full(uint64_t block)
     return block % 3 == 0;
 }
 
-static void take(void *context, const struct as_body_run *run, uint32_t path)
+static void take(void *context, const struct as_body_run *run, uint32_t path, const void *news)
 {
     struct bench *bench = context;
     uint64_t block = bench->taken++;
     const struct as_body *body = &bench->bodies[block % BODIES];
-    bench->wrong |=
-        run->body != body || run->next != block + 5 || path != (uint32_t)block + 1 || run->taken != block % 2;
+    bench->wrong |= run->body != body || run->next != block + 5 || path != (uint32_t)block + 1 ||
+                    run->taken != block % 2 || news != (block % 5 ? NULL : body);
     for (uint32_t i = 0; i < body->n_accesses; i++)
         bench->wrong |= run->accesses[i].address != address_of(block, i) || run->accesses[i].size != i + 1;
 }
@@ -54,8 +54,11 @@ static void put(struct as_ahead *ahead, struct bench *bench, uint64_t number)
     size_t n = body->n_accesses;
     struct as_ahead_block *block = as_ahead_room(ahead, n);
     assert_non_null(block);
-    *block =
-        (struct as_ahead_block){.body = body, .next = number + 5, .path = (uint32_t)number + 1, .taken = number % 2};
+    *block = (struct as_ahead_block){.body = body,
+                                     .news = number % 5 ? NULL : body,
+                                     .next = number + 5,
+                                     .path = (uint32_t)number + 1,
+                                     .taken = number % 2};
     if (!is_full(number))
         block->shape = bench->shapes[number % BODIES];
     struct as_core_access *full = (struct as_core_access *)block->data;
