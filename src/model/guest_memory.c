@@ -193,12 +193,12 @@ const struct as_guest_site *as_guest_memory_sites(const struct as_guest_memory *
 /* Of the blocks of one process: the later ones have the lower rank, and win. */
 static void index_blocks(struct as_guest_memory *memory, uint32_t process)
 {
-    struct as_interval *items = as_alloc_array(memory->blocks.len + 1, sizeof *items);
+    struct as_address_range *items = as_alloc_array(memory->blocks.len + 1, sizeof *items);
     size_t n = 0;
     for (size_t i = 0; i < memory->blocks.len; i++) {
         const struct block *block = &memory->blocks.data[i];
         if (block->process == process)
-            items[n++] = (struct as_interval){
+            items[n++] = (struct as_address_range){
                 .start = block->start, .end = block->end, .rank = UINT32_MAX - (uint32_t)i, .id = block->site};
     }
     as_interval_free(&memory->index);

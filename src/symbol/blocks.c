@@ -176,14 +176,14 @@ static void find_functions(struct as_blocks *blocks)
         return;
     const struct function *functions = blocks->functions.data;
     qsort(blocks->functions.data, count, sizeof *functions, by_start);
-    struct as_interval *items = as_alloc_array(count, sizeof *items);
+    struct as_address_range *items = as_alloc_array(count, sizeof *items);
     uint64_t next = UINT64_MAX;
     for (size_t i = count; i-- > 0;) {
         uint64_t start = functions[i].start, size = functions[i].size;
         if (i + 1 < count && functions[i + 1].start != start)
             next = functions[i + 1].start;
         uint64_t end = size == 0 ? next : size > UINT64_MAX - start ? UINT64_MAX : start + size;
-        items[i] = (struct as_interval){start, end, size == 0, (uint32_t)i};
+        items[i] = (struct as_address_range){start, end, size == 0, (uint32_t)i};
     }
     struct as_interval_index index;
     as_interval_build(&index, items, count);

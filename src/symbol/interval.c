@@ -12,11 +12,11 @@
 
 static int by_start(const void *a, const void *b)
 {
-    const struct as_interval *x = a, *y = b;
+    const struct as_address_range *x = a, *y = b;
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static bool wins(const struct as_interval *a, const struct as_interval *b)
+static bool wins(const struct as_address_range *a, const struct as_address_range *b)
 {
     if (a->rank != b->rank)
         return a->rank < b->rank;
@@ -28,11 +28,11 @@ static bool wins(const struct as_interval *a, const struct as_interval *b)
 }
 
 struct heap {
-    const struct as_interval **items;
+    const struct as_address_range **items;
     size_t len;
 };
 
-static void heap_push(struct heap *heap, const struct as_interval *item)
+static void heap_push(struct heap *heap, const struct as_address_range *item)
 {
     size_t at = heap->len++;
     while (at > 0 && wins(item, heap->items[(at - 1) / 2])) {
@@ -44,7 +44,7 @@ static void heap_push(struct heap *heap, const struct as_interval *item)
 
 static void heap_pop(struct heap *heap)
 {
-    const struct as_interval *item = heap->items[--heap->len];
+    const struct as_address_range *item = heap->items[--heap->len];
     size_t at = 0;
     for (;;) {
         size_t child = 2 * at + 1;
@@ -68,7 +68,7 @@ static void emit(struct as_interval_index *index, uint64_t start, uint32_t id)
     index->ids[index->len++] = id;
 }
 
-static size_t drop_empty(struct as_interval *items, size_t count)
+static size_t drop_empty(struct as_address_range *items, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
@@ -77,7 +77,8 @@ static size_t drop_empty(struct as_interval *items, size_t count)
     return kept;
 }
 
-static void sweep(struct as_interval_index *index, const struct as_interval *items, size_t count, struct heap *heap)
+static void sweep(struct as_interval_index *index, const struct as_address_range *items, size_t count,
+                  struct heap *heap)
 {
     uint64_t at = 0;
     for (size_t next = 0; next < count || heap->len > 0;) {
@@ -95,7 +96,7 @@ static void sweep(struct as_interval_index *index, const struct as_interval *ite
     }
 }
 
-void as_interval_build(struct as_interval_index *index, struct as_interval *items, size_t count)
+void as_interval_build(struct as_interval_index *index, struct as_address_range *items, size_t count)
 {
     memset(index, 0, sizeof *index);
     count = drop_empty(items, count);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct as_interval {
+struct as_address_range {
     uint64_t start, end; /* [start, end); empty ones are ignored */
     uint32_t rank, id;
 };
@@ -25,7 +25,7 @@ struct as_interval_index {
 };
 
 /* Builds the index in O(n log n); `items` is sorted in place. An index of no items is all zeros. */
-void as_interval_build(struct as_interval_index *index, struct as_interval *items, size_t count);
+void as_interval_build(struct as_interval_index *index, struct as_address_range *items, size_t count);
 void as_interval_free(struct as_interval_index *index);
 uint32_t as_interval_find(const struct as_interval_index *index, uint64_t address);
 

@@ -58,7 +58,7 @@ size_t as_scope_ranges(Dwarf_Die *die, uint32_t rank, uint32_t id, as_intervals 
         }
         budget->ranges--;
         if (start < end) {
-            *as_vec_push(items) = (struct as_interval){start, end, rank, id};
+            *as_vec_push(items) = (struct as_address_range){start, end, rank, id};
             count++;
         }
     }

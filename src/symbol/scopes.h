@@ -35,7 +35,7 @@ void as_budget_start(struct as_budget *budget, unsigned seconds, size_t ranges);
 bool as_budget_tick(struct as_budget *budget); /* false: spent */
 
 /* Reads the ranges of a DIE. Returns how many were added. */
-typedef AS_VEC(struct as_interval) as_intervals;
+typedef AS_VEC(struct as_address_range) as_intervals;
 size_t as_scope_ranges(Dwarf_Die *die, uint32_t rank, uint32_t id, as_intervals *items, struct as_budget *budget);
 
 /* Reads the unit with the DIE `unit`; what comes after the budget is spent is left out. */

@@ -18,7 +18,7 @@ static void index_code(struct as_symtab *table)
 {
     if (table->code.len == 0)
         return;
-    struct as_interval *copy = as_alloc_array(table->code.len, sizeof *copy);
+    struct as_address_range *copy = as_alloc_array(table->code.len, sizeof *copy);
     memcpy(copy, table->code.data, table->code.len * sizeof *copy);
     as_interval_build(&table->code_index, copy, table->code.len);
     free(copy);
@@ -30,14 +30,14 @@ void as_symtab_set_code(struct as_symtab *table, const struct as_elf *elf)
         const struct as_elf_section *s = &elf->sections.data[i];
         if ((s->flags & SHF_EXECINSTR) != 0 && (s->flags & SHF_ALLOC) != 0 && s->size <= UINT64_MAX - s->address) {
             uint32_t id = (uint32_t)table->code.len;
-            *as_vec_push(&table->code) = (struct as_interval){s->address, s->address + s->size, 0, id};
+            *as_vec_push(&table->code) = (struct as_address_range){s->address, s->address + s->size, 0, id};
         }
     }
     for (size_t i = 0; i < elf->segments.len; i++) {
         const struct as_elf_segment *s = &elf->segments.data[i];
         uint32_t id = (uint32_t)table->code.len;
         if (s->executable)
-            *as_vec_push(&table->code) = (struct as_interval){s->address, s->address + s->memory_size, 1, id};
+            *as_vec_push(&table->code) = (struct as_address_range){s->address, s->address + s->memory_size, 1, id};
     }
     index_code(table);
 }
@@ -49,7 +49,7 @@ void as_symtab_set_data(struct as_symtab *table, const struct as_elf *elf)
         const struct as_elf_section *s = &elf->sections.data[i];
         if ((s->flags & (SHF_EXECINSTR | SHF_ALLOC | SHF_TLS)) == SHF_ALLOC && s->size <= UINT64_MAX - s->address) {
             uint32_t id = (uint32_t)table->code.len;
-            *as_vec_push(&table->code) = (struct as_interval){s->address, s->address + s->size, 0, id};
+            *as_vec_push(&table->code) = (struct as_address_range){s->address, s->address + s->size, 0, id};
         }
     }
     index_code(table);
@@ -222,12 +222,12 @@ void as_symtab_finish(struct as_symtab *table)
         return;
     qsort(table->symbols.data, table->symbols.len, sizeof *table->symbols.data, by_address);
     extend_unsized(table);
-    struct as_interval *items = as_alloc_array(table->symbols.len, sizeof *items);
+    struct as_address_range *items = as_alloc_array(table->symbols.len, sizeof *items);
     size_t count = 0;
     for (size_t i = 0; i < table->symbols.len && i < AS_INTERVAL_NONE; i++) {
         const struct as_symbol *s = &table->symbols.data[i];
-        const struct as_interval *last = count > 0 ? &items[count - 1] : NULL;
-        struct as_interval item = {s->address, s->address + s->size, s->rank, (uint32_t)i};
+        const struct as_address_range *last = count > 0 ? &items[count - 1] : NULL;
+        struct as_address_range item = {s->address, s->address + s->size, s->rank, (uint32_t)i};
         /* Same range, same class: the better name came first. */
         if (last == NULL || last->start != item.start || last->end != item.end || last->rank != item.rank)
             items[count++] = item;

@@ -33,7 +33,7 @@ struct as_symtab {
     bool data;                        /* of variables: as_symtab_set_data */
     AS_VEC(struct as_symbol) symbols; /* sorted by address once finished */
     AS_VEC(void *) buffers;           /* string tables that `raw` points into */
-    AS_VEC(struct as_interval)
+    AS_VEC(struct as_address_range)
     code; /* executable sections and segments (data: the others): where symbols can be; id
              indexes it */
     struct as_interval_index code_index, index;

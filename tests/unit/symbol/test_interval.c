@@ -13,11 +13,11 @@ static uint32_t next_random(uint32_t below)
     return (seed >> 8) % below;
 }
 
-static uint32_t by_definition(const struct as_interval *items, size_t count, uint64_t address)
+static uint32_t by_definition(const struct as_address_range *items, size_t count, uint64_t address)
 {
-    const struct as_interval *best = NULL;
+    const struct as_address_range *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        const struct as_interval *x = &items[i];
+        const struct as_address_range *x = &items[i];
         if (address < x->start || address >= x->end)
             continue;
         if (best == NULL || x->rank < best->rank ||
@@ -32,11 +32,11 @@ static uint32_t by_definition(const struct as_interval *items, size_t count, uin
 static void test_random(void **state)
 {
     for (int round = 0; round < 500; round++) {
-        struct as_interval items[MANY], sorted[MANY];
+        struct as_address_range items[MANY], sorted[MANY];
         size_t count = next_random(MANY + 1);
         for (size_t i = 0; i < count; i++) {
             uint64_t start = 10 + next_random(SPAN), length = next_random(round % 2 == 0 ? 20 : SPAN);
-            items[i] = (struct as_interval){start, start + length, next_random(3), (uint32_t)i};
+            items[i] = (struct as_address_range){start, start + length, next_random(3), (uint32_t)i};
         }
         memcpy(sorted, items, sizeof sorted);
         struct as_interval_index index;
@@ -51,7 +51,7 @@ static void test_random(void **state)
 static void test_edges(void **state)
 {
     struct as_interval_index index;
-    struct as_interval items[] = {
+    struct as_address_range items[] = {
         {0, UINT64_MAX, 0, 7}, {5, 5, 0, 8}, {9, 3, 0, 9}, {UINT64_MAX - 1, UINT64_MAX, 0, 1}};
     as_interval_build(&index, items, 4);
     assert_int_equal(as_interval_find(&index, 0), 7);
