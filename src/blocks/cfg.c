@@ -7,9 +7,12 @@
 #include "base/search.h"
 #include "blocks/cfg_internal.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct as_cfg {
     AS_VEC(struct as_cfg_module *) modules;
@@ -64,6 +67,17 @@ void as_cfg_free(struct as_cfg *cfg)
     as_strings_free(cfg->names);
     free(cfg->roots);
     free(cfg);
+}
+
+bool as_cfg_arch(const char *path, enum as_arch *arch)
+{
+    Elf64_Ehdr header;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool read_it = fd >= 0 && pread(fd, &header, sizeof header, 0) == sizeof header;
+    if (fd >= 0)
+        close(fd);
+    *arch = read_it && header.e_machine == EM_RISCV ? AS_ARCH_RISCV64 : AS_ARCH_X86_64;
+    return read_it && (header.e_machine == EM_RISCV || header.e_machine == EM_X86_64);
 }
 
 uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arch)

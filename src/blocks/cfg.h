@@ -62,6 +62,8 @@ struct as_cfg_options {
 struct as_cfg *as_cfg_new(const struct as_cfg_options *options); /* NULL: defaults */
 void as_cfg_free(struct as_cfg *cfg);
 
+/* The architecture of a file; false: it is of none that can be decoded. */
+bool as_cfg_arch(const char *path, enum as_arch *arch);
 /* The number of the module of this path: dense, from 0, in order of first appearance. */
 uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arch);
 

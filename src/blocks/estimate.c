@@ -1,7 +1,9 @@
 /* See estimate.h. */
 #include "blocks/estimate.h"
 
-const char *const as_method_names[] = {"ip", "fixed", "uops", "lbr", NULL};
+#include <stdlib.h>
+
+const char *const as_method_names[] = {"ip", "fixed", "uops", "lbr", "flow", NULL};
 
 void as_estimate_see(const struct as_samples *samples, struct as_cfg *cfg)
 {
@@ -142,20 +144,57 @@ static void add_branches(struct work *work, bool counted)
     }
 }
 
-/* Branches that the code has, whether anybody saw them taken or not. */
-static void add_known_branches(struct work *work)
+/* ---- branches without runs ---- */
+
+struct tally {
+    double in, out;     /* executions that branches bring and take */
+    double in_n, out_n; /* and how many samples say so */
+};
+
+static struct tally **count_ends(struct work *work)
 {
+    const as_samples_pairs *branches = as_samples_branches(work->samples);
+    size_t n = as_cfg_count_modules(work->cfg);
+    struct tally **tallies = as_alloc_array(n + 1, sizeof *tallies);
+    for (uint32_t m = 0; m < n; m++)
+        tallies[m] = as_alloc_array(as_cfg_get(work->cfg, m)->blocks.len + 1, sizeof **tallies);
+    for (size_t i = 0; i < branches->len; i++) {
+        const struct as_samples_pair *branch = &branches->data[i];
+        uint32_t from = as_cfg_find(work->cfg, branch->module, branch->from);
+        uint32_t to = branch->to_module == AS_CFG_NONE ? AS_CFG_NONE
+                                                       : as_cfg_find_start(work->cfg, branch->to_module, branch->to);
+        if (check_branch(work, branch, from))
+            continue; /* add_branches says why */
+        work->trouble.used += branch->weight;
+        tallies[branch->module][from].out += branch->weight;
+        tallies[branch->module][from].out_n += (double)branch->count;
+        if (to == AS_CFG_NONE)
+            continue;
+        tallies[branch->to_module][to].in += branch->weight;
+        tallies[branch->to_module][to].in_n += (double)branch->count;
+    }
+    return tallies;
+}
+
+static void from_branches(struct work *work)
+{
+    struct tally **tallies = count_ends(work);
     for (uint32_t m = 0; m < as_cfg_count_modules(work->cfg); m++) {
         const struct as_cfg_module *module = as_cfg_get(work->cfg, m);
-        for (size_t i = 0; i < module->blocks.len; i++) {
+        double falls = 0, falls_n = 0; /* from the block before */
+        for (uint32_t i = 0; i < module->blocks.len; i++) {
+            const struct tally *tally = &tallies[m][i];
             const struct as_cfg_block *block = &module->blocks.data[i];
-            if (block->target && (block->last_class == AS_CLASS_BRANCH || block->last_class == AS_CLASS_JUMP))
-                as_flow_add(
-                    work->flow,
-                    &(struct as_flow_branch){
-                        .module = m, .to_module = m, .from = block->last, .to = block->target, .kind = AS_EDGE_TAKEN});
+            double count = tally->in + falls, n = tally->in_n + falls_n;
+            /* Out of the entries of stacks, some have their beginning or end outside: never less than what left. */
+            add_to(work, m, i, count > tally->out ? count : tally->out, n > tally->out_n ? n : tally->out_n);
+            bool passes = i + 1 < module->blocks.len && can_pass(block, block + 1);
+            falls = passes && count > tally->out ? count - tally->out : 0;
+            falls_n = passes && n > tally->out_n ? n - tally->out_n : 0;
         }
+        free(tallies[m]);
     }
+    free(tallies);
 }
 
 static void make_samples(struct as_flow *flow)
@@ -173,11 +212,13 @@ struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg
     make_samples(work.flow);
     if (method == AS_METHOD_LBR)
         from_runs(&work);
+    else if (method == AS_METHOD_FLOW)
+        from_branches(&work);
     else
         from_addresses(&work, method == AS_METHOD_FIXED ? as_samples_fixed_ips(samples) : as_samples_ips(samples),
                        method);
-    add_branches(&work, method == AS_METHOD_LBR);
-    add_known_branches(&work);
+    add_branches(&work, method == AS_METHOD_LBR || method == AS_METHOD_FLOW);
+    as_flow_know_branches(work.flow);
     as_flow_finish(work.flow);
     if (trouble)
         *trouble = work.trouble;

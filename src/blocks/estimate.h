@@ -4,6 +4,8 @@
  *          classic, precise, prime, random and PDIR methods differ in how samples are taken, not in this
  *   fixed  the same, with addresses of the instruction behind (IP+1) put right by the branch stack
  *   uops   the same where the event counts micro-operations: averaged over those
+ *   flow   branches whose order is not known, as a profile keeps them: a block ran as often as branches lead to it, and
+ *          as the block before it falls into it, which is what branches leave over there
  *   lbr    every run between two branches of every stack executed all its blocks; the sampled address is ignored
  *
  * Entries of branch stacks are held against the code first; what cannot be is left out and counted by reason.
@@ -14,7 +16,7 @@
 #include "blocks/flow.h"
 #include "blocks/samples.h"
 
-enum as_method { AS_METHOD_IP, AS_METHOD_FIXED, AS_METHOD_UOPS, AS_METHOD_LBR, AS_METHODS };
+enum as_method { AS_METHOD_IP, AS_METHOD_FIXED, AS_METHOD_UOPS, AS_METHOD_LBR, AS_METHOD_FLOW, AS_METHODS };
 extern const char *const as_method_names[]; /* "ip" …, NULL behind the last */
 
 /* Parts of the samples, branches or runs, by what is wrong with them. */

@@ -128,6 +128,21 @@ static void index_edges(struct as_flow *flow)
         }
 }
 
+void as_flow_know_branches(struct as_flow *flow)
+{
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
+        for (size_t i = 0; i < module->blocks.len; i++) {
+            const struct as_cfg_block *block = &module->blocks.data[i];
+            if (block->target && (block->last_class == AS_CLASS_BRANCH || block->last_class == AS_CLASS_JUMP))
+                as_flow_add(
+                    flow,
+                    &(struct as_flow_branch){
+                        .module = m, .to_module = m, .from = block->last, .to = block->target, .kind = AS_EDGE_TAKEN});
+        }
+    }
+}
+
 void as_flow_finish(struct as_flow *flow)
 {
     size_t n = as_cfg_count_modules(flow->cfg);

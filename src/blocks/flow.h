@@ -45,6 +45,8 @@ struct as_flow_branch {
     double count, mispredicted;
 };
 void as_flow_add(struct as_flow *flow, const struct as_flow_branch *branch);
+/* Adds the direct branches that the code has, whether anybody saw them taken or not. */
+void as_flow_know_branches(struct as_flow *flow);
 /* After the last branch and with all blocks counted: sorts, and adds the edges along which control falls, as what the
  * branches leave over. */
 void as_flow_finish(struct as_flow *flow);

@@ -5,13 +5,10 @@
 #include "base/map.h"
 #include "blocks/estimate.h"
 
-#include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 struct reading {
     struct as_recording *recording;
@@ -68,17 +65,6 @@ static bool wants_event(struct reading *reading, const struct as_perf_event *eve
 
 /* ---- places ---- */
 
-static bool arch_of(const char *path, enum as_arch *arch)
-{
-    Elf64_Ehdr header;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool read_it = fd >= 0 && pread(fd, &header, sizeof header, 0) == sizeof header;
-    if (fd >= 0)
-        close(fd);
-    *arch = read_it && header.e_machine == EM_RISCV ? AS_ARCH_RISCV64 : AS_ARCH_X86_64;
-    return read_it && (header.e_machine == EM_RISCV || header.e_machine == EM_X86_64);
-}
-
 static void refuse(struct reading *reading, const struct as_perf_location *location)
 {
     static const char *const reasons[] = {
@@ -111,7 +97,8 @@ static bool place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t 
     bool usable = (location.match == AS_PERF_MATCHED || location.match == AS_PERF_TRUSTED) && location.disk_path;
     uint64_t *number = usable ? as_map_put(&reading->archs, (uint64_t)(uintptr_t)location.disk_path) : NULL;
     if (usable && !*number)
-        *number = arch_of(location.disk_path, &arch) ? as_cfg_module_of(cfg, location.disk_path, arch) + 1 : UINT64_MAX;
+        *number =
+            as_cfg_arch(location.disk_path, &arch) ? as_cfg_module_of(cfg, location.disk_path, arch) + 1 : UINT64_MAX;
     if (!usable || *number == UINT64_MAX) {
         refuse(reading, &location);
         return false;

@@ -45,7 +45,7 @@ static void grow(struct pairs *pairs)
     pairs->cap = cap;
 }
 
-static struct slot *put(struct pairs *pairs, uint64_t a, uint64_t b, double weight)
+static struct slot *put_times(struct pairs *pairs, uint64_t a, uint64_t b, double weight, uint64_t times)
 {
     if (2 * (pairs->len + 1) > pairs->cap)
         grow(pairs);
@@ -55,9 +55,14 @@ static struct slot *put(struct pairs *pairs, uint64_t a, uint64_t b, double weig
         slot->b = b;
         pairs->len++;
     }
-    slot->weight += weight;
-    slot->count++;
+    slot->weight += weight * (double)times;
+    slot->count += times;
     return slot;
+}
+
+static struct slot *put(struct pairs *pairs, uint64_t a, uint64_t b, double weight)
+{
+    return put_times(pairs, a, b, weight, 1);
 }
 
 static void clear(struct pairs *pairs)
@@ -136,7 +141,7 @@ static size_t usable_entries(struct as_samples *samples, const struct as_samples
     return n;
 }
 
-static void add_stack(struct as_samples *samples, const struct as_samples_one *one)
+static void add_stack(struct as_samples *samples, const struct as_samples_one *one, uint64_t times)
 {
     size_t first, n = usable_entries(samples, one, &first);
     double share = one->run_weight, part = one->run_weight;
@@ -144,35 +149,36 @@ static void add_stack(struct as_samples *samples, const struct as_samples_one *o
         part = one->weight / (double)(n - first);
         share = n > first + 1 ? one->weight / (double)(n - first - 1) : 0;
     }
-    samples->counts.with_branches++;
+    samples->counts.with_branches += times;
     for (size_t i = first; i < n; i++) {
         const struct as_samples_branch *branch = &one->branches[i];
-        samples->counts.entries++;
+        samples->counts.entries += times;
         if (!branch->from || !branch->to) {
             samples->counts.empty++;
             continue;
         }
-        struct slot *slot = put(&samples->raw[BRANCHES], branch->from, branch->to, part);
-        slot->mispredicted += branch->mispredicted;
-        slot->oldest += i + 1 == n;
+        struct slot *slot = put_times(&samples->raw[BRANCHES], branch->from, branch->to, part, times);
+        slot->mispredicted += branch->mispredicted ? times : 0;
+        slot->oldest += i + 1 == n ? times : 0;
         if (i + 1 < n && one->branches[i + 1].to && is_run(samples, one->branches[i + 1].to, branch->from))
-            put(&samples->raw[RUNS], one->branches[i + 1].to, branch->from, share);
+            put_times(&samples->raw[RUNS], one->branches[i + 1].to, branch->from, share, times);
     }
 }
 
 void as_samples_add(struct as_samples *samples, const struct as_samples_one *one)
 {
-    samples->counts.samples++;
-    samples->weight += one->weight;
+    uint64_t times = one->times ? one->times : 1;
+    samples->counts.samples += times;
+    samples->weight += one->weight * (double)times;
     if (one->ip)
-        put(&samples->raw[IPS], one->ip, 0, one->weight);
+        put_times(&samples->raw[IPS], one->ip, 0, one->weight, times);
     if (one->ip && one->n_branches) {
         bool back;
         uint64_t fixed = fix_ip(one, &back);
-        put(&samples->raw[FIXED], fixed, back, one->weight);
+        put_times(&samples->raw[FIXED], fixed, back, one->weight, times);
     }
     if (one->n_branches)
-        add_stack(samples, one);
+        add_stack(samples, one, times);
 }
 
 /* ---- places ---- */

@@ -21,6 +21,7 @@ struct as_samples_one {
     const struct as_samples_branch *branches; /* newest first */
     size_t n_branches;
     double run_weight; /* of each branch and run of the stack; 0: the weight, shared among them */
+    uint64_t times;    /* it came so often, each with these weights; 0: once */
 };
 
 /* An address, or a pair of them: of a branch its ends, of a run the target before it and the branch behind it. */

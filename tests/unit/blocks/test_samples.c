@@ -132,6 +132,30 @@ static void test_methods(void **state)
     assert_true(trouble.used == 20 && trouble.impossible == 0 && trouble.unknown > 0);
 }
 
+/* Branches alone: taken from 1 to 3 four times, and once from 0 to 2; into 0 five times, from 3. */
+static void test_flow(void **state)
+{
+    const uint64_t s = GRAPH_START;
+    const struct as_samples_branch branches[] = {{s + 44, s}, {s + 20, s + 44}, {s + 12, s + 24}};
+    const uint64_t times[] = {5, 4, 1};
+    struct as_cfg *cfg = graph_make("4b2 2j3 5i r");
+    struct as_samples *samples = as_samples_new(NULL);
+    struct as_estimate_trouble trouble;
+    for (size_t i = 0; i < 3; i++)
+        as_samples_add(samples, &(struct as_samples_one){
+                                    .branches = &branches[i], .n_branches = 1, .run_weight = 10, .times = times[i]});
+    assert_int_equal(as_samples_counted(samples)->samples, 10);
+    assert_int_equal(as_samples_counted(samples)->entries, 10);
+    as_samples_settle(samples, cfg, place, NULL);
+    struct as_flow *flow = as_estimate(samples, cfg, AS_METHOD_FLOW, &trouble);
+    as_samples_free(samples);
+    assert_true(flow->counts[0][0] == 50 && flow->counts[0][1] == 40 && flow->counts[0][2] == 10);
+    assert_true(flow->counts[0][3] == 50); /* four by the jump, one that falls */
+    assert_true(flow->samples[0][0] == 5 && trouble.used == 100);
+    assert_true(graph_edge(flow, 0, 1) == 40 && graph_edge(flow, 0, 2) == 10 && graph_edge(flow, 2, 3) == 10);
+    end(flow);
+}
+
 static void test_trouble(void **state)
 {
     const uint64_t s = GRAPH_START;
@@ -153,8 +177,8 @@ static void test_trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stacks),  cmocka_unit_test(test_bogus),   cmocka_unit_test(test_sticky),
-        cmocka_unit_test(test_methods), cmocka_unit_test(test_trouble),
+        cmocka_unit_test(test_stacks),  cmocka_unit_test(test_bogus), cmocka_unit_test(test_sticky),
+        cmocka_unit_test(test_methods), cmocka_unit_test(test_flow),  cmocka_unit_test(test_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
