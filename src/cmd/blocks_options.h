@@ -1,5 +1,5 @@
 /* The options of `assay blocks`, and what its parts share: a run in the engine (cmd_blocks.c), a recording
- * (blocks_recording.c), a run in the model with all ways of sampling (blocks_methods.c). */
+ * (blocks_recording.c), a profile (blocks_profile.c), a run in the model with all ways of sampling (blocks_methods.c). */
 #ifndef AS_CMD_BLOCKS_OPTIONS_H
 #define AS_CMD_BLOCKS_OPTIONS_H
 
@@ -35,6 +35,7 @@ struct as_blocks_counters {
 void as_blocks_counters_open(struct as_blocks_counters *counters, bool recorded);
 void as_blocks_counters_close(struct as_blocks_counters *counters);
 
+int as_blocks_profile(const struct as_blocks_options *options, const char *path);
 int as_blocks_recording(const struct as_blocks_options *options, const char *path);
 int as_blocks_methods(const struct as_blocks_options *options, char **argv);
 

@@ -1,4 +1,5 @@
 /* assay annotate: one function of a profile, source and disassembly with the time of each instruction. */
+#include "base/log.h"
 #include "cmd/annotate_find.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
@@ -8,7 +9,7 @@
 #include "report/annotate.h"
 
 struct annotate_options {
-    bool json;
+    bool json, blocks;
     const char *series, *output, *source_path;
     struct as_strlist threads;
 };
@@ -29,6 +30,10 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct annotate_options, source_path),
      .value = "DIR",
      .help = "Where to look for source files that have moved since the program was built."},
+    {.name = "blocks",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct annotate_options, blocks),
+     .help = "Also show how often each basic block ran, as assay blocks counts or estimates it."},
     AS_JSON_OPTION(struct annotate_options, json, AS_JSON_HELP),
     AS_OUTPUT_OPTION(struct annotate_options, output, AS_OUTPUT_HELP),
     {.name = NULL},
@@ -58,6 +63,20 @@ static bool show(const struct annotate_options *options, const struct as_annotat
     return as_output_finish(&output, err);
 }
 
+/* How often blocks ran, beside what instructions took. */
+static bool count_runs(struct as_annotation *annotation, struct as_error *err)
+{
+    struct as_block_counts counts;
+    if (!as_block_counts_make(&counts, annotation->view, &(struct as_block_counts_options){.method = -1}, err))
+        return false;
+    if (!as_block_counts_are_executions(&counts))
+        as_log_note("%s says where the time went, not how often blocks ran: their counts are relative to it",
+                    annotation->view->summary.sampler);
+    as_annotation_count_runs(annotation, &counts);
+    as_block_counts_free(&counts);
+    return true;
+}
+
 static bool annotate(const struct annotate_options *options, const char *symbol, const char *file, int *failed,
                      struct as_error *err)
 {
@@ -72,7 +91,7 @@ static bool annotate(const struct annotate_options *options, const char *symbol,
         ok = as_annotation_make(&annotation, &view, found.function, sources, err);
     else if (ok)
         ok = as_annotation_make_outside(&annotation, &view, found.instruction, sources, err);
-    ok = ok && show(options, &annotation, failed, err);
+    ok = ok && (!options->blocks || count_runs(&annotation, err)) && show(options, &annotation, failed, err);
     as_annotation_free(&annotation);
     as_view_free(&view);
     as_sources_free(sources);

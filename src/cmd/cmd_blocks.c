@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Index 0 is as good as it gets; the others are enum as_method + 1. */
-static const char *const method_choices[] = {"auto", "ip", "fixed", "uops", "lbr", NULL};
+static const char *const method_choices[] = {"auto", "ip", "fixed", "uops", "lbr", "flow", NULL};
 
 static const struct as_option options_table[] = {
     AS_JSON_OPTION(struct as_blocks_options, json, AS_JSON_HELP_RUN),
@@ -69,12 +69,13 @@ static const struct as_option options_table[] = {
     {.name = "method",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct as_blocks_options, method),
-     .value = "auto|ip|fixed|uops|lbr",
+     .value = "auto|ip|fixed|uops|lbr|flow",
      .choices = method_choices,
      .help =
          "How counts are made of a recording's samples: the samples of a block over its instructions (ip), the same "
-         "with addresses put right by the branch stack (fixed), over its micro-operations (uops), or all runs of "
-         "each branch stack (lbr). auto takes lbr where there are branch stacks."},
+         "with addresses put right by the branch stack (fixed), over its micro-operations (uops), all runs of "
+         "each branch stack (lbr), or its branches without their order, as profiles keep them (flow). auto takes lbr "
+         "where there are branch stacks, and flow where a profile has branches."},
     {.name = "balance",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_blocks_options, balance),
@@ -83,7 +84,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_blocks_options, event),
      .value = "NAME",
-     .help = "The recording's event to use, by its name or a part of it (default: the first with samples)."},
+     .help = "The recording's event to use, by its name or a part of it (default: the first with samples); of a "
+             "profile the series."},
     {.name = "drop-oldest",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_blocks_options, drop_oldest),
@@ -282,13 +284,10 @@ static int run_blocks(int argc, char **argv)
     bool told = options.methods || strcmp(argv[rest - 1], "--") == 0;
     enum kind kind = told ? KIND_PROGRAM : kind_of(argv[rest]);
     int status;
-    if (kind == KIND_PROFILE)
-        status = as_cli_usage(&as_command_blocks,
-                              "%s is a profile, in which branch stacks are added up already; give the "
-                              "recording that it was made from",
-                              argv[rest]);
-    else if (kind == KIND_RECORDING && rest + 1 < argc)
-        status = as_cli_usage(&as_command_blocks, "one recording at a time");
+    if (kind != KIND_PROGRAM && rest + 1 < argc)
+        status = as_cli_usage(&as_command_blocks, "one recording or profile at a time");
+    else if (kind == KIND_PROFILE)
+        status = as_blocks_profile(&options, argv[rest]);
     else if (kind == KIND_RECORDING)
         status = as_blocks_recording(&options, argv[rest]);
     else if (!(options.methods ? as_run_options_settle(&options.run, &err)
@@ -304,13 +303,14 @@ static int run_blocks(int argc, char **argv)
 const struct as_command as_command_blocks = {
     .name = "blocks",
     .summary = "How often each basic block ran, exactly or by samples",
-    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay blocks [options] PERF.DATA",
+    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay blocks [options] PERF.DATA|PROFILE.db",
     .description =
         "Runs the program in QEMU's user mode and counts every execution of every basic block and of every "
         "branch between them: by function and block with source lines, with the trip counts of loops, the "
         "hottest paths, and the code that never ran. Nothing is sampled, the program needs no special "
-        "build, and no hardware counter is needed.\n\nOf a recording of Linux perf it estimates the same counts, from "
-        "branch stacks or from sampled addresses, and says how far to believe them. --methods shows for a "
+        "build, and no hardware counter is needed.\n\nOf a recording of Linux perf, or a profile, it estimates the "
+        "same "
+        "counts, from branch stacks or from sampled addresses, and says how far to believe them. --methods shows for a "
         "program which way of sampling would be right.",
     .options = options_table,
     .examples = "  assay blocks -- ./prog arg\n"
@@ -319,6 +319,7 @@ const struct as_command as_command_blocks = {
                 "  assay blocks --for autofdo -o prog.prof -- ./prog\n"
                 "  assay blocks --for bolt -o prog.fdata -- ./prog\n"
                 "  assay blocks perf.data\n"
+                "  assay blocks assay.db\n"
                 "  assay blocks --methods -- ./prog\n"
                 "  assay blocks --csv -o blocks.csv -- ./prog\n",
     .run = run_blocks,

@@ -69,6 +69,10 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
         as_json_u64(json, "executions", insn->row.executions);
     else
         as_json_u64(json, "samples", insn->row.samples);
+    if (annotation->has_runs) {
+        as_json_double(json, "block_runs", insn->runs);
+        as_json_bool(json, "block_start", insn->starts);
+    }
     as_json_double(json, "cycles", as_view_cycles(view, insn->row.units));
     as_json_double(json, "share", as_ratio(insn->row.units, annotation->rows.total));
     as_json_double(json, "function_share", as_ratio(insn->row.units, annotation->units));

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -170,6 +171,7 @@ static const struct as_store_row_part *main_event(const struct as_store_row *row
 /* Columns of a listing. */
 struct layout {
     unsigned count, text, bar;
+    unsigned runs;   /* the column of blocks' counts; 0: there is none */
     unsigned events; /* the column of the main event's name; 0: there is no room for it */
     struct as_arrows *arrows;
     struct as_map indents; /* the common indentation of the source lines of one function, plus 1 */
@@ -208,18 +210,40 @@ static unsigned longest_text(const struct as_annotation *annotation, const struc
     return columns <= most ? most : columns < TEXT_MAX ? (unsigned)columns : TEXT_MAX;
 }
 
+/* The runs of a block, where it begins. */
+static void put_runs(const struct as_annotation *annotation, FILE *out, const struct as_term *term,
+                     const struct layout *layout, const struct as_note_insn *insn)
+{
+    if (!layout->runs)
+        return;
+    bool shown = insn && insn->starts && !isnan(insn->runs);
+    if (shown && annotation->most_runs > 0)
+        as_term_heat(out, term, insn->runs / annotation->most_runs);
+    fprintf(out, "%*s ", (int)layout->runs - 1, shown ? AS_COUNT((uint64_t)(insn->runs + 0.5)) : "");
+    if (shown)
+        as_term_plain(out, term);
+}
+
+static unsigned runs_width(const struct as_annotation *annotation)
+{
+    enum { LEAST = sizeof "block runs" - 1 };
+    size_t width = strlen(AS_COUNT((uint64_t)(annotation->most_runs + 0.5)));
+    return annotation->has_runs ? (unsigned)(width > LEAST ? width : LEAST) + 1 : 0;
+}
+
 static struct layout lay_out(const struct as_annotation *annotation, const struct as_term *term)
 {
     bool wide = term->width >= AS_TERM_WIDE;
     unsigned longest = TEXT_MIN;
     struct layout layout = {.count = annotation->view->summary.exact ? 10 : 7, .bar = wide ? BAR : BAR_NARROW};
+    layout.runs = runs_width(annotation);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         size_t count = strlen(AS_COUNT(count_of(annotation, &annotation->insns.data[i])));
         layout.count = count > layout.count ? (unsigned)count : layout.count;
         longest = longest_text(annotation, &annotation->insns.data[i], longest);
     }
     layout.arrows = as_arrows_new(annotation->insns.data, annotation->insns.len);
-    unsigned used = SHARE + layout.count + 1 + as_arrows_width(layout.arrows) + OFFSET + 1 + layout.bar;
+    unsigned used = SHARE + layout.runs + layout.count + 1 + as_arrows_width(layout.arrows) + OFFSET + 1 + layout.bar;
     if (used + TEXT_MIN > term->width) { /* bars are dropped first if there is no room */
         used -= 1 + layout.bar;
         layout.bar = 0;
@@ -261,6 +285,7 @@ static void put_insn(const struct as_annotation *annotation, FILE *out, const st
     char offset[24];
     add_text(annotation, &text, insn);
     put_share(annotation, out, term, insn->row.units);
+    put_runs(annotation, out, term, layout, insn);
     fprintf(out, "%*s ", (int)layout->count, count ? AS_COUNT(count) : "");
     as_arrows_put(layout->arrows, out, term, index, false);
     snprintf(offset, sizeof offset, insn->address >= start ? "+0x%" PRIx64 : "-0x%" PRIx64,
@@ -340,9 +365,10 @@ static void put_line(const struct as_annotation *annotation, FILE *out, const st
     const struct as_note_insn *insn = &annotation->insns.data[index];
     if (insn->file == AS_STORE_NONE || !insn->line)
         return;
-    unsigned used = SHARE + layout->count + 1 + as_arrows_width(layout->arrows);
+    unsigned used = SHARE + layout->runs + layout->count + 1 + as_arrows_width(layout->arrows);
     const uint64_t *indent = as_map_get(&layout->indents, group_of(annotation, insn));
     put_share(annotation, out, term, run_units(annotation, index));
+    put_runs(annotation, out, term, layout, NULL);
     fprintf(out, "%*s ", (int)layout->count, "");
     as_arrows_put(layout->arrows, out, term, index, true);
     as_term_bold(out, term, insn->recorded);
@@ -361,7 +387,8 @@ static void put_body(const struct as_annotation *annotation, FILE *out, const st
     struct layout layout = lay_out(annotation, term);
     find_indents(annotation, &layout);
     as_term_bold(out, term, true);
-    fprintf(out, "\n  share   %*s\n", (int)layout.count, annotation->view->summary.exact ? "executions" : "samples");
+    fprintf(out, "\n  share   %*s%s%*s\n", layout.runs ? (int)layout.runs - 1 : 0, layout.runs ? "block runs" : "",
+            layout.runs ? " " : "", (int)layout.count, annotation->view->summary.exact ? "executions" : "samples");
     as_term_bold(out, term, false);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         const struct as_note_insn *insn = &annotation->insns.data[i];

@@ -4,6 +4,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "report/page_document.h"
+#include "view/block_counts.h"
 #include "view/module_check.h"
 
 #include <inttypes.h>
@@ -330,6 +331,27 @@ static void executed_json(const struct as_page_document *document, struct as_jso
     free(executions);
 }
 
+/* Where nothing was counted exactly: how often the block of each row ran, as far as samples tell; -1: they do not. */
+static void runs_json(const struct as_page_document *document, struct as_json *json)
+{
+    struct as_block_counts counts;
+    struct as_error ignored = AS_ERROR_INIT;
+    if (exact_series(document) < document->n_series ||
+        !as_block_counts_make(&counts, document->view, &(struct as_block_counts_options){.method = -1}, &ignored))
+        return;
+    if (as_block_counts_are_executions(&counts)) {
+        as_json_array(json, "runs");
+        for (size_t row = 0; row < document->n_insns; row++) {
+            const struct as_store_location *location = &document->view->location[document->insns[row].number];
+            bool starts;
+            double runs = as_block_counts_at(&counts, location->module, location->address, &starts);
+            as_json_double(json, NULL, isnan(runs) ? -1 : round(runs));
+        }
+        as_json_end(json);
+    }
+    as_block_counts_free(&counts);
+}
+
 /* Numbers the inlined calls that instructions of the page come from, and the calls around them. Parents come first. */
 static uint32_t number_inlines(const struct as_page_document *document, uint32_t *number, size_t n)
 {
@@ -416,6 +438,7 @@ static void instructions_json(const struct as_page_document *document, struct as
         as_json_u64(json, NULL, view->location[document->insns[row].number].line);
     as_json_end(json);
     executed_json(document, json);
+    runs_json(document, json);
     as_json_array(json, "jump");
     for (size_t row = 0; row < document->n_insns; row++)
         as_json_i64(json, NULL, jump_of(document, row));

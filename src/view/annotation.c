@@ -247,3 +247,14 @@ const char *as_annotation_source(const struct as_annotation *annotation, uint32_
     const char *path = as_annotation_file(annotation, file);
     return path ? as_source_line(as_sources_get(annotation->sources, path), line) : NULL;
 }
+
+void as_annotation_count_runs(struct as_annotation *annotation, const struct as_block_counts *counts)
+{
+    annotation->has_runs = true;
+    for (size_t i = 0; i < annotation->insns.len; i++) {
+        struct as_note_insn *insn = &annotation->insns.data[i];
+        insn->runs = as_block_counts_at(counts, annotation->what.module, insn->address, &insn->starts);
+        if (insn->runs > annotation->most_runs)
+            annotation->most_runs = insn->runs;
+    }
+}

@@ -4,6 +4,7 @@
 #define AS_VIEW_ANNOTATION_H
 
 #include "base/vec.h"
+#include "view/block_counts.h"
 #include "view/legend.h"
 #include "view/sources.h"
 #include "view/view.h"
@@ -17,6 +18,8 @@ struct as_note_insn {
     uint32_t file, line;     /* file: of as_annotation_file */
     uint32_t chain, n_chain; /* in as_annotation.chains: inlined functions that it comes from, innermost first */
     struct as_store_row row; /* its time; all 0 if it has none */
+    double runs;             /* of its basic block (as_annotation_count_runs); NAN: not known */
+    bool starts;             /* … which begins here */
 };
 
 struct as_note_line {
@@ -36,6 +39,8 @@ struct as_annotation {
     struct as_store_rows rows;
     struct as_legend legend;
     uint64_t units, most;    /* units of the function, and of its largest instruction */
+    bool has_runs;           /* blocks were counted */
+    double most_runs;        /* of the function's blocks */
     const char *module_note; /* what is wrong with its file; NULL: nothing */
     const char *hole_note;   /* why instructions without time may be missing; NULL: all are there */
 };
@@ -48,6 +53,8 @@ bool as_annotation_make_outside(struct as_annotation *annotation, const struct a
                                 struct as_sources *sources, struct as_error *err) AS_MUST_CHECK;
 void as_annotation_free(struct as_annotation *annotation);
 const char *as_annotation_source(const struct as_annotation *annotation, uint32_t file, uint32_t line); /* or NULL */
+/* Fills in how often the block of each instruction ran. */
+void as_annotation_count_runs(struct as_annotation *annotation, const struct as_block_counts *counts);
 
 /* ---- what the profile does not contain ---- */
 

@@ -78,7 +78,25 @@ printf 'PERFILE2junk' >junk.data
 check_status 125 "not a recording" "$ASSAY" blocks junk.data
 
 "$ASSAY" import -q --trust-paths -o profile.db taken.data
-check_stderr_line "is a profile.*give the recording" "a profile instead of its recording" "$ASSAY" blocks profile.db
+"$ASSAY" blocks --json -o flow.json profile.db
+check_stdout_equals True "a profile of it: branches without their order" off flow.json 0.10
+holds "… by the law of flow" 'd["method"] == "flow" and "without their order" in d["advice"]' flow.json
+"$ASSAY" blocks --json --method ip -o profile_ip.json profile.db
+holds "… or by its addresses" 'd["method"] == "ip"' profile_ip.json
+# The loop of middle goes round seven times.
+check_json "annotate has the blocks" 'sum(r["block_start"] for r in d["rows"]) > 3 and 5.5 < max(r["block_runs"] for r in d["rows"]) / d["rows"][0]["block_runs"] < 8.5' \
+    "$ASSAY" annotate --blocks --json middle profile.db
+check "… as text" "$ASSAY" annotate --blocks middle profile.db
+check_same "… in a column" 1 "$(grep -c '^  share   block runs ' <<<"$out")"
+check "the page has them" "$ASSAY" report --html profile.html profile.db
+
+"$ASSAY" record -q --source=model -o golden.db -- ./victim
+"$ASSAY" blocks --json --module victim -o golden.json golden.db
+check_stdout_equals True "a profile of the model: exact" off golden.json 1e-9
+holds "… and says so" 'd["method"] == "exact" and all("interval" not in b for b in d["blocks"])' golden.json
+cc -O2 -g -pie -fPIE -o victim victim.c
+check_status 125 "another file than the recorded one" "$ASSAY" blocks -q profile.db
+check_status 2 "one profile at a time" "$ASSAY" blocks profile.db golden.db
 
 # In the model: ten functions that do the same, called one by the other.
 ways() { "$ASSAY" blocks --methods "$@" -- "$WORKLOADS/block_kernels" chain 5000; }

@@ -176,6 +176,8 @@ export interface PageData {
         file?: number[];
         line?: number[];
         executed?: number[];
+        /** How often the block of each ran, estimated from samples; -1: not known. */
+        runs?: number[];
         jump?: number[];
         call?: { row: number[]; function: number[] };
         inlined?: number[];

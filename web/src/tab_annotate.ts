@@ -25,6 +25,7 @@ class AnnotateView implements View {
     private jumps: Jumps | null = null;
     private fn = -1;
     private full = 1;
+    private mostRuns = 0; // of the function's instructions
     private inlines = false; // the function has code of inlined ones
     private ofFunction = false; // shares are of the function's time, not of the program's
     private hottest: number[] = [];
@@ -105,7 +106,15 @@ class AnnotateView implements View {
                 cell.classList.add("why");
                 cell.textContent = this.why(row);
             } },
-            !!model.data.instructions.executed && { key: "executed", title: "Runs", hint: "How often it was executed", width: "56px", numeric: true, cell: (row, cell) => (cell.textContent = short(model.executed(row) ?? 0)) },
+            !!model.data.instructions.executed && { key: "executed", title: "Runs", hint: "How often it was executed", width: "56px", numeric: true, cell: (row, cell) => {
+                cell.textContent = short(model.executed(row) ?? 0);
+                this.heat(cell, model.executed(row) ?? 0);
+            } },
+            !!model.data.instructions.runs && { key: "runs", title: "Block ran", hint: "How often its basic block ran, estimated from the samples", width: "64px", numeric: true, cell: (row, cell) => {
+                const runs = model.data.instructions.runs![row] ?? -1;
+                cell.textContent = runs < 0 ? "" : short(runs);
+                this.heat(cell, runs);
+            } },
             !!model.data.instructions.executed && model.unit === "cycles" && { key: "each", title: "Each", width: "48px", numeric: true, hint: "Cycles for one execution", cell: (row, cell) => {
                 const executed = model.executed(row) ?? 0;
                 cell.textContent = executed > 0 && stacks.total[row] > 0 ? digits(stacks.total[row] / executed) : "";
@@ -123,6 +132,14 @@ class AnnotateView implements View {
             } },
         ];
         return list.filter((column): column is Column => !!column);
+    }
+
+    /** A strip beside a count, the longer the nearer it is to the function's largest: over four decades. */
+    private heat(cell: HTMLElement, runs: number): void {
+        if (runs <= 0 || this.mostRuns <= 0) return;
+        const level = Math.max(0, 1 + Math.log10(runs / this.mostRuns) / 4);
+        cell.classList.add("heat");
+        cell.style.setProperty("--heat", `${Math.round(100 * level)}%`);
     }
 
     /** The name of the largest component, for instructions with much time, because colour alone is not enough. */
@@ -149,6 +166,8 @@ class AnnotateView implements View {
         const rows = Array.from({ length: last - first }, (_, i) => first + i);
         this.hottest = rows.filter((row) => totals[row] > 0).sort((a, b) => totals[b] - totals[a]).slice(0, 200);
         this.full = totals[this.hottest[0]] || 1;
+        const runs = model.data.instructions.executed ?? model.data.instructions.runs;
+        this.mostRuns = rows.reduce((most, row) => Math.max(most, runs?.[row] ?? 0), 0);
         this.element.classList.toggle("no-text", !this.sourceShown());
         this.grid = new Grid({
             label: `Instructions of ${model.name(fn, 80)}`, columns: this.columns(), rowHeight: ROW, className: "instructions",

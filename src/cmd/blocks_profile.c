@@ -1,0 +1,80 @@
+/* `assay blocks PROFILE`: counts of blocks from a profile that Assay recorded or imported. */
+#include "base/log.h"
+#include "base/show.h"
+#include "cmd/blocks_options.h"
+#include "cmd/commands.h"
+#include "view/block_counts.h"
+
+#include <inttypes.h>
+
+/* What these counts are, and how far to believe them. */
+static void explain(const struct as_block_counts *counts, struct as_str *text)
+{
+    const struct as_summary *summary = &counts->view->summary;
+    if (counts->method == AS_METHOD_FLOW && counts->samples)
+        as_str_add(text,
+                   "Branches that were recorded, without their order: a block ran as often as branches lead to it "
+                   "and the block before falls into it. The recording itself (--method=lbr) is more accurate. ");
+    else if (counts->samples && !as_block_counts_are_executions(counts))
+        as_str_addf(text, "%s says where the time went, not how often blocks ran. ", AS_SHOW(summary->sampler));
+    if (counts->samples && counts->method != AS_METHOD_FLOW && summary->bias)
+        as_str_addf(text, "Expect an error of %.0f %% by block: %s. ",
+                    100 * summary->trust[AS_BIAS_BLOCK].expected.median, summary->bias->about);
+}
+
+static void warn_refused(const struct as_block_counts *counts)
+{
+    for (size_t i = 0; i < counts->refused.len; i++)
+        as_log_warn("%s: %s (%" PRIu64 " samples left out)", AS_SHOW(counts->refused.data[i].path),
+                    counts->refused.data[i].why, counts->refused.data[i].samples);
+}
+
+static int show(const struct as_blocks_options *options, const struct as_block_counts *counts, struct as_output *output)
+{
+    const struct as_summary *summary = &counts->view->summary;
+    struct as_str how = {0}, advice = {0};
+    const char *method = counts->samples ? as_method_names[counts->method] : "exact";
+    if (counts->samples)
+        as_str_addf(&how, "%s samples of %s, method %s%s", AS_COUNT(summary->samples), AS_SHOW(summary->sampler),
+                    method, options->balance ? ", balanced" : "");
+    else
+        as_str_addf(&how, "every execution, of %s", AS_SHOW(summary->sampler));
+    explain(counts, &advice);
+    struct as_blocks_shown shown = {.flow = counts->flow,
+                                    .what = counts->view->options.file,
+                                    .how = as_str_get(&how),
+                                    .method = method,
+                                    .advice = as_str_get(&advice),
+                                    .trouble = counts->samples ? &counts->trouble : NULL,
+                                    .unplaced = counts->samples ? as_samples_unplaced(counts->samples) : 0,
+                                    .seconds = -1};
+    int status = as_blocks_write(options, &shown, output);
+    as_str_free(&how);
+    as_str_free(&advice);
+    return status;
+}
+
+int as_blocks_profile(const struct as_blocks_options *options, const char *path)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_output output = {0};
+    struct as_view view = {0};
+    struct as_block_counts counts = {0};
+    struct as_block_counts_options how = {
+        .method = options->method - 1, .balance = options->balance, .debug_path = options->debug_path};
+    bool opened = as_output_open(&output, options->output, &err);
+    bool ok = opened && as_view_open(&view, &(struct as_view_options){.file = path, .series = options->event}, &err) &&
+              as_block_counts_make(&counts, &view, &how, &err);
+    int status;
+    if (ok) {
+        warn_refused(&counts);
+        status = show(options, &counts, &output);
+    } else {
+        if (opened)
+            as_output_drop(&output);
+        status = as_cli_fail(&as_command_blocks, &err);
+    }
+    as_block_counts_free(&counts);
+    as_view_free(&view);
+    return status;
+}
