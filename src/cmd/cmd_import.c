@@ -1,6 +1,7 @@
 /* assay import: turns a recording of Linux perf into a profile. */
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "cmd/commands.h"
 #include "cmd/shared_options.h"
 #include "import/import.h"
@@ -87,14 +88,22 @@ static bool read_recording(struct as_import *import, struct as_perf_reader *read
     return true;
 }
 
-static struct as_perf_spaces_options name_sources(const struct import_options *options, const struct as_perf_info *info)
+static struct as_perf_spaces_options name_sources(const struct import_options *options, const struct as_perf_info *info,
+                                                  const char *directory)
 {
-    return (struct as_perf_spaces_options){.debug_path = options->debug_path,
-                                           .search = {.symfs = options->symfs, .cache = options->cache},
-                                           .kallsyms = options->kallsyms,
-                                           .vmlinux = options->vmlinux,
-                                           .trust_paths = options->trust_paths,
-                                           .recorded = info};
+    return (struct as_perf_spaces_options){
+        .debug_path = options->debug_path,
+        .search = {.symfs = options->symfs, .cache = options->cache, .beside = directory},
+        .kallsyms = options->kallsyms,
+        .vmlinux = options->vmlinux,
+        .trust_paths = options->trust_paths,
+        .recorded = info};
+}
+
+/* The caller frees. NULL: the recording comes through a pipe. */
+static char *directory_of(const char *file)
+{
+    return strcmp(file, "-") == 0 ? NULL : as_path_directory(file);
 }
 
 static bool import_file(const struct import_options *options, const char *file, struct as_error *err)
@@ -108,11 +117,13 @@ static bool import_file(const struct import_options *options, const char *file, 
         return false;
     }
     const struct as_perf_info *info = as_perf_reader_info(reader);
-    struct as_import *import = as_import_open(&(struct as_import_options){.writer = writer,
-                                                                          .info = info,
-                                                                          .spaces = name_sources(options, info),
-                                                                          .unwind = true,
-                                                                          .notices = as_notices_to_log});
+    char *directory = directory_of(file);
+    struct as_import *import =
+        as_import_open(&(struct as_import_options){.writer = writer,
+                                                   .info = info,
+                                                   .spaces = name_sources(options, info, directory),
+                                                   .unwind = true,
+                                                   .notices = as_notices_to_log});
     bool ok = read_recording(import, reader, writer, file, err);
     if (!ok)
         as_store_writer_abort(writer);
@@ -126,6 +137,7 @@ static bool import_file(const struct import_options *options, const char *file, 
     }
     as_import_free(import);
     as_perf_reader_close(reader);
+    free(directory);
     return ok;
 }
 

@@ -64,12 +64,12 @@ static void name_function(const struct gathering *all, const struct as_image *im
     as_str_addf(name, "%s+0x%" PRIx64, location->module_name, entry.module_offset);
 }
 
-static struct as_function_count *function_at(struct gathering *all, const struct as_image *image, uint64_t address,
-                                             struct as_location *location)
+static struct as_function_count *function_at(struct gathering *all, const struct as_image *image,
+                                             const struct as_insn *insn, struct as_location *location)
 {
     struct as_str name = {0}, key = {0};
-    as_space_find(image->space, address, location);
-    name_function(all, image, address, location, &name);
+    as_engine_locate(all->engine, insn->id, location);
+    name_function(all, image, insn->address, location, &name);
     as_str_addf(&key, "%s\n%s", location->module, as_str_get(&name));
     uint32_t id = as_strings_intern(all->names, as_str_get(&key));
     if (id == all->functions.len)
@@ -90,7 +90,7 @@ static void gather_block(struct gathering *all, const struct as_block *block)
         if (!executions)
             continue;
         if (!function || (location.function_start && address - location.function_start >= location.function_size))
-            function = function_at(all, image, address, &location);
+            function = function_at(all, image, block->insns[i], &location);
         function->instructions += executions;
     }
 }

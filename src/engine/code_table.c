@@ -84,6 +84,19 @@ static bool is_same(const struct as_code_insn *code, const struct as_image *imag
            memcmp(code->insn.bytes, bytes, length) == 0;
 }
 
+/* An instruction of a code message. */
+struct placed {
+    uint64_t address;
+    const uint8_t *bytes;
+    size_t length;
+};
+#define ANY UINT32_MAX /* generation */
+
+static uint64_t chain_of(const struct as_image *image, const struct placed *placed)
+{
+    return chain_key(image->number, placed->address) ^ as_hash_bytes(placed->bytes, placed->length);
+}
+
 /* An instruction that was not known before can be a marker. */
 static void find_marker(const struct as_code_table *table, struct as_image *image, const struct as_insn *insn)
 {
@@ -95,29 +108,79 @@ static void find_marker(const struct as_code_table *table, struct as_image *imag
     }
 }
 
-static struct as_code_insn *find_insn(struct as_code_table *table, struct as_image *image, uint64_t address,
-                                      const uint8_t *bytes, size_t length)
+/* One with these bytes that was there before; of that generation, if it is not ANY. */
+static struct as_code_insn *find_known(const struct as_code_table *table, const struct as_image *image,
+                                       const struct placed *placed, uint32_t generation)
 {
-    uint64_t key = chain_key(image->number, address);
-    uint64_t *latest = as_map_put(&table->latest, key);
-    struct as_code_insn *last = (void *)(uintptr_t)*latest;
-    if (last && is_same(last, image, address, bytes, length))
-        return last;
-    uint64_t *chain = as_map_put(&table->insn_chains, key ^ as_hash_bytes(bytes, length));
-    for (struct as_code_insn *known = (void *)(uintptr_t)*chain; known; known = known->next_alike)
-        if (is_same(known, image, address, bytes, length)) {
-            *latest = (uint64_t)(uintptr_t)known;
+    const uint64_t *chain = as_map_get(&table->insn_chains, chain_of(image, placed));
+    for (struct as_code_insn *known = chain ? (void *)(uintptr_t)*chain : NULL; known; known = known->next_alike)
+        if (is_same(known, image, placed->address, placed->bytes, placed->length) &&
+            (generation == ANY || known->generation == generation))
             return known;
-        }
+    return NULL;
+}
+
+static struct as_code_insn *latest_at(const struct as_code_table *table, const struct as_image *image, uint64_t address)
+{
+    const uint64_t *latest = as_map_get(&table->latest, chain_key(image->number, address));
+    return latest ? (void *)(uintptr_t)*latest : NULL;
+}
+
+static struct as_code_insn *add_insn(struct as_code_table *table, struct as_image *image, const struct placed *placed,
+                                     uint32_t generation)
+{
+    const struct as_code_insn *last = latest_at(table, image, placed->address);
     struct as_code_insn *code = as_alloc(sizeof *code);
-    as_insn_decode(image->arch, address, bytes, length, &code->insn);
-    code->insn.length = (uint8_t)length; /* QEMU's word counts where the decoder knows no such instruction */
-    memcpy(code->insn.bytes, bytes, length);
+    uint64_t *chain = as_map_put(&table->insn_chains, chain_of(image, placed));
+    as_insn_decode(image->arch, placed->address, placed->bytes, placed->length, &code->insn);
+    code->insn.length = (uint8_t)placed->length; /* QEMU's word counts where the decoder knows no such instruction */
+    memcpy(code->insn.bytes, placed->bytes, placed->length);
     code->insn.id = add_to_pages(table, code);
     code->image = image->number;
+    code->generation = generation;
+    code->version = last ? last->version + 1 : 0;
     code->next_alike = (void *)(uintptr_t)*chain;
-    *chain = *latest = (uint64_t)(uintptr_t)code;
+    *chain = (uint64_t)(uintptr_t)code;
     find_marker(table, image, &code->insn);
+    return code;
+}
+
+/* Whether the program may have made the code. What it patches in a file's code stays that file's. */
+static bool is_made(const struct as_image *image, uint64_t address)
+{
+    struct as_location location;
+    as_space_find(image->space, address, &location);
+    return strncmp(location.module, "[anon", 5) == 0 || strncmp(location.module, "/memfd:", 7) == 0;
+}
+
+/* Which generation of made code a block belongs to. One that differs from what was there last is an older one that came
+ * back, or a new one: then all of its instructions are new, also those that happen to have the same bytes. */
+static uint32_t find_generation(struct as_code_table *table, const struct as_image *image, const struct placed *insns,
+                                size_t n)
+{
+    bool changed = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_code_insn *last = latest_at(table, image, insns[i].address);
+        if (!last || is_same(last, image, insns[i].address, insns[i].bytes, insns[i].length))
+            continue;
+        const struct as_code_insn *known = find_known(table, image, &insns[i], ANY);
+        if (known)
+            return is_made(image, insns[0].address) ? known->generation : ANY;
+        changed = true;
+    }
+    return changed && is_made(image, insns[0].address) ? ++table->generations : ANY;
+}
+
+static struct as_code_insn *find_insn(struct as_code_table *table, struct as_image *image, const struct placed *placed,
+                                      uint32_t generation)
+{
+    struct as_code_insn *code = latest_at(table, image, placed->address);
+    if (!code || !is_same(code, image, placed->address, placed->bytes, placed->length) ||
+        (generation != ANY && code->generation != generation))
+        code = find_known(table, image, placed, generation);
+    if (!code)
+        code = add_insn(table, image, placed, generation == ANY ? 0 : generation);
+    *as_map_put(&table->latest, chain_key(image->number, placed->address)) = (uint64_t)(uintptr_t)code;
     return code;
 }
 
@@ -256,12 +319,17 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
         return false;
     struct as_block *block = as_alloc(sizeof *block + words[2] * sizeof block->insns[0]);
     *block = (struct as_block){.image = image->number, .n = (uint32_t)words[2], .address = words[3]};
+    struct placed insns[AS_WIRE_INDEX_MASK + 1];
     uint64_t address = words[3];
     for (uint32_t i = 0; i < block->n; i++) {
-        uint8_t length = packed_length(&words[4 + 2 * i]);
-        block->insns[i] = &find_insn(table, image, address, (const uint8_t *)&words[4 + 2 * i], length)->insn;
-        address += length;
+        insns[i] = (struct placed){.address = address,
+                                   .bytes = (const uint8_t *)&words[4 + 2 * i],
+                                   .length = packed_length(&words[4 + 2 * i])};
+        address += insns[i].length;
     }
+    uint32_t generation = find_generation(table, image, insns, block->n);
+    for (uint32_t i = 0; i < block->n; i++)
+        block->insns[i] = &find_insn(table, image, &insns[i], generation)->insn;
     while (table->by_id.len <= words[1]) {
         *as_vec_push(&table->by_id) = NULL;
         *as_vec_push(&table->gists) = (struct as_block_gist){0};

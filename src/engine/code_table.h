@@ -10,7 +10,9 @@
 struct as_code_insn {
     struct as_insn insn;
     uint32_t image;
-    bool silent; /* QEMU was seen not to report its accesses */
+    uint32_t generation; /* code that was written over other code is of another one */
+    uint32_t version;    /* how many others were at its address before */
+    bool silent;         /* QEMU was seen not to report its accesses */
     struct as_code_insn *next_alike;
 };
 
@@ -34,6 +36,7 @@ struct as_code_table {
     struct as_code_insn **insn_pages[AS_CODE_PAGES]; /* by as_insn.id; pages never move, so observers on other threads
                                                         can read what was there when their batch was handed over */
     size_t n_insns;
+    uint32_t generations;                    /* the newest */
     struct as_map insn_chains, block_chains; /* by what they are: place and bytes, place and instructions */
     struct as_map latest;                    /* instruction by place: the one translated last */
     const struct as_regions *regions;        /* NULL: none */

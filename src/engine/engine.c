@@ -7,6 +7,7 @@
 #include "engine/reader.h"
 
 #include <stdio.h>
+#include <time.h>
 
 static bool has_landmark(const struct as_reader *reader, uint32_t landmark)
 {
@@ -47,11 +48,27 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
         as_run_end_take(&result->end, child->wait_status);
 }
 
+/* What the program says of the code that it made: files that runtimes write for profilers, by process. */
+static void read_generated(const struct as_reader *reader, int64_t since)
+{
+    static const char *const places[] = {"/tmp/perf-%d.map", "/tmp/jit-%d.dump", "./jit-%d.dump"};
+    for (size_t i = 0; i < reader->processes.len; i++) {
+        const struct as_process *process = reader->processes.data[i];
+        const struct as_image *image = as_code_table_find_image(&reader->code, process->image);
+        char path[64];
+        for (size_t k = 0; image && as_space_has_anonymous(image->space) && k < sizeof places / sizeof *places; k++) {
+            snprintf(path, sizeof path, places[k], process->pid);
+            as_space_read_jit(image->space, path, since);
+        }
+    }
+}
+
 struct as_engine {
     const struct as_engine_options *options;
     struct as_child child;
     struct as_reader reader;
     double started;
+    time_t began; /* likewise, on the clock that files have */
 };
 
 struct as_engine *as_engine_start(const struct as_engine_options *options, struct as_error *err)
@@ -59,6 +76,7 @@ struct as_engine *as_engine_start(const struct as_engine_options *options, struc
     struct as_engine *engine = as_alloc(sizeof *engine);
     engine->options = options;
     engine->started = as_clock_seconds();
+    engine->began = time(NULL);
     if (!as_child_start(&engine->child, options, err)) {
         free(engine);
         return NULL;
@@ -87,6 +105,7 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     as_reader_end_threads(reader);
     result->seconds = as_clock_seconds() - engine->started;
     as_child_wait(&engine->child);
+    read_generated(reader, engine->began);
     fill_result(result, reader, &engine->child);
     if (ok && !result->started && reader->refusal[0])
         ok = as_error_set_status(err, AS_EXIT_CANNOT_RUN, "%s cannot be run: %s", engine->options->argv[0],
@@ -145,6 +164,12 @@ size_t as_engine_count_insns(const struct as_engine *engine)
 uint32_t as_engine_insn_image(const struct as_engine *engine, uint32_t id)
 {
     return as_code_table_insn(&engine->reader.code, id)->image;
+}
+
+void as_engine_locate(const struct as_engine *engine, uint32_t id, struct as_location *location)
+{
+    const struct as_code_insn *code = as_code_table_insn(&engine->reader.code, id);
+    as_space_find_insn(as_engine_image(engine, code->image)->space, &code->insn, code->version, location);
 }
 
 void as_engine_free(struct as_engine *engine)

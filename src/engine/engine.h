@@ -259,6 +259,8 @@ const struct as_insn *as_engine_insn_at(const struct as_engine *engine, uint32_t
 /* The static instruction of an id, NULL where there is none. */
 const struct as_insn *as_engine_insn(const struct as_engine *engine, uint32_t id);
 size_t as_engine_count_insns(const struct as_engine *engine);
+/* Where an instruction is, by its id: also where the program has put other code there since. */
+void as_engine_locate(const struct as_engine *engine, uint32_t id, struct as_location *location);
 uint32_t as_engine_insn_image(const struct as_engine *engine, uint32_t id);
 /* The list of regions, empty where there is none; and what became of a region, by its place in it. */
 const struct as_regions *as_engine_regions(const struct as_engine *engine);

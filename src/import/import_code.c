@@ -108,6 +108,8 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
     uint64_t key = recorded->function_start != UINT64_MAX
                        ? recorded->function_start
                        : UINT64_MAX - as_strings_intern(code->names, recorded->function);
+    if (recorded->generated)
+        key ^= as_hash_bytes(recorded->function, strlen(recorded->function));
     uint64_t *number = as_map_put(&code->modules.data[module].functions, key);
     if (*number == 0) {
         /* Code without symbols is named by its module and offset, as in the model. */
@@ -297,11 +299,14 @@ static uint32_t add_instruction(struct as_import_code *code, const struct as_imp
 uint32_t as_import_code_instruction(struct as_import_code *code, const struct as_import_frame *frame,
                                     const struct as_import_location *location)
 {
-    const uint64_t *known = as_map_get(&code->modules.data[location->module].instructions, location->offset);
+    uint64_t key = location->offset;
+    if (location->recorded.generated) /* of each function that was there */
+        key ^= (uint64_t)(location->function + 1) << 48;
+    const uint64_t *known = as_map_get(&code->modules.data[location->module].instructions, key);
     if (known)
         return (uint32_t)*known;
     uint32_t number = add_instruction(code, frame, location);
-    *as_map_put(&code->modules.data[location->module].instructions, location->offset) = number;
+    *as_map_put(&code->modules.data[location->module].instructions, key) = number;
     return number;
 }
 

@@ -3,6 +3,7 @@
 #include "import/import_internal.h"
 
 #include <linux/perf_event.h>
+#include <time.h>
 
 struct as_import_sum *as_import_sum_of(struct as_import_sums *sums, uint32_t first, uint32_t second)
 {
@@ -263,6 +264,8 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     as_import_frames frames = {0};
     if (as_store_writer_failed(import->writer))
         return false; /* commit reports why */
+    bool timed = sample->has & PERF_SAMPLE_TIME && sample->event->clock == CLOCK_MONOTONIC;
+    as_perf_spaces_set_time(import->spaces, timed ? sample->time : 0);
     if (sample->n_frames > 0)
         frames_of_text(sample, &frames);
     if (frames.len == 0)

@@ -967,7 +967,6 @@ bool as_model_locate(const struct as_model *model, uint32_t id, struct as_locati
     const struct as_insn *insn = model->engine ? as_engine_insn(model->engine, id) : NULL;
     if (!insn)
         return false;
-    const struct as_image *image = as_engine_image(model->engine, as_engine_insn_image(model->engine, id));
-    as_space_find(image->space, insn->address, location);
+    as_engine_locate(model->engine, id, location);
     return true;
 }

@@ -160,7 +160,8 @@ static void set_common(struct as_native_session *session, struct as_native_kind 
     attr->read_format = PERF_FORMAT_LOST;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = first;
     attr->mmap_data = first && session->options.data_maps;
-    if (as_native_has_parts(session)) {
+    /* A jitdump tells by it which code was where; of a counter it would cost PEBS its large buffers. */
+    if (as_native_has_parts(session) || attr->type == PERF_TYPE_SOFTWARE) {
         attr->use_clockid = 1;
         attr->clockid = CLOCK_MONOTONIC; /* as_clock_seconds */
     }

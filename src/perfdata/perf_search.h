@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 struct as_perf_search {
-    const char *symfs; /* root for all recorded paths; NULL: the machine's own */
-    const char *cache; /* perf's build-id cache, usually ~/.debug; NULL: none */
+    const char *symfs;  /* root for all recorded paths; NULL: the machine's own */
+    const char *beside; /* directory of the recording; NULL: unknown */
+    const char *cache;  /* perf's build-id cache, usually ~/.debug; NULL: none */
 };
 
 /* In the order in which they are tried. */

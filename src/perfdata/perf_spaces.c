@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "perfdata/perf_generated.h"
 #include "perfdata/perf_kallsyms.h"
 #include "perfdata/perf_ranges.h"
 #include "symbol/demangle.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #define KERNEL_NAME "[kernel.kallsyms]" /* as perf calls it */
 
@@ -30,6 +32,7 @@ struct file {
 
 struct process {
     struct as_perf_ranges maps;
+    struct as_perf_generated generated;
 };
 
 struct as_perf_spaces {
@@ -55,6 +58,7 @@ struct as_perf_spaces {
     bool vmlinux_tried;
     struct file *vmlinux; /* NULL: none, or of another kernel */
     bool trust_paths, live;
+    uint64_t time;                       /* of what is looked up; 0: unknown */
     const struct as_perf_info *recorded; /* or NULL */
 };
 
@@ -81,8 +85,10 @@ void as_perf_spaces_free(struct as_perf_spaces *spaces)
 {
     if (spaces == NULL)
         return;
-    for (size_t i = 0; i < spaces->spaces.len; i++)
+    for (size_t i = 0; i < spaces->spaces.len; i++) {
         as_perf_ranges_free(&spaces->spaces.data[i].maps);
+        as_perf_generated_free(&spaces->spaces.data[i].generated);
+    }
     for (size_t i = 0; i < spaces->file_list.len; i++)
         free(spaces->file_list.data[i]);
     for (size_t i = 0; i < spaces->module_list.len; i++) {
@@ -285,6 +291,8 @@ static void add_map(struct as_perf_spaces *spaces, const struct as_perf_process 
     struct as_perf_range range = {
         .start = map->start, .end = end, .offset = map->offset, .value = file_for(spaces, map)};
     bool kernel = is_kernel(map->mode) || map->pid == UINT32_MAX;
+    if (!kernel)
+        as_perf_generated_map(&process_of(spaces, map->pid)->generated, map->pid, map->name);
     as_perf_ranges_put(kernel ? &spaces->kernel : &process_of(spaces, map->pid)->maps, &range);
 }
 
@@ -313,8 +321,10 @@ bool as_perf_spaces_process(void *context, const struct as_perf_process *process
     else if (process->kind == AS_PERF_COMM) {
         *as_map_put(&spaces->comms, (uint64_t)process->pid << 32 | process->tid) =
             as_strings_intern(spaces->strings, process->name);
-        if (process->exec)
+        if (process->exec) {
             as_perf_ranges_free(&process_of(spaces, process->pid)->maps);
+            as_perf_generated_free(&process_of(spaces, process->pid)->generated);
+        }
     }
     return true;
 }
@@ -511,6 +521,35 @@ static uint64_t bias_of(const struct as_perf_range *map)
     return as_module_bias(file->module, map->start, map->end, map->offset, NULL);
 }
 
+/* Whether the recording is of this machine, so that files in its /tmp are those of the recorded processes. */
+static bool is_here(const struct as_perf_spaces *spaces)
+{
+    char host[256] = "";
+    const char *recorded = spaces->recorded ? spaces->recorded->host : NULL;
+    return spaces->live || (recorded && gethostname(host, sizeof host - 1) == 0 && strcmp(host, recorded) == 0);
+}
+
+static void find_generated(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address,
+                           struct as_perf_location *location)
+{
+    struct as_perf_generated *generated = &process_of(spaces, pid)->generated;
+    struct as_perf_generated_where where = {.search = &spaces->search, .here = is_here(spaces), .live = spaces->live};
+    const struct as_jit_piece *piece = as_perf_generated_find(generated, &where, pid, address, spaces->time);
+    if (!piece)
+        return;
+    location->module = location->module_name = keep(spaces, generated->module);
+    location->function = location->raw_function = keep(spaces, piece->name); /* the file may be read again */
+    location->function_start = piece->start;
+    location->function_size = piece->size;
+    location->module_offset = location->file_offset = address;
+    location->generated = true;
+}
+
+void as_perf_spaces_set_time(struct as_perf_spaces *spaces, uint64_t time)
+{
+    spaces->time = time;
+}
+
 void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,
                          struct as_perf_location *location)
 {
@@ -528,7 +567,9 @@ void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_pe
     location->module_name = file->name;
     location->build_id = file->build_id_text;
     location->match = file->match;
-    if (strcmp(file->path, "[anon]") == 0)
+    if (!is_file_path(file->path))
+        find_generated(spaces, pid, address, location);
+    if (location->function || strcmp(file->path, "[anon]") == 0)
         return;
     location->file_offset = address - map->start + map->offset;
     location->module_offset = location->file_offset;

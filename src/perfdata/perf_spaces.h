@@ -57,11 +57,16 @@ struct as_perf_location {
     uint64_t module_offset;
     uint64_t file_offset;
     uint64_t function_start, function_size; /* start: relative to the same base as module_offset; 0 if unknown */
+    bool generated;                         /* made by the program: other code may be at that address at another time */
     enum as_perf_match match;
     const char *disk_path; /* where the file was found; NULL: not found */
     /* For the functions below; lives as long as the spaces. NULL: no file that could have lines. */
     void *file;
 };
+
+/* When the addresses are from that are looked up next, for code that a program replaces: CLOCK_MONOTONIC in nanoseconds;
+ * 0: unknown. */
+void as_perf_spaces_set_time(struct as_perf_spaces *spaces, uint64_t time);
 
 /* Strings live as long as the spaces. Always fills `location`. */
 void as_perf_spaces_find(struct as_perf_spaces *spaces, uint32_t pid, enum as_perf_mode mode, uint64_t address,

@@ -56,14 +56,21 @@ struct spot {
     uint64_t shift;
 };
 
-static struct spot find_spot(struct as_record_code *code, struct as_space *space, uint64_t address)
+static struct spot spot_of(struct as_record_code *code, struct as_space *space, uint64_t address,
+                           const struct as_location *location)
 {
-    struct spot spot = {0};
-    as_space_find(space, address, &spot.location);
+    struct spot spot = {.location = *location};
     spot.module = add_module(code, space, address, &spot.location);
     if (spot.module != AS_STORE_NONE)
         spot.shift = code->bases.data[spot.module] - (address - spot.location.module_offset);
     return spot;
+}
+
+static struct spot find_spot(struct as_record_code *code, struct as_space *space, uint64_t address)
+{
+    struct as_location location;
+    as_space_find(space, address, &location);
+    return spot_of(code, space, address, &location);
 }
 
 static uint32_t add_file(struct as_record_code *code, const char *path)
@@ -80,7 +87,10 @@ static uint32_t add_function(struct as_record_code *code, struct as_space *space
     if (!location->function_start || spot->module == AS_STORE_NONE)
         return AS_STORE_NONE;
     uint64_t address = location->function_start + spot->shift;
-    uint64_t *known = as_map_put(&code->functions, as_target_key(spot->module, address));
+    uint64_t key = as_target_key(spot->module, address);
+    if (location->generated) /* others may have been there before */
+        key = as_hash_bytes(location->function, strlen(location->function)) ^ key;
+    uint64_t *known = as_map_put(&code->functions, key);
     if (*known)
         return (uint32_t)(*known - 1);
     struct as_line line = {0};
@@ -166,11 +176,12 @@ static uint32_t add_block(struct as_record_code *code, uint32_t function, const 
 
 /* Handles different bytes at a known address: the code was changed, or an instruction that continues on the next page
  * was first recorded by its beginning alone. NULL: these bytes are new. */
-static const uint32_t *find_variant(struct as_record_code *code, uint32_t module, const struct as_insn *insn)
+static const uint32_t *find_variant(struct as_record_code *code, uint32_t module, const struct as_insn *insn,
+                                    const char *function)
 {
     uint32_t number;
     struct as_str key = {0};
-    as_str_addf(&key, "%" PRIx32 " %" PRIx64 " ", module, insn->address);
+    as_str_addf(&key, "%" PRIx32 " %" PRIx64 " %s ", module, insn->address, function);
     for (size_t i = 0; i < insn->length; i++)
         as_str_addf(&key, "%02x", insn->bytes[i]);
     bool is_new = intern(code->variants, as_str_get(&key), &number);
@@ -181,10 +192,13 @@ static const uint32_t *find_variant(struct as_record_code *code, uint32_t module
 }
 
 /* An instruction that is there already, at the same address of the same module, with the same bytes; NULL: none. */
-static const uint32_t *find_same(struct as_record_code *code, uint32_t module, const struct as_insn *insn)
+static const uint32_t *find_same(struct as_record_code *code, uint32_t module, const struct as_insn *insn,
+                                 const struct as_location *location)
 {
     if (module == AS_STORE_NONE)
         return NULL;
+    if (location->generated) /* the same bytes may have been part of another function before */
+        return find_variant(code, module, insn, location->function);
     uint64_t *known = as_map_put(&code->instructions, as_target_key(module, insn->address));
     if (!*known) {
         *known = (uint64_t)insn->id + 1;
@@ -192,7 +206,7 @@ static const uint32_t *find_same(struct as_record_code *code, uint32_t module, c
     }
     const struct as_insn *other = as_engine_insn(as_model_engine(code->model), (uint32_t)(*known - 1));
     bool same = other->length == insn->length && memcmp(other->bytes, insn->bytes, insn->length) == 0;
-    return same ? &code->number_of[*known - 1] : find_variant(code, module, insn);
+    return same ? &code->number_of[*known - 1] : find_variant(code, module, insn, "");
 }
 
 static void add_instruction(struct as_record_code *code, uint32_t id, const struct extent *block)
@@ -200,13 +214,15 @@ static void add_instruction(struct as_record_code *code, uint32_t id, const stru
     const struct as_engine *engine = as_model_engine(code->model);
     struct as_insn insn = *as_engine_insn(engine, id);
     struct as_space *space = as_engine_image(engine, as_engine_insn_image(engine, id))->space;
-    struct spot spot = find_spot(code, space, insn.address);
+    struct as_location location;
+    as_engine_locate(engine, id, &location);
+    struct spot spot = spot_of(code, space, insn.address, &location);
     uint64_t mapped = insn.address;
     struct as_line line = {0};
     char text[256];
     insn.address += spot.shift;
     insn.target += insn.target ? spot.shift : 0;
-    const uint32_t *same = find_same(code, spot.module, &insn);
+    const uint32_t *same = find_same(code, spot.module, &insn, &location);
     if (same) {
         code->number_of[id] = *same;
         return;

@@ -33,7 +33,8 @@ struct as_space {
     char *roots;
     struct as_module_options options;
     struct as_module unknown;
-    size_t last; /* index of the mapping of the last look-up */
+    struct as_jit *jit; /* NULL: none */
+    size_t last;        /* index of the mapping of the last look-up */
 };
 
 struct as_space *as_space_new(const struct as_space_options *options)
@@ -56,6 +57,7 @@ void as_space_free(struct as_space *space)
         free(space->modules.data[i]);
     }
     as_vec_free(&space->modules);
+    as_jit_free(space->jit);
     as_vec_free(&space->maps);
     as_map_free(&space->by_path);
     as_strings_free(space->strings);
@@ -221,7 +223,34 @@ static uint64_t file_address(const struct mapping *map, uint64_t address)
     return is_anonymous(map->module) ? address : address - map->start + map->offset;
 }
 
-void as_space_find(struct as_space *space, uint64_t address, struct as_location *location)
+void as_space_read_jit(struct as_space *space, const char *path, int64_t since)
+{
+    if (!space->jit)
+        space->jit = as_jit_new();
+    (void)as_jit_read(space->jit, path, since);
+}
+
+bool as_space_has_anonymous(const struct as_space *space)
+{
+    for (size_t i = 0; i < space->modules.len; i++)
+        if (!space->modules.data[i]->has_file || !space->modules.data[i]->readable)
+            return true;
+    return false;
+}
+
+static void find_generated(struct as_space *space, uint64_t address, const struct as_jit_insn *insn,
+                           struct as_location *location)
+{
+    const struct as_jit_piece *piece = space->jit ? as_jit_find(space->jit, address, insn) : NULL;
+    if (!piece)
+        return;
+    location->function_start = piece->start;
+    location->function_size = piece->size;
+    location->function = location->raw_function = piece->name;
+    location->generated = true;
+}
+
+static void find(struct as_space *space, uint64_t address, const struct as_jit_insn *insn, struct as_location *location)
 {
     const struct mapping *map = touch(space, address);
     const struct as_module *module = map != NULL ? map->module : &space->unknown;
@@ -230,6 +259,8 @@ void as_space_find(struct as_space *space, uint64_t address, struct as_location 
         return;
     location->module_offset = file_address(map, address);
     struct as_symbol *symbol = as_symtab_find(&module->symbols, location->module_offset);
+    if (symbol == NULL && !module->readable)
+        find_generated(space, address, insn, location);
     if (symbol == NULL)
         return;
     location->function_start = symbol->address + map->bias;
@@ -238,6 +269,18 @@ void as_space_find(struct as_space *space, uint64_t address, struct as_location 
         return;
     location->raw_function = symbol->raw;
     location->function = as_module_symbol_name(symbol, space->strings);
+}
+
+void as_space_find(struct as_space *space, uint64_t address, struct as_location *location)
+{
+    find(space, address, NULL, location);
+}
+
+void as_space_find_insn(struct as_space *space, const struct as_insn *insn, uint32_t version,
+                        struct as_location *location)
+{
+    find(space, insn->address, &(struct as_jit_insn){.bytes = insn->bytes, .n = insn->length, .version = version},
+         location);
 }
 
 const char *as_space_name(struct as_space *space, uint64_t address)

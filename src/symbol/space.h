@@ -8,7 +8,9 @@
 #ifndef AS_SYMBOL_SPACE_H
 #define AS_SYMBOL_SPACE_H
 
+#include "assay/insn.h"
 #include "base/error.h"
+#include "symbol/jitcode.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,11 +42,21 @@ struct as_location {
     uint64_t function_start;  /* run-time address; 0 where unknown. Known without a name where only the unwind tables
                                  tell the extent of a function: as_space_name(function_start) names it then */
     uint64_t function_size;   /* 0 where unknown */
-    uint64_t module_offset;   /* address minus the module's load bias: what objdump of the file shows */
+    bool generated;         /* by a name that the program gave to code it had made: not for good (as_space_find_insn) */
+    uint64_t module_offset; /* address minus the module's load bias: what objdump of the file shows */
 };
 
 /* Strings stay valid as long as the space. Always fills `location`. */
 void as_space_find(struct as_space *space, uint64_t address, struct as_location *location);
+
+/* The same of an instruction: code that the program made may have been replaced by other code at the same address.
+ * `version`: how many instructions were at its address before it. */
+void as_space_find_insn(struct as_space *space, const struct as_insn *insn, uint32_t version,
+                        struct as_location *location);
+/* Names for code in memory without a file, from the file that the program wrote for profilers. Ones that are there
+ * already stay. */
+void as_space_read_jit(struct as_space *space, const char *path, int64_t since);
+bool as_space_has_anonymous(const struct as_space *space); /* whether there is such memory */
 
 /* "main", or "libfoo.so+0x1234" (the module offset) where there is no symbol, "[anon]+0x7f…" and "[unknown]+0x7f…" (the
  * address) where there is no module: for people. */

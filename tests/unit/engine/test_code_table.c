@@ -162,6 +162,26 @@ static void test_other_code_is_another(void **state)
     assert_ptr_equal(as_code_table_block(&table, 5), first);
 }
 
+/* In memory without a file, code that replaces other code has nothing in common with it. */
+static void test_made_code_is_another(void **state)
+{
+    struct as_image *image = as_code_table_image(&table, 1, AS_ARCH_X86_64);
+    as_space_map(image->space, ADDRESS & ~UINT64_C(0xfff), (ADDRESS | 0xfff) + 1, 0, NULL);
+    assert_true(send_code(1, 1, ADDRESS, "\x90"));
+    assert_true(send_code(1, 2, ADDRESS, "\xf8"));
+    assert_true(send_code(1, 3, ADDRESS, "\xf8"));
+    const struct as_block *first = as_code_table_block(&table, 1), *second = as_code_table_block(&table, 2);
+    for (uint32_t i = 0; i < first->n; i++) {
+        assert_ptr_not_equal(first->insns[i], second->insns[i]);
+        assert_int_equal(as_code_table_insn(&table, second->insns[i]->id)->version, 1);
+    }
+    assert_ptr_equal(as_code_table_block(&table, 3), second);
+    assert_true(send_code(1, 4, ADDRESS, "\x90")); /* back to the first, and to the second again */
+    assert_ptr_equal(as_code_table_block(&table, 4), first);
+    assert_true(send_code(1, 5, ADDRESS, "\xf8"));
+    assert_ptr_equal(as_code_table_block(&table, 5), second);
+}
+
 /* Bytes that begin alike, of another length; images whose numbers are alike in 16 bits. */
 static void test_nearly_the_same(void **state)
 {
@@ -318,6 +338,7 @@ int main(void)
         TEST(test_ends_of_blocks),
         TEST(test_same_code_is_the_same),
         TEST(test_other_code_is_another),
+        TEST(test_made_code_is_another),
         TEST(test_nearly_the_same),
         TEST(test_overlapping_blocks),
         TEST(test_largest_block),

@@ -8,8 +8,10 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 /* ---- ranges ---- */
 
@@ -306,12 +308,44 @@ static void test_own_build_id(void **state)
     assert_int_equal(find_own(&map, true, &id), AS_PERF_OTHER);
 }
 
+/* Code that processes made, by the files that their runtimes wrote: beside the recording, as it is of another machine. */
+static void test_generated(void **state)
+{
+    char directory[] = "/tmp/assay-generated-XXXXXX", path[2][128];
+    assert_non_null(mkdtemp(directory));
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/perf-%d.map", directory, 101 + i);
+        FILE *file = fopen(path[i], "w");
+        assert_non_null(file);
+        fprintf(file, "10010 20 Interpreter:%d\n", i);
+        fclose(file);
+    }
+    struct as_perf_spaces *spaces = as_perf_spaces_new(&(struct as_perf_spaces_options){.search.beside = directory});
+    map(spaces, 101, 0x10000, 0x1000, "//anon");
+    map(spaces, 102, 0x10000, 0x1000, "/memfd:doublemapper (deleted)");
+    map(spaces, 103, 0x10000, 0x1000, "//anon");
+    map(spaces, 101, 0x20000, 0x1000, "/nowhere/a");
+    expect_name(spaces, 101, AS_PERF_USER, 0x1002f, "Interpreter:0");
+    expect_name(spaces, 101, AS_PERF_USER, 0x10030, "[anon]+0x10030");
+    expect_name(spaces, 101, AS_PERF_USER, 0x20010, "a+0x1010");
+    expect_name(spaces, 102, AS_PERF_USER, 0x10010, "Interpreter:1");
+    expect_name(spaces, 103, AS_PERF_USER, 0x10010, "[anon]+0x10010");
+    struct as_perf_location location;
+    as_perf_spaces_find(spaces, 101, AS_PERF_USER, 0x10010, &location);
+    assert_string_equal(location.module, "[perf-101.map]");
+    assert_true(location.generated);
+    as_perf_spaces_free(spaces);
+    for (int i = 0; i < 2; i++)
+        unlink(path[i]);
+    rmdir(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges),       cmocka_unit_test(test_many_forks), cmocka_unit_test(test_processes),
         cmocka_unit_test(test_kernel),       cmocka_unit_test(test_search),     cmocka_unit_test(test_own_file),
-        cmocka_unit_test(test_own_build_id),
+        cmocka_unit_test(test_own_build_id), cmocka_unit_test(test_generated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Code that programs make while they run has its names, in the model and on the machine, also where other code was at the
+# same address before (workloads/jit.c).
+. "$(dirname "$0")/lib.sh"
+
+# Removes the maps of the programs that told their number.
+tidy() {
+    local pid
+    for pid in $(sed -n 's/^pid //p' <<<"$out"$'\n'"$err"); do
+        rm -f "/tmp/perf-$pid.map"
+    done
+}
+
+# The loops of each function are known: the first has 65536 of two instructions, each other one twice as many.
+for program in jit jit-riscv64; do
+    [ -x "$WORKLOADS/$program" ] || { skip "$program" "no RISC-V cross compiler" && continue; }
+    for kind in map dump; do
+        check_json "$program $kind: stat names each function, with what it executed" '(lambda of: [of["jit_first"] // 131072, of["jit_second"] // 131072, of["jit_third"] // 131072] == [1, 2, 4])(
+                {f["function"]: f["instructions"] for f in d["functions"]})' "$ASSAY" stat --json -- "$WORKLOADS/$program" $kind 65536
+        tidy
+        check "$program $kind: record" "$ASSAY" record -q -o jit.db -- "$WORKLOADS/$program" $kind 65536
+        tidy
+        check_json "… keeps apart what was at one address" '(lambda of: of["jit_second"] > 1.8 * of["jit_first"] and of["jit_third"] > 1.8 * of["jit_second"])(
+                {r["function"]: r["cycles"] for r in d["rows"]})' "$ASSAY" report --json jit.db
+    done
+done
+check_json "a program that tells nothing" 'all("jit_" not in f["function"] for f in d["functions"])' \
+    "$ASSAY" stat --json -- "$WORKLOADS/jit" none 65536
+
+# On the machine; the sizes are such that each has samples.
+if "$ASSAY" record -q --source=timer -o native.db -- true 2>/dev/null; then
+    for kind in map dump; do
+        check "on the machine: $kind" "$ASSAY" record -q --source=timer --rate 1000 -o native.db -- "$WORKLOADS/jit" $kind 200000000
+        tidy
+        # Only a dump tells when a function was made.
+        check_json "… has the names" "{'jit_first', 'jit_third'} | ({'jit_second'} if '$kind' == 'dump' else set()) <= {r['function'] for r in d['rows']}" \
+            "$ASSAY" report --json native.db
+    done
+else
+    skip "on the machine" "no timer source here"
+fi
+
+if command -v node >/dev/null; then
+    check "node" "$ASSAY" record -q --source=timer -o node.db -- node --perf-basic-prof \
+        -e 'console.log("pid " + process.pid); function hot(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; } for (let i = 0; i < 300; i++) hot(1e6);'
+    tidy
+    check_json "… names its functions" 'any("hot" in (r["function"] or "") for r in d["rows"])' "$ASSAY" report --json node.db
+else
+    skip "node" "it is not installed"
+fi
