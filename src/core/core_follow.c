@@ -115,7 +115,11 @@ struct as_known *as_core_follow(struct as_hunt *hunt, struct as_ask *ask)
             break;
         case AS_ASK_WAITS:
             reply.events = core->waits[ask->slot];
-            break;
+            if (ideals || ask[1].kind != AS_ASK_LOAD || !has_answer(ask, reply))
+                break;
+            *at++ = ask++; /* as a rule the load comes next */
+            cycle = base + (uint64_t)(int64_t)ask->cycle;
+            __attribute__((fallthrough));
         case AS_ASK_LOAD:
             if (__builtin_expect(!as_core_ask_load(core, &accesses[ask->access], cycle, &answer), 0)) {
                 ask = give_up(hunt, ask);

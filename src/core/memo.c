@@ -69,9 +69,17 @@ void *as_memo_take(struct as_memo *memo, size_t bytes)
     return taken;
 }
 
+/* Observers keep something for each edge that a thread went along. */
+static size_t bytes_beside(const struct as_memo *memo)
+{
+    enum { OBSERVED = 160 };
+    return memo->counters.edges * OBSERVED * (memo->cores.len ? memo->cores.len : 1);
+}
+
 bool as_memo_is_full(const struct as_memo *memo)
 {
-    return memo->counters.bytes + CHUNK + (memo->mask + 1) * sizeof *memo->table > memo->options.bytes;
+    size_t table = (memo->mask + 1) * sizeof *memo->table;
+    return memo->counters.bytes + CHUNK + table + bytes_beside(memo) > memo->options.bytes;
 }
 
 void as_memo_clear(struct as_memo *memo)

@@ -51,7 +51,7 @@ struct as_body_run {
 };
 
 struct as_memo_options {
-    size_t bytes; /* to use at most; what is needed beside nodes and edges is not counted. 0: no memo */
+    size_t bytes; /* to use at most, with what observers keep for each edge, about. 0: no memo */
     bool checks;  /* the pipeline runs too, and must come to the same */
     bool eager;   /* remembers all that it can, whether that pays or not: for tests */
 };

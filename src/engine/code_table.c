@@ -216,8 +216,10 @@ static void sum_up(struct as_block *block)
             block->flags |= AS_BLOCK_VARIES;
             continue;
         }
-        if (insn->flags & (AS_INSN_LOAD | AS_INSN_STORE))
+        if (insn->flags & (AS_INSN_LOAD | AS_INSN_STORE)) {
             block->last_sure = (int32_t)i;
+            block->sure_stores = (insn->flags & AS_INSN_STORE) != 0;
+        }
         block->loads += (insn->flags & AS_INSN_LOAD) != 0;
         block->stores += (insn->flags & AS_INSN_STORE) != 0;
         block->load_accesses += as_insn_count_accesses(insn, AS_ACCESS_LOAD);

@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) bool looks_complete(const struct as
     uint32_t last = word_index(words[n - 1]);
     if (last != (uint32_t)block->last_sure)
         return last > (uint32_t)block->last_sure;
-    return !(block->insns[last]->flags & AS_INSN_STORE) || words[n - 1] & AS_WIRE_STORE;
+    return !block->sure_stores || words[n - 1] & AS_WIRE_STORE;
 }
 
 /* The first instruction that had to access memory and did not, or block->n. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNKS = 8, CHUNK_WORDS = 4096, ENOUGH = 2 };
+enum { CHUNKS = 16, CHUNK_WORDS = 4096, ENOUGH = 2 };
 
 struct chunk {
     size_t used; /* words */
