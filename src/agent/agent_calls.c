@@ -26,13 +26,13 @@ static struct {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 } real;
 
-/* What is asked for while dlsym looks for the functions: dlsym may allocate. Never given back. */
+/* Memory for allocations while dlsym searches for the functions, since dlsym may allocate. Never freed. */
 static _Alignas(16) char early[16384];
 static _Atomic size_t early_used;
 
 static void *early_alloc(size_t size)
 {
-    size_t rounded = (size + 31) & ~(size_t)15, at; /* the size stands before it */
+    size_t rounded = (size + 31) & ~(size_t)15, at; /* its size is stored before it */
     if (size > sizeof early || (at = atomic_fetch_add(&early_used, rounded)) > sizeof early - rounded) {
         errno = ENOMEM;
         return NULL;
@@ -46,7 +46,7 @@ static bool is_early(const void *pointer)
     return (const char *)pointer >= early && (const char *)pointer < early + sizeof early;
 }
 
-static _Atomic int state; /* 0: not looked for; 1: somebody is at it; 2: found */
+static _Atomic int state; /* 0: not searched yet; 1: a thread is searching; 2: found */
 
 static void look_up(void)
 {
@@ -98,7 +98,7 @@ AS_EXPORT void *calloc(size_t n, size_t size)
     return result;
 }
 
-/* A block that was given early moves to the real heap. */
+/* Moves a block from the early memory to the real heap. */
 static void *move_early(void *old, size_t size)
 {
     size_t before = *(size_t *)((char *)old - 16);
@@ -164,7 +164,7 @@ AS_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int 
     return result;
 }
 
-/* On 64-bit machines both are one. */
+/* On 64-bit machines both are the same. */
 AS_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
     __attribute__((alias("mmap")));
 
@@ -185,7 +185,7 @@ AS_EXPORT int munmap(void *address, size_t size)
 #define LIKE_MALLOC
 #endif
 
-/* A program may have a malloc of its own, which comes before ours: then nobody calls this one. */
+/* A program may have its own malloc, which comes before this one and makes it unused. */
 extern __typeof__(malloc) own_malloc __attribute__((LIKE_MALLOC alias("malloc"), visibility("hidden")));
 
 __attribute__((constructor(102))) static void note_other(void)
@@ -209,7 +209,7 @@ static void finish(void *unused)
     as_agent_tell(AS_AGENT_THREAD_END);
 }
 
-/* However the thread ends: by returning, pthread_exit, or being cancelled. */
+/* Reports the end of the thread, whether it returns, calls pthread_exit, or is cancelled. */
 static void *begin(void *argument)
 {
     struct beginning mine = *(struct beginning *)argument;

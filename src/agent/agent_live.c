@@ -21,12 +21,12 @@
 #include <unistd.h>
 
 enum {
-    BITS = 22,       /* of the first table's number of entries: 64 MiB where all are used */
-    LEAST_BITS = 12, /* where the program has a limit for its memory */
-    LIMIT_PART = 32, /* of such a limit is a table at most */
+    BITS = 22,       /* log2 of the entries of the first table: 64 MiB if all are used */
+    LEAST_BITS = 12, /* if the program has a memory limit */
+    LIMIT_PART = 32, /* a table is at most this fraction of the limit */
     TABLES = 5,
     PROBES = 64,
-    GRAIN = 5,      /* the C library's blocks are at least that far apart, as a power of two */
+    GRAIN = 5,      /* log2 of the least distance between blocks of the C library */
     SITE_BITS = 16, /* the lower bits of what a block is: its site + 1 */
 };
 
@@ -42,7 +42,7 @@ struct table {
 };
 
 static struct table tables[TABLES];
-static _Atomic bool full; /* no further table */
+static _Atomic bool full; /* no further table can be added */
 
 static unsigned bits_within(uint64_t limit, unsigned bits)
 {
@@ -61,7 +61,8 @@ static void plan_tables(void)
         tables[i].bits = limit == RLIM_INFINITY ? BITS + i : bits_within(limit, BITS + i);
 }
 
-/* A forked child has no use for it: the agent is off there. By system calls: mmap here is the one that counts. */
+/* Not inherited by a forked child, where the agent is off. Uses system calls, because mmap here is the one that
+ * counts. */
 static bool open_table(struct table *table)
 {
     size_t size = sizeof(struct entry) << table->bits;
@@ -95,8 +96,8 @@ static struct entry *entry_of(const struct table *table, struct entry *entries, 
     return &entries[(home + probe) & ((UINT64_C(1) << table->bits) - 1)];
 }
 
-/* False: no place. `before`: what the block was, where it is known already: it was freed behind the agent's back, or an
- * allocator's calloc calls malloc. */
+/* Returns false if there is no free slot. `before`: what the block was, if it is known already: it was freed without
+ * the agent noticing, or an allocator's calloc calls malloc. */
 static bool put_into(const struct table *table, struct entry *entries, uintptr_t block, uint64_t what, uint64_t *before)
 {
     for (unsigned i = 0; i < PROBES; i++) {
@@ -142,7 +143,7 @@ static uint64_t take_from(const struct table *table, struct entry *entries, uint
     return 0;
 }
 
-/* What it was; 0: not known. */
+/* Returns what the block was; 0: not known. */
 static uint64_t take(uintptr_t block)
 {
     uint64_t what = 0;
@@ -154,14 +155,14 @@ static uint64_t take(uintptr_t block)
 
 /* ---- the sums ---- */
 
-/* The process's own memory holds it, but a wild store of the program's shall not make us write elsewhere. */
+/* The value is in the process's own memory; the check keeps a stray store of the program from redirecting writes. */
 static struct as_agent_site *site_of(struct as_agent_image *image, uint64_t what)
 {
     uint64_t number = (what & ((1 << SITE_BITS) - 1)) - 1;
     return &image->site[number < AS_AGENT_ALL_SITES ? number : AS_AGENT_SITES];
 }
 
-/* What was freed is read first: it is never more than what was allocated. */
+/* The freed sum is read first, so that it never exceeds what was allocated. */
 static void note_site(struct as_agent_site *site)
 {
     uint64_t freed = atomic_load(&site->freed), freed_bytes = atomic_load(&site->freed_bytes);
@@ -184,7 +185,7 @@ static void note_peak(struct as_agent_image *image)
     atomic_store(&image->noting, 0);
 }
 
-/* `of_live`: it was in it. */
+/* `of_live`: the block is part of the live sum. */
 static void subtract(struct as_agent_image *image, uint64_t what, bool of_live)
 {
     struct as_agent_site *site = site_of(image, what);
@@ -242,7 +243,7 @@ uint64_t as_agent_gave(const void *block, bool moves)
     return what;
 }
 
-/* Not freed after all. */
+/* Takes back a free that did not happen. */
 void as_agent_keep(const void *block, uint64_t what)
 {
     struct as_agent_image *image = what ? as_agent_counting() : NULL;

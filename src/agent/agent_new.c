@@ -19,7 +19,7 @@
 #define FRAME __builtin_frame_address(0)
 #define CALLER __builtin_return_address(0)
 
-/* An operator behind ours, and where RTLD_NEXT finds it: the same for all callers. */
+/* The next definition of an operator, as found by RTLD_NEXT: the same for all callers. */
 struct as_operator {
     const char *name;
     _Atomic uintptr_t next; /* NOT_THERE: RTLD_NEXT finds none */
@@ -27,9 +27,9 @@ struct as_operator {
 
 enum { NOT_THERE = 1, CALLERS = 256 };
 
-/* ---- what is behind ---- */
+/* ---- the next definition ---- */
 
-/* For callers that RTLD_NEXT finds nothing for. Entries are never given back. */
+/* For callers for which RTLD_NEXT finds nothing. Entries are never freed. */
 static struct {
     _Atomic uint64_t key; /* of the operator and the caller's file; 0: free */
     _Atomic uintptr_t function;
@@ -41,7 +41,7 @@ static bool is_own(const struct dl_find_object *file)
     return here >= (const char *)file->dlfo_map_start && here < (const char *)file->dlfo_map_end;
 }
 
-/* A library that came along with another has no list of what it needs until it is opened itself. */
+/* A library that was loaded with another one has no search list until it is opened itself. */
 static void *search(const struct dl_find_object *file, const char *name)
 {
     struct dl_find_object there;
@@ -52,8 +52,8 @@ static void *search(const struct dl_find_object *file, const char *name)
     return function && _dl_find_object(function, &there) == 0 && !is_own(&there) ? function : NULL;
 }
 
-/* An operator may end by jumping to another, which then seems to be called by the agent: it is the first one's caller
- * that counts. */
+/* An operator may end by jumping to another, which then seems to be called by the agent. The caller of the first one
+ * counts. */
 AS_THREAD_LOCAL struct dl_find_object last;
 
 static uintptr_t find_from(const struct as_operator *op, const void *caller)
@@ -108,8 +108,8 @@ static void *done(void *result, size_t size, bool aligned, const void *frame)
     return result;
 }
 
-/* `…`: what else it is given, as parameters and as arguments. Without one behind there is no C++ library, and so nobody
- * to throw. */
+/* `…`: further parameters, with types and as arguments. Without a next definition there is no C++ library, so nothing
+ * can throw. */
 #define NEW(symbol, aligned, parameters, ...)                                                                          \
     AS_EXPORT void *symbol parameters;                                                                                 \
     AS_EXPORT void *symbol parameters                                                                                  \
@@ -135,7 +135,7 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, true, (size_t size, size_t alignment, co
 
 /* ---- delete ---- */
 
-/* The free within is the same one: see free. */
+/* The free inside frees the same block: see free. */
 #define DELETE(symbol, parameters, ...)                                                                                \
     AS_EXPORT void symbol parameters;                                                                                  \
     AS_EXPORT void symbol parameters                                                                                   \

@@ -1,8 +1,8 @@
 /* Where memory is allocated: the stack of callers by frame pointers, and the table of such stacks. See agent.h.
  *
- * The first return address is always right, because it is the caller's. The ones behind it need callers with frame
+ * The first return address is always right, because it is the caller's. The further ones need callers with frame
  * pointers. The walk never leaves the used part of the thread's own stack, so it reads only mapped memory, whatever the
- * frames hold.
+ * frames contain.
  */
 #include "agent/agent.h"
 
@@ -16,10 +16,10 @@
 AS_THREAD_LOCAL uintptr_t stack_end; /* 0: unknown */
 AS_THREAD_LOCAL bool inside;         /* a call that the agent itself makes */
 
-AS_THREAD_LOCAL const void *operator_frame; /* of the outermost operator new that this thread is in; NULL: none */
-AS_THREAD_LOCAL const void *deleting;       /* what an operator delete has given back; NULL: none */
+AS_THREAD_LOCAL const void *operator_frame; /* of the outermost operator new that the thread is in; NULL: none */
+AS_THREAD_LOCAL const void *deleting;       /* the block that an operator delete is freeing; NULL: none */
 
-enum { NEAR = 1 << 14 }; /* bytes of stack that an operator and what it calls until malloc use at most */
+enum { NEAR = 1 << 14 }; /* most bytes of stack between an operator and the malloc that it calls */
 
 bool as_agent_enter(void)
 {
@@ -51,7 +51,8 @@ void as_agent_thread_begin(void)
 
 /* ---- operators ---- */
 
-/* An operator that threw without taking anything leaves its frame behind: a frame that is not close above is such. */
+/* An operator that threw before allocating leaves its frame behind. A frame that is not close above this one is such a
+ * leftover. */
 static bool is_within(const void *frame)
 {
     uintptr_t outer = (uintptr_t)operator_frame, here = (uintptr_t)frame;
@@ -72,7 +73,7 @@ bool as_agent_operator_end(const void *frame)
     return is_left;
 }
 
-/* The frame that memory counts for. */
+/* The frame that an allocation counts for. */
 static const void *frame_of_caller(const void *frame)
 {
     const void *outer = is_within(frame) ? operator_frame : frame;
@@ -101,8 +102,8 @@ bool as_agent_deleting(const void *block)
 
 /* ---- stacks ---- */
 
-/* A frame begins with the caller's frame and the return address. A stack that is not the thread's own (a signal's, a
- * coroutine's) is below or above it, and ends the walk at once. */
+/* A frame begins with the caller's frame and the return address. A stack that is not the thread's own (of a signal or a
+ * coroutine) is below or above it, which ends the walk at once. */
 static unsigned walk(const void *frame, uint64_t *stack, unsigned most)
 {
     uintptr_t at = (uintptr_t)frame;
@@ -133,7 +134,7 @@ static uint64_t key_of(const uint64_t *stack, unsigned n, enum as_agent_call cal
     return key ? key : 1;
 }
 
-/* The file that an address is in, once. Two threads may add the same one: that does no harm. */
+/* Adds the file of an address, once. Two threads may add the same file, which does no harm. */
 static void note_file(struct as_agent_image *image, uint64_t address)
 {
     struct dl_find_object found;
@@ -169,7 +170,7 @@ static void fill(struct as_agent_image *image, uint32_t number, enum as_agent_ca
         atomic_store(&image->order[order], number);
 }
 
-/* The site's number. */
+/* Returns the site's number. */
 static uint32_t site_of(struct as_agent_image *image, enum as_agent_call call, const void *frame)
 {
     uint64_t stack[AS_AGENT_DEPTH];

@@ -1,4 +1,4 @@
-/* The agent's start: finds the shared memory and claims an image in it; and the ring. See agent.h. */
+/* Starts the agent: finds the shared memory and claims an image in it; and writes to the ring. See agent.h. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static bool take_image(int fd)
     return true;
 }
 
-/* The ring and one image, not the memory of all: the program may have a limit for its addresses. */
+/* Maps only the ring and one image, because the program may have a limit of address space. */
 static bool map_wire(const char *path)
 {
     struct stat info;
@@ -98,7 +98,7 @@ bool as_agent_start(const char *where)
     return map_wire(path) && make_alive();
 }
 
-/* Of all constructors the first: what those of the program's libraries allocate is counted. */
+/* The first of all constructors, so that allocations of the libraries' constructors are counted. */
 __attribute__((constructor(101))) static void start(void)
 {
     int saved = errno;

@@ -1,5 +1,5 @@
-/* Allocation for our own structures. Running out of memory is not an error that anyone above could handle, so it ends
- * the process at once: no exit handlers, no stdio, since either may allocate or wait for a lock that we hold. */
+/* Allocation for Assay's own structures. No caller could handle running out of memory, so it ends the process at once:
+ * no exit handlers, no stdio, since either may allocate or wait for a lock that is held. */
 #include "base/alloc.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ static _Noreturn void out_of_memory(void)
     _exit(AS_EXIT_FAILURE);
 }
 
-/* A size of 0 still gives a pointer of its own: NULL would look like a failure to callers who test it. */
+/* A size of 0 still gives a valid pointer: NULL would look like a failure. */
 static size_t total_size(size_t count, size_t size)
 {
     size_t total;

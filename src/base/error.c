@@ -23,7 +23,7 @@ void as_error_clean(char *text)
     }
 }
 
-/* A message that was cut may end inside a UTF-8 sequence: drops the torn one. */
+/* A truncated message may end inside a UTF-8 sequence, which is dropped. */
 static void drop_torn_tail(char *text, size_t length)
 {
     size_t start = length;
@@ -37,7 +37,7 @@ static void drop_torn_tail(char *text, size_t length)
         text[start - 1] = '\0';
 }
 
-/* Formats into a buffer of its own first: the old message is often one of the arguments. */
+/* Formats into a separate buffer first, because the old message is often one of the arguments. */
 static void set_message(struct as_error *err, int status, const char *format, va_list args)
 {
     char message[sizeof err->message];

@@ -1,5 +1,5 @@
-/* Finding what belongs to the program by the program's own path. Test and benchmark programs lie deeper in the build
- * tree than the program that they stand for: for them the tree's top counts as well. */
+/* Finds the files that belong to the program from the program's own path. Test and benchmark programs are deeper in the
+ * build tree than the program itself: for them the top of the tree is searched, too. */
 #include "base/install.h"
 
 #include "base/alloc.h"
@@ -16,7 +16,8 @@
 #define AS_BIN_DIR "bin"
 #endif
 
-/* DIRECTORY/NAME into `folder`; a path that is too long leaves it empty, so that no half of it is searched. */
+/* Writes DIRECTORY/NAME into `folder`; a path that is too long leaves it empty, so that no truncated path is
+ * searched. */
 static void join(char folder[PATH_MAX], const char *directory, size_t length, const char *name)
 {
     const char *slash = name[0] ? "/" : "";
@@ -24,7 +25,7 @@ static void join(char folder[PATH_MAX], const char *directory, size_t length, co
         folder[0] = '\0';
 }
 
-/* The length of the prefix of a program in PREFIX/bin; false where the program is not installed that way. */
+/* The length of the prefix of a program in PREFIX/bin; false if the program is not installed that way. */
 static bool prefix_length(const char *directory, size_t length, size_t *prefix)
 {
     size_t tail = strlen("/" AS_BIN_DIR);
@@ -34,7 +35,7 @@ static bool prefix_length(const char *directory, size_t length, size_t *prefix)
     return true;
 }
 
-/* The last "/tests/" or "/bench/" in the path: earlier ones belong to the place where the build tree lies. */
+/* The last "/tests/" or "/bench/" in the path: earlier ones belong to the path of the build tree. */
 static const char *build_top(const char *program)
 {
     const char *top = NULL;

@@ -85,7 +85,7 @@ static void put_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Everything that comes before a value: comma, line, name. */
+/* Writes everything before a value: comma, line, name. */
 static void begin_value(struct as_json *json, const char *name)
 {
     if (json->levels.len == 0) {
@@ -151,7 +151,7 @@ void as_json_i64(struct as_json *json, const char *name, int64_t value)
     fprintf(json->out, "%" PRId64, value);
 }
 
-/* 17 digits always read back the same; most numbers need fewer, and people read them. */
+/* 17 digits always read back the same; most numbers need fewer, which are easier to read. */
 void as_json_double(struct as_json *json, const char *name, double value)
 {
     if (!isfinite(value)) {

@@ -35,7 +35,7 @@ static bool parse_line(const struct as_keyfile *file, uint32_t number, char *lin
     return as_error_set(err, "%s:%u: %s", file->origin, number, reason.message);
 }
 
-/* Control characters have no place in a text; bytes above 127 may be UTF-8 in comments and descriptions. */
+/* Control characters are not text; bytes above 127 may be UTF-8 in comments and descriptions. */
 static bool check_bytes(const struct as_keyfile *file, uint32_t number, const char *line, size_t length,
                         struct as_error *err)
 {

@@ -1,5 +1,5 @@
 /* Messages to stderr. A line is formatted in memory and written by one write(2), so that lines of several threads and
- * of the profiled program (which shares our stderr) never mix inside a line. */
+ * of the profiled program (which shares stderr) never mix inside a line. */
 #include "base/log.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ bool as_log_shows(enum as_log_level level)
     return (int)level <= atomic_load(&shown);
 }
 
-/* What cannot be written to stderr cannot be told anywhere else either. */
+/* A failure to write to stderr cannot be reported anywhere. */
 static void write_all(const char *text, size_t length)
 {
     while (length > 0) {

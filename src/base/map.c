@@ -25,7 +25,7 @@ static size_t home_of(const struct as_map *map, uint64_t key)
     return (size_t)mix(key) & (map->cap - 1);
 }
 
-/* The slot that holds `key`, or the free one where it would go. The table has room. */
+/* The slot of `key`, or the free slot where it would go. The table has room. */
 static struct as_map_slot *probe(const struct as_map *map, uint64_t key)
 {
     size_t at = home_of(map, key);
@@ -66,7 +66,7 @@ uint64_t *as_map_put(struct as_map *map, uint64_t key)
     return &slot->value;
 }
 
-/* Closes the hole at `hole`: an entry behind it may move in unless its home lies between the two. */
+/* Closes the hole at `hole`: a later entry may move in, unless its home slot lies between the two. */
 static void close_gap(struct as_map *map, size_t hole)
 {
     size_t mask = map->cap - 1;
@@ -98,7 +98,7 @@ void as_map_free(struct as_map *map)
     *map = (struct as_map){0};
 }
 
-/* Not for protection against chosen keys, only for spreading: eight bytes at a time. */
+/* Spreads keys, eight bytes at a time; does not protect against chosen keys. */
 uint64_t as_hash_bytes(const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;

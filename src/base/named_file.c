@@ -13,7 +13,7 @@
 
 typedef AS_VEC(char *) name_list;
 
-/* The length of a file's name without the suffix; 0: it has another one, or nothing before it. */
+/* The length of a file's name without the suffix; 0: it has another suffix, or nothing before it. */
 static size_t stem_length(const struct as_named_files *files, const char *file)
 {
     size_t length = strlen(file), suffix = strlen(files->suffix);

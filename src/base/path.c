@@ -18,7 +18,7 @@ char *as_path_directory(const char *path)
     return slash ? as_strndup(path, (size_t)(slash - path) + 1) : as_strdup(".");
 }
 
-/* A relative link counts from the directory that it is in. */
+/* A relative link starts from its own directory. */
 static char *behind_link(const char *link, const char *to)
 {
     if (to[0] == '/')
@@ -29,7 +29,7 @@ static char *behind_link(const char *link, const char *to)
     return path;
 }
 
-/* realpath() would do if it did not fail where nothing is there yet. */
+/* Unlike realpath(), does not fail if the target does not exist yet. */
 char *as_path_follow(const char *path)
 {
     char to[PATH_MAX];

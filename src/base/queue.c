@@ -1,5 +1,5 @@
-/* A ring of pointers under one mutex. Waiting threads are woken one at a time: each push or pop lets exactly one of the
- * other side go on; close wakes all. */
+/* A ring of pointers under one mutex. Waiting threads are woken one at a time: each push or pop lets exactly one thread
+ * of the other side continue; close wakes all. */
 #include "base/queue.h"
 
 #include "base/alloc.h"
@@ -31,7 +31,7 @@ struct as_queue *as_queue_new(size_t capacity)
 bool as_queue_push(struct as_queue *queue, void *item)
 {
     if (!item)
-        abort(); /* NULL is how pop says "closed" */
+        abort(); /* NULL from pop means "closed" */
     pthread_mutex_lock(&queue->mutex);
     while (queue->len == queue->capacity && !queue->closed)
         pthread_cond_wait(&queue->not_full, &queue->mutex);
@@ -69,7 +69,7 @@ void as_queue_close(struct as_queue *queue)
     pthread_mutex_unlock(&queue->mutex);
 }
 
-/* Nobody may be inside push or pop any more; items still queued belong to the caller. */
+/* No thread may be inside push or pop any more; items still queued belong to the caller. */
 void as_queue_free(struct as_queue *queue)
 {
     if (!queue)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Control characters, line and paragraph separators, and characters that turn the direction of writing. */
+/* Control characters, line and paragraph separators, and characters that change the writing direction. */
 static bool is_harmful(const char *text, size_t n)
 {
     const unsigned char *at = (const unsigned char *)text;

@@ -10,9 +10,9 @@ static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM};
 enum { CAUGHT = sizeof caught / sizeof *caught };
 static struct sigaction old_actions[CAUGHT];
 static bool catching, shielding;
-static struct as_signals current; /* changes only while nothing is caught */
+static struct as_signals current; /* changes only while no signal is caught */
 static _Atomic pid_t program;     /* 0: not started yet */
-static _Atomic int early;         /* a signal for a program that had not started yet; 0: none */
+static _Atomic int early;         /* a signal that came before the program had started; 0: none */
 static _Atomic unsigned interrupts;
 
 static bool is_interrupt(int signal)
@@ -34,7 +34,7 @@ static void pass_on(int signal)
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
-    bool by_process = info->si_code <= 0; /* not by the terminal */
+    bool by_process = info->si_code <= 0; /* sent by a process, not by the terminal */
     if (by_process && signal != SIGALRM)
         pass_on(signal);
     bool ends = signal == SIGALRM;
@@ -84,7 +84,7 @@ void as_signals_alarm(double seconds)
     time_t whole = (time_t)seconds;
     struct itimerval timer = {.it_value = {.tv_sec = whole, .tv_usec = (suseconds_t)((seconds - (double)whole) * 1e6)}};
     if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
-        timer.it_value.tv_usec = 1; /* 0 would be never */
+        timer.it_value.tv_usec = 1; /* 0 would disable the timer */
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A string so long that its size overflows cannot exist in memory, so the sum needs no check of its own beyond the
- * allocator's: lengths are below PTRDIFF_MAX each. */
+/* A string whose size overflows cannot exist in memory: lengths are below PTRDIFF_MAX each, so the sum needs no check
+ * beyond the allocator's. */
 static void make_room(struct as_str *str, size_t more)
 {
     as_vec_reserve((void **)&str->data, &str->cap, str->len + more + 1, 1);
@@ -46,7 +46,8 @@ void as_str_addf(struct as_str *str, const char *format, ...)
     va_end(args);
 }
 
-/* vsnprintf fails only for results above INT_MAX and for wide characters, which nobody here formats: an error. */
+/* vsnprintf fails only for results above INT_MAX and for wide characters, which are not used here: a programming
+ * error. */
 void as_str_vaddf(struct as_str *str, const char *format, va_list args)
 {
     va_list again;

@@ -1,6 +1,6 @@
-/* as_strings keeps the texts in a vector, in order of their ids, and an open-addressed table of ids + 1 (0: free) that
- * is at most half full. It stores the hash of each text, so that growing the table and most failed comparisons read no
- * text. */
+/* as_strings keeps the texts in a vector, in the order of their ids, and an open-addressed table of ids + 1 (0: free)
+ * that is at most half full. It stores the hash of each text, so that growing the table and most failed comparisons do
+ * not read the text. */
 #include "base/map.h"
 #include "base/vec.h"
 
@@ -31,7 +31,7 @@ static bool is_entry(const struct as_strings *strings, uint32_t id, const char *
     return entry->hash == hash && strcmp(entry->text, text) == 0;
 }
 
-/* Where `text` is, or the free place where it would go; text NULL: the free place alone. */
+/* The slot of `text`, or the free slot where it would go; text NULL: only a free slot. */
 static uint32_t *probe(const struct as_strings *strings, const char *text, uint64_t hash)
 {
     size_t at = (size_t)hash & (strings->cap - 1);
@@ -56,7 +56,7 @@ uint32_t as_strings_intern(struct as_strings *strings, const char *text)
     if (*place)
         return *place - 1;
     if (strings->entries.len >= UINT32_MAX - 1)
-        abort(); /* four thousand million texts: memory ends before the ids do */
+        abort(); /* four billion texts: memory runs out before the ids do */
     if ((strings->entries.len + 1) * 2 > strings->cap) {
         grow(strings);
         place = probe(strings, text, hash);

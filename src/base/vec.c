@@ -12,8 +12,8 @@ static size_t grown_cap(size_t cap, size_t need)
     return wanted > SMALLEST_CAP ? wanted : SMALLEST_CAP;
 }
 
-/* The pointer is moved by memcpy because it really has another type than void *: the compiler may assume that a store
- * through a void ** leaves it alone. */
+/* The pointer is copied by memcpy because its real type is not void *: the compiler may assume that a store through a
+ * void ** does not change it. */
 void as_vec_reserve(void **data, size_t *cap, size_t need, size_t size)
 {
     if (need <= *cap)

@@ -83,7 +83,7 @@ const struct as_sink as_call_counter_sink = {
     .signal_return = on_signal_return,
 };
 
-/* Adds an image's tree to the list, with the call sites of one caller and callee taken together. */
+/* Adds an image's tree to the list, combining the call sites of one caller and callee. */
 static void list_image(const struct as_call_counter *counter, size_t image, call_counts *list)
 {
     struct as_strings *merged = as_strings_new(); /* "parent function kind" to an index, counted from `first` */

@@ -6,7 +6,7 @@
 
 struct tally {
     uint64_t runs, taken;
-    uint64_t as_seen; /* runs whose accesses were all counted one by one */
+    uint64_t as_seen; /* executions whose accesses were all counted one by one */
 };
 
 struct thread_state {
@@ -18,14 +18,14 @@ struct thread_state {
 struct as_counter {
     bool recorded;
     AS_VEC(struct as_thread_counts *) threads;
-    AS_VEC(struct thread_state *) states;   /* of threads that run */
-    AS_VEC(const struct as_block *) blocks; /* by index, those that ran */
+    AS_VEC(struct thread_state *) states;   /* of running threads */
+    AS_VEC(const struct as_block *) blocks; /* by index, those that were executed */
     AS_VEC(struct as_tally) runs;           /* whole runs by block index, of threads that ended */
-    AS_VEC(uint64_t *) singles;  /* by block index: NULL or executions apart from whole runs, by instruction */
-    AS_VEC(uint64_t) part_taken; /* by block index: executions of a part that ended in a taken branch */
-    struct as_targets indirect;  /* where indirect calls went */
-    uint32_t region;             /* that is open, or AS_REGION_NONE */
-    struct as_counts border;     /* all that was counted when it was opened */
+    AS_VEC(uint64_t *) singles;             /* by block index: NULL or executions outside whole runs, by instruction */
+    AS_VEC(uint64_t) part_taken;            /* by block index: executions of a part that ended in a taken branch */
+    struct as_targets indirect;             /* targets of indirect calls */
+    uint32_t region;                        /* the open region, or AS_REGION_NONE */
+    struct as_counts border;                /* all counts at the time it was opened */
     AS_VEC(struct as_counts) regions;
 };
 
@@ -92,7 +92,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     state->result->tid = thread->tid;
 }
 
-/* What an instruction adds besides its accesses and its outcome, `times` over. */
+/* Adds what an instruction counts besides its accesses and its outcome, `times` over. */
 static void count_insn(struct as_counts *counts, const struct as_insn *insn, uint64_t times)
 {
     counts->instructions += times;
@@ -105,8 +105,8 @@ static void count_insn(struct as_counts *counts, const struct as_insn *insn, uin
     counts->returns += insn->class_ == AS_CLASS_RETURN ? times : 0;
 }
 
-/* The accesses of one execution as they were, and the instructions that made at least one. A rep instruction that goes
- * on was counted as a load or store with its first iteration. */
+/* Counts the accesses of one execution, and the instructions that made at least one. A continued rep instruction was
+ * already counted as a load or store with its first iteration. */
 static void count_accesses(struct as_counts *counts, const struct as_block_exec *exec, bool only_varying)
 {
     struct as_access access;
@@ -248,7 +248,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
     thread->user = NULL;
 }
 
-/* All that was counted so far, in threads that run too. */
+/* All counts so far, including running threads. */
 static struct as_counts count_now(const struct as_counter *counter)
 {
     struct as_counts now = as_counter_total(counter);

@@ -1,6 +1,6 @@
-/* See jumps.h. The pairs of a block are a chain in one list; each block remembers the pair that it used last, which is
- * the right one most of the time. Chains of interpreters' dispatch jumps have hundreds of pairs, so a map finds the pair
- * from block and target where the last one is another's. */
+/* See jumps.h. The pairs of a block are a chain in one list. Each block remembers the pair that it used last, which is
+ * usually the right one. Chains of interpreters' dispatch jumps have hundreds of pairs, so otherwise a map finds the
+ * pair from block and target. */
 #include "count/jumps.h"
 
 #include "base/map.h"
@@ -57,7 +57,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     counter->list.data[*last - 1].count++;
 }
 
-/* Tallied blocks end in no indirect jump. */
+/* Tallied blocks do not end in an indirect jump. */
 static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
                      const struct as_tally *tally)
 {

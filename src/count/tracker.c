@@ -11,7 +11,7 @@
 #include "count/waiting_stacks.h"
 
 struct extent {
-    uint64_t start, size; /* size 0: not asked yet, or unknown */
+    uint64_t start, size; /* size 0: not looked up yet, or unknown */
     bool known;
 };
 

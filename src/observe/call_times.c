@@ -1,11 +1,12 @@
 /* The bundled observer `calls`: start and end cycle of every call, as FirePerf writes them. Argument: FILE.
  *
- * Calls are read off the call paths of the records. A path that is not on its thread's stack has been called; when one
- * that is further down comes back, all above it have returned. So a longjmp ends what it throws away, and a tail call
+ * Calls follow from the call paths of the records. A path that is not on its thread's stack has been called. When a
+ * path further down comes back, all above it have returned. So a longjmp ends the calls that it skips, and a tail call
  * counts as a call from the function that it replaces. A call begins when the instruction before its first one commits,
- * and ends when its last one does: the cycles of a call and of what its caller does around it do not overlap.
+ * and ends when its last one does: the cycles of a call do not overlap with those of its caller around it.
  *
- * Names are known only when the run is over. Until then calls wait in a nameless file, 32 bytes each. */
+ * Names are known only when the run is over. Until then calls are stored in a nameless file, 32 bytes each.
+ */
 #include "assay/edge.h"
 #include "base/log.h"
 #include "base/vec.h"
@@ -33,7 +34,7 @@ struct calls {
     const struct as_run_info *run;
     FILE *file, *raw;
     AS_VEC(struct stack) stacks; /* by thread */
-    AS_VEC(const char *) names;  /* by path, at the end; NULL: not asked for yet */
+    AS_VEC(const char *) names;  /* by path, at the end; NULL: not looked up yet */
 };
 
 static void release(void *opaque)
@@ -53,7 +54,7 @@ static void *create(const struct as_run_info *run, const char *argument)
     struct calls *self = as_alloc(sizeof *self);
     self->run = run;
     if (*argument && !(self->raw = tmpfile()))
-        perror("assay: the observer 'calls' has no place for its calls until the run is over");
+        perror("assay: the observer 'calls' cannot create a temporary file for its calls");
     if (self->raw)
         self->file = run->open(run->context, argument);
     if (self->file)
@@ -69,7 +70,7 @@ static struct stack *stack_of(struct calls *self, uint32_t thread)
     return &self->stacks.data[thread];
 }
 
-/* All frames from `depth` on have returned at cycle `end`. */
+/* Ends all frames from `depth` on at cycle `end`. */
 static void pop(struct calls *self, struct stack *stack, uint32_t thread, size_t depth, uint64_t end)
 {
     while (stack->frames.len > depth) {
@@ -83,7 +84,7 @@ static void pop(struct calls *self, struct stack *stack, uint32_t thread, size_t
     }
 }
 
-/* The thread goes on in `path`; what it did before ended at cycle `now`. */
+/* The thread continues in `path`; the preceding path ended at cycle `now`. */
 static void enter(struct calls *self, struct stack *stack, uint32_t thread, uint32_t path, uint64_t now)
 {
     size_t depth = stack->frames.len;
@@ -150,7 +151,7 @@ static const char *name_of(struct calls *self, uint32_t path)
     return *name;
 }
 
-/* In quotes where a comma or a quote would be taken for the table's own. */
+/* Quotes the name if it contains a comma or a quote. */
 static void write_name(const char *name, FILE *out)
 {
     bool quoted = false;
@@ -173,7 +174,7 @@ static void finish(void *opaque, FILE *out)
     for (uint32_t thread = 0; thread < self->stacks.len; thread++) /* the run was cut short */
         pop(self, &self->stacks.data[thread], thread, 0, self->stacks.data[thread].last);
     if (fflush(self->raw) != 0 || ferror(self->raw))
-        as_log_error("calls are missing: there was no room for them until the end of the run");
+        as_log_error("calls are missing: the temporary file for them could not be written");
     rewind(self->raw);
     fputs("thread,depth,start,end,function\n", self->file);
     while (fread(&call, sizeof call, 1, self->raw) == 1) {

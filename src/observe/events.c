@@ -76,14 +76,14 @@ static bool unknown(const char *word, struct as_error *err)
     struct as_str known = {0}, known_sets = {0};
     as_events_list(AS_EVENTS_ALL, &known);
     as_event_sets_name(&known_sets);
-    as_error_set_status(err, AS_EXIT_USAGE, "unknown event '%.100s'; there are %s, and the sets %s", word,
+    as_error_set_status(err, AS_EXIT_USAGE, "unknown event '%.100s'; the events are %s, and the sets %s", word,
                         as_str_get(&known), as_str_get(&known_sets));
     as_str_free(&known);
     as_str_free(&known_sets);
     return false;
 }
 
-/* One word of the list. */
+/* Applies one word of the list. */
 static bool apply(const char *word, uint32_t possible, uint32_t *events, struct as_error *err)
 {
     bool out = *word == '-';

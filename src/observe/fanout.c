@@ -1,10 +1,12 @@
-/* See fanout.h. Published batches have numbers; a ring holds the last `in_flight` of them. Each member (an observer, or
- * one of its workers) has the number of the batch that it wants next; all before it, it has seen or passed over. The
- * slowest one's says which buffers are free again. All of that is behind one mutex, taken once a batch by everyone.
+/* See fanout.h. Published batches are numbered; a ring holds the last `in_flight` of them. Each member (an observer, or
+ * one of its workers) has the number of the batch that it needs next; it has seen or skipped all batches before that.
+ * The slowest member's number determines which buffers are free again. One mutex guards all of this; every thread takes
+ * it once per batch.
  *
  * Waking a thread is a system call, so it is done rarely: an observer that has caught up sleeps until a quarter of
- * `in_flight` is waiting for it, a producer that has to wait until half of `in_flight` is free. No one can wait for a
- * sleeper: when the producer waits, the slowest observer has all of `in_flight` before it, and finish wakes all. */
+ * `in_flight` is waiting for it, and a producer that has to wait sleeps until half of `in_flight` is free. This cannot
+ * deadlock: when the producer waits, the slowest observer has all of `in_flight` before it, and finish wakes all.
+ */
 #include "observe/fanout.h"
 
 #include "base/log.h"
@@ -18,16 +20,16 @@
 
 enum { SMALLEST_IN_FLIGHT = 2 };
 
-/* A thread: an observer, or one of the workers that make up one. Those of an observer stand one behind the other. */
+/* A thread: an observer, or one of its workers. The workers of an observer are adjacent. */
 struct member {
     const struct as_observer *ops;
     void *self;
     bool foreign, crashed;
-    uint32_t worker, workers; /* its number among so many, from 0 */
+    uint32_t worker, workers; /* its number among this many, from 0 */
     struct as_fanout *fanout;
     pthread_t thread;
     bool running;
-    /* behind the mutex */
+    /* guarded by the mutex */
     uint64_t next; /* number of the batch that it waits for, or works on */
     bool asleep;
     pthread_cond_t more;
@@ -37,14 +39,14 @@ struct as_fanout {
     struct as_fanout_options options;
     AS_VEC(struct member) members;
     bool started, finished;
-    AS_VEC(struct as_buffer *) idle; /* for the producer to take */
+    AS_VEC(struct as_buffer *) idle; /* free buffers for the producer */
 
-    pthread_mutex_t mutex; /* of all that follows */
+    pthread_mutex_t mutex; /* guards all that follows */
     pthread_cond_t room;
     struct as_buffer **ring; /* number % in_flight */
     uint64_t published, reclaimed;
     bool producer_waits, closing;
-    bool resting; /* the producer waits until everyone has seen everything */
+    bool resting; /* the producer waits until all observers have seen everything */
 };
 
 struct as_fanout *as_fanout_new(const struct as_fanout_options *options)
@@ -137,11 +139,11 @@ static void call_free(void *argument)
         call->member->ops->free(call->member->self);
 }
 
-/* Without the log, which allocates. */
+/* Does not use the log, which allocates. */
 static void tell_crash(const struct member *member, const char *crash)
 {
     char line[256];
-    int n = snprintf(line, sizeof line, "assay: the observer '%.150s' crashed (%s); the run goes on without it\n",
+    int n = snprintf(line, sizeof line, "assay: the observer '%.150s' crashed (%s); the run continues without it\n",
                      member->ops->name, crash);
     ssize_t written = write(STDERR_FILENO, line, (size_t)n);
     (void)written;
@@ -173,7 +175,7 @@ static bool worth_waking(const struct member *member)
     return fanout->closing || (waiting > 0 && (fanout->resting || waiting >= fanout->options.in_flight / 4));
 }
 
-/* The next buffer, or NULL at the end. The lock is held. */
+/* Returns the next buffer, or NULL at the end. Called with the lock held. */
 static struct as_buffer *next_buffer(struct member *member)
 {
     struct as_fanout *fanout = member->fanout;
@@ -220,7 +222,7 @@ static void *observe(void *argument)
     return NULL;
 }
 
-/* Signals are the main thread's, except those that an observer's own crash raises. */
+/* Signals are handled by the main thread, except those that an observer's own crash raises. */
 static bool start_member(struct member *member)
 {
     sigset_t all, old;
@@ -245,7 +247,7 @@ bool as_fanout_start(struct as_fanout *fanout, struct as_error *err)
 
 /* ---- the producer ---- */
 
-/* Buffers that everyone is done with. The lock is held. */
+/* Collects the buffers that all members are done with. Called with the lock held. */
 static void reclaim(struct as_fanout *fanout)
 {
     for (uint64_t done = slowest(fanout); fanout->reclaimed < done; fanout->reclaimed++)
@@ -268,7 +270,7 @@ size_t as_fanout_batch(const struct as_fanout *fanout)
     return fanout->options.batch;
 }
 
-/* Only the producer changes it. */
+/* Only the producer changes the number. */
 uint64_t as_fanout_published(const struct as_fanout *fanout)
 {
     return fanout->published;
@@ -283,7 +285,7 @@ static void publish_inline(struct as_fanout *fanout, struct as_buffer *buffer)
     as_fanout_give_back(fanout, buffer);
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static void publish_to_threads(struct as_fanout *fanout, struct as_buffer *buffer)
 {
     if (!has_room(fanout, 1)) {
@@ -337,8 +339,8 @@ void as_fanout_forget(struct as_fanout *fanout)
             call(&fanout->members.data[i], call_forget, (struct call){0});
 }
 
-/* The others of an observer's workers go into the first. When one has crashed, its part of the result is missing: then
- * all of it counts as lost. */
+/* Merges an observer's other workers into the first. If one has crashed, a part of the result is missing, so all of it
+ * counts as lost. */
 static void merge_workers(struct member *first)
 {
     for (uint32_t i = 1; i < first->workers; i++)
@@ -351,7 +353,7 @@ static void merge_workers(struct member *first)
     }
 }
 
-/* Also when start failed half-way. */
+/* May also be called when start failed half-way. */
 void as_fanout_finish(struct as_fanout *fanout)
 {
     if (fanout->finished)

@@ -1,7 +1,8 @@
 /* The bundled observer `flame`: cycles by call path as folded stacks, the input of flame graph tools. Argument: FILE.
  *
- * The cycles from the commit before an instruction to its own are its path's. Only the path and the commit of records are
- * looked at, and of records with the same path only the last. */
+ * The cycles from the preceding commit to an instruction's own belong to its path. Only the path and the commit of
+ * records are read, and of consecutive records with the same path only the last.
+ */
 #include "assay/edge.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -70,7 +71,7 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
         *last = 0;
 }
 
-/* What lies between two commits is the later one's, so that blocks need no look at their records. */
+/* The time between two commits belongs to the later one, so the records of blocks need not be read. */
 static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 {
     struct flame *self = opaque;
@@ -92,7 +93,7 @@ static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 
 /* ---- the end ---- */
 
-/* "main;work;sort": the outermost first; a semicolon in a name would separate. */
+/* "main;work;sort": outermost first; a semicolon in a name is replaced, because it separates. */
 static void fold(const struct flame *self, uint32_t path, FILE *to)
 {
     static const char *names[MOST_FRAMES];

@@ -1,6 +1,6 @@
 /* See footprint.h. A thread has a map from pages to two masks, a bit for each line: read and written. Programs stay in
- * few pages for a while, so the last ones are found through a small table in front of the map. Who shares what is worked
- * out at the end, page by page, over the threads of a process. */
+ * a few pages for a while, so the last ones are found through a small table before the map. Sharing is computed at the
+ * end, page by page, over the threads of a process. */
 #include "observe/footprint.h"
 
 #include "base/map.h"
@@ -115,7 +115,7 @@ static void observe(void *self, const struct as_access_batch *batch)
 
 /* What all threads of a process did to a page. */
 struct joint {
-    uint64_t read, written; /* by anyone */
+    uint64_t read, written; /* by any thread */
     uint64_t several;       /* touched by more than one */
 };
 
@@ -129,7 +129,7 @@ static uint64_t count_bits(uint64_t mask)
     return (uint64_t)__builtin_popcountll(mask);
 }
 
-/* Addresses have 48 bits, the upper ones are copies of the last: 36 are enough for a page. */
+/* Addresses have 48 bits, the upper ones are copies of the last: 36 bits are enough for a page. */
 static struct joint *joint_of(struct all_pages *all, const struct thread *thread, const struct page *page)
 {
     const uint64_t page_bits = (UINT64_C(1) << 36) - 1;

@@ -1,5 +1,5 @@
 /* See guard.h. The handler jumps back to the guarded call. Each thread that guards has its own signal stack, so that a
- * stack overflow is caught too. */
+ * stack overflow is caught, too. */
 #include "observe/guard.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ static const char *const signal_names[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGIL
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
 static struct sigaction before[SIGNALS];
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of installing */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* held while handlers are installed */
 
 struct guard {
     sigjmp_buf back;
@@ -31,7 +31,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
         which++;
     struct guard *guard = active;
     if (!guard) {
-        /* Not ours: once this returns the instruction faults again (abort raises again) and meets the old handler. */
+        /* Not a guarded call: after the return the instruction faults again (abort raises again) and reaches the old
+         * handler. */
         sigaction(signal, &before[which], NULL);
         if (info->si_code <= 0 && signal != SIGABRT)
             raise(signal);
@@ -42,7 +43,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     siglongjmp(guard->back, 1);
 }
 
-/* Each time: others set handlers too. */
+/* Each time, because other code sets handlers, too. */
 static void install(void)
 {
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, now;
@@ -65,7 +66,7 @@ static void call_guarded(struct guard *guard, void (*call)(void *), void *argume
     active = NULL;
 }
 
-/* The thread's signal stack. Never from malloc: the guarded code may die inside it. Kept for the next call. */
+/* The thread's signal stack. Never from malloc: the guarded code may crash inside it. Kept for the next call. */
 static _Thread_local void *signal_stack;
 
 static bool enter_stack(stack_t *old)

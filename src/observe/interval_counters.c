@@ -1,8 +1,9 @@
-/* The bundled observer `counters`: what AutoCounter does, every signal of the model read every N cycles, as CSV or JSON
- * (doc/format/traces.md). Argument: FILE[,N]; a FILE that ends in .json is JSON.
+/* The bundled observer `counters`: like AutoCounter, it reads every signal of the model every N cycles and writes CSV
+ * or JSON (doc/format/traces.md). Argument: FILE[,N]; a FILE that ends in .json is JSON.
  *
  * Rows stay in memory until the run is over (168 bytes each), because a store can leave its queue long after its cycle
- * has passed, and because several workers can then share the run. */
+ * has passed, and because several workers can then share the run.
+ */
 #include "base/alloc.h"
 #include "base/json.h"
 #include "observe/bundled.h"
@@ -21,7 +22,7 @@ struct counters {
     const struct as_run_info *run;
 };
 
-/* FILE[,N]: what stands behind the last comma, if that is a number. */
+/* FILE[,N]: takes what follows the last comma, if that is a number. */
 static bool read_argument(struct counters *self, const char *argument)
 {
     const char *comma = strrchr(argument, ',');
@@ -53,7 +54,7 @@ static void *create(const struct as_run_info *run, const char *argument)
     return NULL;
 }
 
-/* ---- what is written: columns by number ---- */
+/* ---- output: columns by number ---- */
 
 enum { COLUMN_CYCLE, COLUMN_CYCLES, COLUMN_COUNTS, COLUMN_OCCUPIED = COLUMN_COUNTS + AS_INTERVAL_COUNTS };
 enum { COLUMNS = COLUMN_OCCUPIED + AS_RESOURCE_COUNT };
@@ -139,7 +140,7 @@ static void write_json(const struct counters *self, FILE *out)
     }
     as_json_end(json);
     as_json_end(json);
-    (void)as_json_finish(json); /* whoever owns the file sees the error too */
+    (void)as_json_finish(json); /* the owner of the file sees the error, too */
 }
 
 static void finish(void *opaque, FILE *out)

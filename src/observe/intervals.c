@@ -1,5 +1,5 @@
-/* See intervals.h. Most of a batch falls into one interval: the one that was used last is kept at hand, and only what lies
- * outside of it is divided. */
+/* See intervals.h. Most of a batch falls into one interval. The interval used last is therefore cached, and a division
+ * is needed only outside of it. */
 #include "observe/intervals.h"
 
 #include "base/vec.h"
@@ -35,7 +35,7 @@ static void add_row(struct as_interval *to, const struct as_interval *from)
         to->occupied[i] += from->occupied[i];
 }
 
-/* Neighbours become one. */
+/* Merges neighbouring intervals. */
 static void halve(struct as_intervals *intervals)
 {
     intervals->length *= 2;
@@ -59,7 +59,7 @@ static struct as_interval_thread *thread_of(struct as_intervals *intervals, uint
     return &intervals->threads.data[number];
 }
 
-/* The interval at hand: the cycles from `first` to before `end`. */
+/* The cached interval: the cycles from `first` to before `end`. */
 struct hand {
     struct as_intervals *intervals;
     struct as_interval_thread *thread;

@@ -15,7 +15,7 @@
 
 static const char symbol[] = "assay_observer";
 
-/* The file's absolute path (dlopen looks for plain names elsewhere) and the argument behind it. */
+/* Returns the file's absolute path (dlopen searches elsewhere for plain names) and the argument after it. */
 static char *split(const char *spec, const char **argument, struct as_error *err)
 {
     const char *comma = access(spec, F_OK) == 0 ? NULL : strchr(spec, ',');
@@ -37,7 +37,7 @@ static char *split(const char *spec, const char **argument, struct as_error *err
 static bool check(const struct as_observer *ops, const char *path, struct as_error *err)
 {
     if (!ops)
-        return as_error_set(err, "%s is no observer: it does not export '%s'", path, symbol);
+        return as_error_set(err, "%s is not an observer: it does not export '%s'", path, symbol);
     if (ops->version != AS_OBSERVER_VERSION)
         return as_error_set(err, "%s was built for version %u of assay/observer.h, this is version %u: build it again",
                             path, ops->version, AS_OBSERVER_VERSION);
@@ -45,12 +45,12 @@ static bool check(const struct as_observer *ops, const char *path, struct as_err
         return as_error_set(err, "%s was built for records of %u bytes, this Assay's have %zu: build it again", path,
                             ops->record_size, sizeof(struct as_pipe));
     if (!ops->name || !ops->create || (!ops->batch && !ops->accesses))
-        return as_error_set(err, "%s is no observer: its '%s' lacks %s", path, symbol,
+        return as_error_set(err, "%s is not an observer: its '%s' lacks %s", path, symbol,
                             !ops->name     ? "a name"
                             : !ops->create ? "a create function"
                                            : "a batch function");
     if (ops->workers > 1 && !ops->merge)
-        return as_error_set(err, "%s is no observer: its '%s' works as several but lacks a merge function", path,
+        return as_error_set(err, "%s is not an observer: its '%s' supports workers but lacks a merge function", path,
                             symbol);
     return true;
 }

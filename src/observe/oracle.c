@@ -1,6 +1,6 @@
-/* See oracle.h. One pass over the records, nothing per cycle: for each group of records that commit together, the
- * cycles since the commit before are charged at once, then the commit's own cycle to the members. A group that a
- * batch's end may have cut is carried to the next batch. */
+/* See oracle.h. One pass over the records, without work per cycle: for each group of records that commit together, the
+ * cycles since the preceding commit are charged at once, then the commit's own cycle to the members. A group that may
+ * have been cut at the end of a batch is carried to the next batch. */
 #include "observe/oracle_stream.h"
 
 #include <inttypes.h>
@@ -45,8 +45,8 @@ void as_oracle_free(struct as_oracle *oracle)
     free(oracle);
 }
 
-/* The vector is the instruction's own, complete: as it is when it has committed. For cycles behind a flush that is the
- * flusher's, which the hardware would keep in a register. */
+/* The vector is the instruction's own, complete, as it is at commit. For cycles after a flush it is that of the
+ * instruction that flushed, which the hardware would keep in a register. */
 static inline void charge(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipe,
                           enum as_state state, uint64_t cycles)
 {
@@ -57,13 +57,13 @@ static inline void charge(struct as_oracle *oracle, struct as_oracle_stream *str
     stream->thread.units[state] += units;
 }
 
-/* What happened between two commits. `before` is the record of the earlier one, all 0 at a thread's start. */
+/* The cycles between two commits. `before` is the record of the earlier one, all 0 at a thread's start. */
 struct between {
     struct as_oracle *oracle;
     struct as_oracle_stream *stream;
     const struct as_pipe *before, *pipe;
     uint64_t from, to; /* cycles not charged yet */
-    uint64_t stalled;  /* of those that are */
+    uint64_t stalled;  /* those charged as stalled */
 };
 
 /* Charges up to, not including, cycle `end`. */
@@ -77,7 +77,7 @@ static void charge_until(struct between *between, uint64_t end, enum as_state st
     between->from = end;
 }
 
-/* An empty ROB is the fault of whoever flushed it, or of the instruction that it waited for. */
+/* An empty ROB is charged to the instruction that flushed it, or to the one that it waits for. */
 static void charge_empty_until(struct between *between, uint64_t end)
 {
     enum as_state state = as_state_behind(between->before);
@@ -115,7 +115,7 @@ void as_oracle_join(struct as_oracle *oracle, struct as_oracle_stream *stream, s
     group->paths[group->n++] = pipe->path;
 }
 
-/* Counts a record too. */
+/* Also counts a record. */
 static void join(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
                  const struct as_pipe *pipe)
 {
@@ -141,7 +141,7 @@ void as_oracle_settle(struct as_oracle *oracle, struct as_oracle_stream *stream,
     group->n = 0;
 }
 
-/* The same for a whole group in the usual case: one path, no rep iterations, a size that divides a cycle. */
+/* The same for a whole group in the usual case: one path, no rep iterations, and a size that divides a cycle. */
 static inline void settle_quickly(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipe,
                                   const struct as_pipe *end, uint64_t share)
 {
@@ -172,7 +172,7 @@ static inline bool out_of_order(const struct as_pipe *before, const struct as_pi
            (pipe->fetch > pipe->dispatch) | (pipe->dispatch > pipe->commit);
 }
 
-/* A group of records within a batch, and what was seen on the way to its end. */
+/* A group of records within a batch, and what was found while searching for its end. */
 struct span {
     const struct as_pipe *pipe, *end;
     uint32_t odd; /* 0: one path, and no rep iterations */
@@ -189,7 +189,7 @@ static inline struct span span_from(const struct as_pipe *pipe, const struct as_
     return span;
 }
 
-/* One group, which the batch does not cut. */
+/* Charges one group that the batch does not cut. */
 static inline void charge_group(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct span *span)
 {
     size_t n = (size_t)(span->end - span->pipe);
@@ -212,7 +212,7 @@ struct as_oracle_stream *as_oracle_stream_of(struct as_oracle *oracle, uint32_t 
     return &oracle->streams.data[number];
 }
 
-/* A thread's rows go to those that are shared. */
+/* Adds a thread's rows to the shared ones. */
 static void merge_rows(struct as_oracle *oracle, uint32_t number)
 {
     if (number >= oracle->streams.len)
@@ -223,7 +223,7 @@ static void merge_rows(struct as_oracle *oracle, uint32_t number)
     stream->thread.merged = true;
 }
 
-/* Another one with its number may follow and starts at cycle 1 again. */
+/* Another thread with the same number may follow, which starts at cycle 1 again. */
 void as_oracle_end_stream(struct as_oracle *oracle, struct as_oracle_stream *stream)
 {
     as_oracle_carry(oracle, stream);
@@ -237,7 +237,7 @@ void as_oracle_end_stream(struct as_oracle *oracle, struct as_oracle_stream *str
         merge_rows(oracle, as_thread_limit_end(&oracle->limit, stream->thread.number, cycles));
 }
 
-/* What belongs to the carried group. Returns the first record that does not. */
+/* Handles the records that belong to the carried group. Returns the first one that does not. */
 static const struct as_pipe *charge_carried(struct as_oracle *oracle, struct as_oracle_stream *stream,
                                             const struct as_pipe *pipe, const struct as_pipe *end)
 {
@@ -447,7 +447,7 @@ static bool check_streams(const struct as_oracle *oracle, struct as_error *err)
     return true;
 }
 
-/* Rows and threads are added up on different ways: each state must agree. */
+/* Rows and threads are summed independently: each state must agree. */
 static bool check_rows(const struct as_oracle_rows *rows, const char *what, const struct as_oracle_thread *total,
                        struct as_error *err)
 {

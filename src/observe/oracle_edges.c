@@ -1,9 +1,9 @@
-/* The Oracle for blocks whose times are known: nothing for each instruction, little for each block.
+/* The Oracle for blocks whose times are known: no work per instruction, and little per block.
  *
- * What an edge charges is the same every time, so it is counted how often a thread went along it, and charged at the
- * end, that often at once. By call path likewise, as long as the path stays the same. Two things do not depend on the
- * edge alone: the cycle of the last group of a block, which what follows may share, is counted for each of the last few
- * sequels of the edge; time behind a flush is charged each time, to whatever was before the block.
+ * An edge charges the same every time. So the executions of each edge are counted by thread, and charged at the end,
+ * all at once; the same by call path, as long as the path stays the same. Two things do not depend on the edge alone.
+ * The cycle of the last group of a block, which the following instructions may share, is counted for each of the last
+ * few sequels of the edge. Time after a flush is charged each time, to the instruction before the block.
  */
 #include "observe/oracle_stream.h"
 
@@ -38,7 +38,7 @@ static enum as_state state_behind(uint16_t flags)
     return as_state_behind(&(struct as_pipe){.flags = flags});
 }
 
-/* The cycles between two commits in which the ROB was empty, and those in which the record was not done. */
+/* The cycles between two commits in which the ROB was empty, and those in which the record was not finished. */
 struct gap {
     uint64_t empty, stalled;
 };
@@ -52,7 +52,7 @@ static struct gap gap_of(int32_t before, const struct as_edge_record *record)
     return (struct gap){.empty = (uint64_t)(filled - from), .stalled = (uint64_t)(record->commit - filled)};
 }
 
-/* `before` NULL: what is before the block, which is charged elsewhere for what it flushed. */
+/* `before` NULL: the instruction before the block, which is charged elsewhere for what it flushed. */
 static void charge_gap(const struct target *target, const struct as_edge_record *before,
                        const struct as_edge_record *record)
 {
@@ -95,7 +95,7 @@ static uint32_t group_end(const struct as_edge *edge, uint32_t first)
     return end;
 }
 
-/* All that is the same every time. */
+/* Charges everything that is the same every time. */
 static void charge_edge(const struct target *target)
 {
     const struct as_edge *edge = target->edge;
@@ -112,7 +112,7 @@ static void charge_edge(const struct target *target)
     }
 }
 
-/* Records first … end - 1 of an edge are members of the group. */
+/* Adds records first … end - 1 of an edge to the group. */
 static void join_records(struct as_oracle *oracle, struct as_oracle_stream *stream, struct as_oracle_group *group,
                          const struct as_edge *edge, uint32_t path, uint32_t first, uint32_t end)
 {
@@ -125,13 +125,13 @@ static void join_records(struct as_oracle *oracle, struct as_oracle_stream *stre
                                          .flags = edge->records[i].flags});
 }
 
-/* How many records of a block commit with what is before it. */
+/* How many records of a block commit together with the preceding instruction. */
 static inline uint32_t count_joined(const struct as_edge *edge)
 {
     return edge->records[0].commit == edge->before ? edge->first_end : 0;
 }
 
-/* Cycles of groups that the edge's last records and what followed made up. */
+/* Charges the cycles of groups that consist of the edge's last records and what followed. */
 static void charge_sequel(struct as_oracle *oracle, struct as_oracle_stream *stream,
                           const struct as_oracle_tally *tally, struct as_oracle_sequel *sequel)
 {
@@ -239,7 +239,7 @@ static inline void count_run(struct as_oracle *oracle, struct as_oracle_stream *
     tally->path_runs++;
 }
 
-/* Whatever was before the block flushed: the ROB was empty because of it. */
+/* Charges the empty ROB to the instruction before the block, which flushed it. */
 static void charge_behind(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_edge *edge)
 {
     uint64_t units = gap_of(edge->before, &edge->records[0]).empty * AS_CYCLE_UNITS;
@@ -252,7 +252,7 @@ static void charge_behind(struct as_oracle *oracle, struct as_oracle_stream *str
     stream->thread.units[state] += units;
 }
 
-/* The last record, as far as what follows asks for it. */
+/* Notes the last record, as far as the following code needs it. */
 static inline void note_last(struct as_oracle_stream *stream, const struct as_edge_run *run)
 {
     const struct as_edge_record *last = &run->edge->records[run->edge->n - 1];
@@ -290,7 +290,7 @@ static inline void count_sequel(struct as_oracle *oracle, struct as_oracle_strea
     stream->whole = NULL;
 }
 
-/* All of the run is of the group that is open, and does not end it. */
+/* The whole run belongs to the open group, and does not end it. */
 static void join_group(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_edge_run *run)
 {
     if (stream->open && !stream->whole) {

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Rows are cache lines: as long as they start at one. */
+/* Rows are cache lines, provided that they start at one. */
 static struct as_oracle_page *new_page(void)
 {
     struct as_oracle_page *page = aligned_alloc(64, (sizeof *page + 63) / 64 * 64);
@@ -117,7 +117,7 @@ static void collect_base(void *context, uint32_t id, const struct as_oracle_page
         as_pics_push(context, &(struct as_pics_entry){.id = id, .units = row->base, .count = records});
 }
 
-/* The first entry of an instruction is the one without events: what the others counted is not its. */
+/* The first entry of an instruction is the one without events: what the others counted does not belong to it. */
 static void count_bases(struct as_pics *pics)
 {
     size_t kept = 0;

@@ -32,7 +32,7 @@ static uint8_t digit_of(const struct as_pics_entry *entry, int digit)
     return (uint8_t)(as_pics_key(entry) >> 8 * digit);
 }
 
-/* By one byte of the key, from `from` to `to`; false: all have the same there, and nothing was done. */
+/* Sorts by one byte of the key, from `from` to `to`; returns false, without sorting, if all have the same byte. */
 static bool sort_by_digit(const struct as_pics_entry *from, size_t n, int digit, const size_t *counts,
                           struct as_pics_entry *to)
 {
@@ -48,7 +48,8 @@ static bool sort_by_digit(const struct as_pics_entry *from, size_t n, int digit,
     return true;
 }
 
-/* Byte by byte, the last one first: there are hundreds of thousands of entries, sorted for each level and sampler. */
+/* Sorts byte by byte, the last one first: there are hundreds of thousands of entries, sorted for each level and
+ * sampler. */
 static void sort_many(struct as_pics *pics)
 {
     static const size_t none[DIGIT_VALUES];
@@ -168,7 +169,7 @@ void as_pics_tally_free(struct as_pics_tally *tally)
 
 /* ---- sums ---- */
 
-/* Pearson's correlation, in one pass from sums: long double holds the squares of 1e9 events to a part in 1e9. */
+/* Pearson's correlation in one pass from sums: long double holds the squares of 1e9 events to a part in 1e9. */
 struct pearson {
     long double x, y, xx, yy, xy;
     size_t n;

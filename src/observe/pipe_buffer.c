@@ -17,7 +17,7 @@ static struct as_buffer *make(size_t records)
     return (struct as_buffer *)buffer;
 }
 
-/* The batch gets the stays of edges too. */
+/* Adds the stays of edges to the batch. */
 static void expand_stays(struct as_pipe_buffer *buffer, const struct as_edge_run *run)
 {
     for (size_t i = 0; buffer->all_stays.len == 0 && i < buffer->stays.len; i++)

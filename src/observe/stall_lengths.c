@@ -28,7 +28,7 @@ static int compare_slots(const void *a, const void *b)
     return (left->key > right->key) - (left->key < right->key);
 }
 
-/* The length of number `rank` of those that are not short, counted from 1. */
+/* The length of number `rank`, counted from 1, of those that are not short. */
 static uint64_t length_of(const struct as_map *lengths, uint64_t rank)
 {
     struct as_map_slot *sorted = as_alloc_array(lengths->len, sizeof *sorted);

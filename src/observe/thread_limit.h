@@ -1,5 +1,5 @@
 /* Limits how many ended threads keep tables of their own to those that ran longest. The tables of the others are added
- * to a common one, so that a program that keeps starting threads does not fill the memory.
+ * to a common one, so that a program that keeps starting threads does not exhaust memory.
  *
  * The Oracle and the samplers of a run see the same ends in the same order, and so keep the same threads.
  */
@@ -20,8 +20,8 @@ struct as_thread_limit {
     size_t n;
 };
 
-/* A thread has ended after so many cycles; again, if its number is used again. Returns the thread whose books are to be
- * given up, or AS_NO_THREAD. */
+/* Called when a thread ends, with its cycle count; a reused thread number is reported again. Returns the thread whose
+ * tables must be merged, or AS_NO_THREAD. */
 uint32_t as_thread_limit_end(struct as_thread_limit *limit, uint32_t number, uint64_t cycles);
 
 #endif

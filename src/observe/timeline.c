@@ -1,5 +1,5 @@
-/* The bundled observer `timeline`: how a run went over time, as lines of bars for a terminal. Argument: the number of
- * columns, 64 if there is none. The intervals double as the run gets longer, so it takes the same little memory for any. */
+/* The bundled observer `timeline`: the course of a run over time, as lines of bars for a terminal. Argument: the number
+ * of columns, default 64. The intervals double as the run gets longer, so memory stays small. */
 #include "base/alloc.h"
 #include "observe/bundled.h"
 #include "observe/intervals.h"
@@ -35,7 +35,7 @@ static void *create(const struct as_run_info *run, const char *argument)
     return self;
 }
 
-/* ---- columns: rows that stand together ---- */
+/* ---- columns: groups of rows ---- */
 
 struct column {
     double cycles, counts[AS_INTERVAL_COUNTS], occupied[AS_RESOURCE_COUNT];
@@ -59,11 +59,11 @@ static size_t make_columns(const struct timeline *self, const struct as_interval
 
 /* ---- lines ---- */
 
-/* A line: what is divided by what. */
+/* A line: a ratio of two values. */
 struct line {
     const char *name;
     int count, resource; /* one of them, -1 for the other */
-    bool per_thousand;   /* of instructions; otherwise a cycle */
+    bool per_thousand;   /* per 1000 instructions; otherwise per cycle */
 };
 
 static const struct line lines[] = {
@@ -89,7 +89,7 @@ static double value_of(const struct line *line, const struct column *column)
     return by > 0 ? value / by : 0;
 }
 
-/* Bars are of eight heights; nothing at all is a space. */
+/* Bars have eight heights; zero is a space. */
 static const char *bar(double value, double most)
 {
     static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -1,8 +1,9 @@
-/* Committed instructions, one record each with the cycle of its commit: what TracerV writes. As CSV, and as binary
+/* Committed instructions, one record each with the cycle of its commit, as TracerV writes them: as CSV, and as binary
  * records of 16 bytes (doc/format/traces.md).
  *
- * Both are written at the speed of the core model, so nothing is formatted twice: the text of an instruction's address is
- * kept by its id, and the digits of the cycle are counted on from those of the record before. */
+ * Both are written at the speed of the core model, so nothing is formatted twice: the text of an instruction's address
+ * is stored by its id, and the digits of the cycle are incremented from those of the preceding record.
+ */
 #include "observe/trace_format.h"
 
 #include "base/vec.h"
@@ -46,7 +47,7 @@ struct tail {
 struct csv {
     struct commits commits;
     AS_VEC(struct tail) tails; /* by instruction id */
-    uint64_t cycle;            /* what `digits` say */
+    uint64_t cycle;            /* the value of `digits` */
     uint32_t first;            /* of the digits: they end the array */
     char digits[DIGITS];
 };
@@ -59,7 +60,7 @@ static void set_digits(struct csv *self, uint64_t cycle)
     while (cycle /= 10);
 }
 
-/* The next cycle is mostly one of the next few. */
+/* The next cycle is usually one of the next few. */
 static inline void advance(struct csv *self, uint64_t cycle)
 {
     uint64_t step = cycle - self->cycle;

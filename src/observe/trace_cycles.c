@@ -5,8 +5,8 @@
  * change: commits, the cycle after each, and dispatches close to the head.
  *
  * Entries are instructions. If more instructions commit in a cycle than a token has entries for, the cycle takes
- * several tokens. Records do not contain wrong-path instructions or what stood behind the first try of an instruction,
- * so neither does this.
+ * several tokens. Records do not contain wrong-path instructions or the instructions after the first try of an
+ * instruction, so neither do the tokens.
  */
 #include "observe/trace_format.h"
 
@@ -15,13 +15,13 @@
 enum { TOKEN = 64, ENTRIES = 5 };
 enum flag {
     COMMITTING = 1 << 0,
-    VALID = 1 << 1, /* the head of the ROB holds an instruction */
+    VALID = 1 << 1, /* the head of the ROB is an instruction */
     READY = 1 << 2, /* there is room for another dispatch group */
     EMPTY = 1 << 3,
     DISPATCHING = 1 << 4,
-    ROLLING_BACK = 1 << 5, /* empty, and because of a misprediction, a flush or an exception */
-    EXCEPTION = 1 << 6,    /* the one at the head raised it in this cycle */
-    CSR_STALL = 1 << 7,    /* the one at the head holds back all dispatch */
+    ROLLING_BACK = 1 << 5, /* empty because of a misprediction, a flush or an exception */
+    EXCEPTION = 1 << 6,    /* the instruction at the head raised it in this cycle */
+    CSR_STALL = 1 << 7,    /* the instruction at the head blocks all dispatch */
 };
 enum entry_flag {
     ENTRY_COMMITTING = 1 << 0,
@@ -37,7 +37,7 @@ struct token {
     uint64_t entries[ENTRIES];
 };
 
-/* A position in the queue and how many micro-operations of the thread are before it: an index into the ROB. */
+/* A position in the queue and the number of micro-operations of the thread before it: an index into the ROB. */
 struct cursor {
     size_t at;
     uint64_t uops;
@@ -48,10 +48,10 @@ struct cycles {
     AS_VEC(struct as_pipe) queue;
     struct cursor head; /* the oldest that has not committed before `now` */
     struct cursor tail; /* the first that is not dispatched */
-    struct cursor open; /* the oldest in the ROB that is not done: nothing before it can go wrong any more */
-    uint64_t now;       /* the last cycle looked at */
+    struct cursor open; /* the oldest in the ROB that is not finished: all older ones can no longer fail */
+    uint64_t now;       /* the last cycle that was visited */
     uint64_t base;      /* cycles of programs before this one */
-    bool troubled;      /* what committed last mispredicted or flushed */
+    bool troubled;      /* the last commit mispredicted or flushed */
     struct token last;  /* written */
 };
 
@@ -94,7 +94,7 @@ static void write_token(struct cycles *self, const struct token *token)
     self->last = *token;
 }
 
-/* Flags that tell what happens behind it. */
+/* The flags for what follows the instruction. */
 static uint64_t trouble_of(const struct as_pipe *pipe)
 {
     return (pipe->flags & AS_PIPE_MISPREDICTED ? ENTRY_MISPREDICTED : 0) |
@@ -121,8 +121,8 @@ static bool same_entry(const struct as_pipe *before, const struct as_pipe *pipe)
     return pipe->flags & AS_PIPE_CONTINUES && pipe->insn == before->insn;
 }
 
-/* Those that commit in this cycle, in as many tokens as it takes; the last one is left to the caller. Returns the place
- * behind them. */
+/* Adds the entries that commit in this cycle, in as many tokens as necessary; the last one is left to the caller.
+ * Returns the position after them. */
 static size_t add_committing(struct cycles *self, struct token *token)
 {
     const struct as_pipe *pipes = self->queue.data;
@@ -165,7 +165,7 @@ static uint8_t flags_of(const struct cycles *self, const struct as_pipe *head, u
     return flags | VALID | (head->flags & AS_PIPE_SERIALISED ? CSR_STALL : 0);
 }
 
-/* Whether the token says something new of the commit stage. */
+/* Whether the token differs from the last in the commit stage. */
 static bool changes(const struct token *last, const struct token *token)
 {
     const uint8_t beside = READY | DISPATCHING;
@@ -214,7 +214,7 @@ static void consider(uint64_t *next, uint64_t now, uint64_t cycle)
         *next = cycle;
 }
 
-/* The next cycle in which the commit stage can change, as far as the queue tells. */
+/* The next cycle in which the commit stage can change, as far as the queue shows. */
 static uint64_t next_cycle(const struct cycles *self)
 {
     uint64_t next = UINT64_MAX, now = self->now;
@@ -243,7 +243,7 @@ static void forget(struct cycles *self)
     self->open.at -= gone;
 }
 
-/* Looks at all cycles in which everything that is in the ROB has arrived here. */
+/* Visits all cycles for which the content of the ROB is known. */
 static void go_on(struct cycles *self, bool ended)
 {
     while (self->queue.len > 0) {

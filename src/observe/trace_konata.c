@@ -30,7 +30,7 @@ struct konata {
     bool began;
     uint64_t cycle;      /* of the last line written */
     uint64_t base, last; /* cycles of programs before this one; the last commit */
-    uint64_t dispatched; /* when the record before was */
+    uint64_t dispatched; /* dispatch cycle of the preceding record */
     uint64_t ids, retired;
 };
 
@@ -90,7 +90,7 @@ static const char *const event_names[] = {
     "ST-LLC", "L2 hit", "LLC hit", "prefetched", "forwarded", "bank conflict", "unit busy", "coherence",
 };
 
-/* What the viewer shows when the mouse is over it. */
+/* What the viewer shows under the mouse. */
 static void write_details(FILE *out, const struct event *event)
 {
     const char *before = "";
@@ -143,7 +143,7 @@ static void write_before(struct konata *self, uint64_t cycle)
 
 /* ---- records ---- */
 
-/* The next thing to happen to the instruction of `event`, not before what already did. */
+/* The next thing that happens to the instruction of `event`, not before the previous one. */
 static void happens(struct konata *self, struct event *event, enum kind kind, uint64_t cycle, const char *stage)
 {
     cycle += self->base;
@@ -162,7 +162,7 @@ static void add_first_try(struct konata *self, const struct as_pipe *pipe)
     if (from >= tries.fault)
         return;
     struct event event = {.id = self->ids++, .retired = self->retired, .insn = pipe->insn, .cycle = self->cycle};
-    if (pipe->fetch < from) { /* what is fetched later must not appear earlier */
+    if (pipe->fetch < from) { /* an instruction fetched later must not appear earlier */
         happens(self, &event, APPEARS, pipe->fetch, "F");
         happens(self, &event, CHANGES, from, "Ds");
     } else {

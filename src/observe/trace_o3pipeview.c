@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { TICKS_PER_CYCLE = 1000 }; /* what gem5's viewer and Konata take for granted */
+enum { TICKS_PER_CYCLE = 1000 }; /* the value that gem5's viewer and Konata assume */
 
 struct o3pipeview {
     struct as_trace_target target;

@@ -1,4 +1,4 @@
-/* See trace_observer.h. Keeps a stream for each guest thread and hands it the records; the formats do the rest. */
+/* See trace_observer.h. Keeps a stream for each guest thread and passes the records to it; the formats do the rest. */
 #include "observe/trace_format.h"
 
 #include "base/vec.h"
@@ -8,13 +8,13 @@
 
 struct stream {
     bool opened;
-    void *self; /* the format's; NULL: not written */
+    void *self; /* state of the format; NULL: not written */
     FILE *out;
 };
 
 struct as_trace_texts {
     const struct as_run_info *run;
-    AS_VEC(char *) texts; /* by instruction id; NULL: not asked for yet */
+    AS_VEC(char *) texts; /* by instruction id; NULL: not looked up yet */
 };
 
 struct as_trace {
@@ -23,7 +23,7 @@ struct as_trace {
     struct as_trace_files files;
     struct as_trace_texts texts;
     AS_VEC(struct stream) streams; /* by thread number */
-    char *path;                    /* of the first thread's file, where the run opens them; NULL: `files` says it */
+    char *path;                    /* of the first thread's file, if the run opens them; NULL: `files` opens them */
 };
 
 struct as_trace *as_trace_new(const struct as_trace_format *format, const struct as_run_info *run,
@@ -90,7 +90,7 @@ static void observe(void *self, const struct as_pipe_batch *batch)
 {
     struct as_trace *trace = self;
     struct stream *stream = stream_of(trace, batch->thread);
-    if (!stream->self || ferror(stream->out)) /* whoever owns the file will see the error too */
+    if (!stream->self || ferror(stream->out)) /* the owner of the file will see the error, too */
         return;
     trace->format->add(stream->self, batch->pipes, batch->n);
     if (batch->pipes[batch->n - 1].flags & AS_PIPE_LAST)
@@ -100,7 +100,7 @@ static void observe(void *self, const struct as_pipe_batch *batch)
 static void finish(void *self, FILE *out)
 {
     struct as_trace *trace = self;
-    stream_of(trace, 1); /* a trace without instructions is one too */
+    stream_of(trace, 1); /* a trace without instructions is valid, too */
     for (size_t i = 0; i < trace->streams.len; i++) {
         struct stream *stream = &trace->streams.data[i];
         if (stream->self && !ferror(stream->out))

@@ -1,5 +1,5 @@
-/* The document's text passes through a stream of our own that makes it safe inside HTML: JSON whose '<' are \u003c, so
- * that it cannot contain "</script>", or deflated and in base64. Errors are kept until the end. */
+/* The document's text passes through a stream that makes it safe inside HTML: JSON in which '<' is \u003c, so that it
+ * cannot contain "</script>", or deflated and in base64. Errors are kept until the end. */
 #include "page/page.h"
 
 #include "page/page_template.h"
@@ -13,7 +13,7 @@ struct sink {
     FILE *out;
     bool deflated, failed;
     z_stream zlib;
-    unsigned char carry[3]; /* bytes that wait for their group of three */
+    unsigned char carry[3]; /* bytes that wait until there are three */
     size_t carried;
 };
 
@@ -23,7 +23,7 @@ static void put(struct sink *sink, const void *bytes, size_t length)
         sink->failed = true;
 }
 
-/* Nothing but strings has a '<' in JSON, so each may be replaced where it stands. */
+/* In JSON only strings contain '<', so each can be replaced. */
 static void put_escaped(struct sink *sink, const char *text, size_t length)
 {
     while (length > 0) {
@@ -90,7 +90,7 @@ static ssize_t sink_write(void *cookie, const char *text, size_t length)
             put_escaped(sink, text + done, part);
         done += part;
     }
-    return (ssize_t)length; /* a failure is said once, at the end */
+    return (ssize_t)length; /* a failure is reported once, at the end */
 }
 
 static bool sink_begin(struct sink *sink)
@@ -128,7 +128,7 @@ bool as_page_write(FILE *out, enum as_page_encoding encoding, void (*document)(s
 {
     const char *marker = strstr(as_page_template, AS_PAGE_MARKER);
     if (!marker)
-        return as_error_set(err, "this build's page has no place for a profile");
+        return as_error_set(err, "the page template of this build has no place for a profile");
     const char *rest = marker + strlen(AS_PAGE_MARKER);
     struct sink sink = {.out = out, .deflated = encoding == AS_PAGE_DEFLATED};
     errno = 0;
@@ -152,7 +152,7 @@ void as_page_string(struct as_json *json, const char *name, const char *value)
     }
     memcpy(cut, value, AS_PAGE_STRING_MAX);
     size_t length = AS_PAGE_STRING_MAX;
-    while (length > 0 && (cut[length - 1] & 0xc0) == 0x80) /* not inside a character of UTF-8 */
+    while (length > 0 && (cut[length - 1] & 0xc0) == 0x80) /* not inside a UTF-8 character */
         length--;
     if (length > 0 && (cut[length - 1] & 0x80))
         length--;

@@ -1,6 +1,6 @@
-/* NCI+ILP: NCI, with equal shares to all instructions of the next committing group. No hardware does this. It shows
- * that sharing is worth nothing unless the right instructions are charged: a stall now also goes to the instructions
- * that commit together with the one that stalled. */
+/* NCI+ILP: NCI, with equal shares for all instructions of the next committing group. No hardware does this. It shows
+ * that sharing does not help unless the right instructions are charged: a stall now also goes to the instructions that
+ * commit together with the one that stalled. */
 #include "sampler/sampler.h"
 
 static enum as_verdict take(const struct as_query *query, struct as_attribution *sample)

@@ -1,5 +1,5 @@
-/* NCI-TEA: the next committing instruction with its signature vector. Right about the events of the wrong instruction
- * wherever a flush emptied the pipeline. */
+/* NCI-TEA: the next committing instruction with its signature vector. If a flush emptied the pipeline, it records the
+ * events correctly but for the wrong instruction. */
 #include "sampler/sampler.h"
 
 const struct as_sampler as_sampler_nci_tea = {

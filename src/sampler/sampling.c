@@ -105,7 +105,7 @@ static struct as_pics_tally *tallies_of(struct as_sampling *sampling, uint32_t t
     return *tallies;
 }
 
-/* By instruction, or by path. The sample counts once, with the instruction whose turn it is. */
+/* By instruction, or by path. The sample counts once, for one of its instructions in turn. */
 static void tally(struct as_pics_tally *tally, const uint32_t *ids, uint32_t events, const struct as_attribution *said,
                   uint64_t cycles, uint64_t turn)
 {
@@ -143,7 +143,7 @@ static struct as_query query_of(const struct as_sampling *sampling, struct as_sa
                              .busy = &reader->busy};
 }
 
-/* Lets a sampler answer as many samples as it can whose truth is known. */
+/* Lets a sampler answer as many samples as possible whose truth is known. */
 static void answer(struct as_sampling *sampling, struct as_sampling_stream *stream, size_t index)
 {
     struct as_sampling_reader *reader = &stream->readers[index];
@@ -171,7 +171,7 @@ static void find_truth(struct as_sampling *sampling, struct as_sampling_stream *
     }
 }
 
-/* Drops from the queue what all have answered. */
+/* Drops samples from the queue that all samplers have answered. */
 static void forget(struct as_sampling *sampling, struct as_sampling_stream *stream)
 {
     uint64_t slowest = stream->truth.answered;
@@ -180,7 +180,7 @@ static void forget(struct as_sampling *sampling, struct as_sampling_stream *stre
     stream->queue_start += (size_t)(slowest - stream->forgotten);
     stream->forgotten = slowest;
     size_t left = stream->queue.len - stream->queue_start;
-    if (stream->queue_start >= left) { /* moving costs no more than what was used up */
+    if (stream->queue_start >= left) { /* moving costs no more than what was dropped */
         if (left)
             memmove(stream->queue.data, stream->queue.data + stream->queue_start, left * sizeof *stream->queue.data);
         stream->queue.len = left;
@@ -213,7 +213,7 @@ static void stop_waiting(struct as_sampling *sampling, struct as_sampling_stream
         stream->readers[i].waits = false;
 }
 
-/* A thread's tallies go to those that are shared. */
+/* Adds a thread's tallies to the shared ones. */
 static void merge_tallies(struct as_sampling *sampling, uint32_t thread)
 {
     if (thread >= sampling->tallies.len || !sampling->tallies.data[thread])

@@ -1,9 +1,9 @@
-/* Samplers for blocks whose times are known: only where a sample falls, and as long as one waits for its answer, are
- * there records. A batch is cut into pieces; those that nobody asks about are passed over, and only the runs at their
- * end are noted, because the next answer may look back. */
+/* Samplers for blocks whose times are known. Records are made only near a sample, and while one waits for its answer. A
+ * batch is cut into pieces; pieces without a sample are skipped, and only the runs at their end are noted, because the
+ * next answer may look back. */
 #include "sampler/sampling_stream.h"
 
-enum { PIECE = 192 }; /* records, at least */
+enum { PIECE = 192 }; /* least number of records */
 
 static struct as_pipe *room_for(struct as_sampling *sampling, size_t n)
 {
@@ -11,7 +11,7 @@ static struct as_pipe *room_for(struct as_sampling *sampling, size_t n)
     return sampling->room.data;
 }
 
-/* The window gets the records that the runs that were passed over end with. */
+/* Gives the window the last records of the runs that were skipped. */
 static void keep_passed(struct as_sampling_stream *stream)
 {
     struct as_pipe tail[AS_WINDOW_TAIL];
@@ -26,7 +26,7 @@ static void keep_passed(struct as_sampling_stream *stream)
     stream->n_passed = 0;
 }
 
-/* Notes the runs at the end of a piece. False: they have too few records to look back at. */
+/* Notes the runs at the end of a piece. Returns false if they have too few records to look back at. */
 static bool note_passed(struct as_sampling_stream *stream, const struct as_edge_run *runs, size_t n_runs)
 {
     uint32_t n = 0;
@@ -40,7 +40,7 @@ static bool note_passed(struct as_sampling_stream *stream, const struct as_edge_
     return true;
 }
 
-/* Whether a sampler looks at a piece that ends with commit `last`. */
+/* Whether any sampler needs a piece that ends with commit `last`. */
 static bool is_wanted(const struct as_sampling_stream *stream, uint64_t last)
 {
     return stream->forgotten < stream->taken || stream->next_cycle <= last;
@@ -56,7 +56,7 @@ static void observe_records(struct as_sampling *sampling, struct as_sampling_str
                             .size = sizeof(struct as_pipe_batch), .thread = stream->thread, .n = n, .pipes = pipes});
 }
 
-/* A piece of n records, all along edges. `ends`: nothing follows. */
+/* Handles a piece of n records, all along edges. `ends`: nothing follows. */
 static void observe_edges(struct as_sampling *sampling, struct as_sampling_stream *stream,
                           const struct as_edge_run *runs, size_t n_runs, size_t n, bool ends)
 {

@@ -1,7 +1,7 @@
 /* See tag.h. */
 #include "sampler/tag.h"
 
-/* Whether what followed `pipe` into the pipeline was squashed, and the cycle in which that happened. */
+/* Whether the instructions after `pipe` were squashed, and in which cycle. */
 static bool squashes(const struct as_pipe *pipe, uint64_t *cycle)
 {
     bool retried = pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED);
@@ -10,22 +10,22 @@ static bool squashes(const struct as_pipe *pipe, uint64_t *cycle)
 }
 
 /* The end of the cycles in which wrong-path instructions are dispatched: they come at full width from wrong_delay
- * cycles after it on, until they are used up or squashed. */
+ * cycles after it, until there are no more or they are squashed. */
 static uint64_t wrong_end(const struct as_pipe *pipe, uint32_t width, uint64_t squash)
 {
     uint64_t end = pipe->dispatch + pipe->wrong_delay + (pipe->wrong_path + width - 1) / width;
     return end < squash ? end : squash;
 }
 
-/* The first cycle after `cycle` in which wrong-path instructions behind `pipe` are dispatched; UINT64_MAX: none. */
+/* The first cycle after `cycle` in which wrong-path instructions after `pipe` are dispatched; UINT64_MAX: none. */
 static uint64_t wrong_dispatch(const struct as_pipe *pipe, uint32_t width, uint64_t cycle, uint64_t squash)
 {
     uint64_t start = pipe->dispatch + pipe->wrong_delay, first = start > cycle ? start : cycle + 1;
     return pipe->wrong_path > 0 && first < wrong_end(pipe, width, squash) ? first : UINT64_MAX;
 }
 
-/* … are fetched. That starts behind it at once, and goes on as long as they find room further down: while they are
- * dispatched. Where none was, all were still on their way when they were squashed. */
+/* … are fetched. Fetching starts right after it and continues as long as there is room downstream: while they are
+ * dispatched. If none was dispatched, all were still on their way when they were squashed. */
 static uint64_t wrong_fetch(const struct as_pipe *pipe, uint32_t width, uint64_t cycle, uint64_t squash)
 {
     uint64_t first = pipe->fetch > cycle ? pipe->fetch + 1 : cycle + 1;
@@ -43,8 +43,8 @@ static enum as_verdict tag_at(const struct as_query *query, enum as_stage stage,
     const struct as_pipe *pipe = next < window->end ? as_window_at(window, next) : NULL;
     uint64_t passes = !pipe ? UINT64_MAX : stage == AS_STAGE_FETCH ? pipe->fetch : pipe->dispatch;
     *tag = (struct as_tag){.pipe = pipe, .end = pipe ? pipe->commit : UINT64_MAX};
-    /* Only the youngest one that has passed can have a wrong path that is still coming: what is behind it would have
-     * passed later than that. */
+    /* Only the youngest instruction that has passed can have a wrong path that is still to come: instructions after it
+     * would have passed later. */
     if (next == as_window_start(window))
         return AS_SAMPLE_TAKEN;
     const struct as_pipe *last = as_window_at(window, next - 1);

@@ -1,5 +1,5 @@
-/* TIP: time-proportional instruction profiling. What the paper proposes as hardware: the sample holds the head of the
- * ROB and enough flags to charge it the way the Oracle does. See tip.h for the two halves. */
+/* TIP: time-proportional instruction profiling. As the paper proposes for hardware, the sample contains the head of the
+ * ROB and enough flags to charge it like the Oracle. See tip.h for the two halves. */
 #include "sampler/tip.h"
 
 /* ---- hardware ---- */
@@ -42,8 +42,8 @@ static void set_entry(struct as_tip_sample *sample, uint64_t position, uint32_t 
     sample->valid |= 1u << bank;
 }
 
-/* Copies the entry at position `head`, and those behind it that are in the ROB at `cycle`, one for each bank at most;
- * only those that commit then if `committing`. False: the window ends before they do. */
+/* Copies the entry at position `head`, and the following ones that are in the ROB at `cycle`, at most one per bank;
+ * with `committing`, only those that commit then. Returns false if the window ends before they do. */
 static bool copy_entries(const struct as_window *window, uint64_t head, uint64_t cycle, bool committing,
                          struct as_tip_sample *sample)
 {
@@ -51,7 +51,7 @@ static bool copy_entries(const struct as_window *window, uint64_t head, uint64_t
     sample->oldest = (uint32_t)(head % sample->banks);
     set_entry(sample, head, before->insn, before->events, before->path);
     if (before->dispatch > cycle)
-        return true; /* its first try: what stood behind that is not in the records */
+        return true; /* its first try: what followed it is not in the records */
     for (uint64_t position = head + 1; position < head + sample->banks; position++) {
         if (position == window->end)
             return window->ended;

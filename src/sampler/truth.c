@@ -1,8 +1,8 @@
 /* The Oracle at one cycle: the four states of the commit stage, each with the instruction(s) that the time is exposed
- * for. Written from the definition, apart from the streaming Oracle; the tests hold the two against each other. */
+ * for. Written from the definition, independently of the streaming Oracle; the tests compare the two. */
 #include "sampler/sampler.h"
 
-/* The ROB is empty at the cycle, and `next` is the one that it waits for. */
+/* The ROB is empty at the cycle, and `next` is the instruction that it waits for. */
 static enum as_verdict empty(const struct as_query *query, uint64_t next, struct as_attribution *truth)
 {
     if (next > as_window_start(query->window)) {

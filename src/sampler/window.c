@@ -42,7 +42,7 @@ static uint64_t time_of(const struct as_pipe *pipe, enum as_stage stage)
     return stage == AS_STAGE_FETCH ? pipe->fetch : stage == AS_STAGE_DISPATCH ? pipe->dispatch : pipe->commit;
 }
 
-/* Steps that double, then halves: quick for samples that are close together and for those that are far apart. */
+/* Doubling steps, then halving: quick for samples that are close together and for those that are far apart. */
 uint64_t as_window_after(const struct as_window *window, enum as_stage stage, uint64_t from, uint64_t cycle)
 {
     uint64_t low = from > as_window_start(window) ? from : as_window_start(window), high = window->end, step = 1;

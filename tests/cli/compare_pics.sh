@@ -123,7 +123,7 @@ holds "more events explain no less" '
     d[0]["events"]["unexplained_stalls"]["cycles"] <= d[1]["events"]["unexplained_stalls"]["cycles"]
         <= d[2]["events"]["unexplained_stalls"]["cycles"]' wide.json all.json zero.json
 bad() { check_fails 2 "$1" "$2" compare "${@:3}" -- "$demo" 1; }
-bad "unknown event 'ST-L7'; there are DR-L1, .*ST-CO, ORDER, and the sets tea" "an unknown event" --events ST-L7
+bad "unknown event 'ST-L7'; the events are DR-L1, .*ST-CO, ORDER, and the sets tea" "an unknown event" --events ST-L7
 bad "list of events is empty" "no event" --events ,
 bad "ST-LLC .*needs ST-L1 in the set too" "a dependent event alone" --events ST-LLC
 bad "needs DR-L1 in the set too" "one of two roots" --events ST-L1,LLC-HIT

@@ -109,7 +109,7 @@ static void wrong_lists(void **state)
 {
     refuses("", "empty");
     refuses(",,", "empty");
-    refuses("ST-L9", "unknown event 'ST-L9'; there are DR-L1, DR-TLB,");
+    refuses("ST-L9", "unknown event 'ST-L9'; the events are DR-L1, DR-TLB,");
     refuses("tea,ST-L9", "the sets tea, ibs, spe, ris, all, none");
     refuses("+", "unknown event ''");
     refuses("ST-LLC", "needs ST-L1 in the set too");

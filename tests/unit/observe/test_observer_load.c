@@ -134,7 +134,7 @@ static void refusals(void **state)
                    "was built for version 77 of assay/observer.h, this is version 2: build it again");
     assert_refused(path_of("version_1"),
                    "was built for version 1 of assay/observer.h, this is version 2: build it again");
-    assert_refused(path_of("no_merge"), "works as several but lacks a merge function");
+    assert_refused(path_of("no_merge"), "supports workers but lacks a merge function");
     assert_refused(path_of("wrong_record"), "was built for records of 48 bytes, this Assay's have 64");
     assert_refused(path_of("no_name"), "lacks a name");
     assert_refused(path_of("no_create"), "lacks a create function");
@@ -197,7 +197,7 @@ static void crashes(void **state)
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         struct crash crash = {cases[i / 2].name, i % 2, cases[i / 2].crashed};
         char text[4096], want[256];
-        snprintf(want, sizeof want, "assay: the observer 'counter' crashed (%s); the run goes on without it\n",
+        snprintf(want, sizeof want, "assay: the observer 'counter' crashed (%s); the run continues without it\n",
                  cases[i / 2].signal);
         assert_int_equal(unit_run_child(use_in_child, &crash, text, sizeof text), 0);
         assert_string_equal(text, want);
