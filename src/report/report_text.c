@@ -52,6 +52,8 @@ char *as_part_text(double part, const char *text)
     static const char prefix[] = "part of ";
     if (strncmp(text, prefix, sizeof prefix - 1) == 0)
         return as_format("%.3g %% of %s", 100 * part, text + sizeof prefix - 1);
+    if (strncmp(text, "of ", 3) == 0)
+        return as_format("%.3g %% %s", 100 * part, text);
     return as_format("%s (%.3g %%)", text, 100 * part);
 }
 

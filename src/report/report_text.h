@@ -13,8 +13,8 @@ void as_module_notes_text(const struct as_view *view, FILE *out, const struct as
 /* Writes the start of a line about the active filters and, if `shares`, about what shares refer to. Returns false, and
  * writes nothing, if there are none. */
 bool as_filters_text(const struct as_view *view, FILE *out, bool shares);
-/* A text about a fraction with its value: "part of the samples are …" becomes "20 % of the samples are …"; other texts
- * get "(20 %)" at their end. The caller frees. */
+/* A text about a fraction with its value: "part of the samples are …" or "of the samples are …" becomes "20 % of the
+ * samples are …"; other texts get "(20 %)" at their end. The caller frees. */
 char *as_part_text(double part, const char *text);
 
 /* All of the above, followed by an empty line. */

@@ -345,4 +345,4 @@ printf 'p 7 1.%d: %d %s: \n\t401%d00 f%d (/nowhere/p)\n\n' 1 1 page-faults 0 0 2
 check "two events" "$ASSAY" import -o two.db two.txt
 check "the one with most samples is shown" "$ASSAY" report two.db
 check "… the other is named" grep -q '^other series, for --series: page-faults (1 samples)$' <<<"$out"
-check_fails 2 'it has page-faults, cycles$' "… and a wrong name is answered with all of them" "$ASSAY" report --series=x two.db
+check_fails 2 'its series are page-faults, cycles$' "… and a wrong name is answered with all of them" "$ASSAY" report --series=x two.db

@@ -390,7 +390,7 @@ notes() {
     "$ASSAY" report --html limited.html limited.db && python3 -c 'import base64, json, re, sys, zlib
 print(json.dumps(json.loads(zlib.decompress(base64.b64decode(re.findall("deflate-base64\">([^<]*)<", open("limited.html").read())[0])))))'
 }
-check "a part of the peak is a percentage on the page" grep -q '99.5 %: of the peak' <(notes)
+check "a part of the peak is a percentage on the page" grep -q '99.5 % of the peak' <(notes)
 cat >own_malloc.c <<'END'
 #include <stddef.h>
 #include <stdio.h>
