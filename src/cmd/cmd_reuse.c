@@ -4,6 +4,7 @@
 #include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/reuse_html.h"
 #include "cmd/reuse_show.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
@@ -20,7 +21,7 @@ enum { BATCH = 4096, IN_FLIGHT = 8, INTERVAL = 1000000, MOST_JOBS = 64, WATCHED 
 
 struct reuse_options {
     struct as_run_options run;
-    bool json, csv, exact, shared, disturb, no_paths, allocations;
+    bool json, csv, html, exact, shared, disturb, no_paths, allocations;
     int method; /* enum method */
     const char *output, *core;
     struct as_strlist set;
@@ -138,6 +139,12 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct reuse_options, csv),
      .help =
          "Print one table of comma-separated values; the program's own standard output then goes to standard error."},
+    {.name = "html",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct reuse_options, html),
+     .help =
+         "Print one HTML page: histograms, miss ratios by size, working set, code, objects. It needs no network and "
+         "no scripts; the program's own standard output then goes to standard error."},
     AS_OUTPUT_OPTION(struct reuse_options, output, AS_OUTPUT_HELP_RUN),
     AS_RUN_OPTIONS(struct reuse_options, run),
     {.name = NULL},
@@ -265,7 +272,8 @@ static bool run_engine(struct session *session, struct as_error *err)
     void *context;
     const struct as_sink *sink = as_sink_tee_sink(session->sinks, &context);
     *options = as_run_engine_options(&session->options->run, session->argv);
-    options->stdout_to_stderr = (session->options->json || session->options->csv) && !session->options->output;
+    options->stdout_to_stderr =
+        (session->options->json || session->options->csv || session->options->html) && !session->options->output;
     options->observed = true;
     options->environment = session->environment;
     options->tick = tick;
@@ -318,7 +326,9 @@ static int write_result(struct session *session)
                                          shown.advice, AS_REUSE_ADVICE_MOST);
     if (options->json && !as_reuse_show_json(&shown, session->output.file) && !session->output.path)
         return as_cli_stdout_failed();
-    if (options->csv)
+    if (options->html)
+        as_reuse_show_html(&shown, session->output.file);
+    else if (options->csv)
         as_reuse_show_csv(&shown, session->output.file);
     else if (!options->json)
         as_reuse_show_text(&shown, session->output.file);
@@ -378,8 +388,8 @@ static int run_reuse(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     int status = AS_EXIT_USAGE;
-    if (options.json && options.csv)
-        status = as_cli_usage(&as_command_reuse, "--json and --csv exclude each other");
+    if (options.json + options.csv + options.html > 1)
+        status = as_cli_usage(&as_command_reuse, "--json, --csv and --html exclude each other");
     else if (options.granularity & (options.granularity - 1))
         status = as_cli_usage(&as_command_reuse, "--granularity must be a power of two, 1 to 4096");
     else if (options.method == METHOD_LINES && options.granularity && options.granularity < 64)
@@ -412,6 +422,7 @@ const struct as_command as_command_reuse = {
                 "  assay reuse --core golden-cove-like --json -- ./prog > reuse.json\n"
                 "  assay reuse --granularity 8 --csv -- ./prog\n"
                 "  assay reuse --allocations -- ./prog\n"
+                "  assay reuse --html -o reuse.html -- ./prog\n"
                 "  assay reuse --method=watch --exact -- ./prog\n",
     .run = run_reuse,
 };

@@ -174,6 +174,43 @@ holds "by word nothing of it is shared" 'd["invalidations"] < 100' words.json
 "$ASSAY" reuse --json --window 1000 --sockets 2 -- ./sharing >sockets.json
 holds "on two sockets there is no shared reuse of it" 'd["shared"]["reuses"] < 100 and d["shared"]["invalidations"] > 100' sockets.json
 
+# The page: one file, nothing of it from elsewhere, text as text.
+cp sharing '<b>"sharing" & co'
+check "a page" "$ASSAY" reuse --html --window 1000 --interval 5000 -o page.html -- './<b>"sharing" & co'
+page_holds() {
+    python3 - <<'END'
+import html.parser, re
+text = open("page.html", encoding="utf-8").read()
+class Reader(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.titles, self.rows, self.at = [], [], 0, ""
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.at = tag
+        self.rows += tag == "tr"
+    def handle_data(self, data):
+        if self.at == "h2":
+            self.titles.append(data)
+            self.at = ""
+reader = Reader()
+reader.feed(text)
+assert not {"script", "link", "img", "b"} & set(reader.tags), set(reader.tags)
+assert "http" not in re.sub("http-equiv", "", text)
+assert "&lt;b&gt;&quot;sharing&quot; &amp; co" in text
+wanted = ["What could be done", "Reuse distance, distinct granules in between", "Time distance, accesses in between", "Misses by the size of a fully associative LRU cache",
+          "Caches of boom-tea", "Working set over time", "Use and reuse", "Use and reuse between threads", "L1 misses by code", "L1 misses by object"]
+assert reader.titles == wanted, reader.titles
+assert text.count("<polyline") == 2 and "L1 of boom-tea, 32 KiB: " in text and "main &gt; work" in text
+assert not re.search("nan|inf\\b", re.sub("<title>.*?</title>", "", text)), "a number that is none"
+END
+}
+check "it has its parts, and nothing from elsewhere" page_holds
+check "a page of an estimate" "$ASSAY" reuse --html --method watch --exact --period 1000 -o watch.html -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+check_same "with both histograms" 2 "$(grep -c 'class="b" x=' watch.html | awk '{print ($1 > 5) + 1}')"
+check "a page of nothing" "$ASSAY" reuse --html --from walk -o nothing.html -- ./walks x
+check_same "has no curve" 0 "$(grep -c '<polyline' nothing.html)"
+
 # Watchpoints on the modelled machine, on a program whose distances are its arguments: 1500, 3000 and 6000 (and two short
 # arrays). Its exact histogram, and the estimate. (Accuracy 0.85: five standard deviations of what 500 outcomes at
 # three distances, with their weights, can be off.)
