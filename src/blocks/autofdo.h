@@ -5,7 +5,7 @@
  * instructions'. Where the compiler says that it made copies of them, unrolling or vectorising a loop, the copies count together. Lines that never ran in functions that did have
  * a count of nothing, which tells the compiler more than silence.
  *
- * Formats: LLVM's sample profile as text, and as the binary that `llvm-profdata merge --sample --binary` writes.
+ * Formats: LLVM's sample profile as text, and as the binary that `llvm-profdata merge --sample --binary` writes; GCC's.
  */
 #ifndef AS_BLOCKS_AUTOFDO_H
 #define AS_BLOCKS_AUTOFDO_H
@@ -23,5 +23,6 @@ bool as_autofdo_has_discriminators(const struct as_autofdo *profile);
 
 void as_autofdo_write_text(const struct as_autofdo *profile, FILE *out);
 void as_autofdo_write_binary(const struct as_autofdo *profile, FILE *out);
+void as_autofdo_write_gcov(const struct as_autofdo *profile, FILE *out); /* GCC 12 and later */
 
 #endif

@@ -13,6 +13,7 @@ const char *const as_blocks_for_choices[] = {
     [AS_BLOCKS_FOR_NOTHING] = "people",
     [AS_BLOCKS_FOR_AUTOFDO] = "autofdo",
     [AS_BLOCKS_FOR_AUTOFDO_BINARY] = "autofdo-binary",
+    [AS_BLOCKS_FOR_GCC] = "gcc",
     [AS_BLOCKS_FOR_BOLT] = "bolt",
     [AS_BLOCKS_FOR_AGGREGATED] = "pre-aggregated",
     [AS_BLOCKS_FOR_PROFGEN] = "profgen",
@@ -45,19 +46,19 @@ uint32_t as_blocks_module(const struct as_cfg *cfg, const char *name, const char
     return module;
 }
 
-static bool write_autofdo(bool binary, const struct as_flow *flow, uint32_t module, FILE *out, struct as_error *err)
+static bool write_autofdo(enum as_blocks_for what, const struct as_flow *flow, uint32_t module, FILE *out,
+                          struct as_error *err)
 {
     struct as_autofdo *profile = as_autofdo_new(flow, module, err);
     if (!profile)
         return false;
-    if (!as_autofdo_has_discriminators(profile))
+    if (!as_autofdo_has_discriminators(profile) && what != AS_BLOCKS_FOR_GCC) /* which makes no use of them */
         as_log_note("%s has no discriminators: blocks on one line cannot be told apart; -fdebug-info-for-profiling "
                     "makes some",
                     as_cfg_get(flow->cfg, module)->name);
-    if (binary)
-        as_autofdo_write_binary(profile, out);
-    else
-        as_autofdo_write_text(profile, out);
+    (what == AS_BLOCKS_FOR_GCC              ? as_autofdo_write_gcov
+     : what == AS_BLOCKS_FOR_AUTOFDO_BINARY ? as_autofdo_write_binary
+                                            : as_autofdo_write_text)(profile, out);
     as_autofdo_free(profile);
     return true;
 }
@@ -68,7 +69,8 @@ bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, ui
     switch (what) {
     case AS_BLOCKS_FOR_AUTOFDO:
     case AS_BLOCKS_FOR_AUTOFDO_BINARY:
-        return write_autofdo(what == AS_BLOCKS_FOR_AUTOFDO_BINARY, flow, module, out, err);
+    case AS_BLOCKS_FOR_GCC:
+        return write_autofdo(what, flow, module, out, err);
     case AS_BLOCKS_FOR_BOLT:
         as_bolt_write_fdata(flow, module, out);
         return true;

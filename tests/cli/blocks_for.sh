@@ -135,3 +135,17 @@ check_status 125 "no debug information" "$ASSAY" blocks --for autofdo -- ./bare
 check_stderr_line "bare has no debug information.*-fdebug-info-for-profiling" "… what to do" "$ASSAY" blocks --for autofdo -- ./bare
 check_stderr_line "nothing of libnothing.so ran" "a module that is not there" "$ASSAY" blocks --for bolt --module libnothing.so -- ./known
 check_status 2 "one format at a time" "$ASSAY" blocks --for bolt --json -- ./known
+
+# ---- GCC ----
+
+if [ "$(gcc -dumpversion 2>/dev/null | cut -d. -f1)" -ge 12 ] 2>/dev/null; then
+    check "GCC's own build" gcc -O2 -g -o of_gcc known.c
+    check "a profile for GCC" "$ASSAY" blocks -q --for gcc -o known.gcov -- ./of_gcc
+    check "… which GCC takes" gcc -O2 -fauto-profile=known.gcov -S -o with.s known.c
+    gcc -O2 -S -o without.s known.c
+    check_status 1 "… and makes other code of" cmp -s with.s without.s
+    head -c 40 known.gcov >short.gcov
+    check_same "… it does not take any file" 1 "$(gcc -O2 -fauto-profile=short.gcov -S -o short.s known.c >/dev/null 2>&1; echo $((($? != 0))))"
+else
+    skip "a profile for GCC" "there is no GCC 12 or later"
+fi
