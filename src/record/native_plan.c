@@ -41,6 +41,8 @@ static bool check_options(const struct as_record_options *options, const char *s
 #endif
     if (!isnan(options->duration) && !options->pid)
         return as_error_set_status(err, AS_EXIT_USAGE, "--duration is for --pid: a program is recorded to its end");
+    if (options->call_graph == AS_RECORD_LBR)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--call-graph=lbr is for a modelled PMU (--source=pmu:NAME)");
     if (!isnan(options->duration) && !(options->duration > 0 && options->duration < 1e8))
         return as_error_set_status(err, AS_EXIT_USAGE, "--duration=%g: the duration must be more than 0 seconds",
                                    options->duration);

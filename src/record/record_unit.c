@@ -52,7 +52,13 @@ bool as_unit_plan(struct as_unit_run *run, const struct as_record_options *optio
     for (size_t i = 0; i < options->pmu_set.len; i++)
         if (!as_pmu_set(&run->pmu, options->pmu_set.data[i], err))
             return false;
-    run->request = (struct as_pmu_request){.pmu = &run->pmu, .branches = options->branches, .seed = options->seed};
+    bool stack = options->call_graph == AS_RECORD_LBR;
+    if (stack && options->branches)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "the branch record keeps branches or a stack of calls: --branches or "
+                                   "--call-graph=lbr");
+    run->request = (struct as_pmu_request){
+        .pmu = &run->pmu, .branches = options->branches || stack, .call_stack = stack, .seed = options->seed};
     for (size_t i = 0; i < options->event.len; i++)
         if (!add_event(run, options, options->event.data[i], err))
             return false;

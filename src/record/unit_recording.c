@@ -1,7 +1,7 @@
 /* Writes the samples of a modelled unit as a perf recording. See record_unit.h.
  *
  * A process of the recording is an image of the run: what one execve loaded. Mappings are those at the end of the run.
- * Call chains are the model's exact paths, as return addresses.
+ * Call chains are the model's exact paths, as return addresses; or what a branch record that is a stack of calls has of them.
  */
 #include "perfdata/perf_writer.h"
 #include "record/record_unit.h"
@@ -67,10 +67,9 @@ static struct as_perf_event event_of(const struct as_unit_run *run, size_t i, co
         event.pmu = as_pmu_kind_names[run->pmu.kind];
         event.type = TYPE_TIP;
     }
-    if (run->request.branches) {
+    if (run->request.branches && !run->request.call_stack) { /* a stack of calls is the chain */
         event.sample_type |= PERF_SAMPLE_BRANCH_STACK;
-        event.branch_type =
-            run->request.call_stack ? PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER : PERF_SAMPLE_BRANCH_ANY;
+        event.branch_type = PERF_SAMPLE_BRANCH_ANY;
     }
     return event;
 }
@@ -169,15 +168,32 @@ static size_t add_callers(const struct recording *recording, const struct as_pmu
     return n;
 }
 
-static size_t make_chain(const struct recording *recording, const struct as_pmu_sample *sample,
+/* The same of the calls that the branch record has: the newest ones. */
+static size_t add_recorded(const struct recording *recording, const struct as_unit_sample *kept, uint64_t *chain,
+                           size_t n)
+{
+    const struct as_pmu_branch *calls = recording->run->branches.data + kept->first_branch;
+    uint32_t image = image_of(recording, &kept->sample);
+    for (uint32_t i = 0; i < kept->sample.n_branches && n < CHAIN_MAX; i++) {
+        const struct as_insn *call = as_engine_insn_at(recording->engine, image, calls[i].from);
+        if (!call)
+            break;
+        chain[n++] = calls[i].from + call->length;
+    }
+    return n;
+}
+
+static size_t make_chain(const struct recording *recording, const struct as_unit_sample *kept,
                          uint64_t chain[CHAIN_MAX])
 {
+    const struct as_pmu_sample *sample = &kept->sample;
     size_t n = 0;
     chain[n++] = sample->kernel ? (uint64_t)PERF_CONTEXT_KERNEL : (uint64_t)PERF_CONTEXT_USER;
     chain[n++] = sample->ip;
     if (sample->kernel)
         chain[n++] = (uint64_t)PERF_CONTEXT_USER;
-    return add_callers(recording, sample, chain, n);
+    return recording->run->request.call_stack ? add_recorded(recording, kept, chain, n)
+                                              : add_callers(recording, sample, chain, n);
 }
 
 static size_t make_raw(const struct recording *recording, const struct as_pmu_sample *sample, uint8_t *raw)
@@ -212,11 +228,11 @@ static void write_sample(struct recording *recording, const struct as_unit_sampl
         .addr = sample->address,
         .period = sample->weight,
         .chain = chain,
-        .n_chain = make_chain(recording, sample, chain),
+        .n_chain = make_chain(recording, kept, chain),
         .raw = raw,
         .raw_size = make_raw(recording, sample, raw),
         .branches = branches,
-        .n_branches = sample->n_branches,
+        .n_branches = recording->run->request.call_stack ? 0 : sample->n_branches,
         .weight = sample->latency,
         .data_src = as_unit_data_source(sample)};
     as_perf_writer_sample(recording->writer, sample->counter, &record);

@@ -42,6 +42,14 @@ else
     skip "perf reads as many samples" "there is no perf here"
 fi
 
+# ---- the branch record as a stack of calls ----
+
+check "call paths of the branch record" rec skylake --call-graph=lbr --user --period 251 -o lbr.db
+check "… and exact ones" rec skylake --user --period 251 -o paths.db
+callers() { "$ASSAY" report --json --by function "$1" | python3 -c 'import json, sys; print(round(next(r["total"] for r in json.load(sys.stdin)["rows"] if r["function"] == "main") / 1e3))'; }
+check_same "… say the same of a program that calls no deeper" "$(callers paths.db)" "$(callers lbr.db)"
+check_same "… it is no list of branches" 0 "$(one lbr.db 'SELECT count(*) FROM branches')"
+
 # ---- how wrong it is: held against all that happened in the run ----
 
 error() { "$ASSAY" report --json --limit 1 "${@:2}" | python3 -c 'import json, sys; print({e["granularity"]: e["value"] for e in json.load(sys.stdin)["summary"]["errors"] if e["measure"] == "error"}[sys.argv[1]])' "$1"; }
@@ -73,6 +81,9 @@ no "zen2 has no event 'loads'; it has ops, cycles, fetches" --source=pmu:zen2 --
 no 'only instructions have a precise distribution' --source=pmu:skylake --event loads:ppp
 no 'zen2 has no branch record' --source=pmu:zen2 --branches
 no 'the model does not tell clean copies' --source=pmu:skylake --event snoop-hit
+no 'the branch record of ivy-bridge keeps no call stack' --source=pmu:ivy-bridge --call-graph=lbr
+no 'the branch record keeps branches or a stack of calls' --source=pmu:skylake --call-graph=lbr --branches
+no '--call-graph=lbr is for a modelled PMU' --source=timer --call-graph=lbr
 no '--rate does not apply to a modelled PMU' --source=pmu:skylake --rate 100
 no 'needs a modelled PMU: --source=pmu:NAME' --source=model --pmu-set lbr=8
 no "shadow.loads=x: not allowed; a whole number" --source=pmu:skylake --pmu-set shadow.loads=x
