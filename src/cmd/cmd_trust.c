@@ -4,7 +4,9 @@
 #include "cmd/commands.h"
 #include "cmd/model_options.h"
 #include "cmd/operands.h"
+#include "cmd/output.h"
 #include "cmd/shared_options.h"
+#include "cmd/trust_html.h"
 #include "cmd/trust_profiles.h"
 #include "cmd/trust_shown.h"
 #include "pmu/pmu_request.h"
@@ -15,7 +17,8 @@ struct trust_command {
     struct as_trust_options trust;
     const char *source, *experiments, *shadow;
     uint64_t runs, scale, max;
-    bool json, keys, events, list, again;
+    const char *output;
+    bool json, csv, html, keys, events, list, again;
 };
 
 static const struct as_option options_table[] = {
@@ -82,6 +85,16 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct trust_command, keys),
      .help = "List the keys of a PMU file."},
     AS_JSON_OPTION(struct trust_command, json, AS_JSON_HELP),
+    {.name = "csv",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct trust_command, csv),
+     .help = "Print the rows of the experiments as comma-separated values."},
+    {.name = "html",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct trust_command, html),
+     .help = "Print one HTML page: the verdicts, a picture and a table for each experiment. It needs no network and no "
+             "scripts."},
+    AS_OUTPUT_OPTION(struct trust_command, output, AS_OUTPUT_HELP),
     {.name = NULL},
 };
 
@@ -190,15 +203,31 @@ static bool run_all(const struct trust_command *command, struct as_trust_subject
            find_hardware(subject, shown, err);
 }
 
+static bool print(const struct trust_command *command, const struct as_trust_shown *shown, FILE *out,
+                  struct as_error *err)
+{
+    if (command->json)
+        return as_trust_print_json(shown, out) || as_error_set(err, "the result cannot be written");
+    if (command->html)
+        as_trust_print_html(shown, out);
+    else if (command->csv)
+        as_trust_print_csv(shown, out);
+    else
+        as_trust_print(shown, out);
+    return true;
+}
+
 static int qualify(const struct trust_command *command, struct as_trust_subject *subject)
 {
     struct as_trust_shown shown = {.subject = subject};
     struct as_error err = AS_ERROR_INIT;
-    bool ok = check_list(command, subject, &err) && run_all(command, subject, &shown, &err);
-    if (ok && command->json)
-        ok = as_trust_print_json(&shown, stdout) || as_error_set(&err, "standard output cannot be written");
-    else if (ok)
-        as_trust_print(&shown, stdout);
+    struct as_output output = {0};
+    bool opened = check_list(command, subject, &err) && as_output_open(&output, command->output, &err);
+    bool ok = opened && run_all(command, subject, &shown, &err) && print(command, &shown, output.file, &err);
+    if (ok)
+        ok = as_output_finish(&output, &err);
+    else if (opened)
+        as_output_drop(&output);
     as_trust_report_free(&shown.report);
     as_vec_free(&shown.shadows);
     return ok ? AS_EXIT_OK : as_cli_fail(&as_command_trust, &err);
@@ -234,6 +263,8 @@ static bool choose_source(struct trust_command *command, const char *operand, st
 /* Profiles instead of a sampler: one, or one against the other. */
 static int judge(const struct trust_command *command, const struct as_operands *operands)
 {
+    if (command->csv || command->html || command->output)
+        return as_cli_usage(&as_command_trust, "--csv, --html and --output are for the experiments of a sampler");
     struct as_error err = AS_ERROR_INIT;
     struct as_trust_asked asked = {
         .json = command->json,
@@ -281,7 +312,10 @@ static int run_trust(int argc, char **argv)
     enum as_parse parsed = as_operands_parse(&as_command_trust, argc, argv, &command, &operands);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    if (operands.n > 2)
+    command.output = as_output_name(command.output);
+    if (command.json + command.csv + command.html > 1)
+        status = as_cli_usage(&as_command_trust, "--json, --csv and --html exclude each other");
+    else if (operands.n > 2)
         status = as_cli_usage(&as_command_trust, "one sampler or two profiles, but got '%s' too", operands.words[2]);
     else if (operands.n == 2 || (operands.n == 1 && is_profile(operands.words[0])))
         status = judge(&command, &operands);
@@ -311,6 +345,7 @@ const struct as_command as_command_trust = {
                 "  assay trust --shadow=loads --experiments=bias cascade-lake\n"
                 "  assay trust --pmu-set off_by_one=yes --experiments=bias zen2\n"
                 "  assay trust --json zen3\n"
+                "  assay trust --shadow=all --html -o skylake.html skylake\n"
                 "  assay trust --source=timer\n"
                 "  assay trust --again assay.db\n"
                 "  assay trust pebs.db ibs.db\n",

@@ -1,6 +1,7 @@
 /* See trust_shown.h. */
 #include "cmd/trust_shown.h"
 
+#include "base/csv.h"
 #include "base/show.h"
 #include "cmd/cli.h"
 
@@ -10,7 +11,7 @@
 
 /* ---- text ---- */
 
-static const char *about_experiment(const char *name)
+const char *as_trust_about(const char *name)
 {
     for (size_t i = 0; i < as_trust_experiments_count; i++)
         if (strcmp(as_trust_experiments[i].name, name) == 0)
@@ -52,7 +53,7 @@ static void print_rows(const struct as_trust_report *report, FILE *out)
     for (size_t i = 0; i < report->rows.len; i++) {
         const struct as_trust_row *row = &report->rows.data[i];
         if (strcmp(row->experiment, last) != 0) {
-            fprintf(out, "\n%s: %s\n", row->experiment, about_experiment(row->experiment));
+            fprintf(out, "\n%s: %s\n", row->experiment, as_trust_about(row->experiment));
             fprintf(out, "  %-26s %-38s %11s %11s %10s %10s\n", "", "", "expected", "got", "error", "spread");
         }
         last = row->experiment;
@@ -108,6 +109,37 @@ void as_trust_print(const struct as_trust_shown *shown, FILE *out)
     print_rows(&shown->report, out);
     print_shadows(shown, out);
     print_hardware(shown, out);
+}
+
+/* ---- CSV ---- */
+
+static void put_csv_number(double value, FILE *out)
+{
+    if (isnan(value))
+        fputc(',', out);
+    else
+        fprintf(out, ",%.6g", value);
+}
+
+void as_trust_print_csv(const struct as_trust_shown *shown, FILE *out)
+{
+    fputs("experiment,what,setting,unit,expected,got,error,spread\n", out);
+    for (size_t i = 0; i < shown->report.rows.len; i++) {
+        const struct as_trust_row *row = &shown->report.rows.data[i];
+        struct as_str line = {0};
+        as_csv_add_text(&line, row->experiment, 0);
+        as_str_add(&line, ",");
+        as_csv_add_text(&line, row->what, 0);
+        as_str_add(&line, ",");
+        as_csv_add_text(&line, row->setting, 0);
+        fprintf(out, "%s,%s", as_str_get(&line), row->share ? "share" : "samples");
+        put_csv_number(row->expected, out);
+        put_csv_number(row->got, out);
+        put_csv_number(row->error, out);
+        put_csv_number(row->spread, out);
+        fputc('\n', out);
+        as_str_free(&line);
+    }
 }
 
 /* ---- JSON ---- */

@@ -1,4 +1,4 @@
-/* What `assay trust` prints: rows, verdicts, shadows and storage, as text and as JSON. */
+/* What `assay trust` prints: rows, verdicts, shadows and storage, as text, JSON and CSV; trust_html.h has the page. */
 #ifndef AS_CMD_TRUST_SHOWN_H
 #define AS_CMD_TRUST_SHOWN_H
 
@@ -15,6 +15,8 @@ struct as_trust_shown {
 };
 
 void as_trust_print(const struct as_trust_shown *shown, FILE *out);
+void as_trust_print_csv(const struct as_trust_shown *shown, FILE *out); /* the rows */
+const char *as_trust_about(const char *experiment);                     /* "" for one that there is not */
 bool as_trust_print_json(const struct as_trust_shown *shown, FILE *out);
 
 #endif

@@ -113,6 +113,11 @@ void as_trust_say(struct as_trust_report *report, const char *format, ...) __att
 struct as_trust_probe as_trust_probe(const struct as_trust_subject *subject, const char *kernel, const char *event,
                                      uint64_t period);
 
+/* ---- probability against distance: trust_distance.c ---- */
+
+bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_report *report,
+                           struct as_error *err) AS_MUST_CHECK;
+
 /* ---- the shadow: trust_shadow.c ---- */
 
 /* The fewest nops behind each event with which samples are even. */

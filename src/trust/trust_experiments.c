@@ -490,6 +490,7 @@ const struct as_trust_experiment as_trust_experiments[] = {
     {"interval", "the same at intervals from 101 to 100,003", PEBS | IBS | SPE, run_interval},
     {"bias", "four equal loads: shares, and samples on other instructions", PEBS | IBS | SPE, run_bias},
     {"shadow", "events at different distances from the one before", PEBS, run_shadow},
+    {"distance", "how likely an event is sampled, against the nops behind the one before", PEBS, as_trust_run_distance},
     {"functions", "ten functions of equal work", UNITS | AS_TRUST_TIMER, run_functions},
     {"clock", "time that samples stand for, and the most that one instruction gets", AS_TRUST_TIMER, run_clock},
     {"threads", "1 to 32 threads", PEBS | IBS | SPE, run_threads},

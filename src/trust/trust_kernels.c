@@ -170,6 +170,21 @@ static void emit_bias(struct as_kernel_code *code, const struct as_kernel_option
     finish(code);
 }
 
+/* Two equal loads, `nops` apart, and far from those of the next iteration. */
+static void emit_distance(struct as_kernel_code *code, const struct as_kernel_options *options)
+{
+    enum { FAR = 600 };
+    size_t loop = code->size;
+    for (uint32_t i = 1; i <= 2; i++) {
+        struct as_kernel_label *load = label(code, "load ", i);
+        INSN(code, 0x8b, 0x07);
+        end_label(code, load, LOAD);
+        nops(code, i == 1 ? options->nops : FAR);
+    }
+    count_down(code, loop);
+    finish(code);
+}
+
 /* Listing 3: a call, two locked adds, a load, branches of both kinds. */
 static void emit_multi_event(struct as_kernel_code *code, const struct as_kernel_options *options)
 {
@@ -367,6 +382,7 @@ const struct as_kernel as_kernels[AS_KERNEL_COUNT] = {
     {"load-ratio", "one load of so many instructions, which hits", {.iterations = 500000, .ratio = 4}, emit_load_ratio},
     {"locked-load", "one locked add of so many instructions", {.iterations = 200000, .ratio = 4}, emit_locked_load},
     {"bias", "equal loads in a row (Bias-Bench)", {.iterations = 500000, .places = 4}, emit_bias},
+    {"distance", "two equal loads, so many nops apart", {.iterations = 20000}, emit_distance},
     {"multi-event", "six kinds of events in known numbers", {.iterations = 200000}, emit_multi_event},
     {"exec-mode", "system calls", {.iterations = 20000}, emit_exec_mode},
     {"snippet1", "four reads in a row", {.iterations = 300000, .fence = true}, emit_snippet1},

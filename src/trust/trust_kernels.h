@@ -62,7 +62,7 @@ struct as_kernel {
     bool chases; /* the data are a random cycle of indices, 128 bytes apart */
 };
 
-enum { AS_KERNEL_COUNT = 11 };
+enum { AS_KERNEL_COUNT = 12 };
 extern const struct as_kernel as_kernels[AS_KERNEL_COUNT];
 const struct as_kernel *as_kernel_find(const char *name); /* NULL: there is none */
 

@@ -60,6 +60,18 @@ if plain_part "numbers of the units"; then
     check_json "TEA's storage is that of the paper" 'd["hardware"]["tip_bytes"] == 57 and d["hardware"]["tea_bytes"] == 306 and d["hardware"]["sample_bytes"] == 88' \
         trust --experiments=cost tea
 fi
+if plain_part "the page"; then
+    check_json "probability against distance: nothing in the shadow, half beyond it" \
+        '(lambda got: got[0] < 0.02 and got[6] < 0.02 and all(0.45 < g < 0.55 for g in got[11:]) and got == sorted(got[:12]) + got[12:])([r["got"] for r in d["rows"]])' \
+        trust --experiments=distance skylake
+    check_json "… without a shadow: half everywhere" 'all(0.45 < r["got"] < 0.55 for r in d["rows"])' \
+        trust --experiments=distance --pmu-set shadow.loads=0 skylake
+    check "a page" "$ASSAY" trust --scale 5 --runs 1 --experiments=interval,bias,shadow,distance --html -o page.html skylake
+    check "… is well-formed" python3 -c 'import sys, xml.dom.minidom as d, re; text = open(sys.argv[1], encoding="utf-8").read(); pictures = re.findall("<svg.*?</svg>", text, re.S); [d.parseString(p) for p in pictures]; sys.exit(len(pictures) != 4 or "<script" in text or text.count("<h2>") != 4)' page.html
+    check_stdout_equals "experiment,what,setting,unit,expected,got,error,spread" "CSV" sh -c '"$ASSAY" trust --scale 5 --runs 1 --experiments=bias --csv skylake | head -1'
+fi
+check_status 2 "one kind of output" "$ASSAY" trust --csv --html skylake
+check_status 2 "none of them for profiles" "$ASSAY" trust --html a.db
 check "text" "$ASSAY" trust --scale 10 --runs 1 --experiments=accuracy,bias zen3
 check_same "… has verdicts and tables" 2 "$(grep -cE '^  (counts|bias): |^bias: four equal' <<<"$out" | sed 's/3/2/')"
 
@@ -113,7 +125,7 @@ check_stderr_line "one sampler or two profiles" "three" "$ASSAY" trust a.db b.db
 # ---- lists, and what cannot be ----
 
 check "experiments" "$ASSAY" trust --list skylake
-check_same "… of PEBS" 10 "$(wc -l <<<"$out")"
+check_same "… of PEBS" 11 "$(wc -l <<<"$out")"
 check "events" "$ASSAY" trust --events zen2
 check_same "… of IBS" 3 "$(wc -l <<<"$out")"
 check "keys" "$ASSAY" trust --keys

@@ -1,0 +1,49 @@
+/* How likely an event is sampled, against its distance from the one before: two equal loads in a loop, so many nops apart,
+ * and far from those of the next iteration. See trust.h.
+ *
+ * Each of the two overflows the counter equally often. As long as the second lies in the first one's shadow, it is not
+ * seen, and the first of the next iteration takes its place; beyond the shadow both get half. */
+#include "trust/trust.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { STEP = 4, MOST = 80 };
+
+static bool share_of_second(struct as_trust_subject *subject, uint32_t nops, double *share, struct as_error *err)
+{
+    struct as_trust_probe probe = as_trust_probe(subject, "distance", "loads", 31);
+    struct as_trust_result result;
+    probe.options.nops = nops;
+    if (!as_trust_run(subject, &probe, &result, err))
+        return false;
+    uint64_t first = result.counts[0].at[0], second = result.counts[0].at[1];
+    *share = first + second ? (double)second / (double)(first + second) : NAN;
+    return true;
+}
+
+bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
+{
+    double none = 0, half = 0;
+    for (uint32_t nops = 0; nops <= MOST; nops += STEP) {
+        double share;
+        if (!share_of_second(subject, nops, &share, err))
+            return false;
+        struct as_trust_row *row = as_trust_add(report, "distance", "second of two loads");
+        snprintf(row->setting, sizeof row->setting, "%u nops apart", nops);
+        row->share = true;
+        row->expected = 0.5;
+        row->got = share;
+        row->error = share - 0.5;
+        none = share < 0.05 ? nops : none;
+        half = half == 0 && share > 0.4 ? nops : half;
+    }
+    if (half > 0)
+        as_trust_say(report,
+                     "distance: a load is never sampled within %.0f nops of the one before, and as often as it should "
+                     "be from %.0f on",
+                     none, half);
+    else
+        as_trust_say(report, "distance: within %d nops of the one before a load is sampled too rarely", MOST);
+    return true;
+}
