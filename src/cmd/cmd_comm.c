@@ -17,7 +17,7 @@ enum { USUAL_PERIOD = 10000, USUAL_COST = 4000, USUAL_LIFE = 2 };
 
 struct comm_options {
     struct as_run_options run;
-    bool json, csv, svg, fixed, disturb, no_estimate, no_exact, no_paths;
+    bool json, csv, svg, html, fixed, disturb, no_estimate, no_exact, no_paths;
     int sampling; /* enum as_lens_sampling */
     uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
     uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
@@ -56,6 +56,10 @@ static const struct as_option options_table[] = {
          "Print the matrices as heat maps, an SVG picture, instead: best with -o. The program's own standard output "
          "then "
          "goes to standard error."),
+    FLAG("html", html,
+         "Print a page with the heat maps, objects, lines, pairs of code and advice instead: best with -o. The "
+         "program's "
+         "own standard output then goes to standard error."),
     AS_OUTPUT_OPTION(struct comm_options, output, AS_OUTPUT_HELP_RUN),
     {.name = "source",
      .type = AS_OPTION_CHOICE,
@@ -204,6 +208,8 @@ static int print(const struct comm_options *options, const struct as_comm_shown 
         as_comm_csv(shown, output->file);
     else if (options->svg)
         as_comm_svg(shown, output->file);
+    else if (options->html)
+        as_comm_html(shown, output->file);
     else
         as_comm_text(shown, output->file);
     if (!written && !output->path)
@@ -250,7 +256,7 @@ static int show_program(const struct comm_options *options, const struct as_comm
 
 static bool goes_to_stdout(const struct comm_options *options)
 {
-    return (options->json || options->csv || options->svg) && !options->output;
+    return (options->json || options->csv || options->svg || options->html) && !options->output;
 }
 
 static int run_program(const struct comm_options *options, const struct as_comm_options *comm, char **argv)
@@ -456,8 +462,8 @@ static int run_comm(int argc, char **argv)
     bool is_native = options.source != AS_COMM_MODEL;
     if (options.no_estimate && options.no_exact)
         status = as_cli_usage(&as_command_comm, "--no-estimate and --no-exact together leave nothing to do");
-    else if (options.json + options.csv + options.svg > 1)
-        status = as_cli_usage(&as_command_comm, "--json, --csv and --svg are three formats; choose one");
+    else if (options.json + options.csv + options.svg + options.html > 1)
+        status = as_cli_usage(&as_command_comm, "--json, --csv, --svg and --html are four formats; choose one");
     else if (options.pid && !is_native)
         status =
             as_cli_usage(&as_command_comm, "--pid needs --source=timer or pmu: the model starts its program itself");
@@ -467,8 +473,8 @@ static int run_comm(int argc, char **argv)
         status = as_cli_usage(&as_command_comm, "no program given");
     else if (is_native)
         status = run_native(&options, argv + rest);
-    else if (rest + 1 == argc && as_comm_is_recording(argv[rest]) && options.svg)
-        status = as_cli_usage(&as_command_comm, "--svg is for programs: a recording has no matrix");
+    else if (rest + 1 == argc && as_comm_is_recording(argv[rest]) && (options.svg || options.html))
+        status = as_cli_usage(&as_command_comm, "--svg and --html are for programs: a recording has no matrix");
     else if (rest + 1 == argc && as_comm_is_recording(argv[rest]))
         status = read_recording(&options, argv[rest]);
     else

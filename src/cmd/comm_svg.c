@@ -15,8 +15,7 @@ struct chart {
     double x, y;
 };
 
-/* Names come from the program. */
-static void put_text(FILE *out, const char *text)
+void as_comm_put_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
         if (*text == '<')
@@ -73,7 +72,7 @@ static void put_labels(const struct chart *chart, const struct as_pair_matrix *m
         const struct as_comm_thread *thread = &threads[chart->order[i]];
         fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"8\">%" PRIu32 " ",
                 chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, thread->number);
-        put_text(chart->out, as_comm_thread_name(chart->shown->result, thread));
+        as_comm_put_text(chart->out, as_comm_thread_name(chart->shown->result, thread));
         fprintf(chart->out, "</text>\n");
     }
 }
@@ -116,7 +115,7 @@ void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"26\" font-size=\"16\">",
             width, height, LEFT);
-    put_text(out, shown->argv[0]);
+    as_comm_put_text(out, shown->argv[0]);
     fprintf(out, ": %s, in %s</text>\n", as_pattern_name(as_pattern_find(first).pattern),
             shown->result->is_time ? "nanoseconds of the threads' time" : "transfers of lines");
     put_row(&chart, exact, "Exact");

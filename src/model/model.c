@@ -63,8 +63,11 @@ struct as_model {
     struct as_ahead *ahead;      /* NULL: cores never run apart */
     struct model_thread *apart;  /* the thread whose core runs apart now; NULL: none */
     uint32_t n_cores;
+    bool shared;                 /* there have been two cores at a time: lines may be elsewhere */
     as_on_transfer *on_transfer; /* NULL: transfers are not reported */
     void *transfer_context;
+    const struct as_sink *kernel_calls; /* NULL: nobody asks */
+    void *calls_context;
     as_ideal_of *ideal_of;
     void *ideal_context;
     AS_VEC(struct also {
@@ -253,6 +256,12 @@ void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer,
     model->transfer_context = context;
 }
 
+void as_model_set_calls(struct as_model *model, const struct as_sink *calls, void *context)
+{
+    model->kernel_calls = calls;
+    model->calls_context = context;
+}
+
 void as_model_set_memo(struct as_model *model, const struct as_memo_options *options)
 {
     as_memo_free(model->memo);
@@ -370,7 +379,8 @@ static inline void settle(struct as_model *model)
 static __attribute__((noinline)) void go_apart(struct as_model *model, struct model_thread *own)
 {
     model->calm = model->apart_for = 0;
-    if (!model->ahead || model->n_cores != 1 || model->on_transfer || model->stopped > as_core_time(own->seat.core))
+    if (!model->ahead || model->n_cores != 1 || (model->on_transfer && model->shared) ||
+        model->stopped > as_core_time(own->seat.core))
         return;
     model->apart = own;
 }
@@ -447,6 +457,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     if (model->memo)
         as_core_set_memo(own->seat.core, model->memo);
     model->n_cores++;
+    model->shared |= model->n_cores > 1;
     own->number = thread->number;
     own->image = thread->image->number;
     own->process = thread->process;
@@ -805,11 +816,16 @@ static void on_syscall(void *context, struct as_thread *thread, uint32_t number,
     as_chains_close(&model->chains);
     stop(model, thread->user);
     as_call_tracker_syscall(model->calls, thread, number);
+    if (model->kernel_calls)
+        model->kernel_calls->syscall(model->calls_context, thread, number, args);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
-    catch_up(context, thread->user);
+    struct as_model *model = context;
+    catch_up(model, thread->user);
+    if (model->kernel_calls)
+        model->kernel_calls->syscall_return(model->calls_context, thread, number, result);
 }
 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)

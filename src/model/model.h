@@ -38,6 +38,9 @@ void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *con
 /* Call this before the run: `on_transfer` is called on the thread that runs the engine, for each line that moves from
  * core to core in a measured stretch (core/transfer.h), in simulated time. */
 void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer, void *context);
+/* Call this before the run: `calls` is told of system calls and of their returns (its other members are not called), on the
+ * same thread. Unlike as_model_add_also, it costs nothing between them. */
+void as_model_set_calls(struct as_model *model, const struct as_sink *calls, void *context);
 
 #define AS_MODEL_MEMO_BYTES AS_MEMO_BYTES /* default size */
 /* Call this before the run to remember what the pipeline did (core/memo.h). Without it every instruction is

@@ -121,6 +121,34 @@ void as_record_code_move(struct as_record_code *code, const struct as_image *ima
     *address += *address ? find_spot(code, image->space, *address).shift : 0;
 }
 
+struct file_at {
+    const char *name;
+    uint64_t start; /* a place that is mapped from the file; 0: none yet */
+};
+
+static void find_file(void *context, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+{
+    struct file_at *file = context;
+    const char *slash = strrchr(path, '/');
+    if (!file->start && slash && strcmp(slash + 1, file->name) == 0)
+        file->start = start;
+}
+
+/* Behind a file's bytes (.bss) nothing is mapped from it, so the module is found by another place of the file. */
+uint32_t as_record_code_data(struct as_record_code *code, const struct as_image *image, uint64_t *address)
+{
+    struct as_variable variable;
+    if (!as_space_variable(image->space, *address, &variable))
+        return AS_STORE_NONE;
+    struct file_at file = {.name = variable.module_name};
+    as_space_each(image->space, find_file, &file);
+    struct spot spot = {.module = AS_STORE_NONE};
+    if (file.start)
+        spot = find_spot(code, image->space, file.start);
+    *address += spot.shift;
+    return spot.module;
+}
+
 /* ---- instructions ---- */
 
 /* Returns the innermost inlined call at an address; its callers are added before it. */

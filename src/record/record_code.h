@@ -35,6 +35,8 @@ void as_record_code_add(struct as_record_code *code, const struct as_model *mode
 uint32_t as_record_code_function(struct as_record_code *code, const struct as_image *image, uint64_t *address);
 /* Converts an address of an image to the profile's; 0 stays 0. */
 void as_record_code_move(struct as_record_code *code, const struct as_image *image, uint64_t *address);
+/* The module of an address of data in a file, which becomes the profile's. AS_STORE_NONE: in none. */
+uint32_t as_record_code_data(struct as_record_code *code, const struct as_image *image, uint64_t *address);
 void as_record_code_free(struct as_record_code *code);
 
 #endif

@@ -23,6 +23,7 @@ struct model_run {
     size_t n_samplers;
     uint32_t events;
     struct as_schedule schedule;
+    struct as_record_waits *waits;
     struct as_sampled *sampled; /* the plan of a run that may be too long to be measured completely; NULL: none */
 };
 
@@ -231,6 +232,7 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
     struct as_record_series series = {.code = &code,
                                       .modelled = modelled,
                                       .groups = &groups,
+                                      .waits = run->waits,
                                       .events = run->events,
                                       .rate = record->options->rate,
                                       .sampled = estimate_of(run)};
@@ -264,10 +266,11 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
     struct as_modelled modelled = {0};
     if (record->options->sampled && record->options->golden)
         run.sampled = record->sampled = as_sampled_new(record->options->sampled);
-    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, record->options->golden, err) &&
-              as_record_execute(record, &modelled, err) && as_record_check_measured(record, &modelled, err) &&
-              (!modelled.oracle || as_oracle_check(modelled.oracle, err)) &&
-              write_profile(record, &run, &modelled, err);
+    bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, record->options->golden, err);
+    if (ok)
+        run.waits = as_record_waits_new(modelled.model);
+    ok = ok && as_record_execute(record, &modelled, err) && as_record_check_measured(record, &modelled, err) &&
+         (!modelled.oracle || as_oracle_check(modelled.oracle, err)) && write_profile(record, &run, &modelled, err);
     if (ok) {
         struct as_model_result what = result_of(&run, &modelled);
         describe_run(result, &what, &modelled);
@@ -275,6 +278,7 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
             result->start = as_record_start_of(&modelled);
     }
     as_modelled_free(&modelled);
+    as_record_waits_free(run.waits);
     as_sampled_free(run.sampled);
     record->sampled = NULL;
     return ok;

@@ -419,11 +419,15 @@ bool as_record_series_add(struct as_record_series *all, struct as_error *err)
     find_threads(all);
     add_threads(all);
     all->paths = as_record_paths_add(all);
+    uint32_t golden = all->series;
     bool ok = (!all->modelled->oracle || add_golden(all, err));
     if (all->sampled)
         as_record_sampled_add(all);
     else
         ok = ok && add_samplers(all, err);
+    if (ok && all->waits && all->modelled->oracle && !all->sampled)
+        as_record_waits_add(all->waits, all->code, all->threads.numbers.data, all->threads.numbers.len, golden,
+                            AS_CYCLE_UNITS);
     as_record_paths_free(all->paths);
     as_vec_free(&all->threads.numbers);
     return ok;

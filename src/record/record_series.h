@@ -6,6 +6,7 @@
 #include "model/groups.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
+#include "record/record_waits.h"
 #include "record/sampled.h"
 
 struct as_record_threads {
@@ -18,6 +19,7 @@ struct as_record_series {
     struct as_record_code *code;
     const struct as_modelled *modelled; /* its oracle is NULL if there is no golden reference */
     const struct as_groups *groups;
+    struct as_record_waits *waits;    /* NULL: none */
     const struct as_sampled *sampled; /* the estimate for the whole program; NULL: the Oracle saw all of it */
     struct as_record_threads threads;
     struct as_record_paths *paths;

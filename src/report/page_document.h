@@ -9,6 +9,7 @@
 #include "view/data.h"
 #include "view/diff.h"
 #include "view/sources.h"
+#include "view/waits.h"
 
 /* Limits that keep a page below 5 MB and quick. In larger programs only the functions with the most time have their
  * instructions, the others have sums; small subtrees of the call tree count as their callers' time. The page states
@@ -19,7 +20,9 @@ enum {
     AS_PAGE_SOURCE = 4 << 20,
     AS_PAGE_THREADS = 32,
     AS_PAGE_DIFF = 2000,
-    AS_PAGE_ROWS = 2000 /* most objects, and most branches, of a series */
+    AS_PAGE_ROWS = 2000, /* most objects, and most branches, of a series */
+    AS_PAGE_WAITS = 500, /* most rows of each list of waits … */
+    AS_PAGE_WAITERS = 64 /* … and most threads of the matrix */
 };
 
 struct as_page_options {
@@ -65,6 +68,7 @@ struct as_page_series {
     struct as_store_rows instructions, functions;
     struct as_data data;         /* empty if the series has no data addresses */
     struct as_branches branches; /* empty if it has no branches */
+    struct as_waits waits;       /* empty if it has no waits */
 };
 
 struct as_page_document {
@@ -101,6 +105,11 @@ bool as_page_lists_make(struct as_page_document *document, struct as_error *err)
 void as_page_series_lists_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 void as_page_addresses_json(const struct as_page_document *document, struct as_json *json);
 void as_page_lists_free(struct as_page_document *document);
+void as_page_waits_json(const struct as_page_document *document, const struct as_waits *waits, double scale,
+                        struct as_json *json);
+/* Elements of arrays: a string's number; where an instruction stands among the page's, -1: left out. */
+void as_page_name_json(const struct as_page_document *document, struct as_json *json, const char *name);
+void as_page_row_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction);
 /* The function of the page for a row of the profile, or for an address without one. */
 uint32_t as_page_function_of(const struct as_page_document *document, uint32_t function, uint32_t module);
 uint32_t as_page_component_of(const struct as_page_document *document, uint64_t events);

@@ -15,9 +15,10 @@ bool as_page_lists_make(struct as_page_document *document, struct as_error *err)
         struct as_page_series *own = &document->series[i];
         struct as_view view = *document->view;
         view.series = i;
-        if (!as_data_read(&own->data, &view, AS_DATA_BY_OBJECT, err) || !as_branches_read(&own->branches, &view, err))
+        if (!as_data_read(&own->data, &view, AS_DATA_BY_OBJECT, err) || !as_branches_read(&own->branches, &view, err) ||
+            !as_waits_read(&own->waits, &view, err))
             return false;
-        own->data.view = own->branches.view = document->view;
+        own->data.view = own->branches.view = own->waits.view = document->view;
     }
     return true;
 }
@@ -27,6 +28,7 @@ void as_page_lists_free(struct as_page_document *document)
     for (size_t i = 0; i < document->n_series; i++) {
         as_data_free(&document->series[i].data);
         as_branches_free(&document->series[i].branches);
+        as_waits_free(&document->series[i].waits);
     }
 }
 
@@ -37,7 +39,7 @@ static size_t shown(size_t n)
     return n < AS_PAGE_ROWS ? n : AS_PAGE_ROWS;
 }
 
-static void name_json(const struct as_page_document *document, struct as_json *json, const char *name)
+void as_page_name_json(const struct as_page_document *document, struct as_json *json, const char *name)
 {
     as_json_u64(json, NULL, as_strings_intern(document->strings, name));
 }
@@ -45,13 +47,12 @@ static void name_json(const struct as_page_document *document, struct as_json *j
 static void location_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction)
 {
     char name[AS_ROW_NAME_MAX];
-    name_json(document, json, as_view_location_name(document->view, instruction, name));
+    as_page_name_json(document, json, as_view_location_name(document->view, instruction, name));
 }
 
-/* Writes the index among the page's instructions; -1: left out. */
-static void row_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction)
+void as_page_row_json(const struct as_page_document *document, struct as_json *json, uint32_t instruction)
 {
-    uint32_t row = document->row_of[instruction];
+    uint32_t row = instruction < document->view->n_locations ? document->row_of[instruction] : AS_STORE_NONE;
     as_json_i64(json, NULL, row == AS_STORE_NONE ? -1 : (int64_t)row);
 }
 
@@ -82,7 +83,7 @@ static void objects_json(const struct as_page_document *document, const struct a
         objects[i] = data->rows[i].object < data->n_objects ? &data->objects[data->rows[i].object] : &unknown;
     as_json_array(json, "name");
     for (size_t i = 0; i < n; i++)
-        name_json(document, json, objects[i]->name ? objects[i]->name : "");
+        as_page_name_json(document, json, objects[i]->name ? objects[i]->name : "");
     as_json_end(json);
     as_json_array(json, "module");
     for (size_t i = 0; i < n; i++)
@@ -124,7 +125,7 @@ static void accesses_json(const struct as_page_document *document, const struct 
     as_json_array(json, "row");
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < data->rows[i].n_top; k++)
-            row_json(document, json, data->rows[i].top[k].instruction);
+            as_page_row_json(document, json, data->rows[i].top[k].instruction);
     as_json_end(json);
     as_json_array(json, "cycles");
     for (size_t i = 0; i < n; i++)
@@ -183,7 +184,7 @@ static void ends_json(const struct as_page_document *document, const struct as_b
     as_json_end(json);
     as_json_array(json, "row");
     for (size_t i = 0; i < n; i++)
-        row_json(document, json, targets ? branches->rows[i].target : branches->rows[i].source);
+        as_page_row_json(document, json, targets ? branches->rows[i].target : branches->rows[i].source);
     as_json_end(json);
     as_json_end(json);
 }
@@ -232,6 +233,8 @@ void as_page_series_lists_json(const struct as_page_document *document, struct a
         data_json(document, &own->data, scale, json);
     if (own->branches.n)
         branches_json(document, &own->branches, json);
+    if (own->waits.n)
+        as_page_waits_json(document, &own->waits, scale, json);
 }
 
 /* ---- how data addresses were obtained ---- */

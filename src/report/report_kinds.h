@@ -18,6 +18,9 @@
     X(data, NULL,                                                                                                      \
       "Show which data was accessed: variables, heap, stacks and mapped files, how much of the time, by which "        \
       "instructions. A profile has data addresses if accesses were asked for, or perf mem recorded it.")               \
+    X(waits, NULL,                                                                                                     \
+      "Show which threads waited for lines that another core had, and whose code made them wait: a matrix of the "     \
+      "threads, objects, lines and pairs of code, with true and false sharing. A profile of the model has them.")      \
     X(diff, "OTHER",                                                                                                   \
       "Compare with OTHER, the profile before a change: what became faster or slower, by how much, and which "         \
       "components of its time changed.")

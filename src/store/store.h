@@ -19,7 +19,7 @@
 enum {
     AS_STORE_APPLICATION_ID = 0x41735379, /* "AsSy" */
     /* The version that is written; older ones are migrated when they are read. */
-    AS_STORE_VERSION = 2,
+    AS_STORE_VERSION = 3,
     AS_STORE_MAX_TEXT = 64 << 20, /* most bytes of one string */
 };
 
@@ -207,6 +207,26 @@ struct as_store_branch {
     uint32_t series, source, target;
     uint64_t taken, mispredicted;
     uint64_t cycles; /* sum of the cycles since the preceding branch in the stack; 0: not recorded by the processor */
+};
+
+enum as_store_wait_kind {
+    AS_STORE_WAIT_READ,    /* a load fetched a line that another core could write */
+    AS_STORE_WAIT_WRITE,   /* a store or an atomic fetched it */
+    AS_STORE_WAIT_UPGRADE, /* a store or an atomic had it; the copies of others had to go */
+    AS_STORE_WAIT_KINDS
+};
+
+/* Waits for another core's copy of a cache line: whose access waited, and whose write (or read) made it wait. */
+struct as_store_wait {
+    uint32_t series, thread, instruction; /* that waited */
+    uint32_t other, culprit;              /* thread and instruction that made it wait; culprit NONE: not known */
+    uint64_t line;                        /* address of the line's first byte */
+    uint32_t offset;                      /* of the access in the line */
+    uint32_t kind;                        /* enum as_store_wait_kind */
+    uint32_t sharing;                     /* 1: both touched the same bytes (true sharing); 0: the line alone (false) */
+    uint32_t object;                      /* that lies there; NONE: not known */
+    uint32_t place;            /* the part of it, an object of its own: "counters[3].hits"; NONE: not known */
+    uint64_t units, transfers; /* units: from the request to the line's arrival */
 };
 
 /* A bar for the whole program: `stack` names what it divides ("states", "stack" …), rows in the order they were

@@ -172,3 +172,9 @@ struct as_store_branch *as_store_branches(struct as_store *store, uint32_t serie
 {
     return as_store_gather(store, AS_TABLE_BRANCHES, series, NULL, n, err);
 }
+
+struct as_store_wait *as_store_waits(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
+                                     struct as_error *err)
+{
+    return as_store_gather(store, AS_TABLE_WAITS, series, threads, n, err);
+}

@@ -167,6 +167,11 @@ struct as_store_access *as_store_accesses(struct as_store *store, uint32_t serie
 struct as_store_branch *as_store_branches(struct as_store *store, uint32_t series, size_t *n,
                                           struct as_error *err) AS_MUST_CHECK;
 
+/* Returns what the threads of the series waited for, in the order of the keys; `threads` are those that waited. The
+ * caller frees. */
+struct as_store_wait *as_store_waits(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
+                                     struct as_error *err) AS_MUST_CHECK;
+
 /* Self and total time of each path and of each function (recursion is counted once), computed from path times. Arrays
  * by number; free with as_store_totals_free. */
 struct as_store_totals {

@@ -42,6 +42,7 @@ enum as_store_table_id {
     AS_TABLE_PATH_COMPONENTS,
     AS_TABLE_ACCESSES,
     AS_TABLE_BRANCHES,
+    AS_TABLE_WAITS,
     AS_TABLE_COUNT
 };
 

@@ -267,6 +267,25 @@ static const struct as_store_column branch_columns[] = {
     COLUMN(as_store_branch, cycles, COUNT, COUNTED),
 };
 
+static const char *const wait_kinds[AS_STORE_WAIT_KINDS] = {"read", "write", "upgrade"};
+static const char *const sharings[] = {"false", "true"};
+
+static const struct as_store_column wait_columns[] = {
+    REFERENCE(as_store_wait, "series", series, SERIES, KEY),
+    REFERENCE(as_store_wait, "instruction", instruction, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_wait, "thread", thread, THREADS, KEY),
+    REFERENCE(as_store_wait, "culprit", culprit, INSTRUCTIONS, .flags = AS_COLUMN_KEY | AS_COLUMN_NULL, SAME),
+    REFERENCE(as_store_wait, "other", other, THREADS, KEY),
+    COLUMN(as_store_wait, line, U64, .flags = AS_COLUMN_KEY, ADDRESS),
+    COLUMN(as_store_wait, offset, U32, KEY, .limit = 4096),
+    COLUMN(as_store_wait, kind, U32, KEY, .limit = AS_STORE_WAIT_KINDS, .names = wait_kinds),
+    COLUMN(as_store_wait, sharing, U32, KEY, .limit = 2, .names = sharings),
+    REFERENCE(as_store_wait, "object", object, OBJECTS, NULLABLE),
+    REFERENCE(as_store_wait, "place", place, OBJECTS, NULLABLE),
+    COLUMN(as_store_wait, units, COUNT, TIME),
+    COLUMN(as_store_wait, transfers, COUNT, COUNTED),
+};
+
 /* ---- the tables ---- */
 
 #define TABLE(title, version, row, list, ...)                                                                          \
@@ -310,6 +329,7 @@ const struct as_store_table as_store_tables[AS_TABLE_COUNT] = {
         TABLE("path_components", 2, struct as_store_path_component, path_component_columns, ADDED),
     [AS_TABLE_ACCESSES] = TABLE("accesses", 2, struct as_store_access, access_columns, ADDED),
     [AS_TABLE_BRANCHES] = TABLE("branches", 2, struct as_store_branch, branch_columns, ADDED),
+    [AS_TABLE_WAITS] = TABLE("waits", 3, struct as_store_wait, wait_columns, ADDED),
 };
 
 /* ---- questions ---- */

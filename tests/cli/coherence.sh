@@ -27,6 +27,28 @@ holds "a ball is waited for: ST-CO" '
 holds "without coherence nobody waits" '
     not any("ST-CO" in k for x in d for k in x["events"]["components"])' counters-off.json padded-off.json readonly-off.json
 
+# ---- waits in a profile -----------------------------------------------------------------------------------------------
+check "a profile" "$ASSAY" record -q --deterministic -o waits.db -- "$lines" counters 4 12000
+"$ASSAY" report waits.db --waits --json >waits.json
+holds "waits: false sharing, most of it of one object" '(lambda o: o["object"] == "counters" and
+    o["false_cycles"] == o["cycles"] > 0.5 * d["cycles"] > 1000)(d["objects"][0])' waits.json
+holds "… of threads for each other" 'len(d["threads"]) >= 4 and
+    abs(sum(map(sum, d["matrix_true"])) + sum(map(sum, d["matrix_false"])) - d["cycles"]) < 1' waits.json
+holds "… by line and code, with both sides" 'd["lines"][0]["place"].startswith("counters[") and
+    [d["code_pairs"][0][side]["function"] for side in ("waited", "culprit")] == ["count_beside_others"] * 2' waits.json
+check "as text" "$ASSAY" report waits.db --waits
+check "… with the matrix" grep -q 'Cycles that a thread (row) waited for lines of another (column)' <<<"$out"
+"$ASSAY" report waits.db --waits --csv >waits.csv
+check_same "as CSV: the same cycles" 1 "$(python3 -c 'import csv, json
+rows = list(csv.DictReader(open("waits.csv")))
+print(int(abs(sum(float(r["cycles"]) for r in rows) - json.load(open("waits.json"))["cycles"]) < 1))')"
+check "of a thread" "$ASSAY" report waits.db --waits --thread 2
+check "merged, with a weight" "$ASSAY" merge -q --weights 3 -o thrice.db waits.db
+"$ASSAY" report thrice.db --waits --json >thrice.json
+holds "… three times as much" 'abs(d[1]["cycles"] - 3 * d[0]["cycles"]) < 1 and d[1]["transfers"] == 3 * d[0]["transfers"]' waits.json thrice.json
+"$ASSAY" record -q -o alone.db -- "$WORKLOADS/known/x86-load-1" >/dev/null
+check_stderr_line 'no thread waited for another core' "one thread waits for nobody" "$ASSAY" report alone.db --waits
+
 # ---- runs that repeat -------------------------------------------------------------------------------------------------
 facts() { python3 -c '
 import json, sys

@@ -80,6 +80,12 @@ check_same "svg: cells of both pairs, both ways, exact and estimated, all and tr
     "$(grep -cE 'threads [0-9] and [0-9]: [0-9]{4,}<' maps.svg)"
 check "svg: it is XML" python3 -c 'import xml.dom.minidom as m; m.parse("maps.svg")'
 
+check "html" "$ASSAY" comm --html --period 500 -o page.html -- "$sharing" false -t 2 -n 20000 -f 1
+for part in '<svg xmlns' '<h2>Objects</h2>' 'beside\[0\].words\[[01]\] by <code>' '<h2>Advice</h2>'; do
+    check "html: $part" grep -q "$part" page.html
+done
+check_same "html: nothing is loaded or run" "" "$(grep -oiE '<script|<link|<img|https?://[^w]' page.html)"
+
 # Odd programs.
 check "one thread" "$ASSAY" comm -- "$WORKLOADS/demo"
 check "one thread: nothing to see" grep -q 'One thread alone: there is nobody to communicate with' <<<"$out"

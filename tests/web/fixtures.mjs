@@ -116,6 +116,15 @@ export function withLists(data) {
             from: { name: of(["copy+0xd", "sort+0x2", "main+0x1"]), row: [8, 11, 1] }, to: { name: of(["copy", "sort+0x5", "gone"]), row: [4, 13, -1] },
             taken: [190, 60, 10], mispredicted: [19, 30, 0], cycles: [760, 600, 12000], rest: { rows: 3, taken: 40, mispredicted: 1 },
         },
+        waits: {
+            pattern: "one pair", cycles: 200, false: 150, transfers: 20, threads: of(["thread 1", "thread 2"]), threads_left_out: 0,
+            matrix_true: [[0, 10], [40, 0]], matrix_false: [[0, 50], [100, 0]],
+            objects: { cycles: [150, 50], false: [150, 0], transfers: [15, 5], object: of(["table", "[heap]"]), left_out: 0 },
+            lines: { cycles: [150, 50], false: [150, 0], transfers: [15, 5], object: of(["table", "[heap]"]), place: of(["table[3].hits", "[heap]+0x40"]), address: ["0x404000", "0x7f0000000040"],
+                waited: { name: of(["copy+0x3", "sort+0x2"]), row: [5, 11] }, culprit: { name: of(["copy", "gone"]), row: [4, -1] }, left_out: 1 },
+            pairs: { cycles: [150, 30, 20], false: [150, 0, 0], transfers: [15, 2, 3], object: of(["table", "[heap]", "[heap]"]),
+                waited: { name: of(["copy+0x3", "sort+0x2", "sort+0x2"]), row: [5, 11, 11] }, culprit: { name: of(["copy", "gone", "main+0x1"]), row: [4, -1, 1] }, left_out: 0 },
+        },
     });
     return data;
 }

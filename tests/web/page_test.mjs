@@ -55,6 +55,8 @@ for (const [name, spoil, message] of [
     ["objects of two lengths", (data) => (withLists(data).series[0].data.bytes.pop(), data), "columns of the objects differ"],
     ["accesses of no object", (data) => ((withLists(data).series[0].data.listed[0] = 1), data), "accesses do not add up"],
     ["branches of two lengths", (data) => (withLists(data).series[0].branches.to.row.pop(), data), "columns of the branches differ"],
+    ["waits of two lengths", (data) => (withLists(data).series[0].waits.pairs.culprit.row.pop(), data), "columns of the waits differ"],
+    ["a matrix of waits that is not square", (data) => (withLists(data).series[0].waits.matrix_false[1].pop(), data), "columns of the waits differ"],
     ["broken base64", () => template.replace("<!--assay-data-->", '<script type="application/json" id="assay-data" data-encoding="deflate-base64">!!</script>'), ""],
     ["a broken stream", () => template.replace("<!--assay-data-->", '<script type="application/json" id="assay-data" data-encoding="deflate-base64">AAAA</script>'), ""],
 ])
@@ -589,6 +591,26 @@ await test("branches: from, to, how often, mispredictions and cycles", async () 
     assert.ok((await plain.textContent("#panel-branches [role=status]")).endsWith("recorded as taken 260 times, 18.8 % of them mispredicted"));
     assert.deepEqual(page.trouble, []);
     await plain.close();
+    await page.close();
+});
+
+await test("waits: who waited for whom, for what, and which code made it wait", async () => {
+    const page = await openPage(COMPARED, "#tab=waits");
+    assert.ok((await page.textContent("#panel-waits .origins")).startsWith("200 cycles of waiting for lines that another core had, in 20 transfers; 75.0 % of it false sharing. Pattern: one pair."));
+    assert.deepEqual(await page.$$eval("#panel-waits .heat-map svg", (list) => list.map((one) => one.getAttribute("aria-label"))), [
+        "All waits: thread 2 for thread 1 140 cycles, thread 1 for thread 2 60 cycles",
+        "True sharing: thread 2 for thread 1 40 cycles, thread 1 for thread 2 10 cycles",
+        "False sharing: thread 2 for thread 1 100 cycles, thread 1 for thread 2 50 cycles"]);
+    assert.deepEqual(await page.$$eval("#panel-waits .heat-map:first-child .heat-cell", (list) => list.map((one) => [one.textContent, one.style.fillOpacity])), [
+        ["thread 1 waited 60 cycles for thread 2", "0.474286"], ["thread 2 waited 140 cycles for thread 1", "1"]]);
+    assert.deepEqual(await page.$$eval("#panel-waits table tbody tr", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent).join("|"))), [
+        "75.0 %|150|15|100 %|table", "25.0 %|50|5|0 %|[heap]", "75.0 %|150|15|100 %|table[3].hits  by copy+0x3", "25.0 %|50|5|0 %|[heap]+0x40  by sort+0x2"]);
+    assert.deepEqual(await gridRows(page, "Pairs of code"), [
+        ["75.0 %", "150", "copy+0x3", "copy", "table", "15", "100 %"], ["15.0 %", "30", "sort+0x2", "gone", "[heap]", "2", "0 %"], ["10.0 %", "20", "sort+0x2", "main+0x1", "[heap]", "3", "0 %"]]);
+    assert.equal(await page.textContent("#panel-waits [role=status]"), "3 pairs of code, 100 % of the cycles");
+    await page.click("#panel-waits [role=grid] a:text('main+0x1')");
+    await eventually(async () => assert.ok(page.url().includes("#function=main")));
+    assert.deepEqual(page.trouble, []);
     await page.close();
 });
 

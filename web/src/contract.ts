@@ -75,6 +75,7 @@ export interface SeriesData {
     threads?: (Sparse | null)[];
     data?: DataTable;
     branches?: BranchTable;
+    waits?: WaitTable;
 }
 
 /** Instructions as other tables refer to them: index into `strings`, and row of `instructions` or -1. */
@@ -109,6 +110,34 @@ export interface BranchTable {
     mispredicted: number[];
     cycles?: number[];
     rest?: { rows: number; taken: number; mispredicted: number };
+}
+
+/** Waits for lines, added up by object, line or pair of code, the most cycles first. `false`: cycles of false sharing. */
+export interface WaitList {
+    cycles: number[];
+    false: number[];
+    transfers: number[];
+    object: number[];
+    place?: number[];
+    address?: string[];
+    waited?: Places;
+    culprit?: Places;
+    left_out: number;
+}
+
+/** What threads waited for; the matrices have the row's waits for the column. */
+export interface WaitTable {
+    pattern: string;
+    cycles: number;
+    false: number;
+    transfers: number;
+    threads: number[];
+    threads_left_out: number;
+    matrix_true: number[][];
+    matrix_false: number[][];
+    objects: WaitList;
+    lines: WaitList;
+    pairs: WaitList;
 }
 
 export type Unit = "cycles" | "ns" | "samples";

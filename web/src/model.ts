@@ -1,6 +1,6 @@
 // The data that the tabs read: the document's columns as typed arrays, with sums that several tabs need.
 
-import { BranchTable, DataTable, FORMAT, PageData, SeriesData, Sparse, VERSION } from "./contract";
+import { BranchTable, DataTable, FORMAT, PageData, SeriesData, Sparse, VERSION, WaitList, WaitTable } from "./contract";
 import { clean } from "./format";
 
 export interface Part {
@@ -206,6 +206,7 @@ export class Model {
             : groupStacks(instructions, (row) => this.functionOf[row], this.functionCount, width);
         if (data.data) checkObjects(data.data);
         if (data.branches) checkBranches(data.branches);
+        if (data.waits) checkWaits(data.waits);
         const label = clean(data.label ?? data.name, 40);
         return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
     }
@@ -288,6 +289,17 @@ function checkObjects(table: DataTable): void {
 
 function checkBranches({ from, to, taken, mispredicted, cycles }: BranchTable): void {
     checkColumns("branches", taken, mispredicted, cycles ?? taken, from?.name, from?.row, to?.name, to?.row);
+}
+
+function checkWaits({ threads, matrix_true, matrix_false, objects, lines, pairs }: WaitTable): void {
+    const same = ({ cycles, false: wrong, transfers, object }: WaitList, ...more: (unknown[] | undefined)[]) => checkColumns("waits", cycles, wrong, transfers, object, ...more);
+    same(objects);
+    same(lines, lines.place, lines.address, lines.waited?.name, lines.waited?.row, lines.culprit?.name, lines.culprit?.row);
+    same(pairs, pairs.waited?.name, pairs.waited?.row, pairs.culprit?.name, pairs.culprit?.row);
+    for (const matrix of [matrix_true, matrix_false]) {
+        checkColumns("waits", threads, matrix);
+        for (const row of matrix) checkColumns("waits", threads, row);
+    }
 }
 
 function parseAddress(text: string | undefined): bigint {

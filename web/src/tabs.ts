@@ -13,6 +13,7 @@ import { machineTab } from "./tab_machine";
 import { runTab } from "./tab_run";
 import { samplersTab } from "./tab_samplers";
 import { summaryTab } from "./tab_summary";
+import { waitsTab } from "./tab_waits";
 
 export interface Context {
     model: Model;
@@ -49,6 +50,7 @@ export const tabs: Tab[] = [
     annotateTab,
     dataTab,
     branchesTab,
+    waitsTab,
     samplersTab,
     machineTab,
     runTab,

@@ -216,6 +216,12 @@ static void add_data(struct as_store_writer *writer)
     as_store_add_branch(writer, &(struct as_store_branch){1, 1, 0, 10, 2, 77});
     as_store_add_branch(writer, &(struct as_store_branch){1, 1, 0, 5, 1, 23});
     as_store_add_branch(writer, &(struct as_store_branch){1, 0, 2, 1, 0, 0});
+    struct as_store_wait wait = {1, 1, 2, 0, 0, 0x4000, 8, AS_STORE_WAIT_WRITE, 1, table, AS_STORE_NONE, 300, 3};
+    as_store_add_wait(writer, &wait);
+    as_store_add_wait(writer, &wait);
+    wait.culprit = wait.object = AS_STORE_NONE;
+    wait.sharing = 0;
+    as_store_add_wait(writer, &wait);
 }
 
 void bed_add_small(struct as_store_writer *writer)

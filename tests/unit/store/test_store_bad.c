@@ -202,8 +202,8 @@ static bool reads_parts(struct as_store *store, struct as_error *err)
         as_store_rows_free(&rows);
     }
     void *lists[] = {as_store_path_components(store, 0, NULL, &n, err), as_store_accesses(store, 1, NULL, &n, err),
-                     as_store_branches(store, 1, &n, err)};
-    bool ok = lists[0] && lists[1] && lists[2];
+                     as_store_branches(store, 1, &n, err), as_store_waits(store, 1, NULL, &n, err)};
+    bool ok = lists[0] && lists[1] && lists[2] && lists[3];
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]);
     if (ok && (ok = as_store_raw(store, 0, NULL, &raw, err)))
@@ -286,7 +286,7 @@ static void older_formats_are_migrated(void **state)
     assert_string_equal(as_store_meta(store, AS_META_SOURCE), "model");
     assert_true(has_rows(store, "SELECT 1 FROM sharing WHERE a = 1 AND b = 400"));
     assert_true(has_rows(store, "SELECT 1 FROM runs WHERE energy IS NULL"));
-    assert_true(has_rows(store, "SELECT 1 FROM pragma_user_version WHERE user_version = 4"));
+    assert_true(has_rows(store, "SELECT 1 FROM pragma_user_version WHERE user_version = 5"));
     use_everything(store);
     as_store_close(store);
 

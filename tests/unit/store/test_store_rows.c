@@ -278,6 +278,22 @@ static void taken_branches(void **state)
     free(branches);
 }
 
+static void waits_for_lines(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    const bool none[] = {false, false};
+    size_t n;
+    struct as_store_wait *waits = as_store_waits(store, 1, NULL, &n, &err);
+    assert_true(waits && n == 2);
+    assert_true(waits[0].culprit == AS_STORE_NONE && waits[0].units == 300 && waits[0].sharing == 0);
+    assert_true(waits[1].culprit == 0 && waits[1].units == 600 && waits[1].transfers == 6 && waits[1].object == 0);
+    assert_true(waits[1].line == 0x4000 && waits[1].offset == 8 && waits[1].place == AS_STORE_NONE);
+    free(waits);
+    waits = as_store_waits(store, 1, none, &n, &err);
+    assert_true(waits && n == 0);
+    free(waits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +308,7 @@ int main(void)
         cmocka_unit_test(components_of_paths),
         cmocka_unit_test(data_accesses),
         cmocka_unit_test(taken_branches),
+        cmocka_unit_test(waits_for_lines),
     };
     return cmocka_run_group_tests(tests, open_small, close_small);
 }

@@ -1,0 +1,133 @@
+/* assay comm as a page of its own: the heat maps of comm_svg.c, and tables of objects, lines, pairs of code and advice. One file
+ * without scripts, links or fonts; all that comes from the program goes in as text. */
+#include "base/show.h"
+#include "cmd/comm_show.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char head[] =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+    "<style>body{font:14px/1.5 system-ui,sans-serif;margin:20px "
+    "28px;color:#1a2029}table{border-collapse:collapse;margin:0 0 "
+    "24px}td,th{padding:3px 14px 3px 0;border-bottom:1px solid "
+    "#dfe3e9;text-align:left;vertical-align:top}td.n,th.n{text-align:"
+    "right;font-variant-numeric:tabular-nums}code{font-size:.93em}svg{max-width:100%;height:auto}</style>\n<title>";
+
+/* A table while it is written. */
+struct table {
+    FILE *out;
+    const struct as_comm_shown *shown;
+};
+
+static void put_head(const struct table *table, const char *title, const char *last)
+{
+    fprintf(table->out,
+            "<h2>%s</h2>\n<table><tr><th class=\"n\">%s<th class=\"n\">true<th class=\"n\">false<th>%s</tr>\n", title,
+            table->shown->result->is_time ? "ns" : "transfers", last);
+}
+
+static void put_counts(const struct table *table, uint64_t true_, uint64_t false_)
+{
+    fprintf(table->out, "<tr><td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td>", AS_COUNT(true_ + false_),
+            AS_COUNT(true_), AS_COUNT(false_));
+}
+
+static void put_code(const struct table *table, const struct as_comm_code *code)
+{
+    char *text = as_comm_code_text(table->shown->result, code->process, code->insn);
+    fputs("<code>", table->out);
+    as_comm_put_text(table->out, text);
+    fputs("</code>", table->out);
+    free(text);
+}
+
+static void put_objects(const struct table *table)
+{
+    const struct as_comm_rows *rows = table->shown->rows;
+    put_head(table, "Objects", "object");
+    for (size_t i = 0; i < rows->objects.len && i < table->shown->top; i++) {
+        put_counts(table, rows->objects.data[i].true_, rows->objects.data[i].false_);
+        as_comm_put_text(table->out, rows->objects.data[i].name);
+        fputs("</tr>\n", table->out);
+    }
+    fputs("</table>\n", table->out);
+}
+
+static void put_place(const struct table *table, const struct as_contact *contact, const struct as_contact_side *side)
+{
+    const struct as_comm_result *result = table->shown->result;
+    struct as_comm_code code = {.insn = side->insn, .process = contact->process, .path = side->path};
+    char *place =
+        as_comm_address_text(as_comm_space(result, contact->process, side->insn), contact->line + side->offset);
+    as_comm_put_text(table->out, place);
+    fputs(" by ", table->out);
+    put_code(table, &code);
+    free(place);
+}
+
+static void put_lines(const struct table *table)
+{
+    const struct as_comm_rows *rows = table->shown->rows;
+    put_head(table, "Lines", "line<th>from<th>to");
+    for (size_t i = 0; i < rows->lines.len && i < table->shown->top; i++) {
+        const struct as_comm_line *line = &rows->lines.data[i];
+        const struct as_contact *contact = &table->shown->result->contacts->list.data[line->contact];
+        put_counts(table, line->true_, line->false_);
+        fprintf(table->out, "<code>0x%" PRIx64 "</code><td>", line->address);
+        put_place(table, contact, &contact->from);
+        fputs("<td>", table->out);
+        put_place(table, contact, &contact->to);
+        fputs("</tr>\n", table->out);
+    }
+    fputs("</table>\n", table->out);
+}
+
+static void put_pairs(const struct table *table)
+{
+    const struct as_comm_rows *rows = table->shown->rows;
+    put_head(table, "Pairs of code", "wrote before<th>came behind<th>on");
+    for (size_t i = 0; i < rows->pairs.len && i < table->shown->top; i++) {
+        const struct as_comm_pair *pair = &rows->pairs.data[i];
+        put_counts(table, pair->true_, pair->false_);
+        put_code(table, &pair->from);
+        fputs("<td>", table->out);
+        put_code(table, &pair->to);
+        fputs("<td>", table->out);
+        as_comm_put_text(table->out, rows->objects.data[pair->object].name);
+        fputs("</tr>\n", table->out);
+    }
+    fputs("</table>\n", table->out);
+}
+
+static void put_advice(const struct table *table)
+{
+    const struct as_comm_rows *rows = table->shown->rows;
+    fputs(rows->advice.len ? "<h2>Advice</h2>\n<ul>\n" : "", table->out);
+    for (size_t i = 0; i < rows->advice.len; i++) {
+        const struct as_comm_advice *advice = &rows->advice.data[i];
+        fputs("<li>", table->out);
+        as_comm_put_text(table->out, advice->from);
+        fputs(" and ", table->out);
+        as_comm_put_text(table->out, advice->to);
+        fputs(" share a line: ", table->out);
+        as_comm_put_text(table->out, advice->text);
+        fputs("</li>\n", table->out);
+    }
+    fputs(rows->advice.len ? "</ul>\n" : "", table->out);
+}
+
+void as_comm_html(const struct as_comm_shown *shown, FILE *out)
+{
+    struct table table = {.out = out, .shown = shown};
+    fputs(head, out);
+    as_comm_put_text(out, shown->argv[0]);
+    fputs(": communication</title></head><body>\n", out);
+    as_comm_svg(shown, out);
+    put_objects(&table);
+    put_lines(&table);
+    put_pairs(&table);
+    put_advice(&table);
+    fputs("</body></html>\n", out);
+}
