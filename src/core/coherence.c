@@ -190,18 +190,23 @@ void as_memory_name_insn(struct as_memory *memory, uint32_t insn)
 
 /* ---- time ---- */
 
+/* A request that is this much earlier than one that the model has met before takes its turn behind it all the same: stores ask
+ * when they drain, which can be long after their thread's clock, so requests for a line that is fought over come a little out
+ * of order. Each would otherwise have the line to itself, and it would move more often than it can. */
+enum { OUT_OF_ORDER = 500 };
+
 /* When a request at `cycle` is served: not while the line is on its way to someone that asked before. */
 static uint64_t turn_of(const struct as_directory_entry *entry, uint64_t cycle)
 {
-    return cycle >= entry->asked && entry->ready > cycle ? entry->ready : cycle;
+    return cycle + OUT_OF_ORDER >= entry->asked && entry->ready > cycle ? entry->ready : cycle;
 }
 
 static void set_turn(struct as_directory_entry *entry, uint64_t cycle, uint64_t done)
 {
-    if (cycle < entry->asked)
+    if (cycle + OUT_OF_ORDER < entry->asked)
         return;
-    entry->asked = cycle;
-    entry->ready = done;
+    entry->asked = cycle > entry->asked ? cycle : entry->asked;
+    entry->ready = done > entry->ready ? done : entry->ready;
 }
 
 static uint32_t way_from(const struct as_memory *memory, const struct as_memory *other)

@@ -25,7 +25,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, READ_BY_CLOCK = 512, READ_CLOSELY = 40, IDLE_MILLISECONDS = 20 };
+enum {
+    READ_AT_ONCE = 4 * AS_WIRE_CHUNK,
+    READ_BY_CLOCK = 512,
+    READ_CLOSELY = 2,
+    MOST_STEPS = 20,
+    IDLE_MILLISECONDS = 20
+};
 
 void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options)
 {
@@ -395,12 +401,28 @@ static bool is_ahead(const struct as_reader *reader, uint32_t lane, uint64_t lim
            reader->sink->clock(reader->context, &reader->streams[lane]->thread) > limit;
 }
 
+/* Where lines change hands a thread is read in small steps, up to the limit. */
+static bool read_closely(struct as_reader *reader, uint32_t lane, uint32_t state, uint64_t limit, bool *progress)
+{
+    bool moved = true;
+    for (int steps = 0; steps < MOST_STEPS && moved && !reader->regions.over && !is_ahead(reader, lane, limit);
+         steps++) {
+        moved = false;
+        if (!read_thread_lane(reader, lane, state, &moved))
+            return false;
+        *progress |= moved;
+        if (!reader->streams[lane])
+            break; /* it has ended */
+    }
+    return true;
+}
+
 static bool read_all_lanes(struct as_reader *reader, bool *progress)
 {
     if (!read_code_lanes(reader, progress))
         return false;
     bool timed = reader->sink->clock && reader->regions.stretch.mode >= AS_MODE_SETTLE; /* otherwise clocks stand */
-    enum { SLACK = 2000, CLOSE_SLACK = 50 };
+    enum { SLACK = 2000, CLOSE_SLACK = 10 };
     bool closely = timed && reader->sink->shares && reader->sink->shares(reader->context);
     uint64_t limit = timed ? clock_limit(reader, closely ? CLOSE_SLACK : SLACK) : UINT64_MAX;
     reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : closely ? READ_CLOSELY : READ_BY_CLOCK;
@@ -408,7 +430,9 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
     for (uint32_t i = 0; i < used && !reader->regions.over; i++) {
         uint32_t state = atomic_load(&reader->wire->lanes[i].state);
         if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && !reader->wire->lanes[i].is_code &&
-            as_pace_reads(reader, i) && !is_ahead(reader, i, limit) && !read_thread_lane(reader, i, state, progress))
+            as_pace_reads(reader, i) && !is_ahead(reader, i, limit) &&
+            !(closely && reader->streams[i] ? read_closely(reader, i, state, limit, progress)
+                                            : read_thread_lane(reader, i, state, progress)))
             return false;
     }
     return true;

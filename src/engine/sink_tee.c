@@ -169,6 +169,15 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return tee->branches.data[i].sink->clock(tee->branches.data[i].context, &own);
 }
 
+static bool shares(void *context)
+{
+    const struct as_sink_tee *tee = context;
+    for (size_t i = 0; i < tee->branches.len; i++)
+        if (tee->branches.data[i].sink->shares && tee->branches.data[i].sink->shares(tee->branches.data[i].context))
+            return true;
+    return false;
+}
+
 const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
 {
     if (tee->branches.len == 1) {
@@ -200,6 +209,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .unmeasured = unmeasured,
         .all_calls = calls,
         .clock = clock ? clock_of : NULL,
+        .shares = clock ? shares : NULL,
     };
     return &tee->sink;
 }

@@ -277,7 +277,7 @@ static const struct as_store_column wait_columns[] = {
     REFERENCE(as_store_wait, "culprit", culprit, INSTRUCTIONS, .flags = AS_COLUMN_KEY | AS_COLUMN_NULL, SAME),
     REFERENCE(as_store_wait, "other", other, THREADS, KEY),
     COLUMN(as_store_wait, line, U64, .flags = AS_COLUMN_KEY, ADDRESS),
-    COLUMN(as_store_wait, offset, U32, KEY, .limit = 4096),
+    COLUMN(as_store_wait, offset, U32, KEY),
     COLUMN(as_store_wait, kind, U32, KEY, .limit = AS_STORE_WAIT_KINDS, .names = wait_kinds),
     COLUMN(as_store_wait, sharing, U32, KEY, .limit = 2, .names = sharings),
     REFERENCE(as_store_wait, "object", object, OBJECTS, NULLABLE),

@@ -31,7 +31,8 @@ holds "without coherence nobody waits" '
 check "a profile" "$ASSAY" record -q --deterministic -o waits.db -- "$lines" counters 4 12000
 "$ASSAY" report waits.db --waits --json >waits.json
 holds "waits: false sharing, most of it of one object" '(lambda o: o["object"] == "counters" and
-    o["false_cycles"] == o["cycles"] > 0.5 * d["cycles"] > 1000)(d["objects"][0])' waits.json
+    o["false_cycles"] > 0.99 * o["cycles"] and o["cycles"] > 0.9 * d["cycles"] > 100000)(d["objects"][0])' waits.json
+holds "… as often as the line can move, whatever the quantum" '10000 < d["transfers"] < 48000' waits.json
 holds "… of threads for each other" 'len(d["threads"]) >= 4 and
     abs(sum(map(sum, d["matrix_true"])) + sum(map(sum, d["matrix_false"])) - d["cycles"]) < 1' waits.json
 holds "… by line and code, with both sides" 'd["lines"][0]["place"].startswith("counters[") and
@@ -76,7 +77,9 @@ check "… on one for each" modelled cores.json --deterministic -- counters 3 60
 holds "one core: one thread after the other, and no line moves" '
     d[0]["counters"]["elapsed_cycles"] == d[0]["cycles"]
     and not any("ST-CO" in k for k in d[0]["events"]["components"])
-    and d[0]["counters"]["elapsed_cycles"] > d[1]["counters"]["elapsed_cycles"] > 0.9 * d[2]["counters"]["elapsed_cycles"]' cores-1.json cores-2.json cores.json
+    and d[0]["counters"]["elapsed_cycles"] > d[1]["counters"]["elapsed_cycles"]' cores-1.json cores-2.json
+holds "a core for each: they fight for the line, and take longer than one after the other" '
+    d[1]["cycles"] > 1.5 * d[0]["cycles"] and d[1]["counters"]["elapsed_cycles"] > d[0]["counters"]["elapsed_cycles"]' cores-1.json cores.json
 far=coherence.sockets=2,coherence.cores=8
 check "two sockets" modelled near.json --deterministic --set $far,"coherence.pinning=0 1 2" -- counters 2 8000
 check "… apart" modelled far.json --deterministic --set $far,"coherence.pinning=0 1 5" -- counters 2 8000

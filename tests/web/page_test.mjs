@@ -708,9 +708,9 @@ await test("objects and branches: narrow, the table scrolls and nothing else; on
 
 await test("the tenth tab has a key too", async () => {
     const page = await openPage(COMPARED);
-    assert.equal(await page.locator("[role=tab]").count(), 10);
+    assert.equal(await page.locator("[role=tab]").count(), 11);
     await page.keyboard.press("0");
-    await page.waitForSelector("#panel-run:not([hidden])");
+    await page.waitForSelector("#panel-machine:not([hidden])");
     await page.close();
 });
 

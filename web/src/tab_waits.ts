@@ -171,13 +171,14 @@ class WaitsView implements View {
     }
 }
 
-function noWaits({ model }: Context): View {
-    return { element: el("p", { class: "missing" }, `${model.main.label} has no waits in this profile; another series has.`), show: () => undefined };
+/** Only the exact series has waits; they are the run's, whichever series is looked at. */
+function waitsOf({ series }: Context["model"]): WaitTable | undefined {
+    return series.find(({ data }) => data.waits)?.data.waits;
 }
 
 export const waitsTab: Tab = {
     id: "waits",
     title: "Waits",
-    available: (model) => model.series.some((series) => series.data.waits),
-    create: (context) => (context.model.main.data.waits ? new WaitsView(context, context.model.main.data.waits) : noWaits(context)),
+    available: (model) => waitsOf(model) !== undefined,
+    create: (context) => new WaitsView(context, waitsOf(context.model)!),
 };
