@@ -22,13 +22,15 @@ enum { BATCH = 4096, IN_FLIGHT = 8, INTERVAL = 1000000, MOST_JOBS = 64, WATCHED 
 struct reuse_options {
     struct as_run_options run;
     bool json, csv, html, exact, shared, disturb, no_paths, allocations;
-    int method; /* enum method */
+    int method;      /* enum method */
+    int replacement; /* enum as_watch_replacement */
     const char *output, *core;
     struct as_strlist set;
     uint64_t granularity, sockets, interval, jobs, top, lines, period, registers, lag, seed;
 };
 
 enum method { METHOD_EXACT, METHOD_LINES, METHOD_WATCH };
+static const char *const replacement_choices[] = {"graded", "reservoir", NULL};
 static const char *const method_choices[] = {"exact", "lines", "watch", NULL};
 
 static const struct as_option options_table[] = {
@@ -72,6 +74,14 @@ static const struct as_option options_table[] = {
      .min = 1,
      .max = 4,
      .help = "With --method=watch: debug registers of a thread (default 4)."},
+    {.name = "replacement",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct reuse_options, replacement),
+     .value = "graded|reservoir",
+     .choices = replacement_choices,
+     .help = "With --method=watch: which use gives up its register for a new sample. graded: each with a chance that "
+             "falls with its age, but not below a limit of its register (the default). reservoir: with 1/n at the n-th "
+             "sample, as ReuseTracker does."},
     {.name = "arm-lag",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct reuse_options, lag),
@@ -235,6 +245,7 @@ static struct as_reuse_feed *make_feed(struct session *session)
     feed.watch_options.mode = options->shared ? AS_WATCH_CACHE : AS_WATCH_THREADS;
     feed.watch_options.sockets = (uint32_t)options->sockets;
     feed.watch_options.length = UINT32_C(1) << session->analysis.shape.shift;
+    feed.watch_options.replacement = (enum as_watch_replacement)options->replacement;
     feed.watch_options.lag = options->lag;
     feed.watch_options.seed = options->seed;
     return as_reuse_feed_new(&feed);

@@ -22,8 +22,9 @@ static void count_pair(struct as_reuse_estimate *estimate, struct as_map *places
         *place = estimate->pairs.len;
     }
     struct as_estimated_pair *pair = &estimate->pairs.data[*place - 1];
-    pair->distance += outcome->use.weight * (double)outcome->use.distance;
-    pair->weight += outcome->use.weight;
+    double weight = outcome->use.weight / (outcome->use.kept > 0 ? outcome->use.kept : 1);
+    pair->distance += weight * (double)outcome->use.distance;
+    pair->weight += weight;
     pair->samples++;
 }
 

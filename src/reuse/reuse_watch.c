@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "reuse/reuse_rules.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 enum { MOST_PENDING = 2 * AS_LENS_REGISTERS };
@@ -25,6 +26,7 @@ struct slot {
     _Atomic uint64_t begun, ended; /* writes: different while one is under way */
     struct contents contents;
     double samples;       /* since it was armed, this one included */
+    double kept;          /* the chance that its use had to be here still */
     _Atomic bool relaxed; /* another thread stored before all were armed */
 };
 
@@ -45,7 +47,7 @@ struct pending {
 struct as_reuse_watch {
     struct as_watch_options options;
     struct as_lens lens;
-    uint32_t n_slots;
+    uint32_t n_slots, n_live; /* n_live: threads */
     struct slot slots[AS_LENS_REGISTERS];
     AS_VEC(struct thread *) threads; /* in order of appearance */
     AS_VEC(uint32_t) by_number;      /* place in threads + 1 */
@@ -218,20 +220,21 @@ static void record(struct as_reuse_watch *watch, const struct contents *contents
                    uint64_t distance, const struct as_lens_access *by, bool relaxed)
 {
     size_t at = atomic_fetch_add(&watch->n_outcomes, 1);
+    double kept = watch->slots[contents->watch.data & 7].kept;
     if (at >= watch->options.most)
         return;
-    watch->outcomes[at] =
-        (struct as_watch_outcome){.use = {.distance = distance, .weight = contents->weight, .end = (uint8_t)end},
-                                  .address = contents->use.address,
-                                  .use_insn = contents->use.insn,
-                                  .use_path = contents->use.path,
-                                  .use_thread = contents->use.thread,
-                                  .use_write = contents->use.kind & AS_ACCESS_STORE,
-                                  .end_insn = by ? by->insn : 0,
-                                  .end_path = by ? by->path : 0,
-                                  .end_thread = by ? by->thread : 0,
-                                  .end_write = by && by->kind & AS_ACCESS_STORE,
-                                  .relaxed = relaxed};
+    watch->outcomes[at] = (struct as_watch_outcome){
+        .use = {.distance = distance, .weight = contents->weight, .kept = kept, .end = (uint8_t)end},
+        .address = contents->use.address,
+        .use_insn = contents->use.insn,
+        .use_path = contents->use.path,
+        .use_thread = contents->use.thread,
+        .use_write = contents->use.kind & AS_ACCESS_STORE,
+        .end_insn = by ? by->insn : 0,
+        .end_path = by ? by->path : 0,
+        .end_thread = by ? by->thread : 0,
+        .end_write = by && by->kind & AS_ACCESS_STORE,
+        .relaxed = relaxed};
 }
 
 /* Accesses strictly between the use and now; `now_counts`: the access that ends it is counted already. */
@@ -243,21 +246,32 @@ static uint64_t distance_to(struct as_reuse_watch *watch, const struct contents 
 
 /* ---- Algorithm 2: a sample ---- */
 
+/* The chance that a sample replaces the use of a slot. */
+static double rate_of(const struct as_reuse_watch *watch, uint32_t number)
+{
+    static const double least[AS_LENS_REGISTERS] = {1.0 / 256, 1.0 / 128, 1.0 / 64, 1.0 / 32};
+    double n = watch->slots[number].samples;
+    if (watch->options.replacement == AS_REPLACE_RESERVOIR || n <= 1)
+        return 1 / n;
+    return fmax(1 / (2 * n), least[number + AS_LENS_REGISTERS - watch->n_slots] / (double)watch->n_live);
+}
+
 /* The chance that a sample gets any of the slots, all of them taken. */
 static double chance(const struct as_reuse_watch *watch)
 {
     double none = 1;
     for (uint32_t i = 0; i < watch->n_slots; i++)
-        none *= 1 - 1 / watch->slots[i].samples;
+        none *= 1 - rate_of(watch, i);
     return 1 - none;
 }
 
-static bool allow_replacement(struct as_reuse_watch *watch, struct slot *slot)
+static bool allow_replacement(struct as_reuse_watch *watch, uint32_t number)
 {
     uint64_t step = atomic_fetch_add(&watch->seed, AS_RANDOM_STEP);
-    double drawn = (double)(as_random_hash(step) >> 11) * 0x1p-53;
-    bool allowed = drawn < 1 / slot->samples;
-    slot->samples++;
+    double rate = rate_of(watch, number);
+    bool allowed = (double)(as_random_hash(step) >> 11) * 0x1p-53 < rate;
+    watch->slots[number].samples++;
+    watch->slots[number].kept *= allowed ? 1 : 1 - rate;
     return allowed;
 }
 
@@ -266,6 +280,8 @@ static void watch_use(struct as_reuse_watch *watch, uint32_t number, const struc
 {
     struct slot *slot = &watch->slots[number];
     struct contents contents = slot->contents;
+    slot->samples = 2; /* the next one is the second */
+    slot->kept = 1;
     if (contents.active)
         record(watch, &contents, AS_USE_GIVEN_UP, distance_to(watch, &contents, false), NULL, false);
     uint64_t serial = atomic_fetch_add(&watch->serials, 1) + 1;
@@ -303,7 +319,7 @@ static bool take_slot(struct as_reuse_watch *watch, const struct as_lens_access 
         struct slot *slot = &watch->slots[i];
         if (slot->contents.active != active || !try_lock(slot))
             continue;
-        bool ours = slot->contents.active == active && allow_replacement(watch, slot);
+        bool ours = slot->contents.active == active && allow_replacement(watch, i);
         if (ours)
             watch_use(watch, i, use, weight);
         unlock(slot);
@@ -376,6 +392,7 @@ static void on_thread_start(void *context, uint32_t number, uint32_t process)
     thread->number = number;
     thread->process = process;
     thread->live = true;
+    watch->n_live++;
     for (size_t i = 0; i < watch->threads.len; i++)
         thread->index += watch->threads.data[i]->process == process;
     thread->socket = thread->index % (watch->options.sockets ? watch->options.sockets : 1);
@@ -418,6 +435,7 @@ static void on_thread_end(void *context, uint32_t number)
     for (uint32_t i = 0; watch->options.mode == AS_WATCH_THREADS && i < watch->n_slots; i++)
         end_slot_of(watch, i, thread);
     thread->live = false;
+    watch->n_live -= watch->n_live > 1;
     memset(thread->armed, 0, sizeof thread->armed);
 }
 

@@ -6,9 +6,11 @@
  * owner is not watched: pairs of one core are the thread's. The first trap decides: reuse or invalidation, at the
  * distance that the counters say, the owner's own or the sum over its socket. One use has one outcome.
  *
- * All slots taken, a sample replaces one with probability 1/n at the n-th sample since the slot was armed (reservoir);
- * after a trap n is 1 again. The use that had to go is kept as given up at its distance, and samples that had a chance of p
- * to get a slot weigh 1/p: see survival.h.
+ * All slots taken, which use goes? With AS_REPLACE_RESERVOIR, as in the paper: a sample replaces one with probability 1/n at
+ * the n-th sample since the slot was armed; after a trap n is 1 again. A use that nobody comes back to for long then keeps
+ * a slot for long, and of a phase that follows hardly a sample gets one. With AS_REPLACE_GRADED it is 1/2n, and never
+ * less than 1/256 to 1/32, by slot, divided by the number of threads. In both cases samples that had a chance of p to get a
+ * slot weigh 1/p, and the use that had to go is kept as given up at its distance: see survival.h.
  *
  * (Algorithm 2 as printed returns after arming the first thread; it means after the last.)
  *
@@ -22,9 +24,11 @@
 #include "reuse/survival.h"
 
 enum as_watch_mode { AS_WATCH_THREADS, AS_WATCH_CACHE };
+enum as_watch_replacement { AS_REPLACE_GRADED, AS_REPLACE_RESERVOIR };
 
 struct as_watch_options {
     enum as_watch_mode mode;
+    enum as_watch_replacement replacement;
     uint32_t sockets; /* thread k of a process, in order of appearance, is on socket k mod sockets */
     uint32_t length;  /* bytes that are watched: 1, 2, 4, 8 */
     uint64_t most;    /* outcomes that are kept */

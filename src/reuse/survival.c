@@ -2,52 +2,66 @@
 #include "reuse/survival.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* At equal distances, what ended comes before what was given up: that was still watched there. */
-static int by_distance(const void *a, const void *b)
+static const double COMMON = 0.05; /* of all uses: an octave with as many is not rare */
+
+/* What an ended use stands for. */
+static double weight_of(const struct as_watched_use *use)
 {
-    const struct as_watched_use *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return (x->end >= AS_USE_GIVEN_UP) - (y->end >= AS_USE_GIVEN_UP);
+    if (use->end == AS_USE_GIVEN_UP)
+        return 0;
+    return use->weight / (use->kept > 0 ? use->kept : 1);
 }
 
 static double effective(const struct as_watched_use *uses, size_t n)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
-        sum += uses[i].weight;
-        squares += uses[i].weight * uses[i].weight;
+        sum += weight_of(&uses[i]);
+        squares += weight_of(&uses[i]) * weight_of(&uses[i]);
     }
     return squares > 0 ? sum * sum / squares : 0;
 }
 
-struct as_survival as_survival_estimate(struct as_watched_use *uses, size_t n, uint64_t total,
+/* The ended uses by octave, against all that were watched. */
+struct tally {
+    double all, ended, octaves[AS_DISTANCE_OCTAVES];
+    double far; /* of `ended`: behind the last octave that is common … */
+    uint32_t last;
+};
+
+static struct tally tally_of(const struct as_watched_use *uses, size_t n)
+{
+    struct tally tally = {0};
+    for (size_t i = 0; i < n; i++) {
+        tally.all += uses[i].weight;
+        tally.octaves[as_distance_octave(uses[i].distance)] += weight_of(&uses[i]);
+    }
+    for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++) {
+        tally.ended += tally.octaves[i];
+        tally.last = tally.octaves[i] >= COMMON * tally.all ? i : tally.last;
+    }
+    for (uint32_t i = tally.last + 1; i < AS_DISTANCE_OCTAVES; i++)
+        tally.far += tally.octaves[i];
+    return tally;
+}
+
+struct as_survival as_survival_estimate(const struct as_watched_use *uses, size_t n, uint64_t total,
                                         struct as_distances *times)
 {
     struct as_survival result = {.effective = effective(uses, n)};
-    double watched = 0, left = 1, scale = total ? (double)total : 1e6;
-    qsort(uses, n, sizeof *uses, by_distance);
-    for (size_t i = 0; i < n; i++)
-        watched += uses[i].weight;
-    for (size_t i = 0, end; i < n; i = end) {
-        double reused = 0, invalidated = 0, gone = 0;
-        for (end = i; end < n && uses[end].distance == uses[i].distance; end++) {
-            reused += uses[end].end == AS_USE_REUSED ? uses[end].weight : 0;
-            invalidated += uses[end].end == AS_USE_INVALIDATED ? uses[end].weight : 0;
-            gone += uses[end].end == AS_USE_NEVER ? 0 : uses[end].weight;
-        }
-        if (reused + invalidated > 0 && watched > 0) {
-            double now = left * reused / watched;
-            as_distances_add(times, uses[i].distance, (uint64_t)llround(now * scale));
-            result.reused += now;
-            result.invalidated += left * invalidated / watched;
-            left *= 1 - fmin(1, (reused + invalidated) / watched);
-        }
-        watched -= gone; /* those that never end are watched for ever */
+    struct tally tally = tally_of(uses, n);
+    double missing = tally.all - tally.ended, whole = missing > 0 ? tally.all : tally.ended;
+    double far = missing > 0 && tally.far > 0 ? 1 + missing / tally.far : 1, scale = total ? (double)total : 1e6;
+    for (size_t i = 0; i < n && whole > 0; i++) {
+        double share = weight_of(&uses[i]) / whole;
+        share *= as_distance_octave(uses[i].distance) > tally.last ? far : 1;
+        if (uses[i].end == AS_USE_REUSED)
+            as_distances_add(times, uses[i].distance, (uint64_t)llround(share * scale));
+        result.reused += uses[i].end == AS_USE_REUSED ? share : 0;
+        result.invalidated += uses[i].end == AS_USE_INVALIDATED ? share : 0;
     }
-    result.never = n ? left : 0;
+    result.never = n ? fmax(0, 1 - result.reused - result.invalidated) : 0;
     return result;
 }
 

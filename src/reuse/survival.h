@@ -1,10 +1,15 @@
 /* From sampled uses to a distribution of distances, and from distances in accesses to distances in distinct granules.
  *
- * A use that is watched ends in a reuse, in an invalidation, or never; or the watchpoint is needed for another use first,
- * and all that is known is that its distance is longer. Leaving those out would make long distances rare: they are the
- * ones that are given up. As it does not depend on the use which is given up, only on how long it has been watched, the
- * estimate of Kaplan and Meier (of Aalen and Johansen, with two ends) has no such bias: at each distance, what ended
- * there is held against what was still watched.
+ * A use that is watched ends in a reuse, in an invalidation, or with the run; or the watchpoint is needed for another use
+ * first, and all that is known is that its distance is longer. Leaving those out would make long distances rare: they are
+ * the ones that are given up. Which use goes is decided by chance, with a probability that is known each time; so it is
+ * known with which probability a use was still watched when it ended, and it stands for as many as that was unlikely
+ * (Horvitz and Thompson). An estimate of hazards from those still watched (Kaplan and Meier) would not do: uses with
+ * long distances keep the slots taken, and are given up more often than others.
+ *
+ * Distances so long that hardly a use is watched until its end are seen by a few only, or by none. How many uses there are in
+ * all is known; what the ended ones do not stand for is longer than most that were seen, and goes to those behind the last
+ * octave with a twentieth of all uses.
  *
  * Pure functions over values. */
 #ifndef AS_REUSE_SURVIVAL_H
@@ -18,17 +23,18 @@ enum as_use_end { AS_USE_REUSED, AS_USE_INVALIDATED, AS_USE_GIVEN_UP, AS_USE_NEV
 
 struct as_watched_use {
     uint64_t distance; /* in accesses, until it ended or was given up */
-    double weight;     /* uses that it stands for */
+    double weight;     /* uses that it stands for as one that was watched at all */
+    double kept;       /* the chance that it was not given up before it ended; 0 counts as 1 */
     uint8_t end;       /* enum as_use_end */
 };
 
 struct as_survival {
-    double reused, invalidated, never; /* shares of all uses; sum 1 unless there are none */
-    double effective;                  /* so many uses of equal weight would be as good */
+    double reused, invalidated, never; /* shares of all uses; sum 1 unless there are none. never: or nothing is known */
+    double effective;                  /* so many ended uses of equal weight would be as good */
 };
 
-/* Sorts `uses`. Adds to `times` the reuses by distance, `total` of them being all uses (0: shares of a million). */
-struct as_survival as_survival_estimate(struct as_watched_use *uses, size_t n, uint64_t total,
+/* Adds to `times` the reuses by distance, `total` of them being all uses (0: shares of a million). */
+struct as_survival as_survival_estimate(const struct as_watched_use *uses, size_t n, uint64_t total,
                                         struct as_distances *times);
 
 /* Shen et al.: in an interval of n accesses, the one with k accesses left until the end is the last of its granule with

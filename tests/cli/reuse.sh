@@ -218,11 +218,13 @@ ribench() { "$ASSAY" reuse --json "$@" -- "$WORKLOADS/ribench" 1 4 0 20 1500 20 
 ribench --granularity 8 --from work >ri.json
 holds "ribench: 1500 of it" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 1024) >= 4 * 19 * 1500' ri.json
 holds "ribench: 6000 of it" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 4096) >= 4 * 19 * 6000' ri.json
+ribench --method watch --exact --period 600 --replacement reservoir >reservoir.json
+holds "watch: as the paper replaces" 'd["watched"]["given_up"] > 20 and d["watched"]["reused"] > 20' reservoir.json
 ribench --method watch --exact --period 600 >watch.json
 holds "watch: the estimate is right" 'd["exact"]["accuracy"] > 0.85 and d["method"] == "watchpoints"' watch.json
 holds "watch: every sample has one outcome" \
     'sum(d["watched"][k] for k in ("reused", "invalidated", "given_up", "never")) == d["watched"]["armed"] <= d["samples"]' watch.json
-holds "watch: the reservoir is at work" 'd["watched"]["given_up"] > 20 and d["watched"]["dropped"] > 20' watch.json
+holds "watch: registers are given up" 'd["watched"]["given_up"] > 20 and d["watched"]["dropped"] > 20' watch.json
 holds "watch: the pair" 'd["pairs"][0]["reuse"]["function"] in ("work", "walk_own")' watch.json
 check_json "watch: one register" 'd["watched"]["reused"] > 20 and d["watched"]["dropped"] > d["watched"]["armed"]' ribench --method watch --period 600 --registers 1
 check_json "watch: threads that share" 'd["watched"]["invalidated"] > 10 and d["invalidations"] > 1000' \
