@@ -211,7 +211,7 @@ static __attribute__((noinline)) void try_again(const struct passage *first, uin
     fetch(core, first->op, first->recipe, pipe);
     struct passage second = {.core = core, .op = first->op, .recipe = first->recipe, .pipe = pipe};
     as_core_pass(&second);
-    pipe->flags |= AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
+    pipe->flags |= (first->trouble.fault ? AS_PIPE_EXCEPTION : 0) | (first->trouble.violated ? AS_PIPE_REFETCHED : 0);
     pipe->events |= (first->trouble.fault ? AS_EVENT_FL_EX : 0) | (first->trouble.violated ? AS_EVENT_FL_MO : 0);
     pipe->exception = pipe->dispatch > head ? (uint32_t)(pipe->dispatch - head) : 0;
     pipe->first_try = head - dispatched < UINT16_MAX ? (uint16_t)(head - dispatched) : UINT16_MAX;

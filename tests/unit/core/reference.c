@@ -25,7 +25,7 @@ struct flight {
     uint32_t packet;
     long row;                            /* of the ROB */
     uint64_t first_dispatch, first_head; /* of a try that failed; 0: none */
-    bool first_fault;
+    bool first_fault, first_caught;
 };
 
 struct ref {
@@ -449,6 +449,7 @@ static bool tries_again(struct ref *ref, struct flight *flight)
     flight->first_dispatch = flight->dispatch;
     flight->first_head = ref->cycle;
     flight->first_fault = flight->fault;
+    flight->first_caught = flight->caught;
     ref->kernel_cycles += flight->fault ? ref->machine->memory.fault_cycles : 0;
     ref->caught_before[ref->bed->steps.data[ref->head].insn] |= flight->caught != 0;
     ref->retries++;
@@ -661,7 +662,7 @@ static struct as_pipe record(const struct ref *ref, long i)
     pipe.flags |= flight->insn->flags & AS_INSN_SERIALISES ? AS_PIPE_SERIALISED : 0;
     if (flight->first_head) {
         uint64_t stood = flight->first_head - flight->first_dispatch;
-        pipe.flags |= AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
+        pipe.flags |= (flight->first_fault ? AS_PIPE_EXCEPTION : 0) | (flight->first_caught ? AS_PIPE_REFETCHED : 0);
         pipe.exception = (uint32_t)(flight->dispatch - flight->first_head);
         pipe.first_try = stood < UINT16_MAX ? (uint16_t)stood : UINT16_MAX;
     }

@@ -318,7 +318,7 @@ static void check_event_rules(const struct core_bed *bed)
     for (size_t i = 0; i < bed->steps.len; i++) {
         const struct as_insn *insn = &bed->code.data[bed->steps.data[i].insn];
         const struct as_pipe *pipe = &bed->pipes[i];
-        bool refetched = (pipe->flags & AS_PIPE_REFETCHED) != 0;
+        bool refetched = pipe->flags & (AS_PIPE_REFETCHED | AS_PIPE_EXCEPTION);
         if (pipe->events & AS_EVENT_ST_LLC)
             assert_true(pipe->events & AS_EVENT_ST_L1);
         if (i && pipe->events & (AS_EVENT_DR_L1 | AS_EVENT_DR_TLB) && !refetched)
@@ -330,8 +330,8 @@ static void check_event_rules(const struct core_bed *bed)
         if (pipe->events & AS_EVENT_ST_TLB)
             assert_true(insn->flags & (AS_INSN_LOAD | AS_INSN_STORE));
         assert_int_equal(!(pipe->events & AS_EVENT_FL_MB), !(pipe->flags & AS_PIPE_MISPREDICTED));
-        assert_int_equal(!(pipe->events & (AS_EVENT_FL_EX | AS_EVENT_FL_MO)),
-                         !(pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_FLUSHES)));
+        assert_int_equal(!(pipe->events & AS_EVENT_FL_EX), !(pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_FLUSHES)));
+        assert_int_equal(!(pipe->events & AS_EVENT_FL_MO), !(pipe->flags & AS_PIPE_REFETCHED));
         if (pipe->events & AS_EVENT_FL_MO)
             assert_true(refetched && insn->flags & AS_INSN_LOAD);
     }
