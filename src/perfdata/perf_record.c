@@ -152,6 +152,15 @@ static void deliver_process(struct context *context, struct as_perf_process *pro
         as_perf_problem(context->reader, "a %s record is too short", as_perf_record_name(context->header.type));
 }
 
+/* Linux before 3.16, and CentOS 7 with it, has the name right behind the generation. No protection has a byte that a name
+ * begins with: "/lib/ld.so", "//anon", "[vdso]". */
+static bool has_protection(const struct as_bytes *body)
+{
+    struct as_bytes ahead = *body;
+    const uint8_t *first = as_bytes_take(&ahead, 1);
+    return first == NULL || *first < ' ';
+}
+
 static void deliver_map(struct context *context)
 {
     struct as_bytes *body = &context->body;
@@ -175,8 +184,10 @@ static void deliver_map(struct context *context)
             map.build_id.size = bytes[0] <= AS_PERF_BUILD_ID_MAX ? bytes[0] : 0;
             memcpy(map.build_id.bytes, bytes + 4, map.build_id.size);
         }
-        map.prot = as_bytes_u32(body);
-        map.flags = as_bytes_u32(body);
+        if (has_protection(body)) {
+            map.prot = as_bytes_u32(body);
+            map.flags = as_bytes_u32(body);
+        }
     }
     map.name = as_bytes_string(body);
     deliver_process(context, &map);

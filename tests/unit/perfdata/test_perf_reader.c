@@ -536,6 +536,38 @@ static void test_zstd_bomb(void **state)
     as_str_free(&file_build.bytes);
 }
 
+/* Linux before 3.16 has no protection and flags in MMAP2: the name, short ones too, comes where they would be. */
+static void test_old_map2(void **state)
+{
+    struct attr plain = simple;
+    plain.flags = 0; /* nothing behind the name */
+    static const char *const names[] = {"//anon", "[vdso]", "/usr/lib64/libc-2.17.so"};
+    for (unsigned i = 0; i < 6; i++) {
+        struct build records = {.big = i & 1};
+        size_t at = record_begin(&records, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+        put_u32(&records, 100);
+        put_u32(&records, 101);
+        put_u64(&records, 0x400000);
+        put_u64(&records, 0x2000);
+        put_u64(&records, 0x1000);
+        put_u32(&records, 8);
+        put_u32(&records, 1);
+        put_u64(&records, 4711);
+        put_u64(&records, 1);
+        put_text(&records, names[i / 2], (strlen(names[i / 2]) + 8) & ~(size_t)7);
+        record_end(&records, at);
+        struct as_str file = wrap(&(struct wrapping){.big = i & 1, .no_features = true}, &plain, 1, &records);
+        struct as_perf_summary summary;
+        struct as_perf_info info;
+        struct as_str text = read_as_text(file.data, file.len, NULL, &summary, &info);
+        assert_string_equal(summary.problem, "");
+        assert_non_null(strstr(as_str_get(&text), names[i / 2]));
+        as_str_free(&text);
+        as_str_free(&file);
+        as_str_free(&records.bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -547,7 +579,7 @@ int main(void)
         cmocka_unit_test(test_bad_headers),    cmocka_unit_test(test_no_data_size),
         cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_hostile_counts),
         cmocka_unit_test(test_hostile_ids),    cmocka_unit_test(test_hostile_zstd),
-        cmocka_unit_test(test_zstd_bomb),
+        cmocka_unit_test(test_zstd_bomb),      cmocka_unit_test(test_old_map2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
