@@ -11,5 +11,5 @@ void as_run_end_take(struct as_run_end *end, int wait_status)
 
 bool as_run_end_complete(const struct as_run_end *end)
 {
-    return !end->stopped && !end->interrupted && !end->signal;
+    return !end->stopped && !end->interrupted && !end->asked && !end->signal;
 }

@@ -8,6 +8,7 @@ struct as_run_end {
     bool stopped;     /* Assay ended the program because the region was over */
     bool interrupted; /* the user ended the run before the program ended */
     bool running;     /* … and the program goes on */
+    bool asked;       /* the user interrupted it, and it ended by itself, as it chose to */
     int exit_status;  /* the program's: 0-255, or 128 + signal */
     int signal;       /* that killed it; 0: none */
 };

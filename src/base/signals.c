@@ -10,6 +10,7 @@ static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM};
 enum { CAUGHT = sizeof caught / sizeof *caught };
 static struct sigaction old_actions[CAUGHT];
 static bool catching, shielding;
+static bool in_background;        /* SIGINT was ignored */
 static struct as_signals current; /* changes only while no signal is caught */
 static _Atomic pid_t program;     /* 0: not started yet */
 static _Atomic int early;         /* a signal that came before the program had started; 0: none */
@@ -35,11 +36,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
     bool by_process = info->si_code <= 0; /* sent by a process, not by the terminal */
+    if (signal == SIGINT && in_background && !by_process)
+        return;
     if (by_process && signal != SIGALRM)
         pass_on(signal);
     bool ends = signal == SIGALRM;
     if (is_interrupt(signal))
-        ends = atomic_fetch_add(&interrupts, 1) + 1 >= current.patience;
+        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (in_background && signal == SIGINT ? 1 : current.patience);
     if (ends && current.stop)
         current.stop(current.context);
     errno = saved;
@@ -64,8 +67,10 @@ void as_signals_catch(const struct as_signals *how)
     atomic_store(&interrupts, 0);
     for (size_t i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], NULL, &old_actions[i]);
-        bool wanted = caught[i] == SIGALRM ? how->stop != NULL : old_actions[i].sa_handler != SIG_IGN;
-        if (wanted)
+        bool ignored = old_actions[i].sa_handler == SIG_IGN;
+        if (caught[i] == SIGINT)
+            in_background = ignored;
+        if (caught[i] == SIGALRM ? how->stop != NULL : !ignored || caught[i] == SIGINT)
             sigaction(caught[i], &action, NULL);
     }
     catching = true;

@@ -2,7 +2,9 @@
  *
  * Ctrl-C on the terminal reaches the program by itself, so Assay only counts it. A signal that was sent to Assay alone
  * is passed on to the program; if it comes before the program has started, it is passed on when it has. A process that
- * Assay is attached to is left alone. Signals that were ignored before stay ignored.
+ * Assay is attached to is left alone. Signals that were ignored before stay ignored, but for one: a shell ignores SIGINT for
+ * what it starts in the background, so that Ctrl-C does not reach it. One that somebody sends to Assay then ends the run
+ * at once, as the program ignores it too.
  *
  * Signal handlers belong to the process, so one program is watched over at a time. Calls: catch; pass_to as soon as the
  * program runs; restore, or shield to save what was found.

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/show.h"
 #include "cmd/commands.h"
 #include "cmd/shared_options.h"
 #include "import/import.h"
@@ -58,8 +59,8 @@ static void report(const struct as_import_counts *counts, const struct as_perf_s
                     summary->problem[0] ? summary->problem : "it ends early");
     if (counts->samples == 0)
         as_log_warn("the recording has no samples");
-    as_log_note("wrote %s: %" PRIu64 " samples of %zu event%s in %zu thread%s; next: assay report %s", output,
-                counts->samples, counts->events_with_samples, counts->events_with_samples == 1 ? "" : "s",
+    as_log_note("wrote %s: %s samples of %zu event%s in %zu thread%s; next: assay report %s", output,
+                AS_COUNT(counts->samples), counts->events_with_samples, counts->events_with_samples == 1 ? "" : "s",
                 counts->threads, counts->threads == 1 ? "" : "s", output);
 }
 

@@ -2,6 +2,7 @@
 #include "cmd/compare_events.h"
 
 #include "base/ratio.h"
+#include "base/show.h"
 #include "base/vec.h"
 
 #include <inttypes.h>
@@ -156,7 +157,7 @@ static void text_each_event(FILE *out, const struct as_compare *compare, const s
         if (!(compare->events & as_events[i].bit))
             continue;
         struct as_event_sum sum = as_pics_event(pics, as_events[i].bit);
-        fprintf(out, "  %-11s %12" PRIu64 " %7.2f %% ", as_events[i].name, sum.count,
+        fprintf(out, "  %-11s %12s %7.2f %% ", as_events[i].name, AS_COUNT(sum.count),
                 100 * as_ratio(sum.units, compare->truth.total));
         if (isnan(sum.correlation))
             fprintf(out, "%11s", "-");

@@ -379,7 +379,7 @@ static void text_chance(FILE *out, const struct as_compare *compare, const struc
         most = !most || results[i].samples > most->samples ? &results[i] : most;
     if (!most || most->samples == 0)
         return;
-    fprintf(out, "%-10s %10" PRIu64 "  ", "(chance)", most->samples);
+    fprintf(out, "%-10s %10s  ", "(chance)", AS_COUNT(most->samples));
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
         text_percent(out, chance_of(compare, most, level));
     fprintf(out, "  what sampling alone explains");
@@ -399,7 +399,7 @@ static void text_samplers(FILE *out, const struct as_compare *compare, const str
     fprintf(out, "%-10s %10s   %9s %9s %9s   %9s %9s %9s\n", "sampler", "samples", "instr.", "block", "function",
             "instr.", "block", "function");
     for (size_t i = 0; i < n; i++) {
-        fprintf(out, "%-10s %10" PRIu64 "  ", results[i].sampler->name, results[i].samples);
+        fprintf(out, "%-10s %10s  ", results[i].sampler->name, AS_COUNT(results[i].samples));
         for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
             text_percent(out, error_of(compare, &results[i], level));
         fprintf(out, "  ");
@@ -424,7 +424,7 @@ static void text_pics_errors(FILE *out, const struct as_compare *compare, const 
                     "samples", "instr.", "block", "function", "program");
         any = true;
         pics_errors_of(compare, sampling, i, errors);
-        fprintf(out, "%-10s %10" PRIu64 "  ", results[i].sampler->name, results[i].samples);
+        fprintf(out, "%-10s %10s  ", results[i].sampler->name, AS_COUNT(results[i].samples));
         for (int level = 0; level < AS_LEVELS; level++)
             text_percent(out, errors[level]);
         fputc('\n', out);
@@ -482,7 +482,7 @@ static void text_cores(FILE *out, const struct as_compare *const *compares, size
     for (size_t i = 0; i < n; i++) {
         const struct as_compare *compare = compares[i];
         results = as_sampling_results(compare->samplings[0], &n_results);
-        fprintf(out, "\n%-18s %12" PRIu64 " %6.2f", compare->machine->name, compare->result.cycles,
+        fprintf(out, "\n%-18s %12s %6.2f", compare->machine->name, AS_COUNT(compare->result.cycles),
                 as_ratio(compare->result.instructions, compare->result.cycles));
         for (size_t s = 0; s < n_results; s++)
             text_percent(out, error_of(compare, &results[s], 0));
@@ -511,12 +511,12 @@ void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *o
                      &(struct as_regions_shown){.engine = as_model_engine(compare->model), .model = compare->model});
     text_stack(out, compare);
     as_compare_events_text(compare, out);
-    fprintf(out, "\nSamplers, a sample %s%" PRIu64 " cycles:\n", schedule->random ? "somewhere in every " : "every ",
-            schedule->period);
+    fprintf(out, "\nSamplers, a sample %s%s cycles:\n", schedule->random ? "somewhere in every " : "every ",
+            AS_COUNT(schedule->period));
     text_samplers(out, compare, compare->samplings[0]);
     text_pics_errors(out, compare, compare->samplings[0]);
     for (size_t i = 1; i < compare->n_samplings; i++) {
-        fprintf(out, "\nEvery %" PRIu64 " cycles:", as_sampling_schedule(compare->samplings[i])->period);
+        fprintf(out, "\nEvery %s cycles:", AS_COUNT(as_sampling_schedule(compare->samplings[i])->period));
         text_samplers(out, compare, compare->samplings[i]);
         text_pics_errors(out, compare, compare->samplings[i]);
     }

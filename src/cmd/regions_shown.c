@@ -1,6 +1,8 @@
 /* See regions_shown.h. */
 #include "cmd/regions_shown.h"
 
+#include "base/show.h"
+
 #include <inttypes.h>
 
 bool as_regions_weighted(const struct as_regions *regions)
@@ -75,10 +77,10 @@ static void print_region(FILE *out, const struct as_regions_shown *shown, uint32
 {
     const struct as_region *region = &as_engine_regions(shown->engine)->list.data[index];
     uint64_t instructions = as_engine_region(shown->engine, index).instructions;
-    fprintf(out, "  %16" PRIu64 "  %8g", instructions, region->weight);
+    fprintf(out, "  %16s  %8g", AS_COUNT(instructions), region->weight);
     if (shown->model) {
         uint64_t cycles = as_model_region(shown->model, index)->cycles;
-        fprintf(out, "  %16" PRIu64 "  %7.3f", cycles, ratio((double)cycles, (double)instructions));
+        fprintf(out, "  %16s  %7.3f", AS_COUNT(cycles), ratio((double)cycles, (double)instructions));
     }
     fprintf(out, "  %s\n", region->text);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/show.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -218,6 +219,8 @@ int as_run_end_report(const struct as_run_end *end)
     else if (!end->stopped && end->signal)
         as_log_warn("the program was killed by signal %d (%s): the result covers the run up to then", end->signal,
                     strsignal(end->signal));
+    else if (end->asked)
+        as_log_warn("interrupted: the program ended by itself then; this is what ran until its end");
     if (end->stopped)
         return AS_EXIT_OK;
     return end->interrupted ? 128 + SIGINT : end->exit_status;
@@ -227,8 +230,8 @@ int as_run_report(const struct as_engine_result *result, const struct as_run_opt
 {
     note_regions(result);
     if (result->blind)
-        as_log_note("%" PRIu64 " instructions at the starts of regions ran before their accesses could be recorded",
-                    result->blind);
+        as_log_note("%s instructions at the starts of regions ran before their accesses could be recorded",
+                    AS_COUNT(result->blind));
     if (result->end.signal == SIGILL && !result->end.stopped)
         as_log_note("QEMU supports x86-64 up to AVX2: a program that uses newer instructions ends like this");
     if (result->untraced)

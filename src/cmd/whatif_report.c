@@ -1,6 +1,7 @@
 /* What `assay whatif` prints. See whatif.h. */
 #include "cmd/whatif.h"
 
+#include "base/show.h"
 #include "cmd/regions_shown.h"
 
 #include <inttypes.h>
@@ -136,7 +137,7 @@ static void text_experiment(FILE *out, const struct as_whatif *whatif, const str
     if (isnan(experiment->promised))
         fprintf(out, "%12s %9s", "-", "-");
     else
-        fprintf(out, "%12" PRIu64 " %7.2f %%", experiment->met,
+        fprintf(out, "%12s %7.2f %%", AS_COUNT(experiment->met),
                 100 * experiment->promised / (double)whatif->as_is->result.cycles);
     text_times(out, as_experiment_promise(whatif, experiment));
     text_times(out, as_experiment_speedup(whatif, experiment));

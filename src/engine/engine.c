@@ -46,6 +46,7 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     snprintf(result->first_untraced, sizeof result->first_untraced, "%s", reader->first_untraced);
     if (!result->end.stopped) /* else that it was killed was our doing */
         as_run_end_take(&result->end, child->wait_status);
+    result->end.asked = as_signals_interrupts() > 0 && !result->end.stopped && !result->end.interrupted;
 }
 
 /* What the program says of the code that it made: files that runtimes write for profilers, by process. */

@@ -120,6 +120,7 @@ static void describe_end(struct as_native_result *result, bool attached)
     result->end.interrupted = result->end.running && as_signals_interrupts() >= 2;
     if (status != -1)
         as_run_end_take(&result->end, status);
+    result->end.asked = status != -1 && !attached && as_signals_interrupts() > 0;
 }
 
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,

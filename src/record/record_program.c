@@ -80,6 +80,8 @@ static char *partial_of(const struct as_run_end *end)
         return as_strdup("interrupted by the user");
     if (end->signal && !end->stopped)
         return as_format("the program was killed by signal %d (%s)", end->signal, strsignal(end->signal));
+    if (end->asked)
+        return as_strdup("interrupted by the user, whereupon the program ended");
     return NULL;
 }
 

@@ -243,6 +243,24 @@ wait $pid
 check_same "interrupted: the status" 130 $?
 db "… what ran is there, marked" '"interrupted" in meta("partial") or "signal 2" in meta("partial")' interrupted.db
 db "… and adds up" 'one("SELECT sum(units) FROM times WHERE series = 0") == int(meta("cycles")) * 720720' interrupted.db
+# A program that handles the interrupt and ends by itself: what ran is not what would have run.
+"$ASSAY" record -o handled.db -- sh -c 'trap "exit 3" INT; echo yes >handling; while :; do :; done' >/dev/null 2>handled.txt &
+pid=$!
+wait_until test -s handling
+kill -INT $pid
+wait $pid
+check_same "an interrupt that the program handles: its own status" 3 $?
+db "… and a part of the run, marked" '"interrupted" in meta("partial") and meta("status") == "3"' handled.db
+check_same "… which the terminal is told, too" 1 "$(grep -c '^PARTIAL: interrupted by the user' handled.txt)"
+# What a shell without job control starts in the background ignores SIGINT, and so does the program.
+rm begun
+(trap '' INT && exec "$ASSAY" record -o background.db -- "${begun[@]}") >/dev/null 2>&1 &
+pid=$!
+wait_until test -s begun
+kill -INT $pid
+wait $pid
+check_same "an interrupt in the background" 130 $?
+db "… leaves what ran, marked" '"interrupted" in meta("partial") or "signal 2" in meta("partial")' background.db
 rm begun
 "$ASSAY" record -o kept.db -- "${begun[@]}" >/dev/null 2>&1 &
 pid=$!
