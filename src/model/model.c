@@ -423,13 +423,14 @@ static bool has_fellows(const struct as_model *model, const struct model_thread 
     return false;
 }
 
-/* Called when a thread has ended: adds up what its core did. */
-static void retire(struct as_model *model, struct model_thread *thread)
+/* Called when a thread has ended: adds up what its core did. Where it ends unmeasured, observers cannot know that; the next one with
+ * its number then goes on in the same time (on_thread_start). */
+static void retire(struct as_model *model, struct model_thread *thread, bool known)
 {
     as_measure_leave(&model->measure, thread->seat.core, &thread->before);
     stop(model, thread);
-    thread->cycles_before += thread->told;
-    thread->told = 0;
+    thread->cycles_before += known ? thread->told : 0;
+    thread->told = known ? 0 : thread->told;
     as_model_cores_leave(&model->cores, &thread->seat, model->uncore, !has_fellows(model, thread));
     model->n_cores--;
 }
@@ -446,7 +447,9 @@ static void on_thread_start(void *context, struct as_thread *thread)
         own->model = model;
     }
     own->before = (struct as_counters){0};
-    own->left_at = own->border = own->shift = 0;
+    own->left_at = own->border = 0;
+    own->shift = 0 - own->told;
+    own->within = false;
     own->seat.number = as_model_cores_pick(&model->cores, thread->process);
     own->seat.core = as_core_new(model->machine, model->uncore, own->seat.number, code_at, own);
     as_core_set_process(own->seat.core, thread->process);
@@ -499,8 +502,9 @@ static void on_thread_end(void *context, struct as_thread *thread)
     struct as_model *model = context;
     struct model_thread *own = thread->user;
     settle(model);
+    bool known = own->n > 0;
     publish(model, own, thread->number, true);
-    retire(model, own);
+    retire(model, own, known);
     as_call_tracker_thread_end(model->calls, thread);
 }
 
