@@ -503,6 +503,13 @@ void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t
 
 void as_memory_warm_fetch(struct as_memory *memory, uint64_t address)
 {
+    uint32_t slot = as_tags_hit(&memory->l1i.tags, UINT64_MAX, as_memory_line(memory, address));
+    uint32_t page = as_tags_hit(&memory->itlb.tags, UINT64_MAX, as_memory_page(memory, address));
+    if (__builtin_expect(slot != AS_TAGS_NONE && page != AS_TAGS_NONE, 1)) {
+        as_tags_touch(&memory->itlb.tags, page);
+        as_tags_touch(&memory->l1i.tags, slot);
+        return;
+    }
     as_tlb_warm(&memory->itlb, &memory->walker, as_memory_page(memory, address), AS_TOUCH_CODE);
     memory->wish = (struct as_wish){.quiet = true};
     as_cache_warm(&memory->l1i, as_memory_line(memory, address), AS_REQUEST_DEMAND);
