@@ -67,7 +67,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct record_command, budget),
      .value = "N|SECONDSs",
      .help =
-         "Measure at most the first N instructions in full (default 200M; 60s: as many as take about 60 seconds; 0: "
+         "Measure at most the first N instructions in full (default 100M; 60s: as many as take about 60 seconds; 0: "
          "all). Of a longer program the rest is counted exactly and measured in short regions only; the profile is "
          "an estimate for all of it, with error bars. Not with parts of a program (--max, --region and so on)."},
     {.name = "sampled",
@@ -79,22 +79,24 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, unit),
      .value = "N",
-     .min = 10000,
+     .min = 1000,
      .max = 1000000000,
-     .help = "The length of these regions in instructions (default 500k)."},
+     .help = "The length of these regions in instructions (default 10k)."},
     {.name = "sample-period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, every),
      .value = "N",
-     .min = 100000,
+     .min = 10000,
      .max = UINT64_C(1000000000000),
-     .help = "Measure one region in N instructions (default 10M); half as many after 64 regions, and so on."},
+     .help = "Measure one region in N instructions (default 200k); half as many after 400 regions, and so on."},
     {.name = "sample-warm",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, warm),
-     .value = "N|auto",
-     .help = "Warm caches, TLBs and predictors with the N instructions before each region; auto (the default): with as "
-             "many as it takes, which is tried out in the first regions."},
+     .value = "N|all|auto",
+     .help =
+         "Warm caches, TLBs and predictors with the N instructions before each region, or with all between regions; "
+         "auto (the default): with all until regions are 32 periods apart, then with as many as it takes, which is "
+         "tried out before that."},
     {.name = "samplers",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),
@@ -275,7 +277,7 @@ static int summarise(const struct record_command *command)
 
 /* ---- sampled runs ---- */
 
-/* "200M" instructions, or "60s": about as many as the model executes in that time. */
+/* "100M" instructions, or "60s": as many as the model executes in that time, roughly. */
 static bool read_budget(const char *text, uint64_t *instructions, struct as_error *err)
 {
     enum { PER_SECOND = 20000000 };
@@ -287,8 +289,20 @@ static bool read_budget(const char *text, uint64_t *instructions, struct as_erro
         digits[length - 1] = '\0';
     if (length >= sizeof digits || !as_number_read(digits, instructions) || *instructions > UINT64_C(1) << 50)
         return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--budget=%s: not a number of instructions (200M) or of seconds (60s)", text);
+                                   "--budget=%s: not a number of instructions (100M) or of seconds (60s)", text);
     *instructions *= seconds ? PER_SECOND : 1;
+    return true;
+}
+
+static bool read_warm(const char *text, uint64_t *warm, struct as_error *err)
+{
+    if (!text || strcmp(text, "auto") == 0)
+        return true;
+    if (strcmp(text, "all") == 0)
+        *warm = AS_SAMPLED_ALL;
+    else if (!as_number_read(text, warm) || *warm >= AS_SAMPLED_AUTO)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--sample-warm=%s: not 'auto', not 'all' and not a number like 500k or 2M", text);
     return true;
 }
 
@@ -309,9 +323,8 @@ static bool plan_sampling(struct record_command *command, struct as_error *err)
         how->head = 10000000;
     how->unit = command->unit;
     how->period = command->every;
-    if (command->warm && strcmp(command->warm, "auto") != 0 && !as_number_read(command->warm, &how->warm))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--sample-warm=%s: neither 'auto' nor a number like 500k or 2M",
-                                   command->warm);
+    if (!read_warm(command->warm, &how->warm, err))
+        return false;
     how->seed = command->record.seed;
     if (how->unit > how->period / 2)
         return as_error_set_status(err, AS_EXIT_USAGE, "--sample-unit must be at most half of --sample-period");

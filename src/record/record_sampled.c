@@ -86,10 +86,12 @@ void as_record_sampled_quality(const struct as_record_series *all)
     if (summary->unseen)
         as_store_add_quality(
             all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,
-            "part of the executions are of code outside all measured regions: it is charged the cost of other code");
-    if (summary->warm_tried) {
-        text = as_format("difference between regions that were warmed with %s and with %s instructions; %s were used",
-                         AS_COUNT(summary->warm_short), AS_COUNT(summary->warm_tried), AS_COUNT(summary->warm));
+            "part of the executions is of code that no measured region has: its cost is that of other code");
+    if (summary->warm) {
+        const char *used = summary->warm == AS_REGION_ALL ? "all" : AS_COUNT(summary->warm);
+        text = as_format("part by which regions differ that were warmed with %s and with all instructions before them; "
+                         "later ones were warmed with %s",
+                         AS_COUNT(summary->warm_short), used);
         as_store_add_quality(all->code->writer, "warming", summary->warm_error, text);
         free(text);
     }

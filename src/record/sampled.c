@@ -7,9 +7,10 @@
 #include <inttypes.h>
 
 enum {
-    STRATUM_REGIONS = 64, /* regions per stratum */
-    STRATA = 40,          /* how often the period doubles: enough for any program */
-    ENOUGH = 8,           /* regions that a stratum needs to stand on its own */
+    STRATA = 40,     /* periods double so often: longer than any program */
+    ENOUGH = 20,     /* regions that a stratum needs to stand on its own */
+    SETTLE = 2000,   /* instructions that fill the pipeline before a region … */
+    SETTLE_PART = 5, /* … but no more than such a part of it */
 };
 
 /* ---- the plan ---- */
@@ -20,31 +21,27 @@ static void add_region(struct as_sampled *sampled, uint64_t start, uint64_t leng
     region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = start};
     region->max = length;
     region->warm = warm;
+    region->settle = start == 0 ? 0 : length / SETTLE_PART < SETTLE ? length / SETTLE_PART : SETTLE;
     region->text = as_format("%" PRIu64 "..+%" PRIu64, start, length);
 }
 
-/* The longest warming, with which others are compared: enough to fill any cache of the bundled machines, as far as the
- * period has room. */
-static uint64_t longest_warm(const struct as_sampled_options *options)
+/* What is warmed before the regions of a stratum; a length that is still to be found out is any that is not all. */
+static uint64_t warm_of(const struct as_sampled_options *options, int stratum)
 {
-    enum { LONGEST = 8000000 };
-    uint64_t room = (options->period - options->unit) / 8 * 7;
-    return room < LONGEST ? room : LONGEST;
+    if (options->warm != AS_SAMPLED_AUTO)
+        return options->warm;
+    return stratum < AS_WARM_STRATA ? AS_REGION_ALL : options->period;
 }
 
 static void plan(struct as_sampled *sampled)
 {
     const struct as_sampled_options *options = &sampled->options;
-    uint64_t warm = options->warm == AS_SAMPLED_AUTO ? longest_warm(options) : options->warm;
     uint64_t at = options->head, period = options->period, random = options->seed;
     add_region(sampled, 0, options->head, 0);
     for (int stratum = 0; stratum < STRATA && at < UINT64_MAX / 4; stratum++, period *= 2)
-        for (int i = 0; i < STRATUM_REGIONS; i++, at += period) {
-            uint64_t most = (options->period - options->unit) / 8 * 7; /* warming must fit into the period, too */
-            uint64_t room = period - options->unit - (warm < most ? warm : most);
-            uint64_t start = at + (period - options->unit - room) + as_random_below(&random, room + 1);
-            add_region(sampled, start, options->unit, warm);
-        }
+        for (int i = 0; i < AS_STRATUM_REGIONS; i++, at += period)
+            add_region(sampled, at + as_random_below(&random, period - options->unit + 1), options->unit,
+                       warm_of(options, stratum));
 }
 
 struct as_sampled *as_sampled_new(const struct as_sampled_options *options)
@@ -278,7 +275,7 @@ static void on_measured(void *context, uint32_t region)
 {
     struct as_sampled *sampled = context;
     take_region(sampled, region);
-    if (region % STRATUM_REGIONS == 0) /* the head is number 0, and the last region of each stratum is a multiple */
+    if (region % AS_STRATUM_REGIONS == 0) /* the head is number 0, and each stratum's last region a multiple */
         close_stratum(sampled);
 }
 
@@ -287,7 +284,7 @@ void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *mod
     sampled->modelled = modelled;
     as_model_add_also(modelled->model, &sampled_sink, sampled);
     if (sampled->options.warm == AS_SAMPLED_AUTO)
-        sampled->warming = as_warming_new(sampled, longest_warm(&sampled->options));
+        sampled->warming = as_warming_new(sampled);
     as_model_set_measured(modelled->model, on_measured, sampled);
 }
 

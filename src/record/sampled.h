@@ -1,8 +1,9 @@
 /* A profile of a whole program, estimated from parts of it.
  *
- * The first `head` instructions are measured in full. After that the program is only counted, except for short regions
- * at random positions in equal periods; before each of them caches and predictors are warmed. A stratum is a part of
- * the run with one density of regions: the head, then 64 regions at a time, with periods that double.
+ * The first `head` instructions are measured in full. If the program goes on, it is not measured from there, except for
+ * short regions at random places of equal periods; between them, or at least before each, caches and predictors are
+ * warmed. A stratum is a part of the run with one density of regions: the head, then 400 regions at a time, with periods
+ * that double.
  *
  * The estimate is a ratio for each instruction: its number of executions is known exactly for the whole stratum, and
  * the cost of an execution is known from the stratum's regions. So the time of code that the regions execute rarely or
@@ -39,9 +40,11 @@ struct as_sampled_summary {
     uint64_t units;        /* the estimate: 1/720720 cycle */
     double error;          /* of the estimate: half the 95 % interval, as a fraction */
     uint32_t regions, strata;
-    uint64_t warm, warm_tried; /* instructions of warming chosen, and the most that were tried; 0: given */
-    uint64_t warm_short;       /* the shortest warming with the same times as the longest, or the longest but one … */
-    double warm_error;         /* … and by how much its regions differ from those with the longest */
+    uint64_t
+        warm; /* instructions of warming that later regions have; AS_REGION_ALL: all, 0: given, or none needed it */
+    uint64_t
+        warm_short; /* the shortest whose regions take the same time as with all, or the longest that was tried … */
+    double warm_error; /* … and the part by which they differ */
 };
 const struct as_sampled_summary *as_sampled_summary(const struct as_sampled *sampled);
 /* The counters of the whole program. */

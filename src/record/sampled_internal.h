@@ -81,10 +81,14 @@ static inline double as_sampled_units(const struct as_sampled_cost *cost)
     return sum;
 }
 
-/* Tries several lengths of warming in the first regions, and chooses that of the others. Call this once
- * as_sampled.modelled is set. */
-struct as_warming *as_warming_new(struct as_sampled *sampled, uint64_t longest);
-void as_warming_free(struct as_warming *warming); /* accepts NULL */
+enum {
+    AS_STRATUM_REGIONS = 400, /* regions of a stratum */
+    AS_WARM_STRATA = 5,       /* the first ones, which are warmed all the time */
+};
+
+/* Tries several lengths of warming in the first regions, and sets that of later ones. After as_sampled.modelled was set. */
+struct as_warming *as_warming_new(struct as_sampled *sampled);
+void as_warming_free(struct as_warming *warming); /* NULL is fine */
 
 void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more);
 /* Adds a stratum to the estimate. */

@@ -7,20 +7,7 @@
 
 /* ---- adding a stratum ---- */
 
-/* The cost of an execution if the stratum's regions do not execute the instruction: its earlier cost, or that of the
- * mean instruction. */
-struct fallback {
-    const struct as_sampled *sampled;
-    double mean;
-};
-
-static double cost_elsewhere(const struct fallback *fallback, size_t id)
-{
-    const struct as_sampled *sampled = fallback->sampled;
-    double before = as_sampled_at(&sampled->counts, id);
-    return before > 0 ? as_sampled_units(&sampled->costs.data[id]) / before : fallback->mean;
-}
-
+/* What the mean instruction costs, for code of which nothing is known. */
 static double mean_cost(const struct as_sampled *sampled, const struct as_stratum *stratum)
 {
     double units = 0, executions = 0;
@@ -35,15 +22,20 @@ static double mean_cost(const struct as_sampled *sampled, const struct as_stratu
     return executions > 0 ? units / executions : (double)AS_CYCLE_UNITS;
 }
 
-/* How the time in a stratum's regions is scaled to the whole stratum. An instruction that enough regions execute has
- * its own factor: its executions divided by those in regions. All others, including those that no region executes,
- * share one factor: a few executions, perhaps the first of a loop, are not representative of millions. */
+/* How the time in a stratum's regions becomes the time in all of it. An instruction that enough regions have has a factor
+ * of its own: what it was executed over what it was executed in regions. All others, with those that no region has, are
+ * rare: a few executions, the first of a loop perhaps, say nothing about millions of them. They share a factor. Of some
+ * rare instructions the regions then have more executions than there were, a burst that a region happens to have; they are
+ * scaled to what they were executed. As many executions of others are lacking, and cost what the mean one of those others
+ * does. */
 struct scale {
-    double *own;                       /* by id; 0: the shared factor */
-    double shared;                     /* 0: no region executes any of them */
-    double without[AS_SAMPLED_GROUPS]; /* the shared factor without a group's regions */
-    struct fallback fallback;
+    const struct as_stratum *stratum;
+    const bool *common; /* by id */
+    int group;          /* that is left out; ALL: none */
+    double shared;      /* 0: no region has any rare instruction */
+    double lacking;     /* units of an execution of rare code that the regions have too few of */
 };
+enum { ALL = -1 };
 
 /* Whether enough groups execute it. */
 static bool is_common(const struct as_stratum *stratum, size_t id)
@@ -54,76 +46,120 @@ static bool is_common(const struct as_stratum *stratum, size_t id)
     return 2 * has >= all && has > 1;
 }
 
-/* The shared factor; and the same `without` each group's regions. */
-static double shared_factor(const struct as_stratum *stratum, const struct scale *scale, double *without)
+static double executions_of(const struct scale *scale, size_t id)
 {
-    double count = 0, executions = 0, less[AS_SAMPLED_GROUPS] = {0};
-    for (size_t id = 0; id < stratum->costs.len; id++) {
-        if (scale->own[id] > 0)
-            continue;
-        count += as_sampled_at(&stratum->counts, id);
-        executions += stratum->costs.data[id].executions;
-        for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-            less[group] += as_sampled_at(&stratum->groups[group].executions, id);
-    }
-    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        without[group] = executions - less[group] > 0.5 ? count / (executions - less[group]) : 0;
-    return executions > 0 ? count / executions : 0;
+    double executions = scale->stratum->costs.data[id].executions;
+    double left = scale->group == ALL
+                      ? executions
+                      : executions - as_sampled_at(&scale->stratum->groups[scale->group].executions, id);
+    return left > 0.5 ? left : 0;
 }
 
-/* An instruction is never scaled to more executions than it had: if the shared factor would do so, it gets its own. */
-static void make_scale(const struct as_sampled *sampled, const struct as_stratum *stratum, struct scale *scale)
+static double units_of(const struct scale *scale, size_t id)
 {
-    *scale = (struct scale){.own = as_alloc_array(stratum->costs.len + 1, sizeof *scale->own),
-                            .fallback = {.sampled = sampled, .mean = mean_cost(sampled, stratum)}};
-    for (int round = 0; round < 2; round++) {
-        for (size_t id = 0; id < stratum->costs.len; id++) {
-            double executions = stratum->costs.data[id].executions, count = as_sampled_at(&stratum->counts, id);
-            if (stratum->full)
-                scale->own[id] = 1;
-            else if (executions > 0 && (round ? count < scale->shared * executions : is_common(stratum, id)))
-                scale->own[id] = count / executions;
+    double units = as_sampled_units(&scale->stratum->costs.data[id]);
+    return scale->group == ALL ? units : units - as_sampled_at(&scale->stratum->groups[scale->group].units, id);
+}
+
+/* The executions of a rare instruction that the shared factor gives too many (more than 0) or too few. */
+static double excess_of(const struct scale *scale, size_t id)
+{
+    return scale->shared * executions_of(scale, id) - as_sampled_at(&scale->stratum->counts, id);
+}
+
+static void share(struct scale *scale)
+{
+    double count = 0, executions = 0, few = 0, units = 0;
+    for (size_t id = 0; id < scale->stratum->costs.len; id++) {
+        count += scale->common[id] ? 0 : as_sampled_at(&scale->stratum->counts, id);
+        executions += scale->common[id] ? 0 : executions_of(scale, id);
+    }
+    scale->shared = executions > 0 ? count / executions : 0;
+    for (size_t id = 0; id < scale->stratum->costs.len; id++)
+        if (!scale->common[id] && excess_of(scale, id) <= 0) {
+            few += executions_of(scale, id);
+            units += units_of(scale, id);
         }
-        if (round == 0)
-            scale->shared = shared_factor(stratum, scale, scale->without);
-    }
+    if (few > 0)
+        scale->lacking = units / few;
 }
 
+static struct scale make_scale(const struct as_stratum *stratum, const bool *common, int group, double mean)
+{
+    struct scale scale = {.stratum = stratum, .common = common, .group = group, .lacking = mean};
+    if (!stratum->full)
+        share(&scale);
+    return scale;
+}
+
+/* What the time in the regions is multiplied with; 0: they have none. */
 static double factor_of(const struct scale *scale, size_t id)
 {
-    return scale->own[id] > 0 ? scale->own[id] : scale->shared;
+    double executions = executions_of(scale, id), units = units_of(scale, id);
+    if (scale->stratum->full)
+        return 1;
+    if (units <= 0)
+        return 0;
+    double own = executions > 0 ? as_sampled_at(&scale->stratum->counts, id) / executions : INFINITY;
+    if (own <= scale->shared || (scale->common[id] && executions > 0))
+        return own;
+    return scale->shared - excess_of(scale, id) * scale->lacking / units;
 }
 
-/* The estimate without one group of regions. */
-static double replicate_of(const struct as_stratum *stratum, const struct scale *scale, size_t id, int group)
+/* The time of an instruction of which the regions have none. */
+static double time_elsewhere(const struct as_sampled *sampled, const struct scale *scale, size_t id)
 {
-    const struct as_sampled_cost *cost = &stratum->costs.data[id];
-    double count = as_sampled_at(&stratum->counts, id), units = as_sampled_units(cost);
-    double left = cost->executions - as_sampled_at(&stratum->groups[group].executions, id);
-    if (stratum->full)
-        return units;
-    units -= as_sampled_at(&stratum->groups[group].units, id);
-    if (scale->own[id] > 0)
-        return left > 0.5 ? count * units / left : count * cost_elsewhere(&scale->fallback, id);
-    return scale->without[group] > 0 ? units * scale->without[group] : count * cost_elsewhere(&scale->fallback, id);
+    double count = as_sampled_at(&scale->stratum->counts, id), before = as_sampled_at(&sampled->counts, id);
+    double excess = excess_of(scale, id);
+    if (scale->stratum->full || (scale->common[id] && executions_of(scale, id) > 0))
+        return 0;
+    if (scale->common[id] && before > 0)
+        return count * as_sampled_units(&sampled->costs.data[id]) / before;
+    return excess < 0 ? -excess * scale->lacking : 0;
+}
+
+/* The estimate of an instruction's time. */
+static double estimate(const struct as_sampled *sampled, const struct scale *scale, size_t id)
+{
+    double factor = factor_of(scale, id);
+    return factor > 0 ? factor * units_of(scale, id) : time_elsewhere(sampled, scale, id);
+}
+
+/* The scales of all regions, and of all but one group's. */
+struct scales {
+    struct scale all, without[AS_SAMPLED_GROUPS];
+    bool *common;
+};
+
+static struct scales make_scales(const struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    size_t n = stratum->costs.len;
+    struct scales scales = {.common = as_alloc_array(n + 1, sizeof *scales.common)};
+    double mean = mean_cost(sampled, stratum);
+    for (size_t id = 0; id < n; id++)
+        scales.common[id] = is_common(stratum, id);
+    scales.all = make_scale(stratum, scales.common, ALL, mean);
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        scales.without[group] = make_scale(stratum, scales.common, group, mean);
+    return scales;
 }
 
 static void fold_instruction(struct as_sampled *sampled, const struct as_stratum *stratum, size_t id,
-                             const struct scale *scale)
+                             const struct scales *scales)
 {
     struct as_sampled_cost *to = &sampled->costs.data[id];
-    double count = as_sampled_at(&stratum->counts, id), factor = factor_of(scale, id);
-    double elsewhere = cost_elsewhere(&scale->fallback, id);
+    double count = as_sampled_at(&stratum->counts, id), factor = factor_of(&scales->all, id);
+    double elsewhere = factor > 0 ? 0 : time_elsewhere(sampled, &scales->all, id);
     for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        as_sampled_numbers_add(&sampled->replicates[group], id, replicate_of(stratum, scale, id, group));
+        as_sampled_numbers_add(&sampled->replicates[group], id, estimate(sampled, &scales->without[group], id));
     for (int state = 0; state < AS_STATE_COUNT; state++)
         to->units[state] += factor * stratum->costs.data[id].units[state];
     if (stratum->costs.data[id].executions == 0)
         sampled->summary.unseen += (uint64_t)count;
-    if (factor == 0 && count > 0) {
-        to->units[AS_STATE_COMPUTING] += count * elsewhere;
+    if (elsewhere > 0) {
+        to->units[AS_STATE_COMPUTING] += elsewhere;
         *as_vec_push(&sampled->parts) =
-            (struct as_sampled_part){.id = (uint32_t)id, .units = count * elsewhere, .count = count};
+            (struct as_sampled_part){.id = (uint32_t)id, .units = elsewhere, .count = count};
     }
     as_sampled_numbers_add(&sampled->counts, id, count);
 }
@@ -163,7 +199,6 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
 
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum)
 {
-    struct scale scale;
     struct as_stratum same = *stratum;
     size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
     while (same.costs.len < n)
@@ -171,13 +206,13 @@ void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratu
     ((struct as_stratum *)stratum)->costs = same.costs; /* it only grew */
     while (sampled->costs.len < n)
         *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
-    make_scale(sampled, stratum, &scale);
+    struct scales scales = make_scales(sampled, stratum);
     for (size_t id = 0; id < n; id++)
         if (as_sampled_at(&stratum->counts, id) > 0 || stratum->costs.data[id].executions > 0 ||
             as_sampled_units(&stratum->costs.data[id]) > 0)
-            fold_instruction(sampled, stratum, id, &scale);
-    fold_parts(sampled, stratum, &scale);
-    free(scale.own);
+            fold_instruction(sampled, stratum, id, &scales);
+    fold_parts(sampled, stratum, &scales.all);
+    free(scales.common);
     fold_paths(sampled, stratum);
     sampled->summary.regions += stratum->full ? 0 : stratum->regions;
     sampled->summary.strata++;

@@ -1,19 +1,23 @@
 /* How long to warm before a region: determined in the run itself.
  *
- * In the first regions after the head, models without observers run beside the real one. All see the same instructions;
- * they differ only in how many instructions before the region they use for warming. From the shortest warming whose
- * regions take the same time as with the longest, up to TOLERABLE, four times as much is used for all further regions,
- * because other parts of the program may need more than the first ones.
- *
- * The extra models have seen the end of the head, as warming, so that their caches are as full as the real one's. They
- * do not charge the first touch of pages, because pages that the program touched earlier would be new to them.
+ * The first strata are warmed all the time. In one of them every sixth region is a pilot: beside the real model, which has
+ * seen everything, others without observers measure it too. They see the same instructions, but only so many of those
+ * before a pilot. Four times the shortest warming whose pilots take the same time as in the real model, but for TOLERABLE,
+ * is used where periods are long, since other parts of the program may need more; if none does, everything is warmed to
+ * the end. The first pilot comes behind a long warming for all, so that caches are full; it does not count.
  */
 #include "record/sampled_internal.h"
 #include "score/confidence.h"
 
 #include <math.h>
 
-enum { TRIALS = 3, PILOTS = 6, HEAD_SEEN = 20000000 };
+enum {
+    TRIALS = 3,
+    PILOTS = 31,
+    PILOT_REGIONS = 6, /* from one pilot to the next */
+    PILOT_STRATUM = AS_WARM_STRATA - 2,
+    RUN_IN = 20000000, /* instructions before the first pilot */
+};
 static const uint64_t part_of_longest[TRIALS] = {16, 4, 1};
 static const double tolerable = 0.005;
 
@@ -21,30 +25,32 @@ struct trial {
     struct as_warming *warming;
     struct as_model *model;
     struct as_fanout *fanout;
-    uint64_t warm;   /* instructions */
-    uint64_t passed; /* instructions of the stretch */
-    struct as_stretch stretch;
-    double cpi[PILOTS];
+    uint64_t warm;        /* instructions */
+    uint64_t passed;      /* instructions since the program's start */
+    double apart[PILOTS]; /* how much longer than in the real model a pilot took, as a part */
 };
 
 struct as_warming {
     struct as_sampled *sampled;
-    struct as_machine machine;
     struct trial trials[TRIALS];
-    uint64_t longest;
+    uint32_t pilots; /* measured so far */
     bool decided;
 };
 
 /* ---- models that see a part of the warming ---- */
 
+/* The pilot that is measured now, or comes next; NULL: there are no more. */
+static const struct as_region *next_pilot(const struct as_warming *warming)
+{
+    size_t at = (size_t)PILOT_STRATUM * AS_STRATUM_REGIONS + (size_t)(warming->pilots + 1) * PILOT_REGIONS;
+    return warming->decided ? NULL : &warming->sampled->regions.list.data[at];
+}
+
 static bool is_heard(const struct trial *trial)
 {
-    const struct as_warming *warming = trial->warming;
-    if (warming->decided)
-        return false;
-    if (trial->stretch.region == 0)
-        return trial->passed + HEAD_SEEN >= warming->sampled->options.head;
-    return trial->stretch.mode != AS_MODE_WARM || trial->passed >= warming->longest - trial->warm;
+    const struct as_region *pilot = next_pilot(trial->warming);
+    uint64_t warm = trial->warming->pilots ? trial->warm : RUN_IN;
+    return pilot && trial->passed + warm + pilot->settle >= pilot->start.number;
 }
 
 static void on_thread_start(void *context, struct as_thread *thread)
@@ -82,15 +88,17 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
         as_model_sink.syscall_return(trial->model, thread, number, result);
 }
 
+/* Only pilots take time. */
 static void on_stretch(void *context, const struct as_stretch *stretch)
 {
-    static const struct as_stretch head = {.mode = AS_MODE_WARM, .region = AS_REGION_NONE};
+    static const struct as_stretch warm = {.mode = AS_MODE_WARM, .region = AS_REGION_NONE};
     struct trial *trial = context;
-    if (trial->warming->decided)
+    const struct as_region *pilot = next_pilot(trial->warming);
+    if (!pilot)
         return;
-    trial->stretch = *stretch;
-    trial->passed = 0;
-    as_model_sink.stretch(trial->model, stretch->region == 0 ? &head : stretch);
+    bool settles = stretch->mode == AS_MODE_SETTLE && trial->passed + pilot->settle >= pilot->start.number;
+    bool measures = stretch->mode == AS_MODE_DETAIL && trial->passed >= pilot->start.number;
+    as_model_sink.stretch(trial->model, settles || measures ? stretch : &warm);
 }
 
 static const struct as_sink trial_sink = {
@@ -105,59 +113,69 @@ static const struct as_sink trial_sink = {
 
 /* ---- the decision ---- */
 
-/* How far a trial's regions are from those with the longest warming: the mean plus its standard deviation. */
-static double deviation(const struct as_warming *warming, const struct trial *trial)
+/* How far a trial's pilots are from the real ones: the mean, and its standard deviation added. */
+static double deviation(const struct trial *trial)
 {
-    double apart[PILOTS];
-    for (int i = 0; i < PILOTS; i++)
-        apart[i] = trial->cpi[i] / warming->trials[TRIALS - 1].cpi[i] - 1;
-    struct as_spread spread = as_spread_of(apart, PILOTS);
-    return fabs(spread.mean) + spread.deviation / sqrt(PILOTS);
+    struct as_spread spread = as_spread_of(trial->apart + 1, PILOTS - 1);
+    return fabs(spread.mean) + spread.deviation / sqrt(PILOTS - 1);
 }
 
 static void decide(struct as_warming *warming)
 {
     struct as_sampled *sampled = warming->sampled;
+    struct as_sampled_summary *summary = &sampled->summary;
     int chosen = 0;
-    while (chosen < TRIALS - 1 && deviation(warming, &warming->trials[chosen]) > tolerable)
+    while (chosen < TRIALS && deviation(&warming->trials[chosen]) > tolerable)
         chosen++;
-    int shorter = chosen < TRIALS - 1 ? chosen : TRIALS - 2;
-    sampled->summary.warm = warming->trials[shorter + 1].warm; /* later parts of the program may need more */
-    sampled->summary.warm_tried = warming->longest;
-    sampled->summary.warm_short = warming->trials[shorter].warm;
-    sampled->summary.warm_error = deviation(warming, &warming->trials[shorter]);
-    for (size_t i = PILOTS + 1; i < sampled->regions.list.len; i++)
-        sampled->regions.list.data[i].warm = sampled->summary.warm;
+    const struct trial *shown = &warming->trials[chosen < TRIALS ? chosen : TRIALS - 1];
+    summary->warm = chosen < TRIALS ? 4 * shown->warm : AS_REGION_ALL;
+    summary->warm_short = shown->warm;
+    summary->warm_error = deviation(shown);
+    for (size_t i = 0; i < sampled->regions.list.len; i++)
+        if (sampled->regions.list.data[i].warm != AS_REGION_ALL)
+            sampled->regions.list.data[i].warm = summary->warm;
     warming->decided = true;
 }
 
+static double cpi_of(const struct as_model *model, uint32_t region)
+{
+    const struct as_counters *counters = as_model_region(model, region);
+    return (double)counters->cycles / (double)(counters->instructions ? counters->instructions : 1);
+}
+
+/* Called when a trial's region has ended; the real model's has ended before. */
 static void on_measured(void *context, uint32_t region)
 {
     struct trial *trial = context;
-    const struct as_counters *counters = as_model_region(trial->model, region);
-    if (trial->warming->decided || region == 0 || region > PILOTS)
-        return;
-    trial->cpi[region - 1] = (double)counters->cycles / (double)(counters->instructions ? counters->instructions : 1);
-    if (region == PILOTS && trial == &trial->warming->trials[TRIALS - 1])
-        decide(trial->warming);
+    struct as_warming *warming = trial->warming;
+    trial->apart[warming->pilots] =
+        cpi_of(trial->model, region) / cpi_of(warming->sampled->modelled->model, region) - 1;
+    if (trial == &warming->trials[TRIALS - 1] && ++warming->pilots == PILOTS)
+        decide(warming);
 }
 
 /* ---- the run ---- */
 
-struct as_warming *as_warming_new(struct as_sampled *sampled, uint64_t longest)
+/* More than any cache of the bundled machines takes to fill, as far as pilots are apart. */
+static uint64_t longest_warm(const struct as_sampled_options *options)
 {
+    enum { LONGEST = 8000000 };
+    uint64_t room = (PILOT_REGIONS - 1) * (options->period << PILOT_STRATUM);
+    return room < LONGEST ? room : LONGEST;
+}
+
+struct as_warming *as_warming_new(struct as_sampled *sampled)
+{
+    uint64_t longest = longest_warm(&sampled->options);
     struct as_warming *warming = as_alloc(sizeof *warming);
     struct as_fanout_options options = AS_FANOUT_DEFAULTS;
     options.inline_ = true;
     options.batch = AS_MODEL_BATCH;
     warming->sampled = sampled;
-    warming->longest = longest;
-    warming->machine = sampled->modelled->machine;
-    warming->machine.memory.fault_cycles = 0;
     for (int i = 0; i < TRIALS; i++) {
         struct trial *trial = &warming->trials[i];
         *trial = (struct trial){.warming = warming,
-                                .model = as_model_new(&warming->machine),
+                                .model = as_model_new(&sampled->modelled->machine),
                                 .fanout = as_fanout_new(&options),
                                 .warm = longest / part_of_longest[i]};
         warming->decided |= !as_fanout_start(trial->fanout, NULL); /* in line: it cannot fail */

@@ -4,17 +4,19 @@
 
 #include <stdint.h>
 
-#define AS_SAMPLED_AUTO UINT64_MAX
+#define AS_SAMPLED_ALL UINT64_MAX /* everything between regions */
+#define AS_SAMPLED_AUTO (UINT64_MAX - 1)
 struct as_sampled_options {
     uint64_t head;   /* instructions measured in full */
     uint64_t unit;   /* instructions of a region */
     uint64_t period; /* of the first stratum */
-    uint64_t warm;   /* instructions before each region; AS_SAMPLED_AUTO: determined in the first regions */
+    uint64_t
+        warm; /* instructions before each region; AS_SAMPLED_AUTO: all in the first strata, then what is found out there */
     uint64_t seed;
 };
 #define AS_SAMPLED_DEFAULT                                                                                             \
     {                                                                                                                  \
-        .head = 200000000, .unit = 500000, .period = 10000000, .warm = AS_SAMPLED_AUTO, .seed = 1                      \
+        .head = 100000000, .unit = 10000, .period = 200000, .warm = AS_SAMPLED_AUTO, .seed = 1                         \
     }
 
 #endif

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""How far the profiles of sampled runs are from the truth, which is a full run of the same program in the model.
+
+    bench/sampled_bench.py [--build DIR] [--programs LIST] [--size N] [--seeds N] [--csv FILE] [--truth DIR] [-- OPTIONS]
+
+Programs of Debian work on inputs that the script makes. Each runs once in full (kept in --truth, where it is given) and once
+for each seed with `record --sampled` and OPTIONS. A row of the CSV is a run: both CPIs, the error, the interval that the
+profile claims and whether it holds the truth, the largest error of a function's share, the profile error by instruction, the
+part of the instructions that was measured, and processor time.
+
+The last lines say what the goals are about: mean and largest error of the CPI, and how many intervals hold the truth.
+"""
+import argparse
+import csv
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+WORDS_PL = """my (%h, %p, $l);
+while (<>) { for my $w (split) { $h{$w}++; $p{"$l $w"}++ if $l; $l = $w } }
+my $n = 0;
+for (sort { $p{$b} <=> $p{$a} || $a cmp $b } keys %p) { last if $n++ > 20; print "$_ $p{$_}\\n" }
+my $s = 0;
+for my $r (1..5) { for (sort keys %h) { $s += length($_) * $h{$_}; tr/a-m/n-z/; $s++ if /ab+c|x[yz]/ } }
+print "$s\\n";
+"""
+BODIES_PY = """import math, sys
+def step(b, dt):
+    for i, x in enumerate(b):
+        for y in b[i + 1:]:
+            d = [x[k] - y[k] for k in range(3)]
+            s = sum(v * v for v in d) + .01
+            m = dt / (s * math.sqrt(s))
+            for k in range(3):
+                x[k + 3] -= d[k] * y[6] * m
+                y[k + 3] += d[k] * x[6] * m
+    for x in b:
+        for k in range(3):
+            x[k] += dt * x[k + 3]
+b = [[float(i), float(i * i % 7), float(i % 3), 0., .1 * i, 0., 1. + i] for i in range(6)]
+for _ in range(int(sys.argv[2])):
+    step(b, .001)
+d = {}
+for line in open(sys.argv[1]):
+    for w in line.split():
+        d[w] = d.get(w, 0) + 1
+print(sorted(d.items(), key=lambda x: (-x[1], x[0]))[:5], b[0])
+"""
+TABLE_SQL = """create table t(a integer primary key, b integer, c text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < %d)
+    insert into t select i, (i * 7919) %% 10007, 'text' || ((i * 31) %% 5003) from n;
+create index ib on t(b);
+select count(*), sum(x.a) from t x join t y on x.b = y.b where x.a < 3000;
+select c, count(*), avg(b) from t group by c order by 2 desc, 1 limit 5;
+select count(distinct c) from t;
+update t set b = b + a %% 13 where a %% 3 = 0;
+select sum(b) from t where c like '%%99%%';
+create index ic on t(c);
+select c, b from t order by c desc, b limit 10;
+"""
+GOALS = "goals: 1 % on average, 2 % at most; 90 % of the intervals hold the truth"
+
+
+def make_inputs(size):
+    dice = random.Random(1)
+    words = ["".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=dice.randint(2, 10))) for _ in range(8000)]
+    text = dice.choices(words, [1 / (i + 1) for i in range(len(words))], k=int(300000 * size))
+    lines = [" ".join(text[i:i + 12]) for i in range(0, len(text), 12)]
+    for name, part in (("text.txt", 1), ("half.txt", .6), ("short.txt", .13)):
+        with open(name, "w") as out:
+            out.write("\n".join(lines[:int(len(lines) * part)]) + "\n")
+    for name, content in (("words.pl", WORDS_PL), ("bodies.py", BODIES_PY), ("table.sql", TABLE_SQL % int(20000 * size))):
+        with open(name, "w") as out:
+            out.write(content)
+
+
+def programs(size):
+    """About 400 million instructions each at size 1."""
+    return {"perl": ["perl", "words.pl", "short.txt"],
+            "sqlite3": ["sqlite3", "-init", "table.sql", ":memory:", ".quit"],
+            "python3": ["/usr/bin/python3", "bodies.py", "short.txt", str(int(800 * size))],
+            "gzip": ["gzip", "-6", "-c", "text.txt"],
+            "bzip2": ["bzip2", "-c", "half.txt"],
+            "xz": ["xz", "-3", "-c", "half.txt"]}
+
+
+def record(assay, profile, options, program):
+    environment = {"PATH": os.environ["PATH"], "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([assay, "record", "-q", "--source=model", *options, "-o", profile, "--", *program], env=environment,
+                   stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def report(assay, profile, by):
+    text = subprocess.check_output([assay, "report", "--json", "--limit", "0", "--by", by, profile])
+    document = json.loads(text)
+    shares = {}
+    for row in document["rows"]:
+        key = (row.get("module"), row.get("function"), row.get("address") if by == "instruction" else None)
+        shares[key] = shares.get(key, 0) + row["share"]
+    return document["summary"], shares
+
+
+def compare(assay, truth, profile):
+    (true, true_functions), (own, functions) = (report(assay, path, "function") for path in (truth, profile))
+    true_shares, shares = (report(assay, path, "instruction")[1] for path in (truth, profile))
+    keys = set(true_functions) | set(functions)
+    cpi, true_cpi = (s["cycles"] / s["instructions"] for s in (own, true))
+    error = cpi / true_cpi - 1
+    interval = own.get("error_estimate") or 0
+    return {"instructions": own["instructions"], "true_cpi": round(true_cpi, 5), "cpi": round(cpi, 5), "error": round(error, 5),
+            "interval": round(interval, 5), "holds": int(abs(cpi - true_cpi) <= interval * cpi + 1e-12),
+            "function_error": round(max(abs(true_functions.get(k, 0) - functions.get(k, 0)) for k in keys), 5),
+            "instruction_error": round(sum(abs(true_shares.get(k, 0) - shares.get(k, 0))
+                                           for k in set(true_shares) | set(shares)) / 2, 5),
+            "measured": round(next((q["value"] for q in own["quality"] if q["key"] == "sampled"), 1), 4)}
+
+
+def measure(options, assay, writer):
+    rows = []
+    os.makedirs(options.truth, exist_ok=True)
+    for name in options.programs.split(","):
+        truth, program = os.path.join(options.truth, f"{name}-{options.size:g}.db"), programs(options.size)[name]
+        if not os.path.exists(truth):
+            seconds = record(assay, truth, ["--budget=0"], program)
+            print(f"{name}: {seconds:.0f} s of processor time in full", file=sys.stderr)
+        for seed in range(options.first, options.first + options.seeds):
+            seconds = record(assay, "sampled.db", ["--sampled", "--seed", str(seed), *options.record], program)
+            row = {"program": name, "seed": seed, **compare(assay, truth, "sampled.db"), "seconds": round(seconds, 1)}
+            rows.append(row)
+            writer.writerow(row)
+            options.csv.flush()
+    return rows
+
+
+def conclude(rows):
+    errors = [abs(row["error"]) for row in rows]
+    print(f"CPI error {100 * statistics.mean(errors):.2f} % on average, {100 * max(errors):.2f} % at most; "
+          f"mean of the signed errors {100 * statistics.mean(row['error'] for row in rows):+.2f} %; "
+          f"function shares {100 * max(row['function_error'] for row in rows):.2f} points at most; instruction profiles "
+          f"{100 * statistics.mean(row['instruction_error'] for row in rows):.1f} % on average; "
+          f"{sum(row['holds'] for row in rows)} of {len(rows)} intervals hold the truth", file=sys.stderr)
+    print(GOALS, file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build"))
+    parser.add_argument("--programs", default=",".join(programs(1)))
+    parser.add_argument("--size", type=float, default=1, help="how long programs run: 1 is about 400M instructions")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
+    parser.add_argument("--truth", help="a folder for the full runs")
+    parser.add_argument("record", nargs="*", help="options of record")
+    options = parser.parse_args()
+    assay = os.path.abspath(os.path.join(options.build, "assay"))
+    with tempfile.TemporaryDirectory() as folder:
+        options.truth = os.path.abspath(options.truth or folder)
+        os.chdir(folder)
+        make_inputs(options.size)
+        fields = ["program", "seed", "instructions", "true_cpi", "cpi", "error", "interval", "holds", "function_error",
+                  "instruction_error", "measured", "seconds"]
+        writer = csv.DictWriter(options.csv, fields, lineterminator="\n")
+        writer.writeheader()
+        conclude(measure(options, assay, writer))
+
+
+if __name__ == "__main__":
+    main()
