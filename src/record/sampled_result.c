@@ -26,7 +26,7 @@ static double mean_cost(const struct as_sampled *sampled, const struct as_stratu
  * of its own: what it was executed over what it was executed in regions. All others, with those that no region has, are
  * rare: a few executions, the first of a loop perhaps, say nothing about millions of them. They share a factor. Of some
  * rare instructions the regions then have more executions than there were, a burst that a region happens to have; they are
- * scaled to what they were executed. As many executions of others are lacking, and cost what the mean one of those others
+ * scaled to what they were executed. As many executions of others are lacking, and cost what the mean one of rare code
  * does. */
 struct scale {
     const struct as_stratum *stratum;
@@ -69,19 +69,18 @@ static double excess_of(const struct scale *scale, size_t id)
 
 static void share(struct scale *scale)
 {
-    double count = 0, executions = 0, few = 0, units = 0;
+    double count = 0, executions = 0, units = 0;
     for (size_t id = 0; id < scale->stratum->costs.len; id++) {
-        count += scale->common[id] ? 0 : as_sampled_at(&scale->stratum->counts, id);
-        executions += scale->common[id] ? 0 : executions_of(scale, id);
+        if (scale->common[id])
+            continue;
+        count += as_sampled_at(&scale->stratum->counts, id);
+        executions += executions_of(scale, id);
+        units += units_of(scale, id);
     }
-    scale->shared = executions > 0 ? count / executions : 0;
-    for (size_t id = 0; id < scale->stratum->costs.len; id++)
-        if (!scale->common[id] && excess_of(scale, id) <= 0) {
-            few += executions_of(scale, id);
-            units += units_of(scale, id);
-        }
-    if (few > 0)
-        scale->lacking = units / few;
+    if (executions == 0)
+        return;
+    scale->shared = count / executions;
+    scale->lacking = units / executions;
 }
 
 static struct scale make_scale(const struct as_stratum *stratum, const bool *common, int group, double mean)
