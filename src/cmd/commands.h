@@ -15,6 +15,7 @@ extern const struct as_command as_command_reuse;
 extern const struct as_command as_command_export;
 extern const struct as_command as_command_import;
 extern const struct as_command as_command_merge;
+extern const struct as_command as_command_jobs;
 extern const struct as_command as_command_points;
 extern const struct as_command as_command_remedy;
 extern const struct as_command as_command_script;

@@ -13,12 +13,25 @@
 
 static const struct as_command *const commands[] = {
     /* In the order of `assay -h`. */
-    &as_command_record, &as_command_report,  &as_command_annotate,
-    &as_command_stat,   &as_command_blocks,  &as_command_script,
-    &as_command_comm,   &as_command_compare, &as_command_whatif,
-    &as_command_trust,  &as_command_remedy,  &as_command_doctor,
-    &as_command_export, &as_command_import,  &as_command_merge,
-    &as_command_points, &as_command_reuse,   NULL,
+    &as_command_record,
+    &as_command_report,
+    &as_command_annotate,
+    &as_command_stat,
+    &as_command_blocks,
+    &as_command_script,
+    &as_command_comm,
+    &as_command_compare,
+    &as_command_whatif,
+    &as_command_trust,
+    &as_command_remedy,
+    &as_command_doctor,
+    &as_command_export,
+    &as_command_import,
+    &as_command_merge,
+    &as_command_points,
+    &as_command_reuse,
+    &as_command_jobs,
+    NULL,
 };
 
 static void print_usage(FILE *out)

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# assay jobs: sweeps and repeated runs in a folder; what is missing is named and run again; nothing is lost with what ends
+# a job. On a cluster: jobs_slurm.sh.
+# plain-only: what is under test starts other processes, and those are tested in both builds
+# time-limit: 180
+. "$(dirname "$0")/lib.sh"
+
+demo=$WORKLOADS/demo
+one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+cycles="SELECT value FROM meta WHERE key = 'cycles'"
+count() { find "$1" -name '*.db' | wc -l; }
+
+# ---- a sweep ----
+
+sweep=(--core boom-tea,zen4-like --set back.rob=64,128 --record='--max 100k')
+check "a sweep" "$ASSAY" jobs sweep -j 2 "${sweep[@]}" -- "$demo" 1
+check_same "… of four machines" 4 "$(grep -c ' 1 of 1 ' <<<"$out")"
+check_same "… with a profile each" 4 "$(count sweep/jobs)"
+"$ASSAY" record -q --core zen4-like --set back.rob=128 --max 100k -o own.db -- "$demo" 1 >/dev/null
+check_same "… the same as by hand" "$(one own.db "$cycles")" "$(one sweep/machine-3.db "$cycles")"
+check_json "JSON" '[m["name"] for m in d["machines"]][2] == "boom-tea back.rob=128" and d["missing"] == [] and d["jobs"] == 4' \
+    "$ASSAY" jobs --json sweep
+check "CSV" "$ASSAY" jobs --csv --list sweep
+check_same "… a line for each" 5 "$(wc -l <<<"$out")"
+check_stderr_line 'has other jobs' "another program in the same folder" "$ASSAY" jobs sweep -- "$demo" 2
+
+# ---- runs ----
+
+check "one after the other" "$ASSAY" jobs -q one --repeat 3 -j 1 --record='--sampled --budget 20k' --record=--sample-period=50k -- "$demo" 1
+check "side by side" "$ASSAY" jobs -q three --repeat 3 -j 3 --record='--sampled --budget 20k' --record=--sample-period=50k -- "$demo" 1
+check_same "… is the same, to the unit" "$(one one/machine-0.db 'SELECT sum(units) FROM times')" \
+    "$(one three/machine-0.db 'SELECT sum(units) FROM times')"
+check_same "three runs in it" 3 "$(one one/machine-0.db 'SELECT count(*) FROM runs')"
+check "a program that does not do the same every time" "$ASSAY" jobs random --repeat 3 --record=--source=model -- \
+    sh -c 'i=0; while [ $i -lt $(($$ % 50)) ]; do i=$((i + 1)); done'
+check_same "… is told" 1 "$(grep -c 'does not do the same every time' <<<"$out")"
+
+# ---- what goes wrong ----
+
+rm one/jobs/0/1.db
+check_status 125 "a profile is lost" "$ASSAY" jobs --list one
+check_same "… and named" 1 "$(grep -c 'missing: 1 of 3 jobs: 1$' <<<"$out")"
+check "the folder alone goes on" "$ASSAY" jobs one
+check_same "… with what is missing" "assay: running 1 of 3 jobs" "$err"
+check_status 125 "a job over its time" "$ASSAY" jobs late --time 1 --tries 1 --repeat 2 -j 2 -- sleep 20
+check_same "… with the reason" 2 "$(grep -c 'ended because it took longer than 1 seconds' <<<"$out")"
+check_same "… and nothing half done" 0 "$(find late/jobs -name '*.db' -o -name '*.new' | wc -l)"
+check_status 125 "a program that is not there" "$ASSAY" jobs absent -- ./nothing
+check_same "… tried twice" 1 "$(grep -c 'trying again 1 of 1 jobs' <<<"$err")"
+check_same "… with its message" 1 "$(grep -c "^job 0: .*not found" <<<"$out")"
+killed() {
+    "$ASSAY" jobs -q killed --repeat 3 -j 1 -- sleep 1.5 &
+    wait_until test -e killed/jobs/0/0.db
+    kill -9 $!
+    wait $!
+}
+check_status 137 "killed half-way" killed
+check "… the same command goes on" "$ASSAY" jobs killed --repeat 3 -j 1 -- sleep 1.5
+check_same "… without what is done" 1 "$(grep -c 'running 2 of 3 jobs' <<<"$err")"
+interrupted() {
+    "$ASSAY" jobs interrupted --repeat 2 -j 1 -- sleep 20 &
+    wait_until test -e interrupted/jobs/0/0.log
+    sleep 0.2
+    kill -TERM $!
+    wait $!
+}
+check_status 125 "interrupted" interrupted
+check_same "… leaves no profile" 0 "$(count interrupted/jobs)"
+if mkdir full && mount -t tmpfs -o size=300k none full 2>/dev/null; then
+    check_status 125 "a full disk" "$ASSAY" jobs full/jobs --repeat 4 -j 1 --tries 1 --record='--max 50k' -- "$demo" 1
+    check_same "… what is missing is named" 1 "$(grep -c '^missing: ' <<<"$out")"
+    mount -o remount,size=100M full
+    check "… with room again, the same command goes on" "$ASSAY" jobs full/jobs --repeat 4 -j 1 --record='--max 50k' -- "$demo" 1
+    umount full
+else
+    skip "a full disk" "cannot mount a small one here"
+fi
+echo broken >one/jobs/0/2.db
+check_status 125 "a profile that is none" "$ASSAY" jobs --list one
+check_same "… is named" 1 "$(grep -c 'profiles of jobs 2 cannot be read' <<<"$out")"
+echo nonsense >absent/plan
+check_stderr_line 'is not a plan of jobs' "a plan that is none" "$ASSAY" jobs absent
+check_status 125 "no folder" "$ASSAY" jobs nowhere/deep -- true
+check_status 125 "no such folder" "$ASSAY" jobs nowhere
+check_status 2 "no values" "$ASSAY" jobs new --set back.rob -- true
+check_status 2 "no folder named" "$ASSAY" jobs
+check_status 2 "too many" "$ASSAY" jobs new --repeat 5M --core a,b,c -- true
+check_status 125 "no such task" "$ASSAY" jobs --task 3 sweep
+no_slurm() { PATH=/nowhere "$ASSAY" jobs -q new --slurm -- /bin/true; }
+check_status 125 "no Slurm" no_slurm
+check_same "… is said" 1 "$(grep -c 'there is no sbatch here' <<<"$err")"
+check_no_strays "nothing left behind"
