@@ -12,7 +12,7 @@ count() { find "$1" -name '*.db' | wc -l; }
 
 # ---- a sweep ----
 
-sweep=(--core boom-tea,zen4-like --set back.rob=64,128 --record='--max 100k')
+sweep=(--core 'boom-tea,zen4-like' --set 'back.rob=64,128' --record='--max 100k')
 check "a sweep" "$ASSAY" jobs sweep -j 2 "${sweep[@]}" -- "$demo" 1
 check_same "… of four machines" 4 "$(grep -c ' 1 of 1 ' <<<"$out")"
 check_same "… with a profile each" 4 "$(count sweep/jobs)"
@@ -31,6 +31,7 @@ check "side by side" "$ASSAY" jobs -q three --repeat 3 -j 3 --record='--sampled 
 check_same "… is the same, to the unit" "$(one one/machine-0.db 'SELECT sum(units) FROM times')" \
     "$(one three/machine-0.db 'SELECT sum(units) FROM times')"
 check_same "three runs in it" 3 "$(one one/machine-0.db 'SELECT count(*) FROM runs')"
+# shellcheck disable=SC2016 # the program's own variables
 check "a program that does not do the same every time" "$ASSAY" jobs random --repeat 3 --record=--source=model -- \
     sh -c 'i=0; while [ $i -lt $(($$ % 50)) ]; do i=$((i + 1)); done'
 check_same "… is told" 1 "$(grep -c 'does not do the same every time' <<<"$out")"

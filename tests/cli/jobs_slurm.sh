@@ -63,7 +63,13 @@ stop_cluster() {
     for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
     for pid in "${started[@]}"; do wait "$pid" 2>/dev/null || true; done
 }
-trap 'code=$?; stop_cluster; (exit "$code"); finish' EXIT
+stop_and_finish() {
+    local ended=$?
+    stop_cluster
+    (exit "$ended")
+    finish
+}
+trap stop_and_finish EXIT
 start munged --foreground --force --key-file="$cluster/key" --socket="$cluster/munge.socket" \
     --pid-file="$cluster/munge.pid" --log-file="$cluster/munge.log" --seed-file="$cluster/munge.seed"
 start slurmctld -D -i -f "$SLURM_CONF"
