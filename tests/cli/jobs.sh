@@ -12,7 +12,8 @@ count() { find "$1" -name '*.db' | wc -l; }
 
 # ---- a sweep ----
 
-sweep=(--core 'boom-tea,zen4-like' --set 'back.rob=64,128' --record='--max 100k')
+cores=boom-tea,zen4-like values=back.rob=64,128
+sweep=(--core "$cores" --set "$values" --record='--max 100k')
 check "a sweep" "$ASSAY" jobs sweep -j 2 "${sweep[@]}" -- "$demo" 1
 check_same "… of four machines" 4 "$(grep -c ' 1 of 1 ' <<<"$out")"
 check_same "… with a profile each" 4 "$(count sweep/jobs)"
