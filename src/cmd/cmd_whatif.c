@@ -20,7 +20,7 @@ struct whatif_options {
     bool json, together;
     const char *output, *core;
     uint64_t rank;
-    struct as_strlist set, ideal, remove, change;
+    struct as_strlist set, ideal, remove, change, separate;
 };
 
 static const struct as_option options_table[] = {
@@ -40,6 +40,12 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct whatif_options, change),
      .value = "KEY=VALUE",
      .help = "Try it with another value of the machine (memory.llc.latency=1); each is an experiment."},
+    {.name = "separate",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct whatif_options, separate),
+     .value = "VARIABLE",
+     .help = "Try it with each element of this array (each word of another variable) on a cache line of its own, as "
+             "padding would do against false sharing; each is an experiment."},
     {.name = "together",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct whatif_options, together),
@@ -66,6 +72,7 @@ struct session {
     struct as_input input;
     struct as_modelled as_is;
     struct as_pics golden;
+    struct as_moved moved; /* lines, in the run as it is */
     AS_VEC(struct as_cause *) causes;
     AS_VEC(struct as_experiment) experiments;
     struct as_output output;
@@ -90,6 +97,7 @@ static bool run_as_is(struct session *session, struct as_error *err)
         !as_modelled_watch(modelled, err))
         return false;
     as_oracle_set_events(modelled->oracle, AS_CORE_IDEAL, AS_CORE_IDEAL);
+    as_model_set_transfers(modelled->model, as_moved_take, &session->moved);
     if (!run_once(session, modelled, err))
         return false;
     as_fanout_report(modelled->fanout, stderr);
@@ -126,6 +134,22 @@ static bool check_machine(const struct session *session, const struct as_experim
     return ok;
 }
 
+static uint64_t move(void *context, uint64_t address)
+{
+    const struct as_experiment *experiment = context;
+    for (size_t i = 0; i < experiment->n; i++)
+        address = as_apart_move(&experiment->causes[i]->apart, address);
+    return address;
+}
+
+static bool separates(const struct as_experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->n; i++)
+        if (experiment->causes[i]->separate)
+            return true;
+    return false;
+}
+
 static bool run_experiment(struct session *session, struct as_experiment *experiment, struct as_error *err)
 {
     struct as_modelled modelled = {0};
@@ -135,6 +159,8 @@ static bool run_experiment(struct session *session, struct as_experiment *experi
     as_strlist_free(&set);
     if (ok)
         as_model_set_ideal(modelled.model, ideal_of, experiment);
+    if (ok && separates(experiment))
+        as_model_set_moves(modelled.model, move, experiment);
     ok = ok && run_once(session, &modelled, err);
     experiment->result = modelled.result;
     as_modelled_free(&modelled);
@@ -161,6 +187,14 @@ static void add_experiment(struct session *session, struct as_cause *const *caus
     *as_vec_push(&session->experiments) = (struct as_experiment){.causes = copy, .n = n};
 }
 
+static struct as_cause *add_separation(struct session *session, const char *name)
+{
+    struct as_cause *cause = new_cause(session);
+    *cause =
+        (struct as_cause){.text = as_format("parts of %s on lines of their own", name), .separate = as_strdup(name)};
+    return cause;
+}
+
 /* Reads the causes before anything runs. */
 static bool read_causes(struct session *session, struct as_error *err)
 {
@@ -177,6 +211,8 @@ static bool read_causes(struct session *session, struct as_error *err)
     for (size_t i = 0; i < options->change.len; i++)
         *new_cause(session) =
             (struct as_cause){.text = as_strdup(options->change.data[i]), .set = options->change.data[i]};
+    for (size_t i = 0; i < options->separate.len; i++)
+        add_separation(session, options->separate.data[i]);
     for (size_t i = 0; i < session->causes.len; i++)
         add_experiment(session, &session->causes.data[i], 1);
     if (options->together && session->causes.len > 1)
@@ -304,7 +340,7 @@ static void weigh(const struct session *session, struct as_experiment *experimen
     uint32_t last = UINT32_MAX, mask = 0, n_insns = 0;
     bool machine = false;
     for (size_t i = 0; i < experiment->n; i++)
-        machine |= experiment->causes[i]->set != NULL;
+        machine |= experiment->causes[i]->set || experiment->causes[i]->separate;
     for (size_t i = 0; i < session->golden.len; i++) {
         const struct as_pics_entry *entry = &session->golden.data[i];
         const struct as_insn *insn = as_engine_insn(as_model_engine(model), entry->id);
@@ -334,6 +370,32 @@ static int by_speedup(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Where the variables are that shall lie apart: addresses in QEMU are the same in every run. */
+static bool find_variables(struct session *session, struct as_error *err)
+{
+    for (uint32_t i = 0; i < session->causes.len; i++) {
+        struct as_cause *cause = session->causes.data[i];
+        if (cause->separate && !as_apart_find(&session->moved, session->as_is.model, cause->separate, i, &cause->apart))
+            return as_error_set_status(err, AS_EXIT_USAGE,
+                                       "no line of a variable '%s' went from core to core; 'assay record' and 'assay "
+                                       "report --waits' show which did",
+                                       cause->separate);
+    }
+    return true;
+}
+
+/* Next to instructions and events: the variable whose parts share lines, where accesses waited for at least a hundredth of the
+ * time for that. */
+static void add_worst(struct session *session)
+{
+    char *name = as_apart_worst(&session->moved, session->as_is.model, session->as_is.result.cycles / 100);
+    if (!name)
+        return;
+    struct as_cause *cause = add_separation(session, name);
+    add_experiment(session, &cause, 1);
+    free(name);
+}
+
 static bool try_all(struct session *session, struct as_error *err)
 {
     const struct whatif_options *options = session->options;
@@ -341,11 +403,17 @@ static bool try_all(struct session *session, struct as_error *err)
         if (session->causes.data[i]->place.text && !has_place(session, &session->causes.data[i]->place))
             return complain_place(session, &session->causes.data[i]->place, err);
     size_t asked = session->experiments.len;
-    add_ranked(session, options->rank != UINT64_MAX ? options->rank : asked ? 0 : DEFAULT_RANK);
+    uint64_t ranked = options->rank != UINT64_MAX ? options->rank : asked ? 0 : DEFAULT_RANK;
+    add_ranked(session, ranked);
+    if (ranked)
+        add_worst(session);
+    if (!find_variables(session, err))
+        return false;
     for (size_t i = 0; i < session->experiments.len; i++) {
         struct as_experiment *experiment = &session->experiments.data[i];
         weigh(session, experiment);
-        as_log_note("run %zu of %zu: without %s%s", i + 1, session->experiments.len, experiment->causes[0]->text,
+        as_log_note("run %zu of %zu: %s %s%s", i + 1, session->experiments.len,
+                    experiment->causes[0]->separate ? "with" : "without", experiment->causes[0]->text,
                     experiment->n > 1 ? " …" : "");
         if (!experiment->skipped && !run_experiment(session, experiment, err))
             return false;
@@ -404,6 +472,7 @@ static void clean_up(struct session *session)
     as_vec_free(&session->experiments);
     as_vec_free(&session->causes);
     as_pics_free(&session->golden);
+    as_moved_free(&session->moved);
     as_modelled_free(&session->as_is);
 }
 
@@ -424,6 +493,7 @@ static int run_whatif(int argc, char **argv)
     as_strlist_free(&options.ideal);
     as_strlist_free(&options.remove);
     as_strlist_free(&options.change);
+    as_strlist_free(&options.separate);
     as_run_options_free(&options.run);
     return status;
 }
@@ -434,12 +504,14 @@ const struct as_command as_command_whatif = {
     .usage = "[options] [--] PROGRAM [ARGS…]",
     .description =
         "Runs the program on a modelled core as it is, then again with named causes made ideal: an event at an "
-        "instruction, in a function or everywhere, or a value of the machine. It prints the speed-up that the cycle "
+        "instruction, in a function or everywhere, a value of the machine, or parts of a variable on cache lines of "
+        "their own. It prints the speed-up that the cycle "
         "stacks promise next to the one that the second run shows; only the latter includes what hides behind a cause "
         "or is exposed when it is gone. The program runs once more for each cause; its standard output is not shown.",
     .options = options_table,
     .examples = "  assay whatif -- ./prog\n"
                 "  assay whatif --ideal ST-L1@main+0x1c --ideal FL-MB -- ./prog\n"
+                "  assay whatif --separate counters -- ./prog\n"
                 "  assay whatif --change memory.llc.latency=10 --core zen4-like -- ./prog\n",
     .run = run_whatif,
 };

@@ -7,6 +7,7 @@
 #define AS_CMD_WHATIF_H
 
 #include "base/json.h"
+#include "cmd/whatif_apart.h"
 #include "model/place.h"
 #include "record/modelled.h"
 
@@ -14,6 +15,8 @@ struct as_cause {
     char *text;            /* "ST-L1@main+0x1c", "memory.l2.latency=1" */
     uint32_t events;       /* AS_IDEAL_REMOVED: the whole instruction; 0: a change of the machine */
     const char *set;       /* that change */
+    char *separate;        /* a variable whose parts get lines of their own; NULL: none */
+    struct as_apart apart; /* … and where it is */
     struct as_place place; /* text NULL: everywhere */
 };
 

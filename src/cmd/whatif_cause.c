@@ -45,6 +45,7 @@ bool as_cause_parse(const char *text, struct as_cause *cause, struct as_error *e
 void as_cause_free(struct as_cause *cause)
 {
     free(cause->text);
+    free(cause->separate);
     as_place_free(&cause->place);
     *cause = (struct as_cause){0};
 }

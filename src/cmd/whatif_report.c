@@ -67,6 +67,7 @@ static void json_causes(struct as_json *json, const struct as_experiment *experi
         as_json_end(json);
         as_json_string(json, "place", cause->place.text);
         as_json_string(json, "set", cause->set);
+        as_json_string(json, "separate", cause->separate);
         as_json_end(json);
     }
     as_json_end(json);

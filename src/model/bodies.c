@@ -25,10 +25,9 @@ static void collect(struct as_bodies *bodies, const struct as_block_exec *exec)
         index = access.index;
         if (n >= MOST_ACCESSES || (bodies->stand_in && is_replaced(bodies, exec->block->insns[index])))
             continue;
-        *as_vec_push(&bodies->accesses) = (struct as_core_access){.address = access.address,
-                                                                  .size = access.size,
-                                                                  .index = (uint16_t)(index - exec->first),
-                                                                  .kind = access.kind};
+        uint64_t address = bodies->move ? bodies->move(bodies->move_context, access.address) : access.address;
+        *as_vec_push(&bodies->accesses) = (struct as_core_access){
+            .address = address, .size = access.size, .index = (uint16_t)(index - exec->first), .kind = access.kind};
     }
 }
 
@@ -72,7 +71,7 @@ static struct as_block_body *make(struct as_bodies *bodies, const struct as_bloc
                               bodies->accesses.data, (uint32_t)bodies->accesses.len);
     free(insns);
     free(ideals);
-    if (as_accesses_are_plain(exec) && bodies->accesses.len == exec->n_words)
+    if (as_accesses_are_plain(exec) && bodies->accesses.len == exec->n_words && !bodies->move)
         note_heads(block, exec, bodies->accesses.data);
     return block;
 }

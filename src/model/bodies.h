@@ -15,6 +15,8 @@ struct as_bodies {
     const struct as_machine *machine;
     as_stand_in *stand_in; /* NULL: no instruction is replaced */
     void *context;
+    uint64_t (*move)(void *context, uint64_t address); /* where data lies in the model; NULL: where it lies */
+    void *move_context;
     AS_VEC(struct as_block_body *) blocks; /* by the block's index: the body used last, followed by the others */
     AS_VEC(struct as_core_access) accesses;
 };

@@ -250,6 +250,12 @@ void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *con
     model->bodies.context = model;
 }
 
+void as_model_set_moves(struct as_model *model, uint64_t (*move)(void *context, uint64_t address), void *context)
+{
+    model->bodies.move = move;
+    model->bodies.move_context = context;
+}
+
 void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer, void *context)
 {
     model->on_transfer = on_transfer;

@@ -35,6 +35,9 @@ typedef uint32_t as_ideal_of(void *context, const struct as_model *model, const 
 /* Call this before the run. Without it every instruction behaves as on the real machine. */
 void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *context);
 
+/* Call this before the run: data lies in the model where `move` says. What the program computes stays the same. */
+void as_model_set_moves(struct as_model *model, uint64_t (*move)(void *context, uint64_t address), void *context);
+
 /* Call this before the run: `on_transfer` is called on the thread that runs the engine, for each line that moves from
  * core to core in a measured stretch (core/transfer.h), in simulated time. */
 void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer, void *context);

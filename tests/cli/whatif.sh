@@ -14,6 +14,17 @@ def e(document, name):
     return next(x for x in document["experiments"] if x["name"] == name)
 '
 
+# ---- lines of their own ----------------------------------------------------------------------------------------------
+lines=$WORKLOADS/lines
+check "parts of a variable on lines of their own" whatif --json -o apart.json --separate counters -- "$lines" counters 4 6000
+holds "… do not wait for each other any more" 'd["experiments"][0]["causes"][0]["separate"] == "counters" and
+    d["experiments"][0]["speedup"] > 1.3' apart.json
+check "the padded program as it is" compare -q --json --samplers none -o padded.json -- "$lines" padded 4 6000
+holds "… takes about as long as was foretold" '
+    0.7 < d[0]["experiments"][0]["elapsed_cycles"] / d[1]["counters"]["elapsed_cycles"] < 1.4' apart.json padded.json
+check_stderr_line "no line of a variable 'counters' went from core to core" "a variable whose lines stay where they are" \
+    eval 'whatif -q --separate counters -- "$lines" padded 4 200'
+
 # ---- what nobody asked for ------------------------------------------------------------------------------------------
 check "without options" whatif --json -o plain.json --max 600k -- "$demo" 2
 holds "five pairs of instruction and event, ranked by what they bring" '
