@@ -241,6 +241,69 @@ walks w walk --method lines --lines 64 >thin.json
 holds "lines: fewer are a sample" 'd["rate"] < 1 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
 check_stderr_line 'granularity of 64 or more' "lines have 64 bytes" "$ASSAY" reuse --method lines --granularity 8 -- true
 
+# What is hard on watchpoints: memory that goes while it is watched or comes back empty, strides of megabytes over terabytes,
+# more threads than registers, a program that does nothing, and one that dies.
+cat >hard.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+enum { SIZE = 1 << 13, TURNS = 10 };
+static char *map(size_t size) { return mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
+static void *fill(void *unused)
+{
+    for (int turn = 0; turn < TURNS; turn++) {
+        char *memory = map(SIZE);
+        memset(memory, turn, SIZE);
+        madvise(memory, SIZE, MADV_DONTNEED);
+        memset(memory, turn, SIZE);
+        munmap(memory, SIZE);
+    }
+    return unused;
+}
+static void stride(void)
+{
+    size_t step = (size_t)64 << 20, size = (size_t)1 << 40;
+    volatile char *memory = map(size);
+    for (int turn = 0; turn < 3 && memory != MAP_FAILED; turn++)
+        for (size_t at = 0; at < size; at += step)
+            memory[at]++;
+}
+static void threads(int n)
+{
+    pthread_t all[64];
+    for (int i = 0; i < n; i++)
+        pthread_create(&all[i], 0, fill, 0);
+    for (int i = 0; i < n; i++)
+        pthread_join(all[i], 0);
+}
+int main(int argc, char **argv)
+{
+    switch (argv[1][0]) {
+    case 'm': fill(0); break;
+    case 's': stride(); break;
+    case 't': threads(12); break;
+    case 'd': fill(0); abort();
+    }
+}
+END
+gcc -O1 -g -pthread -o hard hard.c
+printf 'int main(void) { return 0; }' >empty.c
+gcc -O1 -o empty empty.c
+one_outcome='sum(d["watched"][k] for k in ("reused", "invalidated", "given_up", "never")) == d["watched"]["armed"] <= d["samples"] and d["watched"]["lost"] == 0'
+each_touch='d["touches"] == d["reuses"] + d["cold"] + d["after_invalidation"] and sum(b["count"] for b in d["histogram"]) == d["reuses"]'
+check_json "memory that goes, watched" "$one_outcome" "$ASSAY" reuse --json --method watch --period 100 -- ./hard m
+check_json "memory that goes, exactly" "$each_touch" "$ASSAY" reuse --json -- ./hard m
+check_json "strides, watched" "$one_outcome" "$ASSAY" reuse --json --method watch --period 100 -- ./hard s
+check_json "strides, exactly: 16384 lines, each twice again" \
+    "$each_touch"' and sum(b["count"] for b in d["histogram"] if b["lo"] >= 8192) >= 2 * 16384' "$ASSAY" reuse --json -- ./hard s
+check_json "12 threads, one register" "$one_outcome"' and d["threads"] == 13' "$ASSAY" reuse --json --method watch --registers 1 --period 500 -- ./hard t
+check_json "12 threads in the shared cache" "$one_outcome" "$ASSAY" reuse --json --method watch --shared --registers 2 --period 500 -- ./hard t
+check_json "12 threads, exactly" "$each_touch"' and len(d["by_thread"]) == 13' "$ASSAY" reuse --json -- ./hard t
+check_json "an empty program, watched" "$one_outcome" "$ASSAY" reuse --json --method watch -- ./empty
+check_json "an empty program, exactly" "$each_touch" "$ASSAY" reuse --json -- ./empty
+check_status 134 "a program that dies" "$ASSAY" reuse --json --method watch --period 100 -- ./hard d
+
 # Several processes, nothing at all, and wrong words.
 check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'
 check_json "a part that is never reached" 'd["samples"] == 0 and d["histogram"] == []' "$ASSAY" reuse --json --from walk -- ./walks x
