@@ -29,7 +29,8 @@ check_json "its functions have them" "$SHARES" "$ASSAY" report --json shares.db
 check "the summary says where it comes from" grep -q 'source timer, series task-clock: .* samples, one in 250,007 nanoseconds, 0 lost, 0 throttled$' <<<"$told"
 check "… and that there are no cycle stacks" grep -q '^no cycle stacks: task-clock records no events' <<<"$told"
 check_json "the profile tells the rest" '((lambda s: s["source"] == "timer" and s["sampler"] == "task-clock" and not s["cycle_stacks"] and not s["exact"]
-    and s["source_why"] == "asked for: the kernel'\''s task clock" and s["seconds"] > 0 and 0 < s["error_estimate"] < 0.5 and s["cycles"] is None and s["instructions"] is None
+    and s["source_why"] == "asked for: the kernel'\''s task clock" and s["seconds"] > 0 and 0 < s["error_estimate"] < 1
+    and s["trust"]["way"] == "interrupt" and all(0 < l["chance"] < 0.5 for l in s["trust"]["levels"]) and s["cycles"] is None and s["instructions"] is None
     and {"timer", "user_only"} <= {q["key"] for q in s["quality"]} and "components" not in d["rows"][0])(d["summary"]))' "$ASSAY" report --json shares.db
 check_json "instructions have text, bytes and lines, modules build-ids" '(any(m["path"].endswith("/native_victim") and len(m["build_id"]) == 40 for m in d["modules"])
     and sum(1 for i in d["instructions"] if "imul" in (i.get("text") or "") or "sub" in (i.get("text") or "") or "j" in (i.get("text") or "")) > 0
