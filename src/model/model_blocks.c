@@ -1,0 +1,269 @@
+/* Blocks through the core of their thread, in place or apart. See model_inside.h. */
+#include "model/model_inside.h"
+
+/* A core may run apart if only its own thread depends on its time and nobody is told what it does. */
+static __attribute__((noinline)) void go_apart(struct as_model *model, struct model_thread *own)
+{
+    model->calm = model->apart_for = 0;
+    if (!model->ahead || model->n_cores != 1 || (model->on_transfer && model->shared) ||
+        model->stopped > as_core_time(own->seat.core))
+        return;
+    model->apart = own;
+}
+
+/* Returns room for n records in the thread's batch, or in a scratch buffer if they are not measured. */
+static struct as_pipe *make_room(struct as_model *model, struct model_thread *own, uint32_t number, uint32_t n)
+{
+    static struct as_pipe nowhere[AS_MODEL_BATCH];
+    if (__builtin_expect(!model->measure.on, 0))
+        return nowhere;
+    if (own->n + n > AS_MODEL_BATCH)
+        as_model_publish(model, own, number, false);
+    if (!own->buffer)
+        own->buffer = as_pipe_buffer_take(model->fanout);
+    return own->buffer->pipes + own->n;
+}
+
+/* Waits until no observer reads edges any more, because the memo is about to drop them. */
+static __attribute__((noinline)) void drop_memo(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i])
+            as_model_publish(model, model->threads.data[i], (uint32_t)i + 1, false);
+    as_fanout_forget(model->fanout);
+    as_memo_drop(model->memo);
+}
+
+/* Adds the accesses of a run for observers that want them; its records are the last ones in the buffer. */
+static __attribute__((noinline)) void note_accesses(struct model_thread *own, const struct as_body_run *run)
+{
+    const struct as_body *body = run->body;
+    for (uint32_t i = 0; i < body->n_accesses; i++) {
+        const struct as_core_access *access = &run->accesses[i];
+        as_pipe_buffer_add_access(own->buffer, (uint32_t)own->n - body->n + access->index,
+                                  &(struct as_data_access){.address = access->address,
+                                                           .insn = body->insns[access->index]->id,
+                                                           .size = access->size & 0xffffff,
+                                                           .kind = access->kind});
+    }
+}
+
+/* Shifts a record's times so that cycles outside the measured stretches do not count. Times before the stretch become
+ * its start. */
+static void rebase(const struct model_thread *own, struct as_pipe *pipe)
+{
+    const uint16_t again = AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
+    uint64_t *const times[] = {&pipe->fetch, &pipe->dispatch, &pipe->issue, &pipe->done, &pipe->commit};
+    if (pipe->flags & again && pipe->dispatch <= own->border + pipe->exception + pipe->first_try) {
+        pipe->flags &= (uint16_t)~again;
+        pipe->exception = 0;
+        if (!(pipe->flags & AS_PIPE_MISPREDICTED))
+            pipe->first_try = 0;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        *times[i] = (*times[i] > own->border ? *times[i] : own->border + 1) - own->shift;
+}
+
+/* Whether the whole edge lies in the measured stretch, after another block of it. */
+static bool is_within(const struct model_thread *own, const struct as_edge_run *run)
+{
+    return own->within && run->base + (uint64_t)(int64_t)run->edge->records[0].fetch > own->border;
+}
+
+/* Adds a run to the batch: as an edge, or with its records, which are in place already. */
+static void add_run(struct model_thread *own, uint32_t number, struct as_edge_run *run)
+{
+    struct as_pipe *pipes = own->buffer->pipes + own->n;
+    if (__builtin_expect(own->shift && run->edge && !is_within(own, run), 0)) {
+        as_edge_expand(run, number, 0, run->n, pipes);
+        for (uint32_t i = 0; i < run->edge->n_stays; i++)
+            *as_vec_push(&own->stays.stays) = as_edge_stay_of(run, i);
+        run->edge = NULL;
+    }
+    run->base -= own->shift;
+    for (uint32_t i = 0; !run->edge && i < run->n; i++) {
+        pipes[i].path = run->path;
+        pipes[i].thread = (uint16_t)number;
+        if (__builtin_expect(own->shift != 0, 0))
+            rebase(own, &pipes[i]);
+    }
+    own->within = true;
+    *as_vec_push(&own->buffer->runs) = *run;
+    own->n += run->n;
+}
+
+/* For a block that is executed for the first time, or not like the last time. */
+static __attribute__((noinline)) const struct as_body *
+find_body(struct as_model *model, const struct as_block_exec *exec, const struct as_core_access **accesses)
+{
+    if (!as_model_is_noted(model, exec->block))
+        as_model_note_executed(model, exec->block);
+    return as_bodies_find(&model->bodies, exec, accesses);
+}
+
+/* Runs a block in its core, on whichever host thread. */
+static inline void run_body(struct as_model *model, struct model_thread *own, const struct as_body_run *run,
+                            uint32_t path)
+{
+    struct as_pipe *pipes = make_room(model, own, own->number, run->body->n);
+    struct as_edge_run known;
+    known.path = path;
+    known.first = (uint32_t)own->n;
+    known.n = run->body->n;
+    known.edge = as_core_run(own->seat.core, run, pipes, &known.base);
+    bool is_new = !known.edge;
+    if (__builtin_expect(model->measure.on, 1)) {
+        add_run(own, own->number, &known);
+        if (__builtin_expect(run->body->n_accesses && model->wants & AS_WANT_ACCESSES, 0))
+            note_accesses(own, run);
+    }
+    if (__builtin_expect(is_new && model->memo && as_memo_is_full(model->memo), 0))
+        drop_memo(model);
+}
+
+void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path, const void *news)
+{
+    struct as_model *model = context;
+    if (__builtin_expect(news != NULL, 0))
+        as_executed_add(&model->executed, news);
+    run_body(model, model->apart, run, path);
+}
+
+/* Puts in an execution that is not like the block's last one, or the block's first one. */
+static __attribute__((noinline)) bool put_slowly(struct as_model *model, const struct as_block_exec *exec,
+                                                 uint32_t path)
+{
+    bool is_new = !as_model_is_noted(model, exec->block);
+    if (is_new && model->ideal_of) /* what stands for its instructions is not known yet */
+        return false;
+    const struct as_core_access *accesses;
+    const struct as_body *body = as_bodies_find(&model->bodies, exec, &accesses);
+    struct as_ahead_block *block = as_ahead_room(model->ahead, body->n_accesses);
+    if (!block)
+        return false;
+    *block = (struct as_ahead_block){
+        .body = body, .news = is_new ? exec->block : NULL, .next = exec->next, .path = path, .taken = exec->taken};
+    if (is_new)
+        as_model_set_noted(model, exec->block);
+    if (body->n_accesses)
+        memcpy(block->data, accesses, body->n_accesses * sizeof *accesses);
+    as_ahead_put(model->ahead, body->n_accesses * sizeof *accesses);
+    return true;
+}
+
+/* Returns false if the block must run in place. */
+static inline bool put_ahead(struct as_model *model, const struct as_block_exec *exec, uint32_t path)
+{
+    if (__builtin_expect(!as_chains_put(&model->chains, exec, path), 0))
+        return put_slowly(model, exec, path);
+    model->apart_for++;
+    return true;
+}
+
+static void run_in_place(struct as_model *model, struct model_thread *own, const struct as_block_exec *exec)
+{
+    struct as_body_run run = {.next = exec->next, .taken = exec->taken};
+    run.body = as_bodies_look(&model->bodies, exec, &run.accesses);
+    if (__builtin_expect(!run.body, 0))
+        run.body = find_body(model, exec, &run.accesses);
+    run_body(model, own, &run, own->path);
+    if (__builtin_expect(++model->calm >= model->calm_enough, 0))
+        go_apart(model, own);
+}
+
+static void run_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct model_thread *own = thread->user;
+    if (__builtin_expect(!own->path, 0))
+        own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
+    if (!model->apart || !put_ahead(model, exec, own->path)) {
+        if (model->apart)
+            as_model_settle(model);
+        run_in_place(model, own, exec);
+    }
+    if (__builtin_expect(model->measure.on, 1))
+        model->instructions += as_block_exec_count(exec);
+    if (exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT)
+        as_targets_note(&model->leaders, exec->block->image, exec->next);
+    if ((exec->taken || as_block_touches_stack(exec->block)) && as_call_tracker_end(model->calls, thread, exec))
+        own->path = 0;
+}
+
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_model *model = context;
+    struct model_thread *own = thread->user;
+    model->shares -= model->shares > 0;
+    if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0)) {
+        as_model_settle(model);
+        as_model_cores_enter(&model->cores, &own->seat);
+    }
+    if (__builtin_expect(!own->runs, 0)) /* the thread returned from a system call unnoticed */
+        as_model_catch_up(model, own);
+    if (__builtin_expect(model->stretch.mode == AS_MODE_WARM, 0))
+        as_model_warm_block(model, thread, exec);
+    else
+        run_block(model, thread, exec);
+}
+
+static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    struct as_model *model = context;
+    as_chains_close(&model->chains);
+    as_model_stop(model, thread->user);
+    as_call_tracker_syscall(model->calls, thread, number);
+    if (model->kernel_calls)
+        model->kernel_calls->syscall(model->calls_context, thread, number, args);
+}
+
+static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    struct as_model *model = context;
+    as_model_catch_up(model, thread->user);
+    if (model->kernel_calls)
+        model->kernel_calls->syscall_return(model->calls_context, thread, number, result);
+}
+
+static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
+{
+    struct as_model *model = context;
+    as_chains_close(&model->chains);
+    ((struct model_thread *)thread->user)->path = 0;
+    as_call_tracker_signal(model->calls, thread, interrupted);
+}
+
+static void on_signal_return(void *context, struct as_thread *thread)
+{
+    struct as_model *model = context;
+    as_chains_close(&model->chains);
+    ((struct model_thread *)thread->user)->path = 0;
+    as_call_tracker_signal_return(model->calls, thread);
+}
+
+static uint64_t clock_of(void *context, const struct as_thread *thread)
+{
+    struct as_model *model = context;
+    as_model_settle(model);
+    return as_model_cores_clock(&model->cores, &((const struct model_thread *)thread->user)->seat);
+}
+
+/* Whether cache lines moved between cores a short while ago. */
+static bool shares(void *context)
+{
+    const struct as_model *model = context;
+    return model->shares > 0;
+}
+
+const struct as_sink as_model_sink = {
+    .thread_start = as_model_thread_start,
+    .thread_end = as_model_thread_end,
+    .block = on_block,
+    .syscall = on_syscall,
+    .syscall_return = on_syscall_return,
+    .signal = on_signal,
+    .signal_return = on_signal_return,
+    .stretch = as_model_stretch,
+    .unmeasured = true,
+    .clock = clock_of,
+    .shares = shares,
+};

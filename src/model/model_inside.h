@@ -1,0 +1,145 @@
+/* The inside of the model: what its files share. See model.h.
+ *
+ *   model.c             one run: set up, observers' questions, results
+ *   model_threads.c     threads and their cores, their time, the batches that they fill
+ *   model_stretches.c   what to do with the stretches of a run: count, warm, measure
+ *   model_blocks.c      the way of a block into its core, and of its records into a batch
+ */
+#ifndef AS_MODEL_MODEL_INSIDE_H
+#define AS_MODEL_MODEL_INSIDE_H
+
+#include "base/vec.h"
+#include "count/targets.h"
+#include "model/ahead.h"
+#include "model/bodies.h"
+#include "model/chains.h"
+#include "model/executed.h"
+#include "model/measure.h"
+#include "model/model.h"
+#include "model/model_cores.h"
+
+enum { HOST_LINE = 64 }; /* bytes: what two host threads write lies further apart */
+
+struct model_thread {
+    struct as_seat seat; /* its core; empty if the thread has ended */
+    uint32_t number, image, process;
+    bool runs;
+    struct as_model *model; /* context of code_at */
+    struct as_path_book *book;
+    uint32_t path;             /* call path of the next block; 0: still to be determined */
+    struct as_counters before; /* what its core had counted when the measured stretch began */
+    uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
+    char own_line[HOST_LINE];
+    /* From here on the core's, which may run apart: what the reading thread writes for each block is not near it. */
+    struct as_pipe_buffer *buffer; /* the batch being filled; NULL: none */
+    size_t n;                      /* number of records in it */
+    uint64_t cycles_before;        /* of programs that the thread executed before this one */
+    uint64_t told;                 /* the last commit of this program that observers have seen */
+    struct as_stay_log stays;      /* used only if an observer wants occupancy */
+    uint64_t border, shift;        /* records are reported `shift` cycles earlier, but not before `border` */
+    bool within;                   /* the stretch has executed a block */
+    char last_line[HOST_LINE];
+};
+
+struct as_model {
+    const struct as_machine *machine;
+    struct as_uncore *uncore;
+    struct as_engine *engine;
+    struct as_fanout *fanout;
+    uint32_t wants; /* AS_WANT_* of the observers */
+    struct as_call_tracker *calls;
+    struct as_paths paths;
+    struct as_run_info info;
+    as_open_file *open; /* NULL: observers cannot write files */
+    void *open_context;
+    AS_VEC(struct model_thread *) threads; /* by thread number - 1 */
+    struct as_model_cores cores;
+    struct as_stretch stretch;
+    struct as_measure measure;
+    uint64_t stopped;             /* the latest time at which a thread stopped, to wait or for good */
+    struct as_model_result total; /* counts of threads that have ended */
+    struct as_targets leaders;
+    struct as_memo *memo; /* NULL: none */
+    struct as_bodies bodies;
+    struct as_executed executed; /* the core's, if it runs apart */
+    struct as_ahead *ahead;      /* NULL: cores never run apart */
+    struct model_thread *apart;  /* the thread whose core runs apart now; NULL: none */
+    uint32_t n_cores;
+    bool shared;                 /* there have been two cores at a time: lines may be elsewhere */
+    as_on_transfer *on_transfer; /* NULL: transfers are not reported */
+    void *transfer_context;
+    const struct as_sink *kernel_calls; /* NULL: nobody asks */
+    void *calls_context;
+    as_ideal_of *ideal_of;
+    void *ideal_context;
+    AS_VEC(struct also {
+        const struct as_sink *sink;
+        void *context;
+    })
+    also;
+    as_region_measured *measured; /* NULL: not reported */
+    void *measured_context;
+    AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
+    AS_VEC(struct as_insn *) nops; /* nops that replace removed instructions; NULL for all others */
+    char own_line[HOST_LINE];
+    /* From here on what the reading thread writes for each block: a core that runs apart reads what is above. */
+    uint64_t instructions;
+    uint64_t calm, calm_enough; /* blocks since the last interruption; how many of them make a core run apart */
+    uint64_t apart_for;         /* … and how many ran apart */
+    uint32_t shares;            /* for how many more blocks the threads are read in small steps */
+    struct as_chains chains;    /* on their way to a core that runs apart */
+    AS_VEC(bool) noted;         /* by block: it is in `executed`, or on its way there */
+};
+
+enum { CALM_LEAST = 2000, CALM_MOST = 256000 }; /* in blocks */
+
+/* ---- model.c ---- */
+
+/* Whether an observer wants to see code that is only counted. */
+bool as_model_counts_all(const struct as_model *model);
+/* For a block that is executed for the first time. Only if no core runs apart. */
+void as_model_note_executed(struct as_model *model, const struct as_block *block);
+
+static inline bool as_model_is_noted(const struct as_model *model, const struct as_block *block)
+{
+    return block->index < model->noted.len && model->noted.data[block->index];
+}
+
+void as_model_set_noted(struct as_model *model, const struct as_block *block);
+
+/* ---- model_threads.c ---- */
+
+void as_model_thread_start(void *context, struct as_thread *thread);
+void as_model_thread_end(void *context, struct as_thread *thread);
+/* A thread that starts or returns from a system call continues at the present: the time of the slowest running thread
+ * or, if none runs, the time at which the last one stopped. */
+void as_model_catch_up(struct as_model *model, struct model_thread *thread);
+void as_model_stop(struct as_model *model, struct model_thread *thread);
+/* Sends the thread's batch to the observers. */
+void as_model_publish(struct as_model *model, struct model_thread *own, uint32_t number, bool last);
+void as_model_settle_apart(struct as_model *model);
+
+/* Call this before handling anything but a block. */
+static inline void as_model_settle(struct as_model *model)
+{
+    if (model->apart)
+        as_model_settle_apart(model);
+    model->calm = 0;
+}
+
+/* ---- model_stretches.c ---- */
+
+void as_model_stretch(void *context, const struct as_stretch *stretch);
+/* Code that is only counted is also reported to observers that count it, and it needs a location in the profile. */
+void as_model_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+                      uint32_t end, uint64_t times);
+/* Updates caches, TLBs and predictors with a block. */
+void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec);
+
+/* ---- model_blocks.c ---- */
+
+/* Runs a block that comes through `ahead`, on that one's host thread. `news`: the block, if it is executed for the first
+ * time. */
+void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path, const void *news);
+
+#endif

@@ -1,0 +1,106 @@
+/* Stretches of a run that are counted, warmed or measured. See model_inside.h. */
+#include "model/model_inside.h"
+
+static bool has_time(enum as_mode mode)
+{
+    return mode == AS_MODE_SETTLE || mode == AS_MODE_DETAIL;
+}
+
+static void end_measuring(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++) {
+        struct model_thread *own = model->threads.data[i];
+        if (!own || !own->seat.core)
+            continue;
+        as_measure_leave(&model->measure, own->seat.core, &own->before);
+        own->left_at = as_core_cycles(own->seat.core);
+        if (model->measured)
+            as_model_publish(model, own, (uint32_t)i + 1, false);
+    }
+    as_measure_end(&model->measure);
+    if (!model->measured)
+        return;
+    as_fanout_forget(model->fanout); /* waits for the observers */
+    model->measured(model->measured_context, model->stretch.region);
+}
+
+/* The first cycle of the stretch is the one after the last commit. If the pipeline is not empty, it is the cycle of the
+ * last commit, in which more instructions may commit. */
+static void begin_measuring(struct as_model *model, uint32_t region, bool settled)
+{
+    for (size_t i = 0; i < model->threads.len; i++) {
+        struct model_thread *own = model->threads.data[i];
+        if (!own || !own->seat.core)
+            continue;
+        uint64_t cycles = as_core_cycles(own->seat.core);
+        as_model_publish(model, own, (uint32_t)i + 1, false); /* records of two regions are never in one batch */
+        own->before = as_measure_core(&model->measure, own->seat.core);
+        as_vec_clear(&own->stays.stays);
+        own->border = settled && cycles > own->left_at ? cycles - 1 : cycles;
+        own->before.cycles = own->border;
+        own->shift += own->border - own->left_at;
+        own->within = false;
+    }
+    as_measure_begin(&model->measure, region);
+}
+
+static void empty_cores(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i] && model->threads.data[i]->seat.core)
+            as_core_empty(model->threads.data[i]->seat.core);
+}
+
+static void forget_calls(struct as_model *model)
+{
+    as_call_tracker_forget(model->calls);
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i])
+            model->threads.data[i]->path = 0;
+}
+
+void as_model_stretch(void *context, const struct as_stretch *stretch)
+{
+    struct as_model *model = context;
+    enum as_mode was = model->stretch.mode, is = stretch->mode;
+    as_model_settle(model);
+    if (model->measure.on)
+        end_measuring(model);
+    if (has_time(is) && !has_time(was))
+        empty_cores(model);
+    if (was == AS_MODE_COUNT && is != AS_MODE_COUNT)
+        forget_calls(model);
+    if (is == AS_MODE_DETAIL)
+        begin_measuring(model, stretch->region, was == AS_MODE_SETTLE);
+    model->stretch = *stretch;
+}
+
+void as_model_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+                      uint32_t end, uint64_t times)
+{
+    struct as_model *model = context;
+    if (!as_model_is_noted(model, block)) {
+        as_model_settle(model);
+        as_model_note_executed(model, block);
+    }
+}
+
+void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct model_thread *own = thread->user;
+    const struct as_insn *last = exec->block->insns[exec->end - 1];
+    struct as_accesses all = as_accesses_of(exec);
+    struct as_access access;
+    own->path = 0;
+    (void)as_call_tracker_begin(model->calls, thread, exec);
+    if (model->also.len && as_model_counts_all(model))
+        as_model_skipped(model, thread, exec->block, exec->first, exec->end, 1);
+    if (!exec->continues)
+        as_core_warm_fetch(own->seat.core, exec->block->insns[exec->first]->address, last->address + last->length);
+    while (as_accesses_next(&all, &access))
+        as_core_warm_access(own->seat.core, &(struct as_core_access){
+                                                .address = access.address, .size = access.size, .kind = access.kind});
+    if (as_insn_is_control(last))
+        as_core_warm_control(own->seat.core, last, exec->taken, exec->next);
+    as_call_tracker_end(model->calls, thread, exec);
+}
