@@ -39,7 +39,8 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct report_options, by),
      .value = "LEVEL",
      .choices = as_report_by_names,
-     .help = "What the rows are: function (the default), line, block, instruction, file, module or thread; "
+     .help = "What the rows are: function (the default), line, block, instruction, file, module, thread, "
+             "process or command (threads of one name); "
              "object (the default), line or instruction with --data."},
     {.name = "series",
      .type = AS_OPTION_STRING,

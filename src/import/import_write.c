@@ -277,6 +277,12 @@ static void add_estimates(const struct as_import *import, const struct ordered *
     }
 }
 
+/* The kernel's idle loop is thread 0 of process 0; no record names it. */
+static const char *name_of(const struct as_import_thread *thread)
+{
+    return !thread->name && thread->pid == 0 && thread->tid == 0 ? "swapper" : thread->name;
+}
+
 static void add_threads(const struct as_import *import)
 {
     for (size_t i = 0; i < import->threads.len; i++) {
@@ -284,7 +290,7 @@ static void add_threads(const struct as_import *import)
         as_store_add_thread(import->writer,
                             &(struct as_store_thread){.number = thread->tid == UINT32_MAX ? 0 : thread->tid,
                                                       .process = thread->pid == UINT32_MAX ? 0 : thread->pid,
-                                                      .name = thread->name,
+                                                      .name = name_of(thread),
                                                       .samples = thread->samples});
     }
 }

@@ -63,7 +63,7 @@ static struct layout lay_out(const struct as_rows *list, const struct as_term *t
     struct layout layout = {.total = as_rows_has_total(list),
                             .samples = !list->view->summary.exact && !list->view->summary.sampled,
                             .errors = list->errors != NULL,
-                            .module = list->level != AS_STORE_BY_MODULE && list->level != AS_STORE_BY_THREAD};
+                            .module = list->level != AS_STORE_BY_MODULE && !as_view_has_threads(list->level)};
     layout.sorted = list->order.key == AS_SORT_EXECUTIONS || list->order.key == AS_SORT_EVENT;
     unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.errors ? 8 : 0) +
                     (layout.module ? 18 : 0) + (layout.sorted ? SORTED + 2 : 0);
@@ -196,14 +196,25 @@ static uint64_t offset_of(const struct as_view *view, const struct as_store_row 
     return row->address >= base ? row->address - base : row->address;
 }
 
+static void json_thread(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                        struct as_json *json)
+{
+    static const struct as_store_thread none = {0};
+    const struct as_store_thread *thread = row->id < view->n_threads ? &view->thread[row->id] : &none;
+    if (level == AS_STORE_BY_THREAD)
+        as_json_u64(json, "thread", thread->number);
+    if (level == AS_STORE_BY_PROCESS || (level == AS_STORE_BY_THREAD && thread->process))
+        as_json_i64(json, "process", thread->process);
+    if (level == AS_STORE_BY_COMMAND || thread->name)
+        as_json_string(json, "command", thread->name);
+}
+
 static void json_location(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                           const char *text, struct as_json *json)
 {
     bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
-    if (level == AS_STORE_BY_THREAD) {
-        as_json_u64(json, "thread", row->id < view->n_threads ? view->thread[row->id].number : 0);
-        if (row->id < view->n_threads && view->thread[row->id].process)
-            as_json_i64(json, "process", view->thread[row->id].process);
+    if (as_view_has_threads(level)) {
+        json_thread(view, level, row, json);
         return;
     }
     as_json_string(json, "module", row->module < view->n_modules ? view->module[row->module].path : NULL);
@@ -272,11 +283,22 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
 
 /* ---- CSV (RFC 4180) ---- */
 
+/* The first column, for rows of threads. */
+static void csv_thread(const struct as_view *view, enum as_store_level level, uint32_t id, FILE *out)
+{
+    const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
+    if (level == AS_STORE_BY_THREAD)
+        fprintf(out, "%" PRIu32, thread ? thread->number : 0);
+    else if (level == AS_STORE_BY_PROCESS)
+        fprintf(out, "%" PRId64, thread ? thread->process : 0);
+    else if (level == AS_STORE_BY_COMMAND)
+        as_csv_field(out, thread ? thread->name : NULL);
+}
+
 static void csv_row(const struct as_rows *list, const struct as_store_row *row, const char *text, FILE *out)
 {
     const struct as_view *view = list->view;
-    if (list->level == AS_STORE_BY_THREAD)
-        fprintf(out, "%" PRIu32, row->id < view->n_threads ? view->thread[row->id].number : 0);
+    csv_thread(view, list->level, row->id, out);
     fputc(',', out);
     as_csv_field(out, row->module < view->n_modules ? view->module[row->module].path : NULL);
     fputc(',', out);
@@ -302,8 +324,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 {
     const struct shown *shown = state;
     const struct as_rows *list = &shown->list;
-    fputs("thread,module,function,file,line,address,module_offset,text,samples,executions,unit,cycles,share,total",
-          out);
+    fputs(as_view_has_threads(list->level) ? as_view_level_name(list->level) : "thread", out);
+    fputs(",module,function,file,line,address,module_offset,text,samples,executions,unit,cycles,share,total", out);
     as_csv_names(&list->legend, list->view, "", out);
     if (list->errors)
         fputs(",share_error", out);

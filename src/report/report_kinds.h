@@ -34,6 +34,8 @@ enum as_report_by {
     AS_REPORT_BY_FILE,
     AS_REPORT_BY_MODULE,
     AS_REPORT_BY_THREAD,
+    AS_REPORT_BY_PROCESS,
+    AS_REPORT_BY_COMMAND,
     AS_REPORT_BY_OBJECT, /* of data */
 };
 extern const char *const as_report_by_names[]; /* NULL-terminated */

@@ -89,6 +89,8 @@ bool as_store_each(struct as_store *store, enum as_store_table_id table, uint32_
 enum as_store_level {
     AS_STORE_BY_PROGRAM, /* one row */
     AS_STORE_BY_THREAD,
+    AS_STORE_BY_PROCESS, /* threads of one process */
+    AS_STORE_BY_COMMAND, /* threads of one name */
     AS_STORE_BY_MODULE,
     AS_STORE_BY_FUNCTION,
     AS_STORE_BY_FILE,
@@ -124,7 +126,8 @@ struct as_store_row_part {
 };
 
 struct as_store_row {
-    /* At the level of the query: thread, module, function, file, block, instruction; NONE: outside all. */
+    /* At the level of the query: thread, module, function, file, block, instruction; NONE: outside all. Processes
+     * and commands: one of their threads, for a process its first one where that is known. */
     uint32_t id;
     /* What all instructions of the row have in common, else NONE (line 0, address 0). */
     uint32_t module, function, file, line;

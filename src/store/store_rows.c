@@ -17,6 +17,7 @@ struct part {
 struct sum {
     struct as_store *store;
     const struct as_store_query *query;
+    uint32_t *leaders;    /* for processes and commands, by thread: the thread that stands for its row; else NULL */
     struct as_map by_key; /* key at the level of the query, to a row */
     AS_VEC(struct as_store_row) rows;
     struct as_map masks;   /* key of a part to a small number */
@@ -26,6 +27,35 @@ struct sum {
 };
 
 /* ---- which row ---- */
+
+static bool is_group(enum as_store_level level)
+{
+    return level == AS_STORE_BY_PROCESS || level == AS_STORE_BY_COMMAND;
+}
+
+/* Returns for each thread the one that stands for its process or command. The caller frees. */
+static uint32_t *leaders_of(const struct as_store *store, enum as_store_level level)
+{
+    size_t n;
+    const struct as_store_thread *threads = as_store_threads(store, &n);
+    uint32_t *leaders = as_alloc_array(n + 1, sizeof *leaders);
+    uint64_t *keys = as_alloc_array(n + 1, sizeof *keys);
+    struct as_strings *names = as_strings_new();
+    struct as_map groups = {0};
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = level == AS_STORE_BY_PROCESS ? (uint64_t)threads[i].process
+                                               : as_strings_intern(names, threads[i].name ? threads[i].name : "");
+        uint64_t *leader = as_map_put(&groups, keys[i]);
+        if (*leader == 0 || (int64_t)threads[i].number == threads[i].process)
+            *leader = i + 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        leaders[i] = (uint32_t)(*as_map_put(&groups, keys[i]) - 1);
+    as_map_free(&groups);
+    as_strings_free(names);
+    free(keys);
+    return leaders;
+}
 
 static bool counts(const bool *filter, uint32_t number)
 {
@@ -38,11 +68,14 @@ static bool location_counts(const struct as_store_query *query, const struct as_
            (query->function == AS_STORE_NONE || query->function == location->function);
 }
 
-static uint32_t id_at(enum as_store_level level, const struct cell *cell, const struct as_store_location *location)
+static uint32_t id_at(const struct sum *sum, const struct cell *cell, const struct as_store_location *location)
 {
-    switch (level) {
+    switch (sum->query->level) {
     case AS_STORE_BY_THREAD:
         return cell->thread;
+    case AS_STORE_BY_PROCESS:
+    case AS_STORE_BY_COMMAND:
+        return sum->leaders[cell->thread];
     case AS_STORE_BY_MODULE:
         return location->module;
     case AS_STORE_BY_FUNCTION:
@@ -85,7 +118,7 @@ static void meet(uint32_t *common, uint32_t other)
 
 static uint32_t row_of(struct sum *sum, const struct cell *cell, const struct as_store_location *location)
 {
-    uint32_t id = id_at(sum->query->level, cell, location);
+    uint32_t id = id_at(sum, cell, location);
     uint64_t *index = as_map_put(&sum->by_key, key_at(sum->query->level, id, location));
     if (*index == 0) {
         *as_vec_push(&sum->rows) = (struct as_store_row){.id = id,
@@ -275,9 +308,12 @@ bool as_store_query(struct as_store *store, const struct as_store_query *query, 
     *rows = (struct as_store_rows){0};
     if (query->series >= store->counts[AS_TABLE_SERIES])
         return as_error_set(err, "%s has no series %u", store->path, query->series);
+    if (is_group(query->level))
+        sum.leaders = leaders_of(store, query->level);
     bool ok = as_store_load(store, AS_STORE_CODE, err) && add_all(&sum, err);
     if (ok)
         hand_out(&sum, rows);
+    free(sum.leaders);
     free(sum.rows.data);
     free(sum.parts.data);
     as_map_free(&sum.by_key);

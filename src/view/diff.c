@@ -27,6 +27,10 @@ static char *key_of(const struct as_view *view, enum as_store_level level, const
     switch (level) {
     case AS_STORE_BY_THREAD:
         return as_format("%" PRIu32, row->id < view->n_threads ? view->thread[row->id].number : 0);
+    case AS_STORE_BY_PROCESS:
+        return as_format("%" PRId64, row->id < view->n_threads ? view->thread[row->id].process : 0);
+    case AS_STORE_BY_COMMAND:
+        return as_strdup(row->id < view->n_threads && view->thread[row->id].name ? view->thread[row->id].name : "");
     case AS_STORE_BY_FILE:
         return as_format("%s\n%s", module, file);
     case AS_STORE_BY_LINE:

@@ -42,7 +42,7 @@ bool as_row_errors_make(struct as_rows *list, struct as_error *err)
     AS_VEC(double *) replicates = {0};
     bool ok = true;
     if (!view->summary.sampled || view->options.threads.len || view->options.events.len ||
-        list->level == AS_STORE_BY_THREAD)
+        as_view_has_threads(list->level))
         return true;
     for (uint32_t i = 0; i < n_series && ok; i++)
         if (is_replicate(&series[i])) {

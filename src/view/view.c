@@ -177,10 +177,27 @@ void as_view_free(struct as_view *view)
     as_store_close(view->store);
 }
 
+/* Refuses rows that the profile knows nothing of. */
+static bool check_level(const struct as_view *view, enum as_store_level level, struct as_error *err)
+{
+    bool processes = false, names = false;
+    for (size_t i = 0; i < view->n_threads; i++) {
+        processes |= view->thread[i].process != 0;
+        names |= view->thread[i].name && *view->thread[i].name;
+    }
+    if (level == AS_STORE_BY_PROCESS && !processes)
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s does not say to which processes its threads belong",
+                                   view->options.file);
+    return level != AS_STORE_BY_COMMAND || names ||
+           as_error_set_status(err, AS_EXIT_USAGE, "%s has no names of commands or threads", view->options.file);
+}
+
 bool as_view_rows(const struct as_view *view, enum as_store_level level, struct as_store_rows *rows,
                   struct as_error *err)
 {
     struct as_store_query query = AS_STORE_QUERY_INIT;
+    if (!check_level(view, level, err))
+        return false;
     query.series = view->series;
     query.level = level;
     query.split = view->has_events ? AS_STORE_BY_EVENTS : AS_STORE_WHOLE;
@@ -211,8 +228,8 @@ bool as_view_counts(const struct as_view *view, uint32_t instruction)
 
 const char *as_view_level_name(enum as_store_level level)
 {
-    static const char *const names[] = {"program", "thread", "module", "function",
-                                        "file",    "line",   "block",  "instruction"};
+    static const char *const names[] = {"program",  "thread", "process", "command", "module",
+                                        "function", "file",   "line",    "block",   "instruction"};
     return names[level];
 }
 
@@ -259,6 +276,14 @@ static void name_thread(const struct as_view *view, uint32_t id, char *text, siz
         snprintf(text + n, size - (size_t)n, ", process %" PRId64, thread->process);
 }
 
+/* "1234 name"; the name is that of its first thread. */
+static void name_process(const struct as_view *view, uint32_t id, char *text, size_t size)
+{
+    const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
+    const char *name = thread && thread->name ? AS_SHOW(thread->name) : "";
+    snprintf(text, size, "%" PRId64 "%s%.480s", thread ? thread->process : 0, *name ? " " : "", name);
+}
+
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                              char name[AS_ROW_NAME_MAX])
 {
@@ -267,6 +292,12 @@ const char *as_view_row_name(const struct as_view *view, enum as_store_level lev
     case AS_STORE_BY_THREAD:
         name_thread(view, row->id, name, AS_ROW_NAME_MAX);
         return name;
+    case AS_STORE_BY_PROCESS:
+        name_process(view, row->id, name, AS_ROW_NAME_MAX);
+        return name;
+    case AS_STORE_BY_COMMAND:
+        own = row->id < view->n_threads ? view->thread[row->id].name : NULL;
+        return own && *own ? as_show(own, name) : "(no name)";
     case AS_STORE_BY_MODULE:
         own = as_view_module(view, row->id);
         return own ? as_show(own, name) : "(no module)";

@@ -44,6 +44,11 @@ void as_view_free(struct as_view *view);
 bool as_view_rows(const struct as_view *view, enum as_store_level level, struct as_store_rows *rows,
                   struct as_error *err) AS_MUST_CHECK;
 
+/* Whether rows are threads, or groups of them, rather than code. */
+static inline bool as_view_has_threads(enum as_store_level level)
+{
+    return level == AS_STORE_BY_THREAD || level == AS_STORE_BY_PROCESS || level == AS_STORE_BY_COMMAND;
+}
 const char *as_view_level_name(enum as_store_level level); /* "function" … */
 
 /* Names; NULL if there is none. */

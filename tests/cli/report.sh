@@ -390,6 +390,35 @@ sys.exit(subprocess.run([sys.argv[1], "report", "locked.db"], stderr=open("locke
 check_same "one that another process changes" 125 $?
 check_same "… says so in a line" 1 "$(wc -l <locked.txt)"
 
+# ---- processes and commands ------------------------------------------------------------------------------------------
+cat >many.txt <<'END'
+server   100/101   1.000000:       1000 cycles:u:
+	    401000 serve+0x0 (/opt/server)
+
+worker   100/100   1.100000:       2000 cycles:u:
+	    401000 serve+0x0 (/opt/server)
+
+worker   200/200   1.200000:       3500 cycles:u:
+	    401000 serve+0x0 (/opt/server)
+
+swapper     0/0     1.300000:       4000 cycles:u:
+	    ffffffff81000000 idle ([kernel.kallsyms])
+
+END
+check "a recording of several processes" "$ASSAY" import -q -o many.db many.txt
+check_json "--by process: by number, with the name of its first thread" \
+    '[(r["process"], r["command"], r["cycles"]) for r in d["rows"]] == [(0, "swapper", 4000), (200, "worker", 3500), (100, "worker", 3000)]' \
+    "$ASSAY" report --by process --json many.db
+check_json "--by command: threads of one name in all processes" \
+    '[(r["command"], r["cycles"]) for r in d["rows"]] == [("worker", 5500), ("swapper", 4000), ("server", 1000)]' \
+    "$ASSAY" report --by command --json many.db
+check_same "… as CSV" $'command,cycles\nworker,5500\nswapper,4000\nserver,1000' \
+    "$("$ASSAY" report --by command --csv many.db | cut -d, -f1,12)"
+check_same "… in a part of the threads" 2000 "$("$ASSAY" report --by command --thread 100 --csv many.db | sed 1d | cut -d, -f12)"
+check_json "… compared with itself" 'len(d["rows"]) == 3 and all(r["before"] == r["cycles"] for r in d["rows"])' \
+    "$ASSAY" report --by command --diff many.db --json many.db
+check_status 2 "not of data" "$ASSAY" report --data --by process many.db
+
 # ---- results that do not arrive -------------------------------------------------------------------------------------
 full() { show "$@" >/dev/full; }
 for kind in --json --csv --calls --flame; do check_fails 125 'No space left' "a full stdout, $kind" full $kind; done

@@ -140,6 +140,31 @@ static void test_counts(void **state)
     as_store_close(store);
 }
 
+static void put_idle_sample(struct build *build)
+{
+    size_t at = record_begin(build, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+    put_u64(build, UINT64_C(0xffffffff81000000));
+    put_u32(build, 0);
+    put_u32(build, 0);
+    put_u64(build, 0);
+    record_end(build, at);
+}
+
+static void test_idle_thread(void **state)
+{
+    struct build records = {0};
+    struct bed bed;
+    size_t n;
+    put_idle_sample(&records);
+    open_bed(&bed, &records, (struct as_import_options){0});
+    struct as_store *store = close_bed(&bed, &records);
+    const struct as_store_thread *threads = as_store_threads(store, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(threads[0].number, 0);
+    assert_string_equal(threads[0].name, "swapper");
+    as_store_close(store);
+}
+
 static void test_own_series(void **state)
 {
     static const struct as_import_own own = {"bytes", "bytes that were asked for", "bytes"};
@@ -264,7 +289,8 @@ static int remove_profile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_own_series),
-                                       cmocka_unit_test(test_accesses), cmocka_unit_test(test_cut_chains)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_idle_thread),
+                                       cmocka_unit_test(test_own_series), cmocka_unit_test(test_accesses),
+                                       cmocka_unit_test(test_cut_chains)};
     return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
 }

@@ -117,8 +117,10 @@ static void rows_at_every_level(void **state)
         put_text(out, &as_report_rows, &request, &plain);
         put_csv(out, &as_report_rows, &request);
     }
-    unit_golden_section(out, "threads, instructions, modules as JSON");
+    unit_golden_section(out, "threads, processes, commands, instructions, modules as JSON");
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_THREAD});
+    put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_PROCESS});
+    put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_COMMAND});
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_INSTRUCTION});
     put_json(out, &as_report_rows, &(struct as_report_request){.view = &view, .by = AS_REPORT_BY_MODULE});
     as_view_free(&view);

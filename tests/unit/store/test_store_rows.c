@@ -57,6 +57,8 @@ static void levels(void **state)
     } cases[] = {
         {AS_STORE_BY_PROGRAM, 1, {2103}},
         {AS_STORE_BY_THREAD, 2, {2100, 3}},
+        {AS_STORE_BY_PROCESS, 1, {2103}},
+        {AS_STORE_BY_COMMAND, 2, {2100, 3}},
         {AS_STORE_BY_MODULE, 2, {1502, 601}},
         {AS_STORE_BY_FUNCTION, 4, {701, 601, 500, 301}},
         {AS_STORE_BY_FILE, 3, {1002, 601, 500}},

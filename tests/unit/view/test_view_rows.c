@@ -147,6 +147,17 @@ static void orders_that_make_no_sense(void **state)
     as_view_free(&clock);
 }
 
+static void groups_that_are_not_known(void **state)
+{
+    static const struct as_store_thread unknown[] = {{1, 0, NULL, 0, 0, 0}, {2, 0, "", 0, 0, 0}};
+    struct as_view view = view_bed_open("shop.db", NULL);
+    view.thread = unknown;
+    view.n_threads = 2;
+    refused(&view, AS_STORE_BY_PROCESS, NULL, "does not say to which processes");
+    refused(&view, AS_STORE_BY_COMMAND, NULL, "has no names of commands");
+    as_view_free(&view);
+}
+
 static void totals_of_functions(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL);
@@ -332,8 +343,8 @@ static void names_of_components(void **state)
     assert_string_equal(as_view_component(&view, 0, name), "Base");
     assert_string_equal(as_view_component(&view, L1 | LLC, name), "ST-L1+ST-LLC");
     assert_string_equal(as_view_component(&view, MB, name), "FL-MB");
-    static const char *const levels[] = {"program", "thread", "module", "function",
-                                         "file",    "line",   "block",  "instruction"};
+    static const char *const levels[] = {"program",  "thread", "process", "command", "module",
+                                         "function", "file",   "line",    "block",   "instruction"};
     for (size_t i = 0; i < 8; i++)
         assert_string_equal(as_view_level_name((enum as_store_level)i), levels[i]);
     as_view_free(&view);
@@ -424,6 +435,7 @@ int main(void)
         cmocka_unit_test(lines_and_instructions),
         cmocka_unit_test(every_order),
         cmocka_unit_test(orders_that_make_no_sense),
+        cmocka_unit_test(groups_that_are_not_known),
         cmocka_unit_test(totals_of_functions),
         cmocka_unit_test(filters_leave_what_they_name),
         cmocka_unit_test(filters_by_symbol_and_event),
