@@ -1,5 +1,6 @@
 /* assay comm as a page of its own: the heat maps of comm_svg.c, and tables of objects, lines, pairs of code and advice. One file
  * without scripts, links or fonts; all that comes from the program goes in as text. */
+#include "base/html.h"
 #include "base/show.h"
 #include "cmd/comm_show.h"
 
@@ -38,7 +39,7 @@ static void put_code(const struct table *table, const struct as_comm_code *code)
 {
     char *text = as_comm_code_text(table->shown->result, code->process, code->insn);
     fputs("<code>", table->out);
-    as_comm_put_text(table->out, text);
+    as_html_text(table->out, text);
     fputs("</code>", table->out);
     free(text);
 }
@@ -49,7 +50,7 @@ static void put_objects(const struct table *table)
     put_head(table, "Objects", "object");
     for (size_t i = 0; i < rows->objects.len && i < table->shown->top; i++) {
         put_counts(table, rows->objects.data[i].true_, rows->objects.data[i].false_);
-        as_comm_put_text(table->out, rows->objects.data[i].name);
+        as_html_text(table->out, rows->objects.data[i].name);
         fputs("</tr>\n", table->out);
     }
     fputs("</table>\n", table->out);
@@ -61,7 +62,7 @@ static void put_place(const struct table *table, const struct as_contact *contac
     struct as_comm_code code = {.insn = side->insn, .process = contact->process, .path = side->path};
     char *place =
         as_comm_address_text(as_comm_space(result, contact->process, side->insn), contact->line + side->offset);
-    as_comm_put_text(table->out, place);
+    as_html_text(table->out, place);
     fputs(" by ", table->out);
     put_code(table, &code);
     free(place);
@@ -95,7 +96,7 @@ static void put_pairs(const struct table *table)
         fputs("<td>", table->out);
         put_code(table, &pair->to);
         fputs("<td>", table->out);
-        as_comm_put_text(table->out, rows->objects.data[pair->object].name);
+        as_html_text(table->out, rows->objects.data[pair->object].name);
         fputs("</tr>\n", table->out);
     }
     fputs("</table>\n", table->out);
@@ -108,11 +109,11 @@ static void put_advice(const struct table *table)
     for (size_t i = 0; i < rows->advice.len; i++) {
         const struct as_comm_advice *advice = &rows->advice.data[i];
         fputs("<li>", table->out);
-        as_comm_put_text(table->out, advice->from);
+        as_html_text(table->out, advice->from);
         fputs(" and ", table->out);
-        as_comm_put_text(table->out, advice->to);
+        as_html_text(table->out, advice->to);
         fputs(" share a line: ", table->out);
-        as_comm_put_text(table->out, advice->text);
+        as_html_text(table->out, advice->text);
         fputs("</li>\n", table->out);
     }
     fputs(rows->advice.len ? "</ul>\n" : "", table->out);
@@ -122,7 +123,7 @@ void as_comm_html(const struct as_comm_shown *shown, FILE *out)
 {
     struct table table = {.out = out, .shown = shown};
     fputs(head, out);
-    as_comm_put_text(out, shown->argv[0]);
+    as_html_text(out, shown->argv[0]);
     fputs(": communication</title></head><body>\n", out);
     as_comm_svg(shown, out);
     put_objects(&table);

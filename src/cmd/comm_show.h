@@ -22,7 +22,6 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out); /* false: it co
 void as_comm_csv(const struct as_comm_shown *shown, FILE *out);
 void as_comm_svg(const struct as_comm_shown *shown, FILE *out);
 void as_comm_html(const struct as_comm_shown *shown, FILE *out);
-void as_comm_put_text(FILE *out, const char *text); /* a name that comes from the program, in SVG or HTML */
 
 /* What the matrices of a run differ by: cells as shares of the largest exact one. */
 struct as_comm_error {

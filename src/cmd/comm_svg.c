@@ -1,5 +1,6 @@
 /* The matrices of assay comm as heat maps, in one SVG picture: all, true and false sharing, the exact ones above, the
  * estimated ones below; threads in an order that puts those together that communicate. */
+#include "base/html.h"
 #include "base/ratio.h"
 #include "cmd/comm_show.h"
 #include "comm/pattern.h"
@@ -14,22 +15,6 @@ struct chart {
     const uint32_t *order;
     double x, y;
 };
-
-void as_comm_put_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '"')
-            fputs("&quot;", out);
-        else
-            fputc((unsigned char)*text < ' ' ? '?' : *text, out);
-    }
-}
 
 static uint64_t part_of(struct as_pair_cell cell, int part)
 {
@@ -72,7 +57,7 @@ static void put_labels(const struct chart *chart, const struct as_pair_matrix *m
         const struct as_comm_thread *thread = &threads[chart->order[i]];
         fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"8\">%" PRIu32 " ",
                 chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, thread->number);
-        as_comm_put_text(chart->out, as_comm_thread_name(chart->shown->result, thread));
+        as_html_text(chart->out, as_comm_thread_name(chart->shown->result, thread));
         fprintf(chart->out, "</text>\n");
     }
 }
@@ -115,7 +100,7 @@ void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"26\" font-size=\"16\">",
             width, height, LEFT);
-    as_comm_put_text(out, shown->argv[0]);
+    as_html_text(out, shown->argv[0]);
     fprintf(out, ": %s, in %s</text>\n", as_pattern_name(as_pattern_find(first).pattern),
             shown->result->is_time ? "nanoseconds of the threads' time" : "transfers of lines");
     put_row(&chart, exact, "Exact");

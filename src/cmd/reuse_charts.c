@@ -1,5 +1,6 @@
 /* The pictures of assay reuse's page: histograms, miss ratios by size with the caches marked, the working set over time. SVG
  * whose colours are the page's. See reuse_html.h. */
+#include "base/html.h"
 #include "base/show.h"
 #include "cmd/reuse_html.h"
 
@@ -7,21 +8,6 @@
 #include <math.h>
 
 enum { WIDTH = 900, HEIGHT = 260, LEFT = 64, RIGHT = 44, TOP = 14, BOTTOM = 40, MARKS = 16 };
-
-void as_html_text(FILE *out, const char *text)
-{
-    for (; text && *text; text++)
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '"')
-            fputs("&quot;", out);
-        else
-            fputc((unsigned char)*text < ' ' ? '?' : *text, out);
-}
 
 /* ---- axes ---- */
 

@@ -1,6 +1,7 @@
 /* See reuse_html.h. */
 #include "cmd/reuse_html.h"
 
+#include "base/html.h"
 #include "base/ratio.h"
 #include "base/show.h"
 

@@ -8,7 +8,6 @@ void as_reuse_show_html(const struct as_reuse_shown *shown, FILE *out);
 
 /* ---- its parts ---- */
 
-void as_html_text(FILE *out, const char *text); /* escaped */
 void as_reuse_chart_histograms(const struct as_reuse_shown *shown, FILE *out);
 void as_reuse_chart_curve(const struct as_reuse_shown *shown, FILE *out);
 void as_reuse_chart_working_set(const struct as_reuse_shown *shown, FILE *out);
