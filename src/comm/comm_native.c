@@ -22,7 +22,7 @@ struct as_comm_native {
     struct as_native_lens *lens;
     struct as_detect *detect;
     AS_VEC(struct as_space *) spaces; /* by process number */
-    AS_VEC(struct as_comm_region) regions;
+    AS_VEC(struct as_guest_region) regions;
     AS_VEC(struct as_comm_thread) threads;
     AS_VEC(uint32_t) places; /* by thread number */
     struct as_pair_matrix estimate;
@@ -90,11 +90,11 @@ static void take_map(void *context, struct as_perf_process *map)
         if (native->regions.data[i].process == process && native->regions.data[i].start == map->start &&
             native->regions.data[i].end == map->start + map->length)
             return;
-    *as_vec_push(&native->regions) = (struct as_comm_region){.process = process,
-                                                             .start = map->start,
-                                                             .end = map->start + map->length,
-                                                             .is_heap = strcmp(map->name, "[heap]") == 0,
-                                                             .is_stack = strncmp(map->name, "[stack", 6) == 0};
+    *as_vec_push(&native->regions) = (struct as_guest_region){.process = process,
+                                                              .start = map->start,
+                                                              .end = map->start + map->length,
+                                                              .is_heap = strcmp(map->name, "[heap]") == 0,
+                                                              .is_stack = strncmp(map->name, "[stack", 6) == 0};
 }
 
 struct copy {
@@ -116,7 +116,7 @@ static void take_fork(struct as_comm_native *native, const struct as_perf_proces
     struct copy copy = {.to = space_of(native, child)};
     as_space_each(space_of(native, parent), copy_map, &copy);
     for (size_t i = 0, n = native->regions.len; i < n; i++) {
-        struct as_comm_region region = native->regions.data[i];
+        struct as_guest_region region = native->regions.data[i];
         region.process = child;
         if (native->regions.data[i].process == parent)
             *as_vec_push(&native->regions) = region;
@@ -238,7 +238,7 @@ static void describe_end(struct as_comm_native *native)
 static void find_stack(const struct as_comm_native *native, struct as_comm_thread *thread, uint64_t address)
 {
     for (size_t i = native->regions.len; address && i-- > 0;) {
-        const struct as_comm_region *region = &native->regions.data[i];
+        const struct as_guest_region *region = &native->regions.data[i];
         if (region->process != thread->process || address < region->start || address >= region->end)
             continue;
         thread->stack_start = region->start;

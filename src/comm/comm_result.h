@@ -6,6 +6,7 @@
 #include "comm/contact.h"
 #include "comm/detect.h"
 #include "comm/pair_matrix.h"
+#include "model/guest_memory.h"
 #include "symbol/space.h"
 
 struct as_comm_thread {
@@ -14,13 +15,6 @@ struct as_comm_thread {
     uint64_t stack_start, stack_end; /* of its stack, as far as it is known; 0 */
     uint32_t path;                   /* one that it was in: its outermost frames are the thread's */
     char comm[16];                   /* the kernel's name for it; "": unknown */
-};
-
-/* A mapping without a file, or the break: memory that the program asked the kernel for. */
-struct as_comm_region {
-    uint32_t process;
-    uint64_t start, end;
-    bool is_heap, is_stack;
 };
 
 /* What the numbers in contacts mean. */
@@ -41,7 +35,7 @@ struct as_comm_result {
     size_t n_threads;
     const struct as_pair_matrix *estimate, *exact; /* NULL: there is none */
     const struct as_contacts *contacts;            /* the exact ones where there are any */
-    const struct as_comm_region *regions;          /* later ones hold where two cover an address */
+    const struct as_guest_region *regions;         /* later ones hold where two cover an address */
     size_t n_regions;
     struct as_detect_counts detect;
     struct as_comm_names names;

@@ -51,7 +51,7 @@ static bool find_stack(struct as_comm_object *object, const struct maker *maker,
 static bool find_region(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
 {
     for (size_t i = maker->result->n_regions; i-- > 0;) {
-        const struct as_comm_region *region = &maker->result->regions[i];
+        const struct as_guest_region *region = &maker->result->regions[i];
         if (region->process != process || address < region->start || address >= region->end)
             continue;
         *object = (struct as_comm_object){.kind = region->is_heap ? AS_COMM_HEAP : AS_COMM_ANONYMOUS,

@@ -5,7 +5,6 @@
  * there on (AS_ACCESS_PATH), at which spans are cut. */
 #include "comm/comm_run.h"
 
-#include "comm/comm_memory.h"
 #include "model/access_buffer.h"
 #include "model/access_stream.h"
 
@@ -27,7 +26,7 @@ struct as_comm_run {
     struct as_modelled_lens *lens;
     struct as_detect *detect;
     struct as_coherent *coherent;
-    struct as_comm_memory *memory;
+    struct as_guest_memory *memory;
     AS_VEC(struct walker) walkers;         /* by thread number */
     struct as_map path_numbers;            /* of tree and node: number */
     AS_VEC(uint64_t) paths;                /* by number - 1: tree << 32 | node */
@@ -154,14 +153,14 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_comm_run *run = context;
-    as_comm_memory_syscall(run->memory, thread, args);
+    as_guest_memory_sink.syscall(run->memory, thread, number, args);
     as_access_stream_sink.syscall(run->stream, thread, number, args);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
     struct as_comm_run *run = context;
-    as_comm_memory_return(run->memory, thread, number, result);
+    as_guest_memory_sink.syscall_return(run->memory, thread, number, result);
     as_access_stream_sink.syscall_return(run->stream, thread, number, result);
 }
 
@@ -205,7 +204,7 @@ struct as_comm_run *as_comm_run_new(const struct as_comm_options *options)
         as_access_stream_follow_calls(run->stream);
     run->weave = as_weave_new(options->quantum, &weave_ops, run);
     run->lens = as_modelled_lens_new(&options->machine);
-    run->memory = as_comm_memory_new();
+    run->memory = as_guest_memory_new();
     as_modelled_lens_set_paths(run->lens, path_of, run);
     if (!options->no_exact)
         run->coherent = as_coherent_new(&hooks);
@@ -240,7 +239,7 @@ void as_comm_run_free(struct as_comm_run *run)
     as_detect_free(run->detect);
     as_coherent_free(run->coherent);
     as_modelled_lens_free(run->lens);
-    as_comm_memory_free(run->memory);
+    as_guest_memory_free(run->memory);
     as_pair_matrix_free(&run->estimate);
     as_contacts_free(&run->contacts);
     as_map_free(&run->path_numbers);
@@ -261,7 +260,7 @@ static void add_thread(struct as_comm_run *run, uint32_t number)
     const struct walker *walker = walker_of(run, number);
     thread.core = as_modelled_lens_core(run->lens, number);
     thread.path = walker->typical;
-    as_comm_memory_stack(run->memory, thread.process, walker->stack, &thread.stack_start, &thread.stack_end);
+    as_guest_memory_stack(run->memory, thread.process, walker->stack, &thread.stack_start, &thread.stack_end);
     while (run->places.len <= number)
         *as_vec_push(&run->places) = UINT32_MAX;
     run->places.data[number] = (uint32_t)run->threads.len;
@@ -368,6 +367,6 @@ struct as_comm_result as_comm_run_result(const struct as_comm_run *run)
         .names = {.space = space_of, .address = address_of, .frames = frames_of, .context = (void *)run}};
     if (run->detect)
         result.detect = as_detect_counts(run->detect);
-    result.regions = as_comm_memory_regions(run->memory, &result.n_regions);
+    result.regions = as_guest_memory_regions(run->memory, &result.n_regions);
     return result;
 }

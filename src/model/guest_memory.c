@@ -157,6 +157,12 @@ const struct as_image *as_guest_memory_image(const struct as_guest_memory *memor
     return image ? (const struct as_image *)(uintptr_t)*image : NULL;
 }
 
+const struct as_guest_region *as_guest_memory_regions(const struct as_guest_memory *memory, size_t *n)
+{
+    *n = memory->regions.len;
+    return memory->regions.data;
+}
+
 const struct as_guest_region *as_guest_memory_region(const struct as_guest_memory *memory, uint32_t process,
                                                      uint64_t address)
 {

@@ -34,6 +34,8 @@ extern const struct as_sink as_guest_memory_sink; /* its context is the memory *
 
 /* After the run. */
 const struct as_image *as_guest_memory_image(const struct as_guest_memory *memory, uint32_t process); /* or NULL */
+/* In the order in which the program asked for them. */
+const struct as_guest_region *as_guest_memory_regions(const struct as_guest_memory *memory, size_t *n);
 const struct as_guest_region *as_guest_memory_region(const struct as_guest_memory *memory, uint32_t process,
                                                      uint64_t address); /* NULL: none is known */
 /* The stack that an address lies on. A process's first thread has one from the kernel, of the usual 8 MiB. */

@@ -2,7 +2,7 @@
 #include "record/record_waits.h"
 
 #include "base/random.h"
-#include "comm/comm_memory.h"
+#include "model/guest_memory.h"
 #include "observe/thread_limit.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct wait {
 
 struct as_record_waits {
     struct as_model *model;
-    struct as_comm_memory *memory;
+    struct as_guest_memory *memory;
     AS_VEC(struct wait) list;
     struct as_map index; /* of a hash: its first place in the list + 1 */
     uint64_t dropped;    /* transfers beyond the most rows */
@@ -69,25 +69,13 @@ static void on_transfer(void *context, const struct as_transfer *transfer)
     found->transfers++;
 }
 
-static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
-{
-    as_comm_memory_syscall(((struct as_record_waits *)context)->memory, thread, args);
-}
-
-static void on_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
-{
-    as_comm_memory_return(((struct as_record_waits *)context)->memory, thread, number, result);
-}
-
-static const struct as_sink waits_sink = {.syscall = on_syscall, .syscall_return = on_return};
-
 struct as_record_waits *as_record_waits_new(struct as_model *model)
 {
     struct as_record_waits *waits = as_alloc(sizeof *waits);
     waits->model = model;
-    waits->memory = as_comm_memory_new();
+    waits->memory = as_guest_memory_new();
     as_model_set_transfers(model, on_transfer, waits);
-    as_model_set_calls(model, &waits_sink, waits);
+    as_model_set_calls(model, &as_guest_memory_sink, waits->memory);
     return waits;
 }
 
@@ -95,7 +83,7 @@ void as_record_waits_free(struct as_record_waits *waits)
 {
     if (!waits)
         return;
-    as_comm_memory_free(waits->memory);
+    as_guest_memory_free(waits->memory);
     as_vec_free(&waits->list);
     as_map_free(&waits->index);
     free(waits);
@@ -118,20 +106,14 @@ static uint32_t add_object(struct as_record_waits *waits, const struct as_store_
 /* The heap, or what else the program asked the kernel for. */
 static uint32_t region_at(struct as_record_waits *waits, uint32_t process, uint64_t address)
 {
-    size_t n;
-    const struct as_comm_region *regions = as_comm_memory_regions(waits->memory, &n);
-    for (size_t i = n; i-- > 0;) {
-        const struct as_comm_region *region = &regions[i];
-        if (region->process != process || address < region->start || address >= region->end)
-            continue;
-        return add_object(waits, &(struct as_store_object){.module = AS_STORE_NONE,
-                                                           .name = region->is_heap    ? "[heap]"
-                                                                   : region->is_stack ? "[stack of a thread]"
-                                                                                      : "[anon]",
-                                                           .address = region->start,
-                                                           .size = region->end - region->start});
-    }
-    return AS_STORE_NONE;
+    const struct as_guest_region *region = as_guest_memory_region(waits->memory, process, address);
+    if (!region)
+        return AS_STORE_NONE;
+    const char *name = region->is_heap ? "[heap]" : region->is_stack ? "[stack of a thread]" : "[anon]";
+    return add_object(waits, &(struct as_store_object){.module = AS_STORE_NONE,
+                                                       .name = name,
+                                                       .address = region->start,
+                                                       .size = region->end - region->start});
 }
 
 /* What lies at the address of a wait, and the part of it. */
