@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Data accesses: those that record --accesses works out against the exact stream and the known answer of a program, what
 # the profile says of how they were obtained, addresses that recordings of perf bring, and report --data.
+# sanitized-only: its checks are the same in both builds
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 

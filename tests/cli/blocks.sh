@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # assay blocks: exact counts of blocks and edges, loops, traces, code that never ran.
+# sanitized-only: its checks are the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 nested=$WORKLOADS/known/x86-call-nested

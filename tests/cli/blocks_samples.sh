@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay blocks of recordings, against the exact counts that the recordings were made from; and ways of sampling in the
 # model.
+# sanitized-only: its checks are the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 cat >victim.c <<'END'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay comm on recordings: the counts of perf c2c on one with every kind of data source, by line and by offset, beside
 # perf itself where it is installed; recordings that have none, and files that are no recordings.
+# sanitized-only: its checks are the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 python3 "$SOURCE/tests/cli/c2c_recording.py" c2c.data

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay compare: the JSON contract, what must hold whatever the program and the machine, every option, traces and what
 # others make of them, observers of the user's own, and bad input.
+# sanitized-only: its checks are the same in both builds
 # time-limit: 240
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"

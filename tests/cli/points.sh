@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # assay points: vectors against Valgrind's exp-bbv, points, weights, predicted CPI, files in and out, bad input.
+# sanitized-only: its checks are the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # record --allocations: what the agent counts, that the program does not notice it, and programs that it cannot be in.
+# sanitized-only: its checks are the same in both builds
 # time-limit: 200
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"

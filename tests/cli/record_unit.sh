@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay record --source=pmu:NAME: samples of modelled PMUs as profiles, through report, annotate and export; as perf's own
 # recording; what cannot be.
+# sanitized-only: its checks are the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Regions: every kind of start and stop on programs whose counts are known to the unit, lists of them with weights, what
 # warms and settles, and what is refused.
+# sanitized-only: its checks are the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 known=$WORKLOADS/known

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay trust: modelled PMUs on programs whose events are known; the shadow and what takes an event out of it; the kernel's
 # clocks on this machine; what cannot be. Everything at a fraction of the usual length.
+# sanitized-only: its checks are the same in both builds
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 
