@@ -12,6 +12,7 @@ void as_code_table_free(struct as_code_table *table)
         as_space_free(table->images.data[i]->space);
         as_vec_free(&table->images.data[i]->sites.list);
         as_map_free(&table->images.data[i]->sites.by_address);
+        free(table->images.data[i]->program);
         free(table->images.data[i]);
     }
     for (size_t i = 0; i < table->blocks.len; i++) {
@@ -388,6 +389,16 @@ static void find_landmarks(const struct as_code_table *table, struct as_image *i
         if (address)
             as_sites_add(&image->sites, address, (uint32_t)i);
     }
+}
+
+bool as_code_table_add_program(struct as_code_table *table, const uint64_t *words, size_t n)
+{
+    if (n < 2 || words[n - 1] >> 56 != 0)
+        return false;
+    struct as_image *image = as_code_table_find_image(table, (uint32_t)words[0]);
+    if (image && !image->program)
+        image->program = as_strdup((const char *)&words[1]);
+    return image != NULL;
 }
 
 bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words, size_t n)

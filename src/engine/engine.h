@@ -34,6 +34,7 @@ struct as_sites {
 struct as_image {
     uint32_t number; /* 1, 2 … */
     enum as_arch arch;
+    char *program; /* its path; NULL: not known */
     struct as_space *space;
     struct as_sites sites;
 };

@@ -31,7 +31,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 5,
+    AS_WIRE_VERSION = 6,
     AS_WIRE_LANES = 4096,     /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,     /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 16 * 4096, /* words: 512 KiB a lane, touched only where the lane is used */
@@ -82,6 +82,7 @@ enum as_wire_message {
                             words: its bytes, with its length in the last byte */
     AS_WIRE_NOTE,        /* QEMU said something: text bytes padded with 0 */
     AS_WIRE_EXECUTE,     /* 1: followed into the program, 0: it runs untraced; path bytes padded with 0 */
+    AS_WIRE_PROGRAM,     /* image, path bytes of its program padded with 0; missing where QEMU does not tell */
 };
 enum { AS_WIRE_MESSAGE_MAX = 8192 }; /* words; longer ones are never written and a reader may refuse them */
 

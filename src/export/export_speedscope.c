@@ -71,10 +71,21 @@ static uint64_t write_weights(struct writer *writer, size_t first, size_t end)
     return total;
 }
 
+/* Threads of one name are told apart by their numbers. */
+static void name_thread(const struct writer *writer, uint32_t thread, char *text, size_t size)
+{
+    size_t n, used;
+    const struct as_store_thread *known = &as_store_threads(writer->view->store, &n)[thread];
+    as_export_thread_name(writer->view, thread, text, size);
+    used = strlen(text);
+    if (known->number && known->name && known->name[0])
+        snprintf(text + used, size - used, ", thread %" PRIu32, known->number);
+}
+
 static void write_thread(struct writer *writer, size_t first, size_t end)
 {
     char name[256];
-    as_export_thread_name(writer->view, writer->tree.leaves.data[first].thread, name, sizeof name);
+    name_thread(writer, writer->tree.leaves.data[first].thread, name, sizeof name);
     as_json_object(writer->json, NULL);
     as_json_string(writer->json, "type", "sampled");
     as_json_string(writer->json, "name", name);

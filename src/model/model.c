@@ -324,10 +324,22 @@ const struct as_call_tracker *as_model_calls(const struct as_model *model)
     return model->calls;
 }
 
+static const struct model_thread *find_thread(const struct as_model *model, uint32_t thread)
+{
+    return thread && thread <= model->threads.len ? model->threads.data[thread - 1] : NULL;
+}
+
 uint32_t as_model_process(const struct as_model *model, uint32_t thread)
 {
-    const struct model_thread *own = thread && thread <= model->threads.len ? model->threads.data[thread - 1] : NULL;
+    const struct model_thread *own = find_thread(model, thread);
     return own ? own->process : 0;
+}
+
+const char *as_model_program(const struct as_model *model, uint32_t thread)
+{
+    const struct model_thread *own = find_thread(model, thread);
+    const struct as_image *image = own ? as_engine_image(model->engine, own->image) : NULL;
+    return image ? image->program : NULL;
 }
 
 const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n)

@@ -199,6 +199,20 @@ static size_t append_insn(size_t words, const struct qemu_plugin_insn *insn)
     return words + 2;
 }
 
+/* Once for each image. A forked child has its parent's. */
+static void report_program(void)
+{
+    static bool reported;
+    if (reported || !qemu_plugin_path_to_binary)
+        return;
+    char *path = qemu_plugin_path_to_binary();
+    reported = true;
+    message[0] = as_plugin.image;
+    if (path)
+        send_message(AS_WIRE_PROGRAM, append_text(1, path));
+    free(path);
+}
+
 uint32_t as_code_report_block(const struct qemu_plugin_tb *tb, size_t n, bool recorded)
 {
     const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
@@ -206,6 +220,7 @@ uint32_t as_code_report_block(const struct qemu_plugin_tb *tb, size_t n, bool re
     uint32_t id = atomic_fetch_add(&as_plugin.wire->next_block, 1);
     pthread_mutex_lock(&code_lock);
     learn_guest_base(first);
+    report_program();
     struct module_range *known = find_range(address);
     if (!known || known->checked != atomic_load(&maps_generation))
         report_module(address, known);

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- threads ---- */
 
@@ -70,13 +71,21 @@ static void sum_rows(const struct as_record_series *all, uint32_t number, struct
     thread->cycles = (units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
 }
 
+/* The program that the thread ran; the model knows no names of threads. */
+static const char *name_of(const struct as_record_series *all, uint32_t number)
+{
+    const char *program = as_model_program(all->modelled->model, number),
+               *slash = program ? strrchr(program, '/') : NULL;
+    return number == AS_NO_THREAD ? "other threads" : slash ? slash + 1 : program;
+}
+
 static void add_threads(const struct as_record_series *all)
 {
     for (size_t i = 0; i < all->threads.numbers.len; i++) {
         uint32_t number = all->threads.numbers.data[i];
         struct as_store_thread thread = {.number = number == AS_NO_THREAD ? 0 : number,
                                          .process = as_model_process(all->modelled->model, number),
-                                         .name = number == AS_NO_THREAD ? "other threads" : NULL};
+                                         .name = name_of(all, number)};
         sum_rows(all, number, &thread);
         as_store_add_thread(all->code->writer, &thread);
     }

@@ -139,14 +139,23 @@ static void summary_json(const struct as_page_document *document, struct as_json
     as_json_end(json);
 }
 
+/* "thread 3 worker"; "(all threads)" for what stands for several at once. The caller frees. */
+static char *name_thread(const struct as_store_thread *thread)
+{
+    const char *name = thread->name ? thread->name : "";
+    if (*name && thread->number == 0)
+        return as_strdup(name);
+    return as_format("thread %u%s%s", thread->number, *name ? " " : "", name);
+}
+
 static void threads_json(const struct as_view *view, struct as_json *json)
 {
     as_json_array(json, "threads");
     for (size_t i = 0; i < view->n_threads; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "thread %u", view->thread[i].number);
+        char *name = name_thread(&view->thread[i]);
         as_json_object(json, NULL);
-        as_page_string(json, "name", view->thread[i].name ? view->thread[i].name : name);
+        as_page_string(json, "name", name);
+        free(name);
         counted_json(json, "instructions", view->thread[i].instructions);
         counted_json(json, "cycles", view->thread[i].cycles);
         as_json_end(json);

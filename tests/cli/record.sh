@@ -132,7 +132,12 @@ check_same "… whose next command names a function of this file" shared.db "${a
 check "… that works as it is" "$ASSAY" annotate $annotate
 db "threads have the numbers of their processes" 'sorted(row[0] for row in q("SELECT process FROM threads")) == list(range(1, 6))' shared.db
 check_json "… reports tell them" 'sorted(r["process"] for r in d["rows"]) == list(range(1, 6))' "$ASSAY" report --by thread --json shared.db
-check_same "… as text too" 5 "$("$ASSAY" report --by thread --limit 0 shared.db | grep -cE ' [1-5], process [1-5] ')"
+check_same "… as text too" 5 "$("$ASSAY" report --by thread --limit 0 shared.db | grep -cE ' [1-5] [^ ,]+, process [1-5] ')"
+check_json "… and the programs, each of which adds up" \
+    '({r["command"] for r in d["rows"]} == {"sh", "echo", "grep"} and math.isclose(sum(r["share"] for r in d["rows"]), 1))' \
+    "$ASSAY" report --by command --json shared.db
+check_json "… by process with its program" \
+    '(sorted((r["process"], r["command"]) for r in d["rows"])[0] == (1, "sh") and len(d["rows"]) == 5)' "$ASSAY" report --by process --json shared.db
 riscv=$WORKLOADS/demo-riscv64-static
 if [ -x "$riscv" ]; then
     check "a RISC-V program" record -q -o riscv.db --max 500k -- "$riscv" 1

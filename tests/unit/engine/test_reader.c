@@ -462,7 +462,7 @@ static void test_wrong_messages(void **state)
         uint64_t kind, n, words[6];
     } wrong[] = {
         {0, 1, {0}},
-        {6, 1, {0}},
+        {7, 1, {0}},
         {255, 1, {0}},
         {AS_WIRE_PROCESS, 4, {1, 0, 1, 1}},
         {AS_WIRE_PROCESS, 6, {1, 0, 1, 1, 0, 0}},
@@ -473,6 +473,9 @@ static void test_wrong_messages(void **state)
         {AS_WIRE_NOTE, 1, {UINT64_MAX}},
         {AS_WIRE_EXECUTE, 1, {0}},
         {AS_WIRE_EXECUTE, 2, {0, UINT64_MAX}},
+        {AS_WIRE_PROGRAM, 1, {1}},
+        {AS_WIRE_PROGRAM, 2, {1, UINT64_MAX}},
+        {AS_WIRE_PROGRAM, 2, {99, 0}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         start_process();

@@ -188,7 +188,7 @@ static void speedscope(void **state)
                         "\"line\":20}",
                         "\"name\":\"thread 1\",\"unit\":\"none\",\"startValue\":0,\"samples\":[[0],[0,1]],"
                         "\"weights\":[30,50],\"endValue\":80}",
-                        "\"name\":\"helper\",\"unit\":\"none\",\"startValue\":0,\"samples\":[[0,1]],"
+                        "\"name\":\"helper, thread 2\",\"unit\":\"none\",\"startValue\":0,\"samples\":[[0,1]],"
                         "\"weights\":[110],\"endValue\":110}",
                         NULL});
     free(text);

@@ -345,7 +345,7 @@ static void names_of_components(void **state)
     assert_string_equal(as_view_component(&view, MB, name), "FL-MB");
     static const char *const levels[] = {"program",  "thread", "process", "command", "module",
                                          "function", "file",   "line",    "block",   "instruction"};
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         assert_string_equal(as_view_level_name((enum as_store_level)i), levels[i]);
     as_view_free(&view);
 }
