@@ -118,7 +118,9 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
             "Accesses waited %s cycles for lines that another core had, in %s transfers; %.1f %% of it false sharing\n",
             AS_COUNT(cycles_of(waits, waits->units)), AS_COUNT(waits->transfers),
             100 * as_ratio(waits->false_units, waits->units));
-    fprintf(out, "Pattern: %s. Waits of one core can overlap; what they cost is the component ST-CO of its cycles\n",
+    fprintf(out,
+            "Pattern: %s. Waits of one core can overlap. What they cost is in its cycles: ST-CO of loads and "
+            "atomics, DR-SQ where stores fill the store queue\n",
             as_pattern_name(waits->pattern.pattern));
     put_matrix(waits, out);
     put_level(shown, AS_WAITS_BY_OBJECT, "object", out, term);
