@@ -82,16 +82,29 @@ static bool is_of_library(const char *name)
     return strchr(name, '+') != NULL;
 }
 
+/* Whether it is the thread that its process began with. In the model, threads are numbered as they start. */
+static bool is_first(const struct as_comm_result *result, const struct as_comm_thread *thread)
+{
+    if (thread->pid)
+        return thread->pid == thread->tid;
+    for (size_t i = 0; i < result->n_threads; i++)
+        if (result->threads[i].process == thread->process && result->threads[i].number < thread->number)
+            return false;
+    return true;
+}
+
 const char *as_comm_thread_name(const struct as_comm_result *result, const struct as_comm_thread *thread)
 {
     enum { DEPTH = 64 };
     const char *frames[DEPTH];
+    if (is_first(result, thread))
+        return "main";
     size_t n = as_comm_frames(result, thread->path, frames, DEPTH);
     bool whole = n && n < DEPTH && (!result->names.cut || is_of_library(frames[n - 1]));
     for (size_t i = whole ? n : 0; i-- > 0;)
         if (!is_of_library(frames[i]))
             return frames[i];
-    return thread->pid == thread->tid ? "main" : thread->comm;
+    return thread->comm;
 }
 
 char *as_comm_address_text(struct as_space *space, uint64_t address)
