@@ -199,9 +199,10 @@ reader.feed(text)
 assert not {"script", "link", "img", "b"} & set(reader.tags), set(reader.tags)
 assert "http" not in re.sub("http-equiv", "", text)
 assert "&lt;b&gt;&quot;sharing&quot; &amp; co" in text
-wanted = ["What could be done", "Reuse distance, distinct granules in between", "Time distance, accesses in between", "Misses by the size of a fully associative LRU cache",
+wanted = ["Reuse distance, distinct granules in between", "Time distance, accesses in between", "Misses by the size of a fully associative LRU cache",
           "Caches of boom-tea", "Working set over time", "Use and reuse", "Use and reuse between threads", "L1 misses by code", "L1 misses by object"]
-assert reader.titles == wanted, reader.titles
+# There is advice where the threads met often enough in this run.
+assert [title for title in reader.titles if title != "What could be done"] == wanted, reader.titles
 assert text.count("<polyline") == 2 and "L1 of boom-tea, 32 KiB: " in text and "main &gt; work" in text
 assert not re.search("nan|inf\\b", re.sub("<title>.*?</title>", "", text)), "a number that is none"
 END
