@@ -17,7 +17,11 @@
 
 enum { ROUNDS = 50, STACK = 64 << 10, SMALL = 16 << 10, ALPHA = 0, BETA = 1, MAIN = 2 };
 
+#if defined(__clang__) /* which makes no clones */
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static volatile uint64_t sink;
 static char stacks[2][STACK] __attribute__((aligned(4096)));

@@ -4,7 +4,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#if defined(__clang__) /* which makes no clones */
+#define APART __attribute__((noinline))
+#else
 #define APART __attribute__((noinline, noclone))
+#endif
 
 unsigned long leaf(unsigned long number);
 unsigned long work(unsigned long number);
