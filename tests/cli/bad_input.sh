@@ -229,7 +229,9 @@ check_json "Ctrl-C: what ran is reported" "$partial" cat counts
 
 begin -o counts -- sh -c "trap 'echo caught >&2; exit 7' INT; $spin"
 kill -INT -- -"$job"
-check_ended "Ctrl-C that the program handles" 7 'caught'
+ended
+check_same "Ctrl-C that the program handles: its status" 7 "$status"
+check_same "… what it prints, and that the run is partial" $'caught\nassay: interrupted: the program ended by itself then; this is what ran until its end' "$err"
 
 begin --json -o counts -- sh -c "trap '' INT; $spin"
 kill -INT -- -"$job"
