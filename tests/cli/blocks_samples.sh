@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # assay blocks of recordings, against the exact counts that the recordings were made from; and ways of sampling in the
 # model.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; unit tests of its parts run under the sanitizers
 . "$(dirname "$0")/lib.sh"
 
 cat >victim.c <<'END'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # assay points: vectors against Valgrind's exp-bbv, points, weights, predicted CPI, files in and out, bad input.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; unit tests of its parts run under the sanitizers
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # assay record of a program that is longer than its budget: the estimate against the truth, error bars, reports, merging,
 # and what is refused.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; unit tests of its parts run under the sanitizers
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
 
