@@ -36,7 +36,7 @@ static size_t use(const char *spec, bool inline_, char **text)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_loaded_observer loaded;
-    void *self;
+    void *self = NULL;
     if (!as_observer_load(spec, &info, &loaded, &err) || !as_observer_create(&loaded, &self, 1, &err))
         fail_msg("%s", err.message);
     assert_true(loaded.foreign);
@@ -90,7 +90,7 @@ static void the_example(void **state)
     struct as_pipe pipes[1001] = {{.insn = 5, .dispatch = 1, .commit = 2000}};
     for (size_t i = 1; i <= 1000; i++)
         pipes[i] = (struct as_pipe){.insn = 77, .dispatch = i, .commit = i + 10};
-    void *self;
+    void *self = NULL;
     assert_true(as_observer_load(example, &info, &loaded, &err) && as_observer_create(&loaded, &self, 1, &err));
     loaded.ops->batch(self, &(struct as_pipe_batch){.size = sizeof(struct as_pipe_batch), .n = 1001, .pipes = pipes});
     FILE *out = open_memstream(&text, &size);
@@ -106,7 +106,7 @@ static void assert_refused(const char *spec, const char *message)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_loaded_observer loaded;
-    void *self;
+    void *self = NULL;
     bool found = as_observer_load(spec, &info, &loaded, &err);
     assert_false(found && as_observer_create(&loaded, &self, 1, &err));
     if (!strstr(err.message, message))
