@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/install.h"
+#include "base/path.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -97,7 +98,7 @@ bool as_named_files_find(const struct as_named_files *files, const char *name_or
 
 void as_named_files_name(const struct as_named_files *files, const char *path, char *name, size_t size)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = as_path_base(path);
     size_t stem = stem_length(files, base);
     snprintf(name, size, "%.*s", (int)(stem ? stem : strlen(base)), base);
     as_error_clean(name);

@@ -4,6 +4,14 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <string.h>
+
+/* The part of a path behind its last slash. */
+static inline const char *as_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
 
 /* The directory that a file is in, as a path that can be opened. The caller frees. */
 char *as_path_directory(const char *path);

@@ -1,6 +1,7 @@
 /* The text of `assay blocks`. */
 #include "cmd/blocks_show.h"
 
+#include "base/path.h"
 #include "base/show.h"
 #include "blocks/accuracy.h"
 #include "blocks/loops.h"
@@ -22,7 +23,7 @@ const char *as_blocks_lines(const struct as_flow *flow, uint32_t module, uint32_
     text[0] = '\0';
     if (!as_cfg_lines_of(flow->cfg, module, block, &lines))
         return text;
-    const char *slash = strrchr(lines.file, '/'), *file = slash ? slash + 1 : lines.file;
+    const char *file = as_path_base(lines.file);
     if (lines.first == lines.last)
         snprintf(text, AS_BLOCKS_LINES, "%.250s:%d", file, lines.first);
     else

@@ -1,6 +1,7 @@
 /* See reuse_objects.h. Lines are looked at in the order of their addresses, so most belong to the object of the one before. */
 #include "cmd/reuse_objects.h"
 
+#include "base/path.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -39,14 +40,10 @@ static char *frame_text(const struct as_image *image, uint64_t address)
     struct as_location location;
     struct as_line line;
     as_space_find(image->space, address - 1, &location);
-    const char *slash = NULL;
-    if (as_space_line(image->space, address - 1, &line) && line.line)
-        slash = strrchr(line.file, '/');
-    else
-        line.file = NULL;
     const char *function = location.function ? location.function : as_space_name(image->space, address - 1);
-    return line.file ? as_format("%s at %s:%d", function, slash ? slash + 1 : line.file, line.line)
-                     : as_strdup(function);
+    if (as_space_line(image->space, address - 1, &line) && line.line)
+        return as_format("%s at %s:%d", function, as_path_base(line.file), line.line);
+    return as_strdup(function);
 }
 
 static char *site_text(const struct as_image *image, const struct as_guest_site *site)

@@ -1,5 +1,6 @@
 /* What the three ways to print reuse distances share: places, orders, ratios, advice in words. See reuse_show.h. */
 #include "cmd/reuse_show.h"
+#include "base/path.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,9 +34,8 @@ struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint
 char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code)
 {
     struct as_reuse_place place = as_reuse_place_of(shown, code);
-    const char *slash = place.file ? strrchr(place.file, '/') : NULL;
     if (place.file && place.line)
-        return as_format("%s at %s:%d", place.function, slash ? slash + 1 : place.file, place.line);
+        return as_format("%s at %s:%d", place.function, as_path_base(place.file), place.line);
     return as_format("%s (0x%" PRIx64 ")", place.function ? place.function : "?", place.address);
 }
 

@@ -2,6 +2,7 @@
 #include "comm/c2c.h"
 
 #include "base/map.h"
+#include "base/path.h"
 #include "base/random.h"
 #include "comm/c2c_source.h"
 #include "perfdata/perf_spaces.h"
@@ -64,8 +65,7 @@ static char *code_of(struct reading *reading, const struct as_perf_sample *sampl
     as_perf_spaces_find(reading->spaces, sample->pid, sample->mode, sample->ip, &location);
     *module = as_strdup(location.module_name);
     if (location.function && as_perf_spaces_line(reading->spaces, &location, &line) && line.line) {
-        const char *slash = strrchr(line.file, '/');
-        return as_format("%s at %s:%d", location.function, slash ? slash + 1 : line.file, line.line);
+        return as_format("%s at %s:%d", location.function, as_path_base(line.file), line.line);
     }
     if (location.function && location.function_size)
         return as_format("%s+0x%" PRIx64, location.function, location.module_offset - location.function_start);

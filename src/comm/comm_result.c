@@ -1,14 +1,9 @@
 /* See comm_result.h: names for what contacts are made of. */
 #include "comm/comm_result.h"
+#include "base/path.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 struct as_space *as_comm_space(const struct as_comm_result *result, uint32_t process, uint64_t insn)
 {
@@ -36,7 +31,7 @@ char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, u
     const struct as_location *location = &place.location;
     if (place.line.file && place.line.line)
         return as_format("%s at %s:%d", location->function ? location->function : location->module_name,
-                         base_name(place.line.file), place.line.line);
+                         as_path_base(place.line.file), place.line.line);
     if (location->function)
         return as_format("%s+0x%" PRIx64, location->function, place.address - location->function_start);
     return as_format("%s+0x%" PRIx64, location->module_name, location->module_offset);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,8 @@ void as_perf_generated_free(struct as_perf_generated *generated)
 void as_perf_generated_map(struct as_perf_generated *generated, uint32_t pid, const char *path)
 {
     char name[64];
-    const char *slash = strrchr(path, '/');
     snprintf(name, sizeof name, "jit-%u.dump", pid);
-    if (strcmp(slash ? slash + 1 : path, name) != 0)
+    if (strcmp(as_path_base(path), name) != 0)
         return;
     free(generated->dump);
     generated->dump = as_strdup(path);
@@ -32,9 +32,8 @@ void as_perf_generated_map(struct as_perf_generated *generated, uint32_t pid, co
 
 static void read_file(struct as_perf_generated *generated, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     if (as_jit_read(generated->jit, path, 0) && !generated->module)
-        generated->module = as_format("[%s]", slash ? slash + 1 : path);
+        generated->module = as_format("[%s]", as_path_base(path));
 }
 
 /* A file that was at `path` on the recorded machine. */

@@ -3,6 +3,7 @@
 #include "perfdata/perf_spaces_inside.h"
 
 #include "base/bytes.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <sys/sysmacros.h>
@@ -10,8 +11,7 @@
 /* If perf finds the kernel's ELF file, its list of build-ids has that path instead of KERNEL_NAME. */
 static bool is_vmlinux(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash ? slash + 1 : path, "vmlinux", 7) == 0;
+    return strncmp(as_path_base(path), "vmlinux", 7) == 0;
 }
 
 bool as_perf_spaces_build_id(void *context, const char *path, enum as_perf_mode mode, const struct as_perf_build_id *id,

@@ -3,6 +3,7 @@
  * A process of the recording is an image of the run: what one execve loaded. Mappings are those at the end of the run.
  * Call chains are the model's exact paths, as return addresses; or what a branch record that is a stack of calls has of them.
  */
+#include "base/path.h"
 #include "perfdata/perf_writer.h"
 #include "record/record_unit.h"
 
@@ -116,10 +117,9 @@ static void name_thread(struct recording *recording, uint32_t image, uint32_t th
     if (*known)
         return;
     *known = 1;
-    const char *slash = strrchr(name, '/');
     as_perf_writer_process(
         recording->writer,
-        &(struct as_perf_process){.kind = AS_PERF_COMM, .pid = image, .tid = thread, .name = slash ? slash + 1 : name});
+        &(struct as_perf_process){.kind = AS_PERF_COMM, .pid = image, .tid = thread, .name = as_path_base(name)});
 }
 
 static void write_processes(struct recording *recording)

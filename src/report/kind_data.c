@@ -1,5 +1,6 @@
 /* Data: text, JSON, CSV. See report_kinds.h. */
 #include "base/alloc.h"
+#include "base/path.h"
 #include "report/report_csv.h"
 #include "report/report_json.h"
 #include "report/report_kinds.h"
@@ -53,8 +54,7 @@ static const char *place_name(const struct as_data *data, const struct as_data_r
     const char *file = as_view_file(data->view, location->file);
     char text[AS_SHOW_MAX];
     if (data->level == AS_DATA_BY_LINE && row && file) {
-        const char *slash = strrchr(file, '/');
-        snprintf(text, sizeof text, "%.400s:%" PRIu32, slash ? slash + 1 : file, location->line);
+        snprintf(text, sizeof text, "%.400s:%" PRIu32, as_path_base(file), location->line);
         return as_show(text, name);
     }
     return as_view_location_name(data->view, instruction, name);

@@ -100,7 +100,7 @@ static void remove_leftover(int directory, const char *name)
 
 static void remove_leftovers(const char *path, const char *directory)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = as_path_base(path);
     DIR *dir = opendir(directory);
     if (!dir)
         return;

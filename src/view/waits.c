@@ -2,6 +2,7 @@
 #include "view/waits.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/saturate.h"
 #include "base/vec.h"
 
@@ -204,7 +205,6 @@ const char *as_waits_code_name(const struct as_waits *waits, uint32_t instructio
     const char *file = as_view_file(view, location->file), *function = as_view_function(view, location->function);
     if (!file || !function || !location->line)
         return as_view_location_name(view, instruction, name);
-    const char *slash = strrchr(file, '/');
-    snprintf(text, sizeof text, "%.200s at %.200s:%" PRIu32, function, slash ? slash + 1 : file, location->line);
+    snprintf(text, sizeof text, "%.200s at %.200s:%" PRIu32, function, as_path_base(file), location->line);
     return as_show(text, name);
 }
