@@ -16,6 +16,7 @@ void as_cache_init(struct as_cache *cache, enum as_source level, const struct as
         .hit = sizes->latency,
         .level = (uint8_t)level,
         .next_line = sizes->next_line,
+        .adjacent = sizes->adjacent,
         .page_mask = machine->memory.page / machine->memory.line - 1,
     };
     as_tags_init(&cache->tags, sets, sizes->ways);
@@ -127,6 +128,14 @@ static void prefetch_behind(struct as_cache *cache, uint64_t cycle, uint64_t lin
         as_cache_prefetch(cache, cycle, line);
 }
 
+static void prefetch_pair(struct as_cache *cache, uint64_t cycle, uint64_t line)
+{
+    line ^= 1;
+    if (cache->page_mask && as_tags_search(&cache->tags, line) == AS_TAGS_NONE &&
+        as_slots_has_room(&cache->mshrs, cycle))
+        as_cache_prefetch(cache, cycle, line);
+}
+
 struct as_fill as_cache_hit(struct as_cache *cache, uint32_t slot, uint64_t cycle, uint64_t line, enum as_request kind)
 {
     struct as_entry *entry = &cache->tags.entries[slot];
@@ -154,6 +163,8 @@ struct as_fill as_cache_miss(struct as_cache *cache, uint64_t cycle, uint64_t li
     struct as_fill fill = fetch(cache, cycle, *accepted, line, kind);
     if (cache->next_line && kind == AS_REQUEST_DEMAND)
         prefetch_behind(cache, *accepted, line);
+    if (cache->adjacent && kind == AS_REQUEST_DEMAND)
+        prefetch_pair(cache, *accepted, line);
     return fill;
 }
 
@@ -163,6 +174,8 @@ struct as_fill as_cache_miss_ideally(struct as_cache *cache, uint64_t cycle, uin
     place(cache, line, fill.done);
     if (cache->next_line)
         prefetch_behind(cache, cycle + cache->latency, line);
+    if (cache->adjacent)
+        prefetch_pair(cache, cycle + cache->latency, line);
     return fill;
 }
 
@@ -201,10 +214,10 @@ static struct as_entry *warm_place(struct as_cache *cache, uint64_t line)
     return entry;
 }
 
-static void warm_behind(struct as_cache *cache, uint64_t line)
+/* Without times a line that another core owns stays there, whichever prefetcher asks. */
+static void warm_prefetch(struct as_cache *cache, uint64_t line)
 {
-    line++;
-    if ((line & cache->page_mask) != 0 && as_tags_search(&cache->tags, line) == AS_TAGS_NONE &&
+    if (as_tags_search(&cache->tags, line) == AS_TAGS_NONE &&
         !(cache->guard && cache->guard->is_taken(cache->guard, line)))
         as_cache_warm(cache, line, AS_REQUEST_PREFETCH);
 }
@@ -212,8 +225,8 @@ static void warm_behind(struct as_cache *cache, uint64_t line)
 void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind)
 {
     uint32_t slot = as_tags_search(&cache->tags, line);
-    bool follows = kind == AS_REQUEST_DEMAND;
-    if (slot == AS_TAGS_NONE) {
+    bool follows = kind == AS_REQUEST_DEMAND, misses = slot == AS_TAGS_NONE;
+    if (misses) {
         if (cache->next)
             as_cache_warm(cache->next, line, kind);
         if (cache->port)
@@ -225,8 +238,10 @@ void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind)
         follows = follows && entry->prefetched;
         entry->prefetched = entry->prefetched && kind != AS_REQUEST_DEMAND;
     }
-    if (follows && cache->next_line)
-        warm_behind(cache, line);
+    if (follows && cache->next_line && ((line + 1) & cache->page_mask) != 0)
+        warm_prefetch(cache, line + 1);
+    if (follows && misses && cache->adjacent && cache->page_mask)
+        warm_prefetch(cache, line ^ 1);
 }
 
 bool as_cache_drop(struct as_cache *cache, uint64_t line)

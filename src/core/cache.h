@@ -1,11 +1,13 @@
-/* A cache as times: write-back, write-allocate, true LRU, with MSHRs, banks and a next-line prefetcher.
+/* A cache as times: write-back, write-allocate, true LRU, with MSHRs, banks, a next-line and an adjacent-line prefetcher.
  *
  * A request reaches the cache at a cycle. A hit is answered `latency` cycles later. A miss takes a free MSHR `latency`
  * cycles later (waits for one), asks the level below, and the line is there when that has answered. A request for a
  * line on its way waits for its arrival and needs no MSHR of its own. Contents change in program order, at once.
  *
  * The prefetcher fetches the next line of the page behind a miss and behind the first use of a line that it had
- * fetched, at the time of the request, where an MSHR is free. A victim that is dirty goes to the level below when the
+ * fetched, at the time of the request, where an MSHR is free. The adjacent-line prefetcher fetches the other line of the
+ * pair that a missed line makes with its neighbour, also one that another core owns: that core must ask again before it
+ * writes, as on processors that have one. A victim that is dirty goes to the level below when the
  * line that takes its place arrives; it is put there where it is absent, and costs no time there. Levels are neither
  * inclusive nor exclusive: what leaves one says nothing about the others.
  */
@@ -46,7 +48,7 @@ struct as_cache {
     uint32_t latency; /* until a miss is known */
     uint32_t hit;     /* of a hit: the same, except where the pipeline has counted it already (L1I) */
     uint8_t level;    /* enum as_source of its hits */
-    bool next_line;
+    bool next_line, adjacent;
     bool perfect;               /* demands that miss are hits while this is set: see as_memory_set_ideal */
     uint64_t page_mask;         /* lines of a page - 1 */
     struct as_cache *next;      /* the level below, or … */

@@ -43,6 +43,7 @@ struct as_cache_machine {
     uint32_t mshrs;   /* misses that can be outstanding */
     uint32_t banks;   /* accesses of one cycle must go to different ones; 0: no limit */
     bool next_line;   /* prefetches the line behind one that missed */
+    bool adjacent;    /* … the other line of its aligned pair */
 };
 
 struct as_tlb_machine {

@@ -58,7 +58,9 @@
         MAY2("memory." name ".banks", COUNT, memory.member.banks, 0, 64, 0,                                            \
              "banks, one access a cycle each (0: no limit): " what),                                                   \
         MAY("memory." name ".next_line", YESNO, memory.member.next_line, 0, 1, 0,                                      \
-            "prefetches the line behind one that missed: " what)
+            "prefetches the line behind one that missed: " what),                                                      \
+        MAY("memory." name ".adjacent_line", YESNO, memory.member.adjacent, 0, 1, 0,                                   \
+            "prefetches the other line of the aligned pair of one that missed: " what)
 
 const struct as_field as_fields[] = {
     TEXT("name", name, "the machine's name; the file's own where absent"),
@@ -142,6 +144,8 @@ const struct as_field as_fields[] = {
     MAY("memory.l2.mshrs", COUNT, memory.l2.mshrs, 0, 1024, 0, "outstanding misses of the L2"),
     MAY2("memory.l2.banks", COUNT, memory.l2.banks, 0, 64, 0, "banks, one access a cycle each (0: no limit): L2"),
     MAY("memory.l2.next_line", YESNO, memory.l2.next_line, 0, 1, 0, "prefetches the line behind one that missed: L2"),
+    MAY("memory.l2.adjacent_line", YESNO, memory.l2.adjacent, 0, 1, 0,
+        "prefetches the other line of the aligned pair of one that missed: L2"),
     CACHE("llc", llc, "last-level cache, shared"),
     MUST("memory.itlb.entries", COUNT, memory.itlb.entries, 1, 1u << 16, "pages in the instruction TLB"),
     MUST("memory.itlb.ways", COUNT, memory.itlb.ways, 1, 1u << 16, "its ways (as many as entries: associative)"),

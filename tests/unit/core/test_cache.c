@@ -220,6 +220,23 @@ static void prefetches_into_the_level_that_says_so(void **state)
     bed_close(&bed);
 }
 
+/* The pair is aligned: the odd line brings the even one, and nothing comes behind a pair. */
+static void fetches_the_other_line_of_a_pair(void **state)
+{
+    struct as_machine machine = bed_machine();
+    machine.memory.l1d.adjacent = true;
+    struct bed bed = bed_open(machine);
+    uint64_t t = bed_warm_page(&bed, BASE);
+    bed_load(&bed, t, BASE + BED_LINE);
+    struct as_memory_answer even = bed_ask(&bed, AS_MEMORY_LOAD, t + 1000, BASE);
+    assert_int_equal(even.done, t + 1000 + BED_L1);
+    assert_true(even.events & AS_EVENT_PREFETCHED);
+    assert_int_equal(bed_count(&bed).l1d_prefetches, 1); /* its first use starts none */
+    assert_true(bed_ask(&bed, AS_MEMORY_LOAD, t + 2000, BASE + 2 * BED_LINE).events & MISS);
+    assert_int_equal(bed_count(&bed).l1d_prefetches, 2);
+    bed_close(&bed);
+}
+
 /* A prefetch into L1 that finds a prefetched line in the LLC is not the first use of it. */
 static void leaves_the_first_use_to_the_program(void **state)
 {
@@ -302,6 +319,7 @@ int main(void)
         cmocka_unit_test(waits_for_a_prefetch_under_way),
         cmocka_unit_test(prefetches_only_with_a_free_mshr),
         cmocka_unit_test(prefetches_into_the_level_that_says_so),
+        cmocka_unit_test(fetches_the_other_line_of_a_pair),
         cmocka_unit_test(leaves_the_first_use_to_the_program),
         cmocka_unit_test(obeys_software),
         cmocka_unit_test(has_one_access_a_bank_and_cycle),

@@ -341,6 +341,7 @@ static struct as_machine random_machine(uint64_t *seed)
     for (int i = 0; i < 4; i++) {
         levels[i]->mshrs = (uint32_t)(1 + bed_random(seed) % 12);
         levels[i]->next_line = bed_random(seed) % 2;
+        levels[i]->adjacent = bed_random(seed) % 2;
         levels[i]->banks = (uint32_t)(bed_random(seed) % 3 * 2);
     }
     if (bed_random(seed) % 3 == 0)

@@ -33,6 +33,7 @@ static struct as_machine machine_with_tlbs(bool next_line)
     machine.memory.dtlb = (struct as_tlb_machine){.entries = 16, .ways = 4};
     machine.memory.l2tlb = (struct as_tlb_machine){.entries = 64, .ways = 4, .latency = 4};
     machine.memory.l1d.next_line = machine.memory.l2.next_line = next_line;
+    machine.memory.l2.adjacent = machine.memory.llc.adjacent = next_line;
     machine.memory.fault_cycles = 100;
     return machine;
 }
