@@ -75,7 +75,7 @@ static void add_code(struct as_store_writer *writer, const struct run *run)
     as_store_add_inline(writer, &(struct as_store_inline){0, "inner", file, 12});
     for (uint32_t i = 0; i < INSTRUCTIONS; i++) {
         uint32_t k = at(run, i, INSTRUCTIONS), function = at(run, k / 2, FUNCTIONS);
-        uint8_t bytes[2] = {0x90, (uint8_t)k};
+        uint8_t bytes[2] = {0x90, (uint8_t)(k + run->rewritten)};
         as_store_add_instruction(
             writer, &(struct as_store_insn){.location = {.address = run->base + 0x100 * (k / 2) + 4 * (k % 2),
                                                          .module = demo,
@@ -161,6 +161,10 @@ static void add_paths(struct as_store_writer *writer, const struct run *run)
                                     &(struct as_store_path_component){0, at(run, 0, THREADS), i, 2,
                                                                       (i + 1) * run->scale * run->times, run->times});
     }
+    const struct as_store_path nameless[] = {{2, none, none, run->base, run->base + 0x204, true},
+                                             {2, none, none, run->base + 0x100010, run->base + 0x204, true}};
+    for (uint32_t i = 0; run->nameless && i < 2; i++)
+        as_store_add_path(writer, &nameless[i]);
 }
 
 static void add_data(struct as_store_writer *writer, const struct run *run)

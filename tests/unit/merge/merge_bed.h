@@ -16,6 +16,8 @@ struct run {
     int64_t process;
     const char *unit, *core, *program, *first_event;
     bool lacks_sampler;
+    bool nameless;     /* also paths to code without a name: at the first address of each module */
+    uint8_t rewritten; /* added to the second byte of each instruction, as a JIT would */
 };
 #define RUN_INIT                                                                                                       \
     {                                                                                                                  \

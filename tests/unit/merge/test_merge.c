@@ -185,6 +185,37 @@ static void runs_elsewhere(void **state)
     assert_number(out, "SELECT value IS NULL FROM quality WHERE key = 'advice'", 1);
 }
 
+/* An address without a name moves with the module that it lies in, from the first address of that module on. */
+static void nameless_code_moves(void **state)
+{
+    struct run here = RUN_INIT, there = RUN_INIT;
+    here.nameless = there.nameless = true;
+    there.base = 0x7f0000001000;
+    merge_bed_write(bed_path("a.db"), &here);
+    merge_bed_write(bed_path("b.db"), &there);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")};
+    merge_bed_merge(bed_path("out.db"), 2, paths, NULL);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM paths", 6);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM paths WHERE function IS NULL AND address = 0x1000", 1);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM paths WHERE function IS NULL AND address = 0x101010", 1);
+}
+
+/* Other bytes at the same address are another instruction. */
+static void rewritten_code_stays_apart(void **state)
+{
+    struct run other = RUN_INIT;
+    other.rewritten = 0x40;
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &other);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")};
+    merge_bed_merge(bed_path("out.db"), 2, paths, NULL);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM instructions", 7 + 6);
+    assert_number(bed_path("out.db"),
+                  "SELECT units FROM times x JOIN instructions i ON i.id = x.instruction"
+                  " WHERE hex(bytes) = '9044' AND series = 0",
+                  500);
+}
+
 /* A run in two halves is the whole. */
 static void halves_are_the_whole(void **state)
 {
@@ -383,6 +414,8 @@ int main(void)
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(one_is_itself),
         cmocka_unit_test(runs_elsewhere),
+        cmocka_unit_test(nameless_code_moves),
+        cmocka_unit_test(rewritten_code_stays_apart),
         cmocka_unit_test(halves_are_the_whole),
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(what_is_refused),
