@@ -73,6 +73,22 @@ static void what_the_papers_say(void **state)
     assert_int_equal(pmu.random_bits, 7);
 }
 
+static void default_events(void **state)
+{
+    static const char *const events[][2] = {{"westmere", "instructions"},
+                                            {"ivy-bridge", "instructions:ppp"},
+                                            {"magny-cours", "ops"},
+                                            {"zen3", "ops"},
+                                            {"neoverse-n1", "operations"},
+                                            {"tip", "cycles"},
+                                            {"tea", "cycles"}};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        struct as_pmu pmu;
+        shipped(events[i][0], &pmu);
+        assert_string_equal(as_pmu_default_event(&pmu), events[i][1]);
+    }
+}
+
 /* ---- the documentation ---- */
 
 static char doc[100000];
@@ -209,8 +225,8 @@ static void good_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_that_ship_load),  cmocka_unit_test(documentation),
-                                       cmocka_unit_test(what_the_papers_say), cmocka_unit_test(wrong_files),
-                                       cmocka_unit_test(wrong_combinations),  cmocka_unit_test(wrong_requests),
-                                       cmocka_unit_test(good_requests)};
+                                       cmocka_unit_test(what_the_papers_say), cmocka_unit_test(default_events),
+                                       cmocka_unit_test(wrong_files),         cmocka_unit_test(wrong_combinations),
+                                       cmocka_unit_test(wrong_requests),      cmocka_unit_test(good_requests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

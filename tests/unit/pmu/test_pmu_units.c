@@ -538,8 +538,18 @@ static void ibs_wrong_path(void **state)
     struct taken wrong = run(&request, pipes, 12, NULL, NULL, 0);
     assert_int_equal(wrong.counts[0].squashed, 1);
     assert_int_equal(wrong.samples.data[0].insn, 16 * 10); /* five more behind it, then the next */
+    /* By operations, the 40 of the wrong path fill the counter before the tenth committed one does; by cycles, they
+     * do not. */
+    request = ask(&plain_ibs, "ops", 30);
+    struct taken filled = run(&request, pipes, 12, NULL, NULL, 0);
+    assert_int_equal(filled.counts[0].squashed, 1);
+    request = ask(&plain_ibs, "cycles", 1000);
+    struct taken cycles = run(&request, pipes, 12, NULL, NULL, 0);
+    assert_int_equal(cycles.counts[0].squashed, 0);
     clear(&right);
     clear(&wrong);
+    clear(&filled);
+    clear(&cycles);
 }
 
 static void ibs_fetches(void **state)

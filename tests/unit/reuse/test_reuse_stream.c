@@ -56,17 +56,18 @@ static struct as_reuse *analyse(const struct one *stream, const struct as_reuse_
 
 struct last {
     bool there, ever, write;
-    uint64_t time;
+    uint64_t time, offset;
     uint32_t thread;
 };
 enum { MOST_GRANULES = 1 << 17, BASE = 0xf000 };
 static struct last by_thread[THREADS + 1][MOST_GRANULES], by_socket[3][MOST_GRANULES];
 
 struct sums {
-    uint64_t touches, cold, after, reuses, other, invalidations, time_sum;
+    uint64_t touches, cold, after, reuses, other, invalidations, time_sum, temporal, false_sharing;
 };
 
-static void plain_touch(struct sums *sums, struct last *last, uint32_t thread, uint64_t now, bool write, bool shared)
+static void plain_touch(struct sums *sums, struct last *last, uint32_t thread, uint64_t now, bool write, bool shared,
+                        uint64_t offset)
 {
     sums->touches++;
     sums->cold += !last->ever;
@@ -77,8 +78,10 @@ static void plain_touch(struct sums *sums, struct last *last, uint32_t thread, u
         sums->reuses += reuse;
         sums->other += !reuse;
         sums->time_sum += reuse ? now - last->time - 1 : 0;
+        sums->temporal += reuse && offset == last->offset;
+        sums->false_sharing += reuse && offset != last->offset && last->write && last->thread != thread;
     }
-    *last = (struct last){.there = true, .ever = true, .write = write, .time = now, .thread = thread};
+    *last = (struct last){.there = true, .ever = true, .write = write, .time = now, .offset = offset, .thread = thread};
 }
 
 static void plain_invalidate(struct sums *sums, struct last *last)
@@ -100,15 +103,15 @@ static uint32_t socket_of(uint32_t thread, uint32_t sockets)
 }
 
 static void plain_access(const struct one *one, uint64_t granule, const uint64_t *thread_now,
-                         const uint64_t *socket_now, uint32_t sockets)
+                         const uint64_t *socket_now, uint32_t sockets, uint64_t offset)
 {
     uint32_t socket = socket_of(one->thread, sockets);
     bool write = one->access.kind & AS_ACCESS_STORE;
     /* Process 2 has granules of its own in the same sockets. */
     uint64_t own = granule + (one->process == 2 ? MOST_GRANULES / 2 : 0);
     plain_touch(&thread_sums[one->thread], &by_thread[one->thread][own], one->thread, thread_now[one->thread], write,
-                false);
-    plain_touch(&socket_sums[socket], &by_socket[socket][own], one->thread, socket_now[socket], write, true);
+                false, offset);
+    plain_touch(&socket_sums[socket], &by_socket[socket][own], one->thread, socket_now[socket], write, true, offset);
     for (uint32_t other = 1; write && other <= THREADS; other++)
         if (other != one->thread)
             plain_invalidate(&thread_sums[other], &by_thread[other][own]);
@@ -133,7 +136,8 @@ static void plain(const struct one *stream, uint32_t shift, uint32_t sockets)
         uint64_t base = BASE >> shift, first = access->address >> shift,
                  last = (access->address + access->size - 1) >> shift;
         for (uint64_t granule = first; granule <= last; granule++)
-            plain_access(&stream[i], granule - base, thread_now, socket_now, sockets);
+            plain_access(&stream[i], granule - base, thread_now, socket_now, sockets,
+                         granule == first ? access->address - (first << shift) : 0);
         thread_now[stream[i].thread]++;
         socket_now[socket_of(stream[i].thread, sockets)]++;
     }
@@ -157,6 +161,8 @@ static void same_counts(const struct as_reuse_view *view, const struct sums *sum
     assert_int_equal(view->counts.reuses, sums->reuses);
     assert_int_equal(view->counts.other, sums->other);
     assert_int_equal(view->counts.invalidations, sums->invalidations);
+    assert_int_equal(view->counts.temporal, sums->temporal);
+    assert_int_equal(view->counts.false_sharing, sums->false_sharing);
     /* every touch is exactly one of these */
     assert_int_equal(view->counts.touches, sums->cold + sums->after + sums->reuses + sums->other);
     /* bins are 1/64 wide at most */
