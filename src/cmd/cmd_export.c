@@ -6,6 +6,8 @@
 #include "cmd/output.h"
 #include "cmd/shared_options.h"
 #include "export/export.h"
+#include "report/report_text.h"
+#include "view/summary.h"
 
 #include <errno.h>
 #include <string.h>
@@ -104,6 +106,24 @@ static void tell(const char *line)
     as_log_note("%s", line);
 }
 
+/* Formats of stacks show a function without callers like the start of a program. Call this after the profile was
+ * written: only then its paths are loaded. */
+static void tell_chains(const struct as_export_format *format, const struct as_store *store)
+{
+    size_t n;
+    const struct as_store_quality *lone = as_summary_lone_chains(store);
+    if (strcmp(format->name, "csv") == 0 || strcmp(format->name, "json") == 0)
+        return;
+    as_store_paths(store, &n);
+    if (n == 0)
+        as_log_note("the profile has no call paths: every stack is one function");
+    else if (lone) {
+        char *text = as_part_text(lone->value, lone->text);
+        as_log_note("%s", text);
+        free(text);
+    }
+}
+
 static bool write_profile(const struct export_options *options, const struct as_export_format *format,
                           struct as_store *store, struct as_error *err)
 {
@@ -120,6 +140,8 @@ static bool write_profile(const struct export_options *options, const struct as_
     bool ok = threads && as_output_open(&output, options->output, err);
     if (ok) {
         ok = format->write(store, &how, output.file, err);
+        if (ok)
+            tell_chains(format, store);
         if (ok || ferror(output.file)) /* its message names the file */
             ok = as_output_finish(&output, err);
         else

@@ -16,7 +16,8 @@
 
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const call_graphs[] = {
-    [AS_RECORD_FP] = "fp", [AS_RECORD_DWARF] = "dwarf", [AS_RECORD_NO_CALLS] = "none", [AS_RECORD_LBR] = "lbr", NULL};
+    [AS_RECORD_AUTO] = "auto",     [AS_RECORD_FP] = "fp",   [AS_RECORD_DWARF] = "dwarf",
+    [AS_RECORD_NO_CALLS] = "none", [AS_RECORD_LBR] = "lbr", NULL};
 
 struct record_command {
     struct as_record_options record;
@@ -163,11 +164,12 @@ static const struct as_option options_table[] = {
     {.name = "call-graph",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct record_command, record.call_graph),
-     .value = "fp|dwarf|none|lbr",
+     .value = "auto|fp|dwarf|none|lbr",
      .choices = call_graphs,
-     .help = "How call paths are found (timer, pmu): by frame pointers (the default), by copies of the stack and the "
-             "programs' unwind tables, or not at all. A modelled PMU has exact paths, or with lbr those that its "
-             "branch record keeps as a stack of calls."},
+     .help = "How call paths are found (timer, pmu): by frame pointers (fp), by copies of the stack and the programs' "
+             "unwind tables (dwarf), by the tables and, where those end, by frame pointers (auto, the default), or not "
+             "at all. A modelled PMU has exact paths, or with lbr those that its branch record keeps as a stack of "
+             "calls."},
     {.name = "user",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.user),

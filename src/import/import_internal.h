@@ -82,6 +82,8 @@ enum { AS_IMPORT_KERNEL_FRAMES = 256 };
 
 /* Reasons why call chains lack their outermost frames: import_stacks.c. */
 enum as_import_cut { AS_CUT_KERNEL, AS_CUT_FRAMES, AS_CUT_COPY, AS_IMPORT_CUTS };
+/* What found the callers of a sample. */
+enum as_chain_way { AS_CHAIN_UNWOUND, AS_CHAIN_POINTERS, AS_CHAIN_JOINED, AS_CHAIN_WAYS };
 struct as_import_chains {
     uint64_t all, cut[AS_IMPORT_CUTS];
     uint32_t limit; /* the limit that cut some */
@@ -144,8 +146,12 @@ struct as_import {
     struct as_import_raw raw;
     struct as_import_spe spe;
     struct as_stack_walker *walker; /* NULL: stacks are not unwound */
-    uint64_t walked, unwalked;      /* copies that gave callers, and copies that did not */
+    uint64_t walked, unwalked;      /* copies that gave callers or the start of a thread, and others */
+    enum as_chain_way way;          /* of the current sample */
+    uint64_t ways[AS_CHAIN_WAYS];   /* chains in user mode that have callers */
     uint64_t chain[AS_IMPORT_KERNEL_FRAMES + AS_WALK_MAX + 1];
+    uint64_t pointers[AS_WALK_MAX]; /* the program's part of the kernel's chain of the current sample */
+    size_t n_pointers;
 };
 
 /* Adds a sample that did not come from the reader. Returns false if the profile cannot be written; commit reports
@@ -186,8 +192,10 @@ void as_import_walk_stacks(struct as_import *import);
 /* Returns the sample with the call chain that was unwound from its copy of the stack, valid until the next call.
  * Returns false if there is no copy, or if the sample's own chain is better. */
 bool as_import_walk(struct as_import *import, const struct as_perf_sample *sample, struct as_perf_sample *walked);
-/* Counts a sample's chain if it was cut, by the kernel or, if `walked`, at the end of the copy. */
-void as_import_count_cut(struct as_import *import, const struct as_perf_sample *sample, bool walked);
+/* Counts the chain of a sample as recorded, after as_import_walk, if it was cut: by the kernel or, if it was unwound, at
+ * the end of the copy. */
+void as_import_count_cut(struct as_import *import, const struct as_perf_sample *sample);
+void as_import_write_ways(const struct as_import *import); /* what found the callers, and in what part of the samples */
 void as_import_write_cuts(const struct as_import *import); /* and reports them if they are many */
 
 #endif

@@ -275,7 +275,10 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &frames, &location) : AS_STORE_NONE;
     if (path != AS_STORE_NONE && sample->mode == AS_PERF_USER) {
         import->chains++;
-        import->lone_chains += import->paths.data[path].path.parent == AS_STORE_NONE;
+        if (import->paths.data[path].path.parent == AS_STORE_NONE)
+            import->lone_chains++;
+        else
+            import->ways[import->way]++;
     }
     add_time(import, sample, facts, path, instruction);
     as_import_sample_address(import, sample, facts);
@@ -291,7 +294,7 @@ static bool use_sample(void *context, const struct as_perf_sample *recorded, str
     struct as_perf_sample walked;
     struct as_import_facts facts;
     const struct as_perf_sample *sample = as_import_walk(import, recorded, &walked) ? &walked : recorded;
-    as_import_count_cut(import, sample, sample == &walked);
+    as_import_count_cut(import, recorded);
     as_import_facts_of(sample, &import->series.data[sample->event->index].tagging, &import->raw, &facts);
     return as_import_add_sample(import, sample, &facts);
 }

@@ -395,12 +395,16 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
              "pieces of trace data (SPE) in which an operation was not sampled, because it collided with another");
     add_note(import, "stray_frames", import->stray_frames,
              "frames of call chains at addresses where nothing was mapped: left out (no frame pointers?)");
+    as_import_write_ways(import);
     as_import_write_cuts(import);
     add_same_events(import, reader);
     if (import->lone_chains)
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
-                             "part of the call chains have no caller: the code was built without frame pointers "
-                             "(--call-graph=dwarf unwinds it), or a thread begins there");
+                             import->walked + import->unwalked
+                                 ? "part of the call chains have no caller: neither unwind tables nor frame pointers "
+                                   "led to one, or a thread begins there"
+                                 : "part of the call chains have no caller: the code was built without frame pointers "
+                                   "(--call-graph=dwarf unwinds it), or a thread begins there");
     add_note(import, "raw_bad", import->raw.bad,
              "IBS samples whose raw data is too short: only their addresses are used");
     add_note(import, "raw_invalid", import->raw.invalid,

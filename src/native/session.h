@@ -59,6 +59,7 @@ struct as_native_options {
     uint32_t stack_bytes; /* for STACK_USER; 0: 8192 */
     uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*; 0: any, user */
     size_t ring_bytes;    /* a processor; 0: 512 KiB (with stacks 4 MiB) */
+    size_t ring_enough;   /* a buffer that had to be made smaller than ring_bytes is noted below this; 0: always */
     size_t aux_bytes;     /* a processor, for SPE; 0: 4 MiB */
     const char *root;     /* put before /proc and /sys; NULL: "" */
     char *const *environment; /* of a launched program; NULL: that of this process */

@@ -422,7 +422,8 @@ bool as_native_open(struct as_native_session *session, pid_t tid, bool at_exec, 
         session->options.ring_bytes /= 2;
         opened = open_all(session, tid, at_exec, err);
     }
-    if (opened && session->options.ring_bytes < wanted)
+    size_t enough = session->options.ring_enough ? session->options.ring_enough : wanted;
+    if (opened && session->options.ring_bytes < wanted && session->options.ring_bytes < enough)
         as_native_note(session, "buffers of %zu KiB instead of %zu: perf_event_mlock_kb and ulimit -l allow no more",
                        session->options.ring_bytes >> 10, wanted >> 10);
     for (size_t i = before; opened && !at_exec && i < session->fds.len; i++)

@@ -44,7 +44,9 @@ struct as_stack_walker {
     uint64_t *frames;
     size_t n, max;
     bool more;   /* there was another frame */
-    bool beyond; /* since the last frame, a word beyond the copy was read */
+    bool ended;  /* libdw came to a frame that has no caller, or whose caller it could not read */
+    bool failed; /* since the last frame, a word that is not in the copy was read */
+    bool beyond; /* … which is behind its end */
 };
 
 struct as_stack_walker *as_stack_walker_new(const struct as_stack_walker_options *options)
@@ -214,6 +216,7 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *ar
     struct as_stack_walker *walker = argument;
     uint64_t start = walker->registers[SP], valid = walker->sample->stack_valid;
     if (address < start || address - start > valid || valid - (address - start) < sizeof *word) {
+        walker->failed = true;
         walker->beyond |= address >= start && address - start < MOST_STACK;
         return false;
     }
@@ -255,7 +258,7 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 {
     struct as_stack_walker *walker = argument;
     Dwarf_Addr pc;
-    walker->beyond = false;
+    walker->beyond = walker->failed = false;
     if (!dwfl_frame_pc(frame, &pc, NULL) || !pc)
         return DWARF_CB_ABORT;
     walker->more = walker->n >= walker->max;
@@ -287,12 +290,12 @@ size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf
     walker->sample = sample;
     walker->frames = frames;
     walker->n = 0;
-    walker->more = walker->beyond = false;
+    walker->more = walker->beyond = walker->failed = walker->ended = false;
     walker->max = max < AS_WALK_MAX ? max : AS_WALK_MAX;
     if (!max || sample->user_regs.abi != PERF_SAMPLE_REGS_ABI_64 || !sample->stack || !take_registers(walker))
         return 0;
     if (process && ready(process, (pid_t)sample->pid))
-        dwfl_getthread_frames(process->dwfl, (pid_t)sample->tid, take_frame, walker);
+        walker->ended = dwfl_getthread_frames(process->dwfl, (pid_t)sample->tid, take_frame, walker) == 0;
     if (!walker->n)
         frames[walker->n++] = walker->registers[DWARF_REGISTERS - 1];
     return walker->n;
@@ -305,5 +308,7 @@ enum as_walk_end as_stack_walker_end(const struct as_stack_walker *walker)
         return AS_WALK_AT_MAX;
     bool full =
         walker->sample && walker->sample->stack_size > 0 && walker->sample->stack_valid == walker->sample->stack_size;
-    return walker->beyond && full ? AS_WALK_BEYOND_COPY : AS_WALK_ENDED;
+    if (walker->beyond && full)
+        return AS_WALK_BEYOND_COPY;
+    return walker->ended && !walker->failed ? AS_WALK_ENDED : AS_WALK_LOST;
 }

@@ -31,7 +31,8 @@ size_t as_stack_walker_walk(struct as_stack_walker *walker, const struct as_perf
 
 /* Why the last chain ends. */
 enum as_walk_end {
-    AS_WALK_ENDED,      /* there are no more callers, or they cannot be found */
+    AS_WALK_ENDED,      /* there are no more callers: the unwind tables say so */
+    AS_WALK_LOST,       /* the next caller cannot be found: no unwind table, or what it says does not lead on */
     AS_WALK_AT_MAX,     /* there are more, but `max` were found */
     AS_WALK_BEYOND_COPY /* the next caller is beyond the copy of the stack, which is full */
 };

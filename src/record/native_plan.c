@@ -12,6 +12,9 @@
 enum { CLOCK_MOST = 100000 }; /* per second: limit of perf_swevent_start_hrtimer in the kernel */
 enum { STACK_BYTES = 8192, ACCESS_STACK_BYTES = 512, ACCESS_RING = 512 << 10, ACCESS_WAIT_MS = 20 };
 
+/* Nobody asked for copies of the stack, so a buffer as small as it is without them needs no note. */
+enum { AUTO_RING = 512 << 10 };
+
 static bool check_options(const struct as_record_options *options, const char *source, struct as_error *err)
 {
     if (options->model_wish)
@@ -49,30 +52,56 @@ static bool check_options(const struct as_record_options *options, const char *s
     return true;
 }
 
-static uint64_t chain_fields(const struct as_record_options *options)
+/* Whether `auto` takes copies of the stack: 8 KiB a sample. With more samples than these they would be lost when the
+ * machine is busy, and how often an event with a period occurs is not known. */
+static bool can_copy(const struct as_record_options *options, bool timer)
 {
-    static const uint64_t fields[] = {[AS_RECORD_FP] = PERF_SAMPLE_CALLCHAIN,
-                                      [AS_RECORD_DWARF] = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-                                      [AS_RECORD_NO_CALLS] = 0};
-    return fields[options->call_graph];
+#ifndef __x86_64__
+    return false; /* src/native/stack_walk.h unwinds x86-64 only */
+#endif
+    static const double most = 2000, most_of_processors = 1000; /* samples a second */
+    if (options->period && !timer)
+        return false;
+    double rate = options->period ? 1e9 / (double)options->period : isnan(options->rate) ? 0 : options->rate;
+    return rate <= (options->processors ? most_of_processors : most);
 }
 
-static void fill_options(struct as_native_plan *plan, const struct as_record_options *options, size_t events,
-                         uint64_t fields)
+static enum as_record_calls calls_of(const struct as_record_options *options, bool timer)
 {
-    plan->options = (struct as_native_options){.events = plan->events,
-                                               .n_events = events,
-                                               .rate = isnan(options->rate) ? 0 : options->rate,
-                                               .period = options->period,
-                                               .processors = options->processors,
-                                               .random = options->random,
-                                               .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
-                                               .fields = chain_fields(options) | fields |
-                                                         (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
-                                               .stack_bytes = STACK_BYTES,
-                                               .stdout_to_stderr = options->stdout_to_stderr,
-                                               .delay = options->delay,
-                                               .switches = options->switches};
+    if (options->call_graph != AS_RECORD_AUTO)
+        return (enum as_record_calls)options->call_graph;
+    return can_copy(options, timer) ? AS_RECORD_AUTO : AS_RECORD_FP;
+}
+
+static uint64_t chain_fields(enum as_record_calls calls)
+{
+    static const uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    static const uint64_t fields[] = {[AS_RECORD_AUTO] = PERF_SAMPLE_CALLCHAIN | copies,
+                                      [AS_RECORD_FP] = PERF_SAMPLE_CALLCHAIN,
+                                      [AS_RECORD_DWARF] = copies,
+                                      [AS_RECORD_NO_CALLS] = 0};
+    return fields[calls];
+}
+
+static void fill_options(struct as_native_plan *plan, const struct as_record_options *options, bool timer,
+                         size_t events, uint64_t fields)
+{
+    uint64_t chains = chain_fields(calls_of(options, timer));
+    plan->unwind = chains & PERF_SAMPLE_STACK_USER;
+    plan->options =
+        (struct as_native_options){.events = plan->events,
+                                   .n_events = events,
+                                   .rate = isnan(options->rate) ? 0 : options->rate,
+                                   .period = options->period,
+                                   .processors = options->processors,
+                                   .random = options->random,
+                                   .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
+                                   .fields = chains | fields | (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
+                                   .stack_bytes = STACK_BYTES,
+                                   .ring_enough = options->call_graph == AS_RECORD_AUTO ? AUTO_RING : 0,
+                                   .stdout_to_stderr = options->stdout_to_stderr,
+                                   .delay = options->delay,
+                                   .switches = options->switches};
     if (as_native_regions_wanted(options)) {
         plan->options.regions = options->engine.regions;
         plan->options.resolve = as_native_resolve;
@@ -82,7 +111,7 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
     plan->options.fields |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     plan->options.data_maps = true;
     plan->options.wait_ms = ACCESS_WAIT_MS; /* short, so that watchpoints are armed while the program is still near */
-    if (options->call_graph != AS_RECORD_DWARF) {
+    if (!plan->unwind) {
         plan->options.stack_bytes = ACCESS_STACK_BYTES;
         plan->options.ring_bytes = ACCESS_RING;
     }
@@ -106,7 +135,7 @@ bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_op
                                    (unsigned)options->period);
     if (options->branches)
         return as_error_set_status(err, AS_EXIT_USAGE, "--branches is for --source=pmu: a clock has no branch stacks");
-    fill_options(plan, options, 1, 0);
+    fill_options(plan, options, true, 1, 0);
     snprintf(plan->how, sizeof plan->how, "%s",
              options->processors ? "clocks of all processors" : "the kernel's task clock");
     return as_native_event_parse("", options->processors ? "cpu-clock" : "task-clock", &plan->events[0], err);
@@ -140,7 +169,7 @@ static bool plan_events(struct as_native_plan *plan, const struct as_record_opti
         data = data && tells_data(&plan->events[i]);
         faults = faults && tells_fault(&plan->events[i]);
     }
-    fill_options(plan, options, options->event.len,
+    fill_options(plan, options, false, options->event.len,
                  data     ? PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT
                  : faults ? PERF_SAMPLE_ADDR
                           : 0);
@@ -167,7 +196,7 @@ bool as_native_plan_pmu(struct as_native_plan *plan, const struct as_record_opti
     if (!as_native_choose("", &probe, AS_NATIVE_PMU, AS_NATIVE_TIME, &choice, err))
         return false;
     memcpy(plan->events, choice.events, choice.n_events * sizeof *choice.events);
-    fill_options(plan, options, choice.n_events, choice.fields);
+    fill_options(plan, options, false, choice.n_events, choice.fields);
     snprintf(plan->how, sizeof plan->how, "%s: %s", choice.how, choice.reason);
     return true;
 }

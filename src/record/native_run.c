@@ -92,7 +92,7 @@ static void open_import(struct as_native_result *result, const struct as_record 
     struct as_import_options options = {.writer = record->writer,
                                         .info = as_perf_reader_info(as_native_reader(result->session)),
                                         .spaces.live = true,
-                                        .unwind = record->options->call_graph == AS_RECORD_DWARF,
+                                        .unwind = result->unwind,
                                         .addresses = record->options->accesses,
                                         .notices = record->options->notices};
     char most[32];
@@ -129,6 +129,7 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
     pid_t pid = (pid_t)record->options->pid;
     struct as_native_options options = plan->options;
     options.on_switch = tell_switch;
+    result->unwind = plan->unwind;
     options.switch_context = (void *)record;
     if (record->options->allocations && !as_record_agent_open(result, record, err))
         return false;

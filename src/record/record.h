@@ -16,8 +16,9 @@
 #include "record/meter.h"
 #include "record/sampling_plan.h"
 
-/* AS_RECORD_LBR: by the branch record as a stack of calls, of a modelled PMU. */
-enum as_record_calls { AS_RECORD_FP, AS_RECORD_DWARF, AS_RECORD_NO_CALLS, AS_RECORD_LBR };
+/* AS_RECORD_AUTO: copies of the stack and the kernel's chains, of which each sample takes what leads further.
+ * AS_RECORD_LBR: by the branch record as a stack of calls, of a modelled PMU. */
+enum as_record_calls { AS_RECORD_AUTO, AS_RECORD_FP, AS_RECORD_DWARF, AS_RECORD_NO_CALLS, AS_RECORD_LBR };
 
 struct as_record_options {
     char *const *argv;        /* the program and its arguments; NULL: the process `pid` */

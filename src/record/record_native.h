@@ -20,6 +20,7 @@ struct as_native_plan {
     struct as_native_event events[AS_NATIVE_MAX_EVENTS];
     struct as_native_options options;
     char how[352]; /* what is sampled and why */
+    bool unwind;   /* call chains come from copies of the stack, too, or alone */
 };
 
 /* Return false and one line in `err` if an option is wrong or does not apply to a native source, or if an event is
@@ -44,6 +45,7 @@ struct as_native_result {
     struct as_import *import;
     struct as_native_session *_Atomic watched; /* the session, once signals may stop it */
     struct as_run_end end;
+    bool unwind;                         /* as in the plan */
     uint64_t execs;                      /* programs executed, including the first */
     struct as_agent *agent;              /* NULL: none */
     struct as_native_accesses *accesses; /* NULL: not asked for */

@@ -99,6 +99,17 @@ static uint64_t count_threads(const struct as_view *view)
     return real;
 }
 
+/* For the flame graph: why functions stand in it without their callers. */
+static void chains_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_store_quality *lone = as_summary_lone_chains(document->view->store);
+    if (!lone)
+        return;
+    char *text = note_text(lone);
+    as_page_string(json, "chains", text);
+    free(text);
+}
+
 static void summary_json(const struct as_page_document *document, struct as_json *json)
 {
     const struct as_summary *summary = &document->view->summary;
@@ -135,6 +146,7 @@ static void summary_json(const struct as_page_document *document, struct as_json
         as_json_double(json, "spread", summary->run_cycles.deviation);
         as_json_end(json);
     }
+    chains_json(document, json);
     notes_json(document, json);
     as_json_end(json);
 }

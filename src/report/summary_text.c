@@ -200,6 +200,19 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
             }
 }
 
+/* How callers were found, of samples on this machine. */
+static void add_chains(const struct as_summary *summary, struct as_str *line)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "call_chains") == 0) {
+            char *text = as_part_text(rows[i].value, AS_SHOW(rows[i].text));
+            as_str_add(line, text);
+            free(text);
+        }
+}
+
 void as_summary_text(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     struct as_str line = {0};
@@ -223,6 +236,8 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     else if (!summary->has_events)
         as_str_addf(&line, "no cycle stacks: %s records no events%s", AS_SHOW(summary->sampler),
                     summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
+    put_line(&line, out, term);
+    add_chains(summary, &line);
     put_line(&line, out, term);
     put_missing(summary, out, term);
     put_undecoded(summary, out, term);

@@ -161,6 +161,17 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     return true;
 }
 
+const struct as_store_quality *as_summary_lone_chains(const struct as_store *store)
+{
+    static const double least = 0.1;
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "lone_chains") == 0 && rows[i].value >= least)
+            return &rows[i];
+    return NULL;
+}
+
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack)
 {
     size_t n;

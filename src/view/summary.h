@@ -56,6 +56,9 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
 /* Sets `bias` and `trust` of a series of samples: trust_levels.c. */
 void as_summary_find_trust(struct as_summary *summary);
 
+/* Returns what the profile says about the part of its call chains that has no caller; NULL if that part is small. */
+const struct as_store_quality *as_summary_lone_chains(const struct as_store *store);
+
 /* The sum of one bar of the program ("states"); 0 if the profile does not have it. */
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack);
 

@@ -83,7 +83,28 @@ check_same "… completely" 1 "$(sqlite3 deep.db "WITH RECURSIVE up(leaf, id) AS
     UNION ALL SELECT leaf, p.parent FROM up JOIN paths p ON p.id = up.id WHERE p.parent IS NOT NULL)
     SELECT (SELECT sum(units) FROM path_times WHERE path IN (SELECT leaf FROM up JOIN paths p ON p.id = up.id
     JOIN functions f ON f.id = p.function WHERE f.name = 'outer_call')) > 0.9 * (SELECT sum(units) FROM path_times)")"
+# Frames that a copy of the stack does not hold: frame pointers continue where it ends, without a frame too many or too few.
+towers() { "$ASSAY" export --to=folded "$1" | python3 -c 'import re, sys
+right = all_ = 0
+for line in sys.stdin:
+    names, units = line.rsplit(None, 1)
+    names = re.sub(r"[.]\w+[.]\d+", "", names) # clones
+    if re.search(r";tower_top(;|$)", names):
+        all_ += int(units)
+        right += int(units) if re.search(r"(^|;)main;(run_tall;)?(tower;){41}tower_top", names) else 0
+print("all" if all_ and right > 0.9 * all_ else f"{right} of {all_}")'; }
+check "call chains longer than the copy of the stack" timer -o tall.db --rate 2000 --user -- "$victim" tall 400
+check "… are told" grep -q 'of the call chains have callers: .* % by unwind tables and then frame pointers' <<<"$(tr '\n' ' ' <<<"$err" | tr -s ' ')"
+check_same "… and are right" all "$(towers tall.db)"
+check_json "… as is the way that each was found" 'd["counters"]["chains_joined"] > 0.9 * d["counters"]["samples"] and any(q["key"] == "call_chains" and q["value"] > 0.9 for q in d["quality"])' "$ASSAY" export --to=json tall.db
+timer -q -o tall-dwarf.db --rate 4000 --user --call-graph=dwarf -- "$victim" tall 400
+check_same "… which the copies alone are not" 1 "$(sqlite3 tall-dwarf.db "SELECT value > 0.9 FROM quality WHERE key = 'cut_chains'")"
+timer -q -o quick.db --rate 2001 --user -- "$victim" tall 100
+check_same "… and what auto takes at higher rates, where copies would be lost" "0|1" "$(sqlite3 quick.db "SELECT (SELECT count(*) FROM counters WHERE name = 'stack_copies'),
+    (SELECT count(*) FROM counters WHERE name = 'chains_by_frame_pointers')")"
 check "no call chains" timer -q -o none.db --call-graph=none --rate 4000 -- "$victim" shares 500
+check "… a flame graph is told that" "$ASSAY" export --to=folded -o none.folded none.db
+check_same "… " "assay: the profile has no call paths: every stack is one function" "$err"
 check_json "… none" 'd["paths"] == [] and d["series"][0]["path_times"] == []' "$ASSAY" export --to=json none.db
 check "kernel time" timer -q -o kernel.db --rate 4000 -- dd if=/dev/zero of=/dev/null bs=1M count=20000
 if [ "$(id -u)" = 0 ]; then
@@ -458,9 +479,14 @@ took() {
 }
 check "a short program took no less than its own time" took
 
-check "call chains of a program without frame pointers" timer --rate 4000 -o fp.db -- "$WORKLOADS/demo" 4
+check "frame pointers of a program without them" timer --rate 4000 --call-graph=fp -o fp.db -- "$WORKLOADS/demo" 4
 check "… that they have no callers is said, and what helps" grep -q 'call-graph=dwarf unwinds it' <<<"$(tr '\n' ' ' <<<"$err" | tr -s ' ')"
-check "… which does" timer --rate 4000 --call-graph=dwarf -o dwarf.db -- "$WORKLOADS/demo" 4
+check "… by an export of stacks, too" "$ASSAY" export --to=folded -o fp.folded fp.db
+check "… which names the part" grep -q '^assay: [0-9.]* % of the call chains have no caller' <<<"$err"
+check "by default it has callers" timer --rate 2000 -o auto.db -- "$WORKLOADS/demo" 8
+check "… by its unwind tables" grep -q 'of the call chains have callers: .* % by unwind tables' <<<"$err"
+check_json "… nearly all" 'sum(q["value"] for q in d["quality"] if q["key"] == "lone_chains") < 0.2' "$ASSAY" export --to=json auto.db
+check "… as --call-graph=dwarf" timer --rate 4000 --call-graph=dwarf -o dwarf.db -- "$WORKLOADS/demo" 4
 check_same "… and nothing is said" 0 "$(grep -c 'frame pointers' <<<"$err")"
 
 # ---- whole processors -----------------------------------------------------------------------------------------------

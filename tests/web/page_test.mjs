@@ -390,6 +390,23 @@ await test("a frame's name that is cut ends in an ellipsis", async () => {
     await page.close();
 });
 
+await test("a flame graph says when callers are missing, or all paths", async () => {
+    const data = timer();
+    const text = "94 % of the call chains have no caller: the code was built without frame pointers";
+    const whole = await openPage(pageFile("timer", data), "#tab=flame");
+    assert.equal(await whole.locator("#panel-flame .warnings").count(), 0);
+    await whole.close();
+    data.summary.chains = text;
+    const page = await openPage(pageFile("lone chains", data), "#tab=flame");
+    assert.ok((await page.textContent("#panel-flame .warnings")).includes(`Callers are missing: ${text}`));
+    await page.close();
+    delete data.paths;
+    for (const series of data.series) delete series.paths;
+    const none = await openPage(pageFile("no chains", data), "#tab=flame");
+    assert.ok((await none.textContent("#panel-flame")).includes("recorded without call chains, so there is no flame graph"));
+    await none.close();
+});
+
 await test("a flame graph without events says whose they are not, and has no legend", async () => {
     const data = small();
     assert.ok((await (await openPage(SMALL, "#tab=flame")).locator("#panel-flame .legend-item").count()) > 0);

@@ -38,6 +38,8 @@ export interface SummaryData {
     part?: string | null;
     region?: string | null;
     unmeasured?: string[];
+    /** What part of the call chains has no caller, if that is not small. */
+    chains?: string | null;
     notes?: string[];
 }
 

@@ -8,6 +8,7 @@ import { Column, Grid } from "./grid";
 import { Model, Part, Paths, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
 import { tip } from "./tooltip";
+import { chainWarnings } from "./warnings";
 
 const HEIGHT = 25;
 const DRAWN_MAX = 2500;
@@ -108,6 +109,7 @@ class FlameView implements View {
         this.element = el("div", { class: "fill" },
             el("div", { class: "toolbar" }, this.search, reset, el("span", { class: "spring" }),
                 el("span", { class: "dim" }, this.about())),
+            chainWarnings(context.model),
             this.paths.self.known ? context.bars.legend() : null, this.chart, this.detail, this.stackBars, el("h2", { class: "bar-title" }, "Heaviest call paths"), this.grid.element);
         const heavy = Array.from(this.paths.self.total.keys()).filter((node) => this.paths.self.total[node] > 0);
         this.grid.setRows(heavy.sort((a, b) => this.paths.self.total[b] - this.paths.self.total[a]).slice(0, 500));
@@ -279,12 +281,14 @@ class FlameView implements View {
 }
 
 function noPaths({ model }: Context): View {
-    return { element: el("p", { class: "missing" }, `${model.main.label} has no call paths in this profile, but another series has.`), show: () => undefined };
+    const another = model.series.some((series) => series.data.paths);
+    const text = another ? `${model.main.label} has no call paths in this profile, but another series has.`
+        : "This profile has no call paths: it was recorded without call chains, so there is no flame graph. 'assay record' finds callers by --call-graph=auto.";
+    return { element: el("p", { class: "missing" }, text), show: () => undefined };
 }
 
 export const flameTab: Tab = {
     id: "flame",
     title: "Flame graph",
-    available: (model) => model.series.some((series) => series.data.paths) && (model.data.paths?.parent.length ?? 0) > 0,
     create: (context) => (context.model.paths ? new FlameView(context) : noPaths(context)),
 };

@@ -47,6 +47,11 @@ export function profileWarnings(model: Model): HTMLElement | null {
     return listOf([...partWarnings(model), ...fileWarnings(model)]);
 }
 
+/** The warning about call chains without callers, which make flame graphs flat. */
+export function chainWarnings({ data: { summary } }: Model): HTMLElement | null {
+    return listOf(summary.chains ? [{ title: "Callers are missing", text: clean(summary.chains, 400) }] : []);
+}
+
 /** The warning about a function's file. */
 export function functionWarnings(model: Model, fn: number): HTMLElement | null {
     const warning = fileWarning(model, model.data.functions.module?.[fn] ?? -1);

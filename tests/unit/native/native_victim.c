@@ -12,6 +12,7 @@
  *   forks P N            P children, each with that work
  *   linger N FILE        works and writes "done" to FILE
  *   deep N               outer_call, middle_call, inner_call, without frame pointers
+ *   tall N               tower calls itself 40 times, with frames of 600 bytes: more than a copy of the stack holds
  *   faults N             N page faults, one page after the other of 4096, round and round
  *   churn N T            T threads at a time, each starts the next in its place and ends, for N milliseconds
  *   phases TIME DIR      first_phase until the clock says TIME (seconds since 1970; 0: for a while), then, each when DIR has
@@ -175,6 +176,26 @@ static int run_deep(long n)
     uint64_t sum = 0;
     for (long i = 0; i < n; i++)
         sum += outer_call(10 * ROUND);
+    return sum == 1;
+}
+
+__attribute__((noinline)) static uint64_t tower_top(uint64_t n)
+{
+    return spin(n) + 1;
+}
+
+__attribute__((noinline)) static uint64_t tower(int floor, uint64_t n)
+{
+    volatile uint64_t room[75];
+    room[floor] = floor ? tower(floor - 1, n) : tower_top(n);
+    return room[floor] + 1;
+}
+
+static int run_tall(long n)
+{
+    uint64_t sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += tower(40, 10 * ROUND);
     return sum == 1;
 }
 
@@ -366,6 +387,8 @@ int main(int argc, char **argv)
         return run_faults(first);
     if (strcmp(what, "deep") == 0)
         return run_deep(first);
+    if (strcmp(what, "tall") == 0)
+        return run_tall(first);
     if (strcmp(what, "phases") == 0 && argc > 3)
         return run_phases(atof(argv[2]), argv[3]);
     if (strcmp(what, "accesses") == 0 || strcmp(what, "mix") == 0)
