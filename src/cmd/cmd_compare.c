@@ -323,7 +323,7 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
         return false;
     run->observers = as_observer_set_new();
     as_model_set_files(modelled->model, as_observer_set_open, run->observers);
-    if (!as_modelled_events(modelled, run->options->events, &run->events, err) ||
+    if (!as_modelled_events(modelled, run->options->events, AS_EVENTS_TEA, &run->events, err) ||
         !as_modelled_schedule(modelled, run->options->period, run->options->rate, &schedule, err) ||
         !add_sampling(all, run, schedule.period, err) || !add_sweep(all, run, err))
         return false;

@@ -108,7 +108,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.events),
      .value = "LIST",
-     .help = "The events of the cycle stacks: names, sets (%s), or changes to the default tea such as +FORWARDED, "
+     .help = "The events of the cycle stacks: names, sets (%s), or changes to the default threads such as +FORWARDED, "
              "separated by commas.",
      .names = as_event_sets_name},
     {.name = "period",

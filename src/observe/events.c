@@ -32,8 +32,13 @@ const struct as_event_info as_events[AS_EVENT_COUNT] = {
 static const struct {
     const char *name;
     uint32_t events;
-} sets[] = {{"tea", AS_EVENTS_TEA}, {"ibs", AS_EVENTS_IBS}, {"spe", AS_EVENTS_SPE},
-            {"ris", AS_EVENTS_RIS}, {"all", AS_EVENTS_ALL}, {"none", 0}};
+} sets[] = {{"tea", AS_EVENTS_TEA},
+            {"ibs", AS_EVENTS_IBS},
+            {"spe", AS_EVENTS_SPE},
+            {"ris", AS_EVENTS_RIS},
+            {"threads", AS_EVENTS_THREADS},
+            {"all", AS_EVENTS_ALL},
+            {"none", 0}};
 
 const char *as_explains_name(enum as_explains explains)
 {
@@ -102,11 +107,11 @@ static bool apply(const char *word, uint32_t possible, uint32_t *events, struct 
     return true;
 }
 
-bool as_events_parse(const char *text, uint32_t possible, uint32_t *events, struct as_error *err)
+bool as_events_parse(const char *text, uint32_t usual, uint32_t possible, uint32_t *events, struct as_error *err)
 {
     char **words = as_split(text, ",", NULL);
     bool ok = words[0] || as_error_set_status(err, AS_EXIT_USAGE, "the list of events is empty");
-    *events = words[0] && (*words[0] == '+' || *words[0] == '-') ? AS_EVENTS_TEA & possible : 0;
+    *events = words[0] && (*words[0] == '+' || *words[0] == '-') ? usual & possible : 0;
     for (char **word = words; *word && ok; word++)
         ok = apply(*word, possible, events, err);
     as_split_free(words);

@@ -41,13 +41,16 @@ enum {
         AS_EVENT_DR_L1 | AS_EVENT_DR_TLB | AS_EVENT_FL_MB | AS_EVENT_ST_L1 | AS_EVENT_ST_TLB | AS_EVENT_ST_LLC,
     AS_EVENTS_SPE = AS_EVENT_FL_MB | AS_EVENT_FL_EX | AS_EVENT_ST_L1 | AS_EVENT_ST_TLB | AS_EVENT_ST_LLC,
     AS_EVENTS_RIS = AS_EVENTS_IBS | AS_EVENT_DR_SQ,
+    /* Not in the table: TEA's, and what threads that share data wait for. */
+    AS_EVENTS_THREADS = AS_EVENTS_TEA | AS_EVENT_COHERENCE | AS_EVENT_ORDER,
 };
 
-/* Reads a set: words separated by commas, each the name of a set (tea, ibs, spe, ris, all, none), of an event, or +NAME
- * or -NAME to put one in or take it out. It starts from nothing, or from `tea` where the first word has a sign.
+/* Reads a set: words separated by commas, each the name of a set (tea, ibs, spe, ris, threads, all, none), of an event,
+ * or +NAME or -NAME to add or remove one. It starts from nothing, or from `usual` if the first word has a sign.
  * `possible` is what the machine can raise: a set named as a whole is cut down to it, an event named by itself must be
  * in it. */
-bool as_events_parse(const char *text, uint32_t possible, uint32_t *events, struct as_error *err) AS_MUST_CHECK;
+bool as_events_parse(const char *text, uint32_t usual, uint32_t possible, uint32_t *events,
+                     struct as_error *err) AS_MUST_CHECK;
 /* Whether all dependent events have their roots. */
 bool as_events_check(uint32_t events, struct as_error *err) AS_MUST_CHECK;
 

@@ -71,11 +71,12 @@ bool as_modelled_schedule(const struct as_modelled *modelled, uint64_t period, d
     return true;
 }
 
-bool as_modelled_events(const struct as_modelled *modelled, const char *list, uint32_t *events, struct as_error *err)
+bool as_modelled_events(const struct as_modelled *modelled, const char *list, uint32_t usual, uint32_t *events,
+                        struct as_error *err)
 {
     uint32_t possible = as_machine_events(&modelled->machine);
-    *events = AS_EVENTS_TEA & possible;
-    return !list || as_events_parse(list, possible, events, err);
+    *events = usual & possible;
+    return !list || as_events_parse(list, usual, possible, events, err);
 }
 
 void as_modelled_set_events(struct as_modelled *modelled, uint32_t events)

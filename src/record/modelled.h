@@ -39,8 +39,8 @@ bool as_modelled_sample(struct as_modelled *modelled, const struct as_schedule *
 enum { AS_SAMPLE_PERIOD = 1009 };
 bool as_modelled_schedule(const struct as_modelled *modelled, uint64_t period, double rate,
                           struct as_schedule *schedule, struct as_error *err) AS_MUST_CHECK;
-/* The events of cycle stacks that `list` asks for (NULL: those of TEA), limited to those that the machine can raise. */
-bool as_modelled_events(const struct as_modelled *modelled, const char *list, uint32_t *events,
+/* The events of cycle stacks that `list` asks for (NULL: the `usual` ones), limited to those that the machine can raise. */
+bool as_modelled_events(const struct as_modelled *modelled, const char *list, uint32_t usual, uint32_t *events,
                         struct as_error *err) AS_MUST_CHECK;
 /* Call this after adding the samplers: the Oracle, if it observes, records these events and those of all samplers, so
  * that each sampler can be compared with it. */

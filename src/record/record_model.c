@@ -46,7 +46,7 @@ static bool set_up(struct model_run *run, struct as_modelled *modelled, bool gol
     run->schedule = (struct as_schedule){.random = options->random, .seed = options->seed};
     if (!as_modelled_open(modelled, options->core, &options->set, err) ||
         !as_modelled_schedule(modelled, options->period, options->rate, &run->schedule, err) ||
-        !as_modelled_events(modelled, options->events, &run->events, err) ||
+        !as_modelled_events(modelled, options->events, AS_EVENTS_THREADS, &run->events, err) ||
         (golden && !as_modelled_watch(modelled, err)) ||
         !as_modelled_sample(modelled, &run->schedule, run->samplers, run->n_samplers, err))
         return false;

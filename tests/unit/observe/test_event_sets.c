@@ -71,7 +71,7 @@ static void reads(const char *text, uint32_t expected)
 {
     struct as_error err = AS_ERROR_INIT;
     uint32_t events = 77;
-    if (!as_events_parse(text, AS_EVENTS_ALL & ~AS_EVENT_COHERENCE, &events, &err))
+    if (!as_events_parse(text, AS_EVENTS_TEA, AS_EVENTS_ALL & ~AS_EVENT_COHERENCE, &events, &err))
         fail_msg("%s: %s", text, err.message);
     assert_int_equal(events, expected);
 }
@@ -82,6 +82,7 @@ static void lists(void **state)
     reads("TEA", AS_EVENTS_TEA);
     reads("spe", AS_EVENTS_SPE);
     reads("none", 0);
+    reads("threads", AS_EVENTS_TEA | AS_EVENT_ORDER); /* this machine has no coherence */
     reads("all", AS_EVENTS_ALL & ~AS_EVENT_COHERENCE);
     reads("ST-L1", AS_EVENT_ST_L1);
     reads("st-l1,ST-TLB", AS_EVENT_ST_L1 | AS_EVENT_ST_TLB);
@@ -95,11 +96,21 @@ static void lists(void **state)
     reads("ibs,-ST-CO", AS_EVENTS_IBS); /* what cannot be there can be taken out */
 }
 
+/* A change is one of the usual set. */
+static void changes(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    uint32_t events;
+    assert_true(as_events_parse("-ORDER,+BANK", AS_EVENTS_THREADS, AS_EVENTS_ALL, &events, &err));
+    assert_int_equal(events, AS_EVENTS_TEA | AS_EVENT_COHERENCE | AS_EVENT_BANK);
+}
+
 static void refuses(const char *text, const char *why)
 {
     struct as_error err = AS_ERROR_INIT;
     uint32_t events;
-    assert_false(as_events_parse(text, AS_EVENTS_ALL & ~(AS_EVENT_COHERENCE | AS_EVENT_L2_HIT), &events, &err));
+    assert_false(
+        as_events_parse(text, AS_EVENTS_TEA, AS_EVENTS_ALL & ~(AS_EVENT_COHERENCE | AS_EVENT_L2_HIT), &events, &err));
     assert_int_equal(err.status, AS_EXIT_USAGE);
     if (!strstr(err.message, why))
         fail_msg("'%s' does not say '%s'", err.message, why);
@@ -110,7 +121,7 @@ static void wrong_lists(void **state)
     refuses("", "empty");
     refuses(",,", "empty");
     refuses("ST-L9", "unknown event 'ST-L9'; the events are DR-L1, DR-TLB,");
-    refuses("tea,ST-L9", "the sets tea, ibs, spe, ris, all, none");
+    refuses("tea,ST-L9", "the sets tea, ibs, spe, ris, threads, all, none");
     refuses("+", "unknown event ''");
     refuses("ST-LLC", "needs ST-L1 in the set too");
     refuses("-ST-L1", "needs ST-L1 in the set too");
@@ -128,6 +139,7 @@ int main(void)
         cmocka_unit_test(names_of_combinations),
         cmocka_unit_test(leaves),
         cmocka_unit_test(lists),
+        cmocka_unit_test(changes),
         cmocka_unit_test(wrong_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
