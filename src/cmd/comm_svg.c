@@ -2,12 +2,13 @@
  * estimated ones below; threads in an order that puts those together that communicate. */
 #include "base/html.h"
 #include "base/ratio.h"
+#include "base/show.h"
 #include "cmd/comm_show.h"
 #include "comm/pattern.h"
 
 #include <inttypes.h>
 
-enum { SIDE = 300, GAP = 40, LEFT = 70, TOP = 60, MOST_LABELS = 40 };
+enum { SIDE = 300, GAP = 50, LEFT = 70, TOP = 60, MOST_LABELS = 40, MOST_NUMBERS = 8 };
 
 struct chart {
     FILE *out;
@@ -23,7 +24,7 @@ static uint64_t part_of(struct as_pair_cell cell, int part)
 
 static uint64_t largest(const struct as_pair_matrix *matrix, int part)
 {
-    uint64_t most = 1;
+    uint64_t most = 0;
     for (size_t i = 0; i < matrix->n; i++)
         for (size_t k = 0; k < i; k++) {
             uint64_t count = part_of(as_pair_matrix_pair(matrix, i, k), part);
@@ -47,6 +48,11 @@ static void put_cell(const struct chart *chart, const struct as_pair_matrix *mat
             chart->x + side * (double)column, chart->y + side * (double)row, side, side, light, light);
     fprintf(chart->out, "threads %" PRIu32 " and %" PRIu32 ": %" PRIu64 "</title></rect>\n", threads[a].number,
             threads[b].number, count);
+    if (matrix->n <= MOST_NUMBERS)
+        fprintf(chart->out,
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"9\" fill=\"%s\">%s</text>\n",
+                chart->x + side * ((double)column + 0.5), chart->y + side * ((double)row + 0.5) + 3,
+                light < 130 ? "#fff" : "#1a2029", AS_COUNT(count));
 }
 
 static void put_labels(const struct chart *chart, const struct as_pair_matrix *matrix)
@@ -58,14 +64,25 @@ static void put_labels(const struct chart *chart, const struct as_pair_matrix *m
         fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"8\">%" PRIu32 " ",
                 chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, thread->number);
         as_html_text(chart->out, as_comm_thread_name(chart->shown->result, thread));
-        fprintf(chart->out, "</text>\n");
+        fprintf(chart->out,
+                "</text>\n<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"8\">%" PRIu32 "</text>\n",
+                chart->x + side * ((double)i + 0.5), chart->y + SIDE + 11, thread->number);
     }
+}
+
+static void put_nothing(const struct chart *chart, bool estimated)
+{
+    fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"11\" fill=\"#666\">%s</text>\n",
+            chart->x + SIDE / 2.0, chart->y + SIDE / 2.0,
+            estimated ? "none met by a sample: try a shorter period" : "none");
 }
 
 static void put_matrix(const struct chart *chart, const struct as_pair_matrix *matrix, const char *title, int part)
 {
     static const char *const parts[] = {"all", "true sharing", "false sharing"};
     uint64_t most = largest(matrix, part);
+    if (!most)
+        put_nothing(chart, matrix == chart->shown->result->estimate);
     fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\">%s, %s</text>\n", chart->x, chart->y - 6, title,
             parts[part]);
     fprintf(chart->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>\n",
