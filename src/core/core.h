@@ -77,7 +77,7 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
 
 /* The instruction lines of [address, end) are fetched. */
 void as_core_warm_fetch(struct as_core *core, uint64_t address, uint64_t end);
-void as_core_warm_access(struct as_core *core, const struct as_core_access *access);
+void as_core_warm_accesses(struct as_core *core, const struct as_core_access *accesses, size_t n);
 /* A control transfer went to `next`. */
 void as_core_warm_control(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next);
 /* Lets all that is under way end, before something is left out: the next instruction is fetched after the last commit,

@@ -4,6 +4,7 @@
  * Not warmed: which loads have to wait for stores (learnt from violations, which need times), DRAM's open rows.
  */
 #include "core/core_internal.h"
+#include "core/memory_hit.h"
 
 void as_core_warm_fetch(struct as_core *core, uint64_t address, uint64_t end)
 {
@@ -14,13 +15,20 @@ void as_core_warm_fetch(struct as_core *core, uint64_t address, uint64_t end)
     }
 }
 
-void as_core_warm_access(struct as_core *core, const struct as_core_access *access)
+static enum as_memory_kind kind_of(const struct as_core_access *access)
 {
-    enum as_memory_kind kind = access->kind & AS_ACCESS_STORE       ? AS_MEMORY_STORE
-                               : access->kind & AS_ACCESS_LOAD      ? AS_MEMORY_LOAD
-                               : access->kind == AS_ACCESS_PREFETCH ? AS_MEMORY_PREFETCH
-                                                                    : AS_MEMORY_FLUSH;
-    as_memory_warm(core->memory, kind, access->address, access->size);
+    return access->kind & AS_ACCESS_STORE       ? AS_MEMORY_STORE
+           : access->kind & AS_ACCESS_LOAD      ? AS_MEMORY_LOAD
+           : access->kind == AS_ACCESS_PREFETCH ? AS_MEMORY_PREFETCH
+                                                : AS_MEMORY_FLUSH;
+}
+
+void as_core_warm_accesses(struct as_core *core, const struct as_core_access *accesses, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!as_memory_warms_again(core->memory, accesses[i].address, accesses[i].size,
+                                   accesses[i].kind & AS_ACCESS_STORE))
+            as_memory_warm(core->memory, kind_of(&accesses[i]), accesses[i].address, accesses[i].size);
 }
 
 void as_core_warm_control(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next)
@@ -36,6 +44,7 @@ void as_core_empty(struct as_core *core)
     core->fetch_next = later(core->fetch_next, core->last_commit + 1);
     core->packet_slots = 0;
     core->packet_block = core->packet_line = core->warm_line = UINT64_MAX;
+    core->memory->warmed = 0;
     core->lane = 0;
     core->previous = NULL;
 }

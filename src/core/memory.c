@@ -54,6 +54,28 @@ void as_uncore_set_transfers(struct as_uncore *uncore, as_on_transfer *on_transf
     uncore->context = context;
 }
 
+/* What the numbers of a process's pages have above the address. */
+static uint64_t page_tag(uint32_t process, uint32_t page_shift)
+{
+    return (uint64_t)(process & ((1u << PROCESS_BITS) - 1)) << (AS_ADDRESS_BITS - page_shift);
+}
+
+void as_uncore_touch(struct as_uncore *uncore, const struct as_machine *machine, uint32_t process, uint64_t start,
+                     uint64_t end)
+{
+    uint32_t shift = (uint32_t)__builtin_ctz(machine->memory.page);
+    uint64_t tag = page_tag(process, shift);
+    for (uint64_t page = start >> shift; page << shift < end; page++)
+        *as_map_put(&uncore->touched, page | tag) = 1;
+}
+
+void as_uncore_touch_same(struct as_uncore *uncore, const struct as_uncore *other)
+{
+    for (size_t i = 0; i < other->touched.cap; i++)
+        if (other->touched.slots[i].used && other->touched.slots[i].value)
+            *as_map_put(&uncore->touched, other->touched.slots[i].key) = 1;
+}
+
 /* Bits of a mask stand for bytes, or for as many of them as make 64 a line. */
 static uint32_t grain_of(uint32_t line_shift)
 {
@@ -136,7 +158,7 @@ void as_memory_set_process(struct as_memory *memory, uint32_t process)
     memory->process = process;
     uint64_t tag = process & ((1u << PROCESS_BITS) - 1);
     memory->line_tag = tag << (AS_ADDRESS_BITS - memory->line_shift);
-    memory->page_tag = tag << (AS_ADDRESS_BITS - memory->page_shift);
+    memory->page_tag = page_tag(process, memory->page_shift);
 }
 
 void as_memory_set_thread(struct as_memory *memory, uint32_t thread)
@@ -494,8 +516,11 @@ void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t
         as_tags_touch(&memory->dtlb.tags, page);
         as_tags_touch(&memory->l1d.tags, slot);
         memory->l1d.tags.entries[slot].dirty |= kind == AS_MEMORY_STORE;
+        memory->warmed = memory->uncore->coherent ? 0 : as_memory_line(memory, address) + 1;
+        memory->warmed_dirty = kind == AS_MEMORY_STORE;
         return;
     }
+    memory->warmed = 0;
     warm_line(memory, kind, address);
     for (address = (address | memory->line_mask) + 1; address < end; address += memory->line_mask + 1)
         warm_line(memory, kind, address);

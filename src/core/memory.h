@@ -24,6 +24,12 @@ void as_uncore_free(struct as_uncore *uncore);
 /* Calls `on_transfer` for each line that goes from core to core, or whose other copies go. NULL: nobody asks. */
 void as_uncore_set_transfers(struct as_uncore *uncore, as_on_transfer *on_transfer, void *context);
 
+/* The pages of [start, end) have been touched by the process: data in them does not fault. */
+void as_uncore_touch(struct as_uncore *uncore, const struct as_machine *machine, uint32_t process, uint64_t start,
+                     uint64_t end);
+/* So have all that were touched in another uncore of the same machine. */
+void as_uncore_touch_same(struct as_uncore *uncore, const struct as_uncore *other);
+
 struct as_memory;
 struct as_memory *as_memory_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core);
 void as_memory_free(struct as_memory *memory); /* before its uncore */

@@ -92,6 +92,14 @@ static inline bool as_memory_hits_page(struct as_memory *memory, uint64_t cycle,
     return true;
 }
 
+/* Whether an access only repeats the one before it, which warmed the same line: then nothing changes. One that stores
+ * comes behind one that did. */
+static inline bool as_memory_warms_again(const struct as_memory *memory, uint64_t address, uint32_t size, bool stores)
+{
+    return memory->warmed == as_memory_line(memory, address) + 1 && (memory->warmed_dirty || !stores) &&
+           as_memory_is_in_line(memory, address, size);
+}
+
 /* as_memory_fetch, where the L1 has no banks: done at once. */
 static inline bool as_memory_hits_code(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {

@@ -159,6 +159,14 @@ static inline uint32_t as_access_index(uint64_t word) /* of the instruction in i
 {
     return (uint32_t)(word >> AS_ACCESS_ADDRESS_BITS & 511);
 }
+static inline uint32_t as_access_size(uint64_t word) /* in bytes */
+{
+    return 1u << (word >> 57 & 7);
+}
+static inline uint8_t as_access_kind(uint64_t word) /* AS_ACCESS_LOAD, AS_ACCESS_STORE or both */
+{
+    return (uint8_t)(word >> 62);
+}
 static inline uint64_t as_access_address(uint64_t word)
 {
     return (uint64_t)((int64_t)(word << (64 - AS_ACCESS_ADDRESS_BITS)) >> (64 - AS_ACCESS_ADDRESS_BITS));
@@ -186,6 +194,9 @@ struct as_sink {
     /* What comes from here on is of another stretch of the run, whichever thread executes it; called at the run's start
      * too. */
     void (*stretch)(void *context, const struct as_stretch *stretch);
+    /* Accesses were not recorded, for as long as a counted stretch allowed it, and are from here on. If the program has one
+     * thread, it waits at this very instruction. */
+    void (*gap_end)(void *context);
     bool jumps;      /* executions that end in an indirect jump are never only counted: the sink wants their targets */
     bool unmeasured; /* it is also given what only warms or settles: see `stretch` */
     bool all_calls;  /* it is given system calls and their returns wherever they are made */

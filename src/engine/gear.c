@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 enum {
-    WORTH_IT = 3000000,       /* instructions: below that, translating all code anew takes longer than it saves */
+    WORTH_IT = 3000000,       /* instructions: below that, translating all code anew takes longer than it saves … */
+    WORTH_IT_CHEAP = 400000,  /* … or, where that is not necessary, waiting for the reader does */
     MARGIN = 60000,           /* instructions before a border at which recording is switched on … */
+    MARGIN_LEAST = 10000,     /* … or, where a single thread does not stop as it should, this many */
     MARGIN_OF_THREAD = 30000, /* … and more for each thread, which may notice only then */
     LEAST_GRANT = 4096,       /* instructions */
     FEW_PASSES = 1024,        /* executions of a landmark before the one that matters, from which on threads ask */
@@ -139,14 +141,21 @@ static bool is_stopped(const struct as_reader *reader, uint32_t lane)
            reader->wire->lanes[lane].instructions > atomic_load(&reader->wire->lanes[lane].stop_at);
 }
 
+static bool any_stopped(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (is_stopped(reader, i))
+            return true;
+    return false;
+}
+
 /* If a thread waits, gives each the same part of `left` instructions, counted from what has been read of it. One that
  * had more notices when it looks at its gate next: the margin has room for that. */
 static bool grant(const struct as_reader *reader, uint64_t left, uint32_t threads)
 {
-    uint32_t used = atomic_load(&reader->wire->lanes_used), waiting = 0;
-    for (uint32_t i = 0; i < used; i++)
-        waiting += is_stopped(reader, i);
-    if (!waiting)
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    if (!any_stopped(reader))
         return false;
     for (uint32_t i = 0; i < used; i++)
         if (reader->streams[i])
@@ -171,6 +180,8 @@ static bool is_heeded(const struct as_reader *reader, const struct as_stream *st
 
 static void record(struct as_reader *reader)
 {
+    if (reader->gear.state == AS_GEAR_FAST && reader->sink->gap_end)
+        reader->sink->gap_end(reader->context);
     atomic_store(&reader->wire->record_accesses, 1);
     atomic_store(&reader->wire->asks, 0);
     atomic_store(&reader->wire->gates_closed, 0);
@@ -180,12 +191,18 @@ static void record(struct as_reader *reader)
     as_log_debug("accesses are recorded from instruction %lu on", reader->regions.count);
 }
 
+/* How long a stretch must be for recording to be switched off in it. */
+static uint64_t worth(const struct as_reader *reader)
+{
+    return atomic_load(&reader->wire->cheap_switch) ? WORTH_IT_CHEAP : WORTH_IT;
+}
+
 /* A thread is about to execute the landmark that starts a region. Where the region begins far behind it, threads go on
  * as they are until they look at their gates next; the landmark has been read then. */
 static void start_at_landmark(struct as_reader *reader)
 {
     reader->gear.not_before = as_clock_seconds() + pass_seconds; /* the landmark is still to be read */
-    if (as_region_run_lead(&reader->regions) < WORTH_IT) {
+    if (as_region_run_lead(&reader->regions) < worth(reader)) {
         record(reader);
         return;
     }
@@ -232,9 +249,12 @@ static bool drive_fast(struct as_reader *reader)
     uint64_t left = distance(reader, &asks);
     bool by_landmark = reader->regions.awaits == AS_POINT_LANDMARK;
     uint64_t margin = by_landmark ? 0 : MARGIN + MARGIN_OF_THREAD * threads;
-    /* What is given must be worth a few blocks for each thread, or nobody would get on. */
-    if (left == 0 || (!by_landmark && left <= margin + (uint64_t)LEAST_GRANT * threads) ||
-        (reader->gear.wanted && all_at_rest(reader))) {
+    /* What is given must be worth a few blocks for each thread, or nobody would get on. A single thread is let come to the
+     * place where it stops, which is the same in every run. */
+    bool near = !by_landmark && left <= margin + (uint64_t)LEAST_GRANT * threads;
+    if (near && threads == 1 && left > MARGIN_LEAST && !reader->gear.wanted && !any_stopped(reader))
+        return false;
+    if (left == 0 || near || (reader->gear.wanted && all_at_rest(reader))) {
         record(reader);
         return true;
     }
@@ -257,7 +277,7 @@ static bool drive_fast(struct as_reader *reader)
 /* Nobody knows how far away a landmark is: far, as a rule. */
 static bool is_worth_it(const struct as_reader *reader, uint64_t left)
 {
-    return left >= WORTH_IT || (left > 0 && reader->regions.awaits == AS_POINT_LANDMARK);
+    return left >= worth(reader) || (left > 0 && reader->regions.awaits == AS_POINT_LANDMARK);
 }
 
 static bool wait_for_rest(struct as_reader *reader)

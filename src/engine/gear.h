@@ -1,8 +1,8 @@
 /* Fast-forward: accesses are not recorded where nobody wants them.
  *
  * Stretches that are only counted can be billions of instructions long. While recording is off, QEMU runs code without
- * callbacks for accesses, as for `assay stat`. Switching means that all code is translated anew (the plugin's
- * switch_recording), so it is done for long stretches only, and in such a way that nothing of a region is missed:
+ * callbacks for accesses, as for `assay stat`. In a process with several threads,
+ * switching means that all code is translated anew (the plugin's switch_recording), so it is done for long stretches only, and in such a way that nothing of a region is missed:
  *
  *   record    accesses are recorded. When a long counted stretch has begun, the reader closes the gates:
  *   stopping  threads wait at their gates (lane.stop_at) until all that they wrote has been read. If the stretch still

@@ -158,6 +158,14 @@ static void on_stretch(void *context, const struct as_stretch *stretch)
             tee->branches.data[i].sink->stretch(tee->branches.data[i].context, stretch);
 }
 
+static void on_gap_end(void *context)
+{
+    struct as_sink_tee *tee = context;
+    for (size_t i = 0; i < tee->branches.len; i++)
+        if (tee->branches.data[i].sink->gap_end)
+            tee->branches.data[i].sink->gap_end(tee->branches.data[i].context);
+}
+
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
     const struct as_sink_tee *tee = context;
@@ -205,6 +213,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .signal = on_signal,
         .signal_return = on_signal_return,
         .stretch = on_stretch,
+        .gap_end = on_gap_end,
         .jumps = jumps,
         .unmeasured = unmeasured,
         .all_calls = calls,

@@ -127,6 +127,7 @@ struct as_wire_header {
     uint64_t magic;
     uint32_t version, header_size;
     uint32_t gated;                   /* recording is switched while the program runs: threads look at their gates */
+    _Atomic uint32_t cheap_switch;    /* recording is switched without translating code anew (plugin/code_sets.h) */
     _Atomic uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
     uint32_t stacks;                  /* … and of those that tell the stacks of call paths apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */

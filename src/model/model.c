@@ -117,6 +117,7 @@ void as_model_free(struct as_model *model)
     as_paths_free(&model->paths);
     as_measure_free(&model->measure);
     as_vec_free(&model->also);
+    as_vec_free(&model->warm_ways);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
     free(model);

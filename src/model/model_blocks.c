@@ -224,11 +224,18 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
         model->kernel_calls->syscall_return(model->calls_context, thread, number, result);
 }
 
+/* The call tracker is asked again where the thread is. */
+static void lose_path(struct model_thread *own)
+{
+    own->path = 0;
+    own->followed = false;
+}
+
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
 {
     struct as_model *model = context;
     as_chains_close(&model->chains);
-    ((struct model_thread *)thread->user)->path = 0;
+    lose_path(thread->user);
     as_call_tracker_signal(model->calls, thread, interrupted);
 }
 
@@ -236,7 +243,7 @@ static void on_signal_return(void *context, struct as_thread *thread)
 {
     struct as_model *model = context;
     as_chains_close(&model->chains);
-    ((struct model_thread *)thread->user)->path = 0;
+    lose_path(thread->user);
     as_call_tracker_signal_return(model->calls, thread);
 }
 
@@ -263,6 +270,7 @@ const struct as_sink as_model_sink = {
     .signal = on_signal,
     .signal_return = on_signal_return,
     .stretch = as_model_stretch,
+    .gap_end = as_model_gap_end,
     .unmeasured = true,
     .clock = clock_of,
     .shares = shares,

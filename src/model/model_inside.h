@@ -3,6 +3,7 @@
  *   model.c             one run: set up, observers' questions, results
  *   model_threads.c     threads and their cores, their time, the batches that they fill
  *   model_stretches.c   what to do with the stretches of a run: count, warm, measure
+ *   model_warm.c        blocks that warm
  *   model_blocks.c      the way of a block into its core, and of its records into a batch
  */
 #ifndef AS_MODEL_MODEL_INSIDE_H
@@ -23,9 +24,12 @@ enum { HOST_LINE = 64 }; /* bytes: what two host threads write lies further apar
 struct model_thread {
     struct as_seat seat; /* its core; empty if the thread has ended */
     uint32_t number, image, process;
+    int32_t pid;
+    bool forked; /* its process has its parent's pages, and has touched none of them itself */
     bool runs;
     struct as_model *model; /* context of code_at */
     struct as_path_book *book;
+    bool followed;             /* while warming: the call tracker knows where the thread is */
     uint32_t path;             /* call path of the next block; 0: still to be determined */
     struct as_counters before; /* what its core had counted when the measured stretch began */
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
@@ -88,6 +92,7 @@ struct as_model {
     uint64_t apart_for;         /* … and how many ran apart */
     uint32_t shares;            /* for how many more blocks the threads are read in small steps */
     struct as_chains chains;    /* on their way to a core that runs apart */
+    AS_VEC(uint8_t) warm_ways;  /* by block: how its accesses are read where they warm */
     AS_VEC(bool) noted;         /* by block: it is in `executed`, or on its way there */
 };
 
@@ -130,9 +135,13 @@ static inline void as_model_settle(struct as_model *model)
 /* ---- model_stretches.c ---- */
 
 void as_model_stretch(void *context, const struct as_stretch *stretch);
+/* Takes over what the kernel knows of pages that were touched while nobody saw accesses. */
+void as_model_gap_end(void *context);
 /* Code that is only counted is also reported to observers that count it, and it needs a location in the profile. */
 void as_model_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
                       uint32_t end, uint64_t times);
+/* ---- model_warm.c ---- */
+
 /* Updates caches, TLBs and predictors with a block. */
 void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec);
 

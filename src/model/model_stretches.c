@@ -1,5 +1,6 @@
 /* Stretches of a run that are counted, warmed or measured. See model_inside.h. */
 #include "model/model_inside.h"
+#include "model/resident.h"
 
 static bool has_time(enum as_mode mode)
 {
@@ -56,7 +57,7 @@ static void forget_calls(struct as_model *model)
     as_call_tracker_forget(model->calls);
     for (size_t i = 0; i < model->threads.len; i++)
         if (model->threads.data[i])
-            model->threads.data[i]->path = 0;
+            model->threads.data[i]->path = model->threads.data[i]->followed = 0;
 }
 
 void as_model_stretch(void *context, const struct as_stretch *stretch)
@@ -75,6 +76,30 @@ void as_model_stretch(void *context, const struct as_stretch *stretch)
     model->stretch = *stretch;
 }
 
+static void touch_pages(void *context, uint64_t start, uint64_t end)
+{
+    const struct model_thread *own = context;
+    as_uncore_touch(own->model->uncore, own->model->machine, own->process, start, end);
+}
+
+void as_model_gap_end(void *context)
+{
+    struct as_model *model = context;
+    uint32_t done = 0; /* threads of a process are adjacent, as a rule */
+    as_model_settle(model);
+    for (size_t i = 0; i < model->threads.len; i++) {
+        struct model_thread *own = model->threads.data[i];
+        if (own && own->seat.core && !own->forked && own->process != done)
+            as_resident_pages(own->pid, touch_pages, own);
+        done = own && own->seat.core ? own->process : done;
+    }
+}
+
+void as_model_touch_same(struct as_model *model, const struct as_model *other)
+{
+    as_uncore_touch_same(model->uncore, other->uncore);
+}
+
 void as_model_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
                       uint32_t end, uint64_t times)
 {
@@ -83,24 +108,4 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
         as_model_settle(model);
         as_model_note_executed(model, block);
     }
-}
-
-void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
-{
-    struct model_thread *own = thread->user;
-    const struct as_insn *last = exec->block->insns[exec->end - 1];
-    struct as_accesses all = as_accesses_of(exec);
-    struct as_access access;
-    own->path = 0;
-    (void)as_call_tracker_begin(model->calls, thread, exec);
-    if (model->also.len && as_model_counts_all(model))
-        as_model_skipped(model, thread, exec->block, exec->first, exec->end, 1);
-    if (!exec->continues)
-        as_core_warm_fetch(own->seat.core, exec->block->insns[exec->first]->address, last->address + last->length);
-    while (as_accesses_next(&all, &access))
-        as_core_warm_access(own->seat.core, &(struct as_core_access){
-                                                .address = access.address, .size = access.size, .kind = access.kind});
-    if (as_insn_is_control(last))
-        as_core_warm_control(own->seat.core, last, exec->taken, exec->next);
-    as_call_tracker_end(model->calls, thread, exec);
 }

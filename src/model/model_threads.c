@@ -115,10 +115,13 @@ void as_model_thread_start(void *context, struct as_thread *thread)
     own->number = thread->number;
     own->image = thread->image->number;
     own->process = thread->process;
+    own->pid = thread->pid;
+    own->forked = thread->parent != 0;
     thread->user = own;
     as_model_catch_up(model, own);
     as_call_tracker_thread_start(model->calls, thread);
     own->path = 0;
+    own->followed = false;
     own->book = as_paths_book(&model->paths, thread->number, (uint32_t)as_call_tracker_image_of(model->calls, thread));
 }
 

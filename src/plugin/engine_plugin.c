@@ -6,6 +6,7 @@
 #include "engine/wire.h"
 #include "isa/marker_code.h"
 #include "plugin/code.h"
+#include "plugin/code_sets.h"
 #include "plugin/cpu_state.h"
 #include "plugin/follow.h"
 #include "plugin/lane.h"
@@ -46,7 +47,10 @@ AS_CPU_ENTRY(on_watched, as_on_watched)
 /* The thread may be too far ahead, or has no lane yet. */
 static __attribute__((noinline)) void check_and_push(unsigned vcpu, uintptr_t block, void *cpu)
 {
+    bool is_new = as_lane_of[vcpu] == &as_lane_unclaimed;
     struct as_wire_lane *lane = as_lane_check(vcpu);
+    if (is_new && lane->thread == 1 && as_plugin.wire->gated)
+        atomic_store(&as_plugin.wire->cheap_switch, as_code_sets_find(vcpu));
     lane->cpu = cpu;
     as_lane_push(lane, block >> COUNT_BITS);
 }
@@ -97,7 +101,7 @@ void as_on_watched(unsigned vcpu, void *userdata, void *cpu)
 {
     as_on_hints(vcpu, userdata, cpu);
     if (atomic_load(&as_plugin.wire->asks))
-        as_lane_ask(as_lane_of[vcpu]);
+        as_lane_ask(vcpu);
 }
 
 /* The fast way relies on how QEMU lays out `info`; install() checks that against QEMU's own accessors. */
@@ -223,6 +227,18 @@ static void wait_for_clone(uint64_t flags)
 }
 
 static __thread uint64_t clone_flags;
+static _Atomic bool threaded; /* the process has, or had, more than one thread */
+
+static void note_clone(uint64_t flags)
+{
+    enum { SHARES_MEMORY = 0x100, IS_VFORK = 0x4000 }; /* QEMU makes a vfork a fork */
+    started_before = as_lane_count_started();
+    clone_flags = flags;
+    if ((flags & (SHARES_MEMORY | IS_VFORK)) != SHARES_MEMORY)
+        return;
+    atomic_store(&threaded, true);
+    atomic_store(&as_plugin.wire->cheap_switch, 0);
+}
 
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
@@ -235,10 +251,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         as_lane_push(lane, args[i]);
     if (number == numbers->sigaction)
         note_handler(a2);
-    if (number == numbers->clone) {
-        started_before = as_lane_count_started();
-        clone_flags = a1;
-    }
+    if (number == numbers->clone)
+        note_clone(a1);
     atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone);
     as_follow_note_syscall(vcpu);
     as_lane_enter_syscall(lane);
@@ -299,10 +313,13 @@ static void on_reset(qemu_plugin_id_t id)
 
 /* Other threads may see this at the same time: QEMU lets the first of them have it, and what is translated from here on
  * is as it shall be. */
-static void switch_recording(void)
+static void switch_recording(unsigned vcpu)
 {
     as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses) != 0;
-    qemu_plugin_reset(plugin_id, on_reset);
+    if (!atomic_load(&threaded) && as_code_sets_find(vcpu))
+        as_code_sets_switch(vcpu);
+    else
+        qemu_plugin_reset(plugin_id, on_reset);
 }
 
 static struct as_wire_header *map_memory(const char *path)

@@ -288,26 +288,28 @@ static bool is_answered(const struct as_wire_lane *lane, uint32_t question)
     return atomic_load(&lane->answers) == question;
 }
 
-static void follow_recording(void)
+static void follow_recording(unsigned vcpu)
 {
     if (as_plugin.recording != (atomic_load(&as_plugin.wire->record_accesses) != 0))
-        as_plugin.switch_recording();
+        as_plugin.switch_recording(vcpu);
 }
 
-static void pass_gate(struct as_wire_lane *lane)
+static void pass_gate(unsigned vcpu)
 {
+    struct as_wire_lane *lane = as_lane_of[vcpu];
     if (!is_below_stop(lane, 0))
         wait_at_gate(lane, is_below_stop, atomic_load(&lane->questions));
-    follow_recording();
+    follow_recording(vcpu);
     uint64_t stop = atomic_load(&as_plugin.wire->gates_closed) ? atomic_load(&lane->stop_at) : UINT64_MAX;
     if (stop < lane->check_at)
         lane->check_at = stop + 1;
 }
 
-void as_lane_ask(struct as_wire_lane *lane)
+void as_lane_ask(unsigned vcpu)
 {
+    struct as_wire_lane *lane = as_lane_of[vcpu];
     wait_at_gate(lane, is_answered, atomic_load(&lane->questions) + 1);
-    follow_recording();
+    follow_recording(vcpu);
 }
 
 /* `parent`, where there is one, is the lane of the thread that forked this process, written up to the fork. */
@@ -346,7 +348,7 @@ struct as_wire_lane *as_lane_check(unsigned vcpu)
     else
         throttle(as_lane_of[vcpu]);
     if (as_plugin.wire->gated || as_plugin.wire->quantum)
-        pass_gate(as_lane_of[vcpu]);
+        pass_gate(vcpu);
     return as_lane_of[vcpu];
 }
 

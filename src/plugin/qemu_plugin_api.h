@@ -48,6 +48,9 @@ void qemu_plugin_reset(qemu_plugin_id_t id, qemu_simple_cb cb);
  * leaves a block, so that functions of QEMU's own report no accesses. */
 void *qemu_get_cpu(int index) __attribute__((weak));
 void qemu_plugin_disable_mem_helpers(void *cpu) __attribute__((weak));
+/* … the flags by which a CPU's code is looked up, and what makes it leave its translated code at the next block. */
+uint32_t curr_cflags(void *cpu) __attribute__((weak));
+void cpu_exit(void *cpu) __attribute__((weak));
 /* The path of the program; the caller frees it. Only where code is translated or executed; older ones lack it. */
 char *qemu_plugin_path_to_binary(void) __attribute__((weak));
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);

@@ -121,11 +121,17 @@ for arch in x86 rv; do
         compare -v --region 1000..+1k --region 5M..+1k --region 9M..+1k -- "$long"
     check_same "… recording was switched off twice" 2 "$(grep -c 'not recorded from' <<<"$err")"
 done
-# The records behind a stretch that was not recorded are those behind one that was (short ones are).
+# The records behind a stretch that was not recorded are those behind one that was (where everything warms).
 check "records behind a fast stretch" "$ASSAY" script --region 5M..+20k -o fast.txt -- "$WORKLOADS/demo" 3
-check "records behind slow ones" "$ASSAY" script --region 2500k..+1 --region 5M..+20k -o slow.txt -- "$WORKLOADS/demo" 3
+check "records behind slow ones" "$ASSAY" script --region 5M..+20k,warm=all -o slow.txt -- "$WORKLOADS/demo" 3
 check_same "… are the same" "$(grep -E '^ *1 +[0-9a-f]{16}' slow.txt | tail -n 20000 | md5sum)" \
     "$(grep -E '^ *1 +[0-9a-f]{16}' fast.txt | tail -n 20000 | md5sum)"
+(echo assay-regions 1; for i in $(seq 8); do echo "$((i * 600000))..+20k"; done) >many.regions
+(echo assay-regions 1; for i in $(seq 8); do echo "$((i * 600000))..+20k,warm=all"; done) >all.regions
+check "recording is switched often" stat -v --check --regions many.regions -o many.json -- "$WORKLOADS/demo" 3
+check_same "… more than three times" 1 "$(($(grep -c 'not recorded from' <<<"$err") > 3))"
+check "… and not at all" stat --check --regions all.regions -o all.json -- "$WORKLOADS/demo" 3
+holds "… with the same counts" 'd[0]["instructions"] == d[1]["instructions"] == 160000 and d[0]["loads"] == d[1]["loads"] and d[0]["stores"] == d[1]["stores"] and d[0]["functions"] == d[1]["functions"]' many.json all.json
 check_same "… and there are 20,000" 20000 "$(grep -cE '^ *1 +[0-9a-f]{16}' fast.txt)"
 cat >threads.c <<'END'
 #include <pthread.h>

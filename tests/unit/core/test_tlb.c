@@ -243,6 +243,28 @@ static void translates_both_pages_of_an_access(void **state)
     bed_close(&bed);
 }
 
+/* Pages that were touched unseen do not fault, in their own process alone. */
+static void knows_pages_that_were_touched_unseen(void **state)
+{
+    struct as_machine machine = small_tlbs();
+    machine.memory.fault_cycles = 100;
+    struct bed bed = bed_open(machine), other = bed_open(machine);
+    as_memory_set_process(bed.memory, 3);
+    as_memory_set_process(other.memory, 3);
+    as_uncore_touch(bed.uncore, &bed.machine, 3, BASE, BASE + 2 * BED_PAGE);
+    as_uncore_touch(bed.uncore, &bed.machine, 4, BASE + 2 * BED_PAGE, BASE + 3 * BED_PAGE);
+    assert_false(translate(&bed, 1, 0).fault);
+    assert_false(translate(&bed, 1, 1).fault);
+    assert_true(translate(&bed, 1, 2).fault);
+    assert_true(translate(&bed, 1, 3).fault);
+    as_uncore_touch_same(other.uncore, bed.uncore);
+    assert_false(translate(&other, 1, 1).fault);
+    assert_false(translate(&other, 1, 3).fault);
+    assert_true(translate(&other, 1, 4).fault);
+    bed_close(&bed);
+    bed_close(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +278,7 @@ int main(void)
         cmocka_unit_test(walks_as_many_as_there_are_walkers),
         cmocka_unit_test(adds_the_walk_to_the_access),
         cmocka_unit_test(does_without_a_second_level),
+        cmocka_unit_test(knows_pages_that_were_touched_unseen),
         cmocka_unit_test(is_shared_by_code_in_the_second_level),
         cmocka_unit_test(faults_once_a_page),
         cmocka_unit_test(does_not_fault_for_code_and_prefetches),
