@@ -10,7 +10,7 @@
 
 struct annotate_options {
     bool json, blocks;
-    const char *series, *output, *source_path;
+    const char *series, *output, *source_path, *time;
     struct as_strlist threads;
 };
 
@@ -25,6 +25,11 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct annotate_options, threads),
      .value = "N",
      .help = "Only this thread, by its number; may be given several times."},
+    {.name = "time",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct annotate_options, time),
+     .value = "FROM..TO",
+     .help = "Only this part of the run, in seconds since its start (1s..2s), of a profile whose samples have times."},
     {.name = "source-path",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct annotate_options, source_path),
@@ -80,8 +85,10 @@ static bool count_runs(struct as_annotation *annotation, struct as_error *err)
 static bool annotate(const struct annotate_options *options, const char *symbol, const char *file, int *failed,
                      struct as_error *err)
 {
-    struct as_view_options wanted = {
-        .file = file, .series = options->series, .threads = {options->threads.data, options->threads.len}};
+    struct as_view_options wanted = {.file = file,
+                                     .series = options->series,
+                                     .threads = {options->threads.data, options->threads.len},
+                                     .time = options->time};
     struct as_sources *sources = as_sources_new(options->source_path);
     struct as_annotation annotation = {0};
     struct as_view view = {0};

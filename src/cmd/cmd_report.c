@@ -25,7 +25,7 @@ struct kind_option {
 struct report_options {
     int by;
     bool json, csv;
-    const char *series, *sort, *output, *limit, *html, *source_path;
+    const char *series, *sort, *output, *limit, *html, *source_path, *time;
     const char *fail_over, *fail_row_over, *markdown, *junit;
     struct as_strlist threads, modules, symbols, events;
 #define KIND_MEMBER(name, value, help) struct kind_option name;
@@ -40,7 +40,7 @@ static const struct as_option options_table[] = {
      .value = "LEVEL",
      .choices = as_report_by_names,
      .help = "What the rows are: function (the default), line, block, instruction, file, module, thread, "
-             "process or command (threads of one name); "
+             "process, command (threads of one name) or cpu; "
              "object (the default), line or instruction with --data."},
     {.name = "series",
      .type = AS_OPTION_STRING,
@@ -90,6 +90,12 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct report_options, events),
      .value = "NAME",
      .help = "Only time in which the instruction had met this event (ST-L1); may be given several times: any of them."},
+    {.name = "time",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, time),
+     .value = "FROM..TO",
+     .help = "Only this part of the run, in seconds since its start (1s..2s, 500ms.., ..2), of a profile whose samples "
+             "have times: recordings of perf, and assay record with timer or pmu."},
     {.name = "sort",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, sort),
@@ -145,7 +151,8 @@ static bool open_view(const struct report_options *options, const char *file, st
                                      .threads = words_of(&options->threads),
                                      .modules = words_of(&options->modules),
                                      .symbols = words_of(&options->symbols),
-                                     .events = words_of(&options->events)};
+                                     .events = words_of(&options->events),
+                                     .time = options->time};
     return as_view_open(view, &wanted, err);
 }
 
@@ -165,7 +172,8 @@ static struct as_report_filters filters_of(const struct report_options *options)
 {
     return (struct as_report_filters){.threads = options->threads.len > 0,
                                       .places = options->modules.len > 0 || options->symbols.len > 0,
-                                      .events = options->events.len > 0};
+                                      .events = options->events.len > 0,
+                                      .time = options->time != NULL};
 }
 
 static bool check_html(const struct report_options *options, const struct as_report_kind *kind, struct as_error *err)

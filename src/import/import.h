@@ -31,6 +31,7 @@ struct as_import_options {
     bool addresses;                       /* the caller looks for data addresses, and reports samples without one */
     uint32_t max_stack;    /* most frames that the kernel follows, if the event does not tell; 0: its default */
     uint64_t most_waiting; /* most bytes of SPE records that wait for their time; 0: 256 MiB */
+    uint64_t start;        /* when the recording began, on the samples' clock; 0: with its first sample */
     struct as_notices notices;
 };
 
@@ -65,7 +66,7 @@ struct as_import_own {
 };
 /* Adds a series and returns its number. Call this after the last sample. */
 uint32_t as_import_add_own(struct as_import *import, const struct as_import_own *own);
-/* Returns the thread's number; a new name replaces the former one. */
+/* Returns the number of the thread with this name; NULL: the name that it was last given. */
 uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, const char *name);
 /* Adds a value to such a series, at the call path of `n` return addresses in the space of `pid`, innermost first. */
 void as_import_add_calls(struct as_import *import, uint32_t series, uint32_t pid, uint32_t thread,

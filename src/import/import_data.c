@@ -129,7 +129,9 @@ uint32_t as_import_add_touch(struct as_import *import, const struct as_import_to
     struct as_import_location location;
     as_import_code_find(&import->code, &frame, &location);
     struct as_import_access access = {.event = touch->event,
-                                      .thread = as_import_thread(import, touch->pid, touch->tid, NULL),
+                                      .thread =
+                                          as_import_thread(import, touch->pid, touch->tid,
+                                                           as_perf_spaces_comm(import->spaces, touch->pid, touch->tid)),
                                       .instruction = as_import_code_instruction(&import->code, &frame, &location),
                                       .object = find_object(import, touch),
                                       .address = touch->address,

@@ -29,8 +29,10 @@ static inline uint32_t as_import_sum_number(const struct as_import_sums *sums, c
     return (uint32_t)(sum - sums->items.data);
 }
 
+/* A thread as long as it has one name: exec and prctl change it. */
 struct as_import_thread {
     uint32_t pid, tid;
+    uint32_t before; /* the same thread with an earlier name; NONE: it had none */
     char *name;
     uint64_t samples;
 };
@@ -43,6 +45,7 @@ struct as_import_path {
 /* What the samples of an event have besides the address. */
 struct as_import_series {
     uint64_t samples, units;
+    uint64_t timed;  /* samples with a time */
     bool components; /* its samples have events */
     struct as_import_tagging tagging;
     uint32_t measures[AS_IMPORT_KINDS]; /* number + 1; 0: none */
@@ -112,8 +115,17 @@ struct as_import_spe {
     uint64_t first_time, last_time; /* of records; 0: not known */
 };
 
-/* Sums of events, or of measures. */
+/* A sample, for the profile of a part of the time. */
+struct as_import_moment {
+    uint64_t time, units;
+    uint32_t number;     /* of the event or measure */
+    uint32_t cell, path; /* path NONE: without a call chain */
+    uint32_t processor, mask;
+};
+
+/* Sums of events, or of measures; and the samples one by one, of events whose samples have times. */
 struct as_import_table {
+    AS_VEC(struct as_import_moment) moments;
     struct as_import_sums times;      /* (cell, event or measure) */
     struct as_import_sums components; /* (time, mask) */
     struct as_import_sums path_times; /* (path cell, event or measure) */
@@ -129,7 +141,7 @@ struct as_import {
     AS_VEC(struct as_import_thread) threads;
     AS_VEC(struct as_import_series) series; /* by the event's index */
     AS_VEC(struct as_import_measure) measures;
-    struct as_map thread_numbers; /* pid << 32 | tid, to number + 1 */
+    struct as_map thread_numbers; /* pid << 32 | tid, to number + 1 of the thread with its present name */
     struct as_map path_numbers;   /* hash of the path, to number + 1 */
     AS_VEC(struct as_import_path) paths;
     AS_VEC(uint64_t) masks; /* sets of events, by number */
@@ -158,6 +170,10 @@ struct as_import {
  * why. */
 bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
                           const struct as_import_facts *facts);
+
+/* Writes the moments of the events' series, whose numbers are given (NONE: not a series), then those of the measures,
+ * whose numbers begin with `measures`: import_moments.c. */
+void as_import_write_moments(struct as_import *import, const uint32_t *series, uint32_t measures);
 
 void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample,
                                const struct as_import_facts *facts);

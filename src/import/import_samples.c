@@ -26,6 +26,7 @@ static void free_table(struct as_import_table *table)
     free_sums(&table->times);
     free_sums(&table->components);
     free_sums(&table->path_times);
+    as_vec_free(&table->moments);
 }
 
 struct as_import *as_import_open(const struct as_import_options *options)
@@ -81,22 +82,34 @@ static void add(struct as_import_sum *sum, uint64_t units, uint64_t samples)
 
 /* ---- threads ---- */
 
-uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, const char *name)
+static uint32_t add_thread(struct as_import *import, uint64_t *number, const struct as_import_thread *thread)
 {
-    uint64_t *number = as_map_put(&import->thread_numbers, (uint64_t)pid << 32 | tid);
-    if (*number == 0) {
-        *as_vec_push(&import->threads) = (struct as_import_thread){.pid = pid, .tid = tid};
-        *number = import->threads.len;
-    }
-    struct as_import_thread *thread = &import->threads.data[*number - 1];
-    if (name && (!thread->name || strcmp(thread->name, name) != 0)) {
-        free(thread->name);
-        thread->name = as_strdup(name);
-    }
+    *as_vec_push(&import->threads) = *thread;
+    *number = import->threads.len;
     return (uint32_t)(*number - 1);
 }
 
-/* A thread has the last name that it was given. */
+/* Samples that came before the first name of a thread count for that name. */
+uint32_t as_import_thread(struct as_import *import, uint32_t pid, uint32_t tid, const char *name)
+{
+    uint64_t *number = as_map_put(&import->thread_numbers, (uint64_t)pid << 32 | tid);
+    if (*number == 0)
+        return add_thread(import, number,
+                          &(struct as_import_thread){
+                              .pid = pid, .tid = tid, .before = AS_STORE_NONE, .name = name ? as_strdup(name) : NULL});
+    uint32_t last = (uint32_t)(*number - 1);
+    if (!name)
+        return last;
+    if (!import->threads.data[last].name)
+        import->threads.data[last].name = as_strdup(name);
+    for (uint32_t i = last; i != AS_STORE_NONE; i = import->threads.data[i].before)
+        if (strcmp(import->threads.data[i].name, name) == 0)
+            return i;
+    return add_thread(import, number,
+                      &(struct as_import_thread){.pid = pid, .tid = tid, .before = last, .name = as_strdup(name)});
+}
+
+/* The thread under the name that it has at the time of the sample. */
 static uint32_t thread_of(struct as_import *import, const struct as_perf_sample *sample)
 {
     const char *name = sample->comm ? sample->comm : as_perf_spaces_comm(import->spaces, sample->pid, sample->tid);
@@ -224,6 +237,8 @@ static uint32_t measure_of(struct as_import *import, uint32_t event, enum as_imp
 /* Where a sample is counted. */
 struct target {
     uint32_t cell, on_path, mask; /* on_path may be NONE */
+    uint32_t path, processor;
+    uint64_t time; /* AS_PERF_NO_TIME: not known */
 };
 
 static void add_at(struct as_import_table *table, const struct target *at, uint32_t number, uint64_t units)
@@ -234,6 +249,14 @@ static void add_at(struct as_import_table *table, const struct target *at, uint3
     add(as_import_sum_of(&table->components, which, at->mask), units, 1);
     if (at->on_path != AS_STORE_NONE)
         add(as_import_sum_of(&table->path_times, at->on_path, number), units, 1);
+    if (at->time != AS_PERF_NO_TIME)
+        *as_vec_push(&table->moments) = (struct as_import_moment){.time = at->time,
+                                                                  .units = units,
+                                                                  .number = number,
+                                                                  .cell = at->cell,
+                                                                  .path = at->path,
+                                                                  .processor = at->processor,
+                                                                  .mask = at->mask};
 }
 
 static void add_time(struct as_import *import, const struct as_perf_sample *sample, const struct as_import_facts *facts,
@@ -241,12 +264,17 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
 {
     uint32_t event = sample->event->index;
     struct as_import_series *series = &import->series.data[event];
-    struct target at = {.on_path = AS_STORE_NONE, .mask = mask_of(import, facts->events)};
+    struct target at = {.on_path = AS_STORE_NONE,
+                        .mask = mask_of(import, facts->events),
+                        .path = path,
+                        .processor = sample->cpu,
+                        .time = sample->time};
     at.cell =
         as_import_sum_number(&import->cells, as_import_sum_of(&import->cells, instruction, thread_of(import, sample)));
     if (path != AS_STORE_NONE)
         at.on_path = as_import_sum_number(&import->path_cells, as_import_sum_of(&import->path_cells, path, at.cell));
     series->samples++;
+    series->timed += at.time != AS_PERF_NO_TIME;
     series->components |= facts->events != 0;
     as_add_to(&series->units, sample->period);
     add_at(&import->by_event, &at, event, sample->period);
@@ -391,7 +419,7 @@ static size_t count_processes(const struct as_import *import)
 
 struct as_import_counts as_import_count(const struct as_import *import)
 {
-    struct as_import_counts counts = {.threads = import->threads.len, .processes = count_processes(import)};
+    struct as_import_counts counts = {.threads = import->thread_numbers.len, .processes = count_processes(import)};
     for (size_t i = 0; i < import->series.len; i++) {
         const struct as_import_series *series = &import->series.data[i];
         if (series->own)

@@ -308,12 +308,14 @@ static void add_measures(const struct as_import *import, uint32_t series)
     free_ordered(&ordered);
 }
 
-static void add_events(const struct as_import *import, const struct as_perf_reader *reader)
+static void add_events(struct as_import *import, const struct as_perf_reader *reader)
 {
     uint32_t n = (uint32_t)import->series.len, series = 0;
+    uint32_t *numbers = as_alloc_array(n + 1, sizeof *numbers);
     struct ordered ordered = order_all(&import->by_event, n);
     for (uint32_t i = 0; i < n; i++) {
-        if (!is_series(import, reader, i))
+        numbers[i] = is_series(import, reader, i) ? series : AS_STORE_NONE;
+        if (numbers[i] == AS_STORE_NONE)
             continue;
         add_times(import, &ordered, i, series, import->series.data[i].components);
         as_import_write_accesses(import, i, series, false);
@@ -322,10 +324,12 @@ static void add_events(const struct as_import *import, const struct as_perf_read
     }
     free_ordered(&ordered);
     add_measures(import, series);
+    as_import_write_moments(import, numbers, series);
+    free(numbers);
 }
 
 /* Series in their order: the events, then the measures. */
-static void add_series(const struct as_import *import, const struct as_perf_reader *reader)
+static void add_series(struct as_import *import, const struct as_perf_reader *reader)
 {
     struct names names = {.known = as_strings_new()};
     uint64_t met = 0;

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct as_native_session *session_new(const struct as_native_options *options, struct as_error *err)
@@ -310,6 +311,12 @@ const struct as_native_info *as_native_info(const struct as_native_session *sess
 const struct as_perf_reader *as_native_reader(const struct as_native_session *session)
 {
     return session->reader;
+}
+
+uint64_t as_native_start(const struct as_native_session *session)
+{
+    const struct perf_event_attr *attr = &session->kinds.data[0].attr;
+    return attr->use_clockid && attr->clockid == CLOCK_MONOTONIC ? (uint64_t)(session->began * 1e9) : 0;
 }
 
 pid_t as_native_pid(const struct as_native_session *session)

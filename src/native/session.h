@@ -118,6 +118,8 @@ void as_native_stop(struct as_native_session *session); /* from any thread or si
 const struct as_native_info *as_native_info(const struct as_native_session *session);
 /* The decoder that the session feeds, for its events and summary, as seen by the sink. */
 const struct as_perf_reader *as_native_reader(const struct as_native_session *session);
+/* When the program, or the attaching to it, began, in nanoseconds of the samples' clock; 0: they have another clock. */
+uint64_t as_native_start(const struct as_native_session *session);
 pid_t as_native_pid(const struct as_native_session *session);
 /* The status as from waitpid, after as_native_run; -1 if the program still runs or is not a child. */
 int as_native_wait_status(const struct as_native_session *session);

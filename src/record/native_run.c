@@ -94,6 +94,7 @@ static void open_import(struct as_native_result *result, const struct as_record 
                                         .spaces.live = true,
                                         .unwind = result->unwind,
                                         .addresses = record->options->accesses,
+                                        .start = as_native_start(result->session),
                                         .notices = record->options->notices};
     char most[32];
     if (as_probe_read("", "/proc/sys/kernel/perf_event_max_stack", most, sizeof most))

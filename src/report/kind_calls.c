@@ -208,7 +208,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 
 const struct as_report_kind as_report_calls = {.option = "--calls",
                                                .name = "call paths",
-                                               .filters = {.threads = true},
+                                               .filters = {.threads = true, .time = true},
                                                /* Rows have no levels. */
                                                .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION),
                                                .make = make_calls,

@@ -281,7 +281,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 
 const struct as_report_kind as_report_diff = {.option = "--diff",
                                               .name = "differences",
-                                              .filters = {true, true, true},
+                                              .filters = {true, true, true, true},
                                               .levels = AS_REPORT_CODE_LEVELS,
                                               .make = make_diff,
                                               .free = free_diff,

@@ -146,7 +146,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
 
 const struct as_report_kind as_report_flame = {.option = "--flame",
                                                .name = "call paths",
-                                               .filters = {.threads = true},
+                                               .filters = {.threads = true, .time = true},
                                                /* Rows have no levels. */
                                                .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION),
                                                .make = make_flame,

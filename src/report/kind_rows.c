@@ -63,7 +63,7 @@ static struct layout lay_out(const struct as_rows *list, const struct as_term *t
     struct layout layout = {.total = as_rows_has_total(list),
                             .samples = !list->view->summary.exact && !list->view->summary.sampled,
                             .errors = list->errors != NULL,
-                            .module = list->level != AS_STORE_BY_MODULE && !as_view_has_threads(list->level)};
+                            .module = list->level != AS_STORE_BY_MODULE && as_view_has_code(list->level)};
     layout.sorted = list->order.key == AS_SORT_EXECUTIONS || list->order.key == AS_SORT_EVENT;
     unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.errors ? 8 : 0) +
                     (layout.module ? 18 : 0) + (layout.sorted ? SORTED + 2 : 0);
@@ -213,6 +213,13 @@ static void json_location(const struct as_view *view, enum as_store_level level,
                           const char *text, struct as_json *json)
 {
     bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
+    if (level == AS_STORE_BY_PROCESSOR) {
+        if (row->id == AS_STORE_NONE)
+            as_json_null(json, "cpu");
+        else
+            as_json_u64(json, "cpu", row->id);
+        return;
+    }
     if (as_view_has_threads(level)) {
         json_thread(view, level, row, json);
         return;
@@ -293,6 +300,8 @@ static void csv_thread(const struct as_view *view, enum as_store_level level, ui
         fprintf(out, "%" PRId64, thread ? thread->process : 0);
     else if (level == AS_STORE_BY_COMMAND)
         as_csv_field(out, thread ? thread->name : NULL);
+    else if (level == AS_STORE_BY_PROCESSOR && id != AS_STORE_NONE)
+        fprintf(out, "%" PRIu32, id);
 }
 
 static void csv_row(const struct as_rows *list, const struct as_store_row *row, const char *text, FILE *out)
@@ -324,7 +333,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 {
     const struct shown *shown = state;
     const struct as_rows *list = &shown->list;
-    fputs(as_view_has_threads(list->level) ? as_view_level_name(list->level) : "thread", out);
+    fputs(!as_view_has_code(list->level) ? as_view_level_name(list->level) : "thread", out);
     fputs(",module,function,file,line,address,module_offset,text,samples,executions,unit,cycles,share,total", out);
     as_csv_names(&list->legend, list->view, "", out);
     if (list->errors)
@@ -340,7 +349,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
 }
 
 const struct as_report_kind as_report_rows = {.name = "rows",
-                                              .filters = {true, true, true},
+                                              .filters = {true, true, true, true},
                                               .levels = AS_REPORT_CODE_LEVELS,
                                               .sorts = true,
                                               .make = make_rows,

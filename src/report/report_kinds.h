@@ -36,6 +36,7 @@ enum as_report_by {
     AS_REPORT_BY_THREAD,
     AS_REPORT_BY_PROCESS,
     AS_REPORT_BY_COMMAND,
+    AS_REPORT_BY_CPU,
     AS_REPORT_BY_OBJECT, /* of data */
 };
 extern const char *const as_report_by_names[]; /* NULL-terminated */
@@ -44,7 +45,7 @@ enum as_store_level as_report_level(enum as_report_by by);
 #define AS_REPORT_CODE_LEVELS (AS_REPORT_LEVEL(AS_REPORT_BY_OBJECT) - 1)
 
 struct as_report_filters {
-    bool threads, places, events; /* places: modules and symbols */
+    bool threads, places, events, time; /* places: modules and symbols */
 };
 
 /* What the user asked for. */

@@ -19,7 +19,7 @@
 enum {
     AS_STORE_APPLICATION_ID = 0x41735379, /* "AsSy" */
     /* The version that is written; older ones are migrated when they are read. */
-    AS_STORE_VERSION = 3,
+    AS_STORE_VERSION = 4,
     AS_STORE_MAX_TEXT = 64 << 20, /* most bytes of one string */
 };
 
@@ -227,6 +227,16 @@ struct as_store_wait {
     uint32_t object;                      /* that lies there; NONE: not known */
     uint32_t place;            /* the part of it, an object of its own: "counters[3].hits"; NONE: not known */
     uint64_t units, transfers; /* units: from the request to the line's arrival */
+};
+
+/* Samples of one place at one time: `times`, `components` and `path_times` without the times at which they were taken.
+ * A series either has all of its samples here, or none. */
+struct as_store_moment {
+    uint32_t series, thread, instruction;
+    uint64_t time;      /* nanoseconds since the recording, or the modelled run, began */
+    uint32_t processor; /* that ran the thread; NONE: not recorded */
+    uint32_t path;      /* NONE: without a call path */
+    uint64_t events, units, samples;
 };
 
 /* A bar for the whole program: `stack` names what it divides ("states", "stack" …), rows in the order they were

@@ -89,8 +89,9 @@ bool as_store_each(struct as_store *store, enum as_store_table_id table, uint32_
 enum as_store_level {
     AS_STORE_BY_PROGRAM, /* one row */
     AS_STORE_BY_THREAD,
-    AS_STORE_BY_PROCESS, /* threads of one process */
-    AS_STORE_BY_COMMAND, /* threads of one name */
+    AS_STORE_BY_PROCESS,   /* threads of one process */
+    AS_STORE_BY_COMMAND,   /* threads of one name */
+    AS_STORE_BY_PROCESSOR, /* only of a series that has moments */
     AS_STORE_BY_MODULE,
     AS_STORE_BY_FUNCTION,
     AS_STORE_BY_FILE,
@@ -126,8 +127,9 @@ struct as_store_row_part {
 };
 
 struct as_store_row {
-    /* At the level of the query: thread, module, function, file, block, instruction; NONE: outside all. Processes
-     * and commands: one of their threads, for a process its first one where that is known. */
+    /* At the level of the query: thread, module, function, file, block, instruction; NONE: outside all. Threads that
+     * changed their names: the last of their rows. Processes and commands: one of their threads, for a process its
+     * first one where that is known. Processors: their numbers. */
     uint32_t id;
     /* What all instructions of the row have in common, else NONE (line 0, address 0). */
     uint32_t module, function, file, line;
@@ -184,6 +186,21 @@ struct as_store_totals {
 bool as_store_totals(struct as_store *store, uint32_t series, const bool *threads, struct as_store_totals *totals,
                      struct as_error *err) AS_MUST_CHECK;
 void as_store_totals_free(struct as_store_totals *totals);
+
+/* ---- parts of a run ---- */
+
+/* The times of a series' first and last moment, in nanoseconds since the start. Returns 1; 0: the series has none; -1
+ * and `err`. */
+int as_store_span(struct as_store *store, uint32_t series, uint64_t *first, uint64_t *last,
+                  struct as_error *err) AS_MUST_CHECK;
+
+/* From now on the store shows only what was sampled from `from` until before `until`: times, components and path times
+ * are those of the moments in between, everything else that was measured is gone, and so are estimates. `samples` of
+ * the series, and of the threads in `series`, follow. Call this once, before any other query of times. */
+bool as_store_keep_time(struct as_store *store, uint32_t series, uint64_t from, uint64_t until,
+                        struct as_error *err) AS_MUST_CHECK;
+/* Adds an estimate; its text must be constant. */
+void as_store_put_estimate(struct as_store *store, const struct as_store_estimate *estimate);
 
 /* The rows of a series as stored in the file, by thread, in the order of their keys. `threads`: as in a query. Free
  * with as_store_raw_free. */

@@ -4,7 +4,7 @@
 #include "store/store_internal.h"
 
 struct cell {
-    uint32_t instruction, thread;
+    uint32_t instruction, thread, processor;
     uint64_t key, units, samples, executions;
 };
 
@@ -17,7 +17,8 @@ struct part {
 struct sum {
     struct as_store *store;
     const struct as_store_query *query;
-    uint32_t *leaders;    /* for processes and commands, by thread: the thread that stands for its row; else NULL */
+    uint32_t
+        *leaders; /* for threads, processes and commands, by thread: the thread that stands for its row; else NULL */
     struct as_map by_key; /* key at the level of the query, to a row */
     AS_VEC(struct as_store_row) rows;
     struct as_map masks;   /* key of a part to a small number */
@@ -30,10 +31,23 @@ struct sum {
 
 static bool is_group(enum as_store_level level)
 {
-    return level == AS_STORE_BY_PROCESS || level == AS_STORE_BY_COMMAND;
+    return level == AS_STORE_BY_THREAD || level == AS_STORE_BY_PROCESS || level == AS_STORE_BY_COMMAND;
 }
 
-/* Returns for each thread the one that stands for its process or command. The caller frees. */
+/* A thread that changed its name has a row for each. */
+static uint64_t group_key(enum as_store_level level, const struct as_store_thread *thread, size_t number,
+                          struct as_strings *names)
+{
+    if (level == AS_STORE_BY_COMMAND)
+        return as_strings_intern(names, thread->name ? thread->name : "");
+    if (level == AS_STORE_BY_PROCESS)
+        return (uint64_t)thread->process;
+    bool known = thread->number && thread->process > 0 && thread->process < INT32_MAX;
+    return known ? (uint64_t)thread->process << 32 | thread->number : UINT64_C(1) << 63 | number;
+}
+
+/* Returns for each thread the one that stands for its row: of a thread the one with its last name. The caller
+ * frees. */
 static uint32_t *leaders_of(const struct as_store *store, enum as_store_level level)
 {
     size_t n;
@@ -43,10 +57,9 @@ static uint32_t *leaders_of(const struct as_store *store, enum as_store_level le
     struct as_strings *names = as_strings_new();
     struct as_map groups = {0};
     for (size_t i = 0; i < n; i++) {
-        keys[i] = level == AS_STORE_BY_PROCESS ? (uint64_t)threads[i].process
-                                               : as_strings_intern(names, threads[i].name ? threads[i].name : "");
+        keys[i] = group_key(level, &threads[i], i, names);
         uint64_t *leader = as_map_put(&groups, keys[i]);
-        if (*leader == 0 || (int64_t)threads[i].number == threads[i].process)
+        if (*leader == 0 || level == AS_STORE_BY_THREAD || (int64_t)threads[i].number == threads[i].process)
             *leader = i + 1;
     }
     for (size_t i = 0; i < n; i++)
@@ -72,10 +85,11 @@ static uint32_t id_at(const struct sum *sum, const struct cell *cell, const stru
 {
     switch (sum->query->level) {
     case AS_STORE_BY_THREAD:
-        return cell->thread;
     case AS_STORE_BY_PROCESS:
     case AS_STORE_BY_COMMAND:
         return sum->leaders[cell->thread];
+    case AS_STORE_BY_PROCESSOR:
+        return cell->processor;
     case AS_STORE_BY_MODULE:
         return location->module;
     case AS_STORE_BY_FUNCTION:
@@ -96,6 +110,8 @@ static uint32_t id_at(const struct sum *sum, const struct cell *cell, const stru
 /* Code outside functions (or outside blocks) forms one row for each module. */
 static uint64_t key_at(enum as_store_level level, uint32_t id, const struct as_store_location *location)
 {
+    if (level == AS_STORE_BY_PROCESSOR)
+        return id;
     if (level == AS_STORE_BY_LINE)
         return (uint64_t)id << 32 | (id == AS_STORE_NONE ? location->module : location->line);
     return id == AS_STORE_NONE ? (uint64_t)id << 32 | location->module : id;
@@ -166,22 +182,42 @@ static void add_part(struct sum *sum, const struct cell *cell, const struct as_s
     as_add_to(&part->samples, cell->samples);
 }
 
-/* A row of times, components or state times. */
+/* A row of times, components, state times or moments. */
 union measured {
     struct as_store_time time;
     struct as_store_component component;
     struct as_store_state_time state;
+    struct as_store_moment moment;
 };
 
 static struct cell cell_of(enum as_store_table_id table, const union measured *row)
 {
-    if (table == AS_TABLE_COMPONENTS)
-        return (struct cell){row->component.instruction, row->component.thread,  row->component.events,
-                             row->component.units,       row->component.samples, 0};
-    if (table == AS_TABLE_STATE_TIMES)
-        return (struct cell){row->state.instruction, row->state.thread, row->state.state, row->state.units, 0, 0};
-    return (struct cell){row->time.instruction, row->time.thread,  0,
-                         row->time.units,       row->time.samples, row->time.executions};
+    switch (table) {
+    case AS_TABLE_COMPONENTS:
+        return (struct cell){.instruction = row->component.instruction,
+                             .thread = row->component.thread,
+                             .key = row->component.events,
+                             .units = row->component.units,
+                             .samples = row->component.samples};
+    case AS_TABLE_STATE_TIMES:
+        return (struct cell){.instruction = row->state.instruction,
+                             .thread = row->state.thread,
+                             .key = row->state.state,
+                             .units = row->state.units};
+    case AS_TABLE_MOMENTS:
+        return (struct cell){.instruction = row->moment.instruction,
+                             .thread = row->moment.thread,
+                             .processor = row->moment.processor,
+                             .key = row->moment.events,
+                             .units = row->moment.units,
+                             .samples = row->moment.samples};
+    default:
+        return (struct cell){.instruction = row->time.instruction,
+                             .thread = row->time.thread,
+                             .units = row->time.units,
+                             .samples = row->time.samples,
+                             .executions = row->time.executions};
+    }
 }
 
 /* Calls `use` for each cell of the series that passes the filters: all rows, or those of one function's
@@ -193,7 +229,7 @@ static bool each_cell(struct sum *sum, enum as_store_table_id table,
     struct as_store *store = sum->store;
     const struct as_store_query *query = sum->query;
     const struct as_store_location *locations = as_store_location_rows(store);
-    bool narrow = query->function != AS_STORE_NONE;
+    bool narrow = query->function != AS_STORE_NONE && table != AS_TABLE_MOMENTS; /* which are not sorted by code */
     struct as_store_cursor cursor;
     union measured row;
     uint32_t number;
@@ -240,11 +276,23 @@ bool as_store_total(struct as_store *store, uint32_t series, const bool *threads
     return more == 0;
 }
 
+/* Moments have times and their components in one. */
+static void add_moment(struct sum *sum, const struct cell *cell, const struct as_store_location *location)
+{
+    if (sum->query->events && !(cell->key & sum->query->events))
+        return;
+    add_time(sum, cell, location);
+    if (sum->query->split == AS_STORE_BY_EVENTS)
+        add_part(sum, cell, location);
+}
+
 static bool add_all(struct sum *sum, struct as_error *err)
 {
     const struct as_store_query *query = sum->query;
     if (!as_store_total(sum->store, query->series, query->threads, &sum->total, err))
         return false;
+    if (query->level == AS_STORE_BY_PROCESSOR)
+        return each_cell(sum, AS_TABLE_MOMENTS, add_moment, err);
     if (!query->events && !each_cell(sum, AS_TABLE_TIMES, add_time, err))
         return false;
     if ((query->events || query->split == AS_STORE_BY_EVENTS) &&
@@ -310,7 +358,8 @@ bool as_store_query(struct as_store *store, const struct as_store_query *query, 
         return as_error_set(err, "%s has no series %u", store->path, query->series);
     if (is_group(query->level))
         sum.leaders = leaders_of(store, query->level);
-    bool ok = as_store_load(store, AS_STORE_CODE, err) && add_all(&sum, err);
+    bool ok = as_store_load(store, AS_STORE_CODE | (query->level == AS_STORE_BY_PROCESSOR ? AS_STORE_CALLS : 0), err) &&
+              add_all(&sum, err);
     if (ok)
         hand_out(&sum, rows);
     free(sum.leaders);

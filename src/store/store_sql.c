@@ -55,10 +55,10 @@ static void add_definition(struct as_str *sql, const struct as_store_column *col
 }
 
 /* WITHOUT ROWID stores a table as one tree, sorted by its key. If the key is an integer, SQLite does so anyway. */
-static void add_create(struct as_str *sql, const struct as_store_table *table)
+static void add_create(struct as_str *sql, const struct as_store_table *table, const char *kind)
 {
     bool alone = count_keys(table) == 1, by_number = alone && table->columns[0].type != AS_COLUMN_TEXT;
-    as_str_addf(sql, "CREATE TABLE %s(", table->name);
+    as_str_addf(sql, "CREATE %s %s(", kind, table->name);
     for (size_t i = 0; i < table->n_columns; i++) {
         as_str_add(sql, i ? ", " : "");
         add_definition(sql, &table->columns[i], alone);
@@ -80,8 +80,15 @@ char *as_store_sql_step(int version)
     struct as_str sql = {0};
     for (int i = 0; i < AS_TABLE_COUNT; i++)
         if (as_store_tables[i].since == version)
-            add_create(&sql, &as_store_tables[i]);
+            add_create(&sql, &as_store_tables[i], "TABLE");
     return sql.len ? as_str_take(&sql) : as_strdup("");
+}
+
+char *as_store_sql_temporary(const struct as_store_table *table)
+{
+    struct as_str sql = {0};
+    add_create(&sql, table, "TEMP TABLE");
+    return as_str_take(&sql);
 }
 
 /* ---- inserting ---- */

@@ -6,6 +6,8 @@
 
 /* Turns the preceding version into version `version`: creates the tables that are new in it, with their indices. */
 char *as_store_sql_step(int version);
+/* Creates an empty copy that stands for the table as long as the database is open. */
+char *as_store_sql_temporary(const struct as_store_table *table);
 /* One parameter per column, in their order. */
 char *as_store_sql_insert(const struct as_store_table *table);
 

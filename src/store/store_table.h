@@ -43,6 +43,7 @@ enum as_store_table_id {
     AS_TABLE_ACCESSES,
     AS_TABLE_BRANCHES,
     AS_TABLE_WAITS,
+    AS_TABLE_MOMENTS,
     AS_TABLE_COUNT
 };
 

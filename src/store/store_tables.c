@@ -286,6 +286,19 @@ static const struct as_store_column wait_columns[] = {
     COLUMN(as_store_wait, transfers, COUNT, COUNTED),
 };
 
+/* By time, so that a part of the run is one range. */
+static const struct as_store_column moment_columns[] = {
+    REFERENCE(as_store_moment, "series", series, SERIES, KEY),
+    COLUMN(as_store_moment, time, U64, KEY),
+    COLUMN(as_store_moment, processor, U32, .flags = AS_COLUMN_KEY | AS_COLUMN_NULL, SAME),
+    REFERENCE(as_store_moment, "thread", thread, THREADS, KEY),
+    REFERENCE(as_store_moment, "instruction", instruction, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_moment, "path", path, PATHS, .flags = AS_COLUMN_KEY | AS_COLUMN_NULL, SAME),
+    COLUMN(as_store_moment, events, U64, KEY, EVENTS),
+    COLUMN(as_store_moment, units, COUNT, TIME),
+    COLUMN(as_store_moment, samples, COUNT, SAMPLED),
+};
+
 /* ---- the tables ---- */
 
 #define TABLE(title, version, row, list, ...)                                                                          \
@@ -330,6 +343,7 @@ const struct as_store_table as_store_tables[AS_TABLE_COUNT] = {
     [AS_TABLE_ACCESSES] = TABLE("accesses", 2, struct as_store_access, access_columns, ADDED),
     [AS_TABLE_BRANCHES] = TABLE("branches", 2, struct as_store_branch, branch_columns, ADDED),
     [AS_TABLE_WAITS] = TABLE("waits", 3, struct as_store_wait, wait_columns, ADDED),
+    [AS_TABLE_MOMENTS] = TABLE("moments", 4, struct as_store_moment, moment_columns, ADDED),
 };
 
 /* ---- questions ---- */

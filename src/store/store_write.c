@@ -280,3 +280,4 @@ ADDER(as_store_add_path_component, struct as_store_path_component, PATH_COMPONEN
 ADDER(as_store_add_access, struct as_store_access, ACCESSES)
 ADDER(as_store_add_branch, struct as_store_branch, BRANCHES)
 ADDER(as_store_add_wait, struct as_store_wait, WAITS)
+ADDER(as_store_add_moment, struct as_store_moment, MOMENTS)

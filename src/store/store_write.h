@@ -77,5 +77,6 @@ void as_store_add_path_component(struct as_store_writer *writer, const struct as
 void as_store_add_access(struct as_store_writer *writer, const struct as_store_access *access);
 void as_store_add_branch(struct as_store_writer *writer, const struct as_store_branch *branch);
 void as_store_add_wait(struct as_store_writer *writer, const struct as_store_wait *wait);
+void as_store_add_moment(struct as_store_writer *writer, const struct as_store_moment *moment);
 
 #endif

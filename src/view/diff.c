@@ -31,6 +31,8 @@ static char *key_of(const struct as_view *view, enum as_store_level level, const
         return as_format("%" PRId64, row->id < view->n_threads ? view->thread[row->id].process : 0);
     case AS_STORE_BY_COMMAND:
         return as_strdup(row->id < view->n_threads && view->thread[row->id].name ? view->thread[row->id].name : "");
+    case AS_STORE_BY_PROCESSOR:
+        return as_format("%" PRIu32, row->id);
     case AS_STORE_BY_FILE:
         return as_format("%s\n%s", module, file);
     case AS_STORE_BY_LINE:

@@ -248,7 +248,7 @@ const struct as_tree_node *as_tree_walk_next(struct as_tree_walk *walk)
     while (walk->node != AS_STORE_NONE) {
         uint32_t at = walk->node;
         bool skip = !walk->shown[at];
-        walk->left_out += skip;
+        walk->left_out += skip && walk->tree->nodes[at].total > 0; /* filters leave paths without time */
         walk->node = as_tree_next(walk->tree, at, skip);
         if (!skip)
             return &walk->tree->nodes[at];

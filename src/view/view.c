@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "view/time_window.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -134,10 +135,12 @@ static bool choose_series(struct as_view *view, const char *name, struct as_erro
     view->series = as_store_find_series(view->store, name);
     if (view->series == AS_STORE_NONE && name && n)
         return say_no_series(all, n, name, err);
+    if (view->options.time && !as_time_window_choose(view, err))
+        return false;
     if (!as_summary_read(view->store, view->series, &view->summary, err))
         return false;
     view->has_events = all[view->series].events != 0;
-    return true;
+    return !view->options.time || as_time_window_describe(view, err);
 }
 
 static bool find_totals(struct as_view *view, struct as_error *err)
@@ -174,12 +177,18 @@ void as_view_free(struct as_view *view)
     free(view->threads);
     free(view->modules);
     free(view->functions);
+    free(view->part);
     as_store_close(view->store);
 }
 
 /* Refuses rows that the profile knows nothing of. */
 static bool check_level(const struct as_view *view, enum as_store_level level, struct as_error *err)
 {
+    uint64_t first, last;
+    if (level == AS_STORE_BY_PROCESSOR) {
+        int any = as_store_span(view->store, view->series, &first, &last, err);
+        return any != 0 ? any > 0 : as_time_window_refuse(view, "--by=cpu", err);
+    }
     bool processes = false, names = false;
     for (size_t i = 0; i < view->n_threads; i++) {
         processes |= view->thread[i].process != 0;
@@ -190,6 +199,22 @@ static bool check_level(const struct as_view *view, enum as_store_level level, s
                                    view->options.file);
     return level != AS_STORE_BY_COMMAND || names ||
            as_error_set_status(err, AS_EXIT_USAGE, "%s has no names of commands or threads", view->options.file);
+}
+
+/* perf records the processor only if it is asked to. */
+static bool check_processors(const struct as_view *view, enum as_store_level level, struct as_store_rows *rows,
+                             struct as_error *err)
+{
+    bool known = level != AS_STORE_BY_PROCESSOR || rows->n == 0;
+    for (size_t i = 0; i < rows->n; i++)
+        known |= rows->rows[i].id != AS_STORE_NONE;
+    if (known)
+        return true;
+    as_store_rows_free(rows);
+    return as_error_set_status(err, AS_EXIT_USAGE,
+                               "--by=cpu: the samples of %s do not contain the processor: perf record --sample-cpu, "
+                               "perf record -a and assay record keep it",
+                               view->options.file);
 }
 
 bool as_view_rows(const struct as_view *view, enum as_store_level level, struct as_store_rows *rows,
@@ -205,7 +230,7 @@ bool as_view_rows(const struct as_view *view, enum as_store_level level, struct 
     query.modules = view->modules;
     query.functions = view->functions;
     query.events = view->events;
-    return as_store_query(view->store, &query, rows, err);
+    return as_store_query(view->store, &query, rows, err) && check_processors(view, level, rows, err);
 }
 
 void as_view_filters(const struct as_view *view, struct as_view_filter filters[AS_VIEW_FILTERS])
@@ -228,7 +253,7 @@ bool as_view_counts(const struct as_view *view, uint32_t instruction)
 
 const char *as_view_level_name(enum as_store_level level)
 {
-    static const char *const names[] = {"program",  "thread", "process", "command", "module",
+    static const char *const names[] = {"program",  "thread", "process", "command", "cpu",        "module",
                                         "function", "file",   "line",    "block",   "instruction"};
     return names[level];
 }
@@ -263,6 +288,25 @@ static void name_address(const struct as_view *view, const struct as_store_row *
         snprintf(text, size, "0x%" PRIx64, row->address);
 }
 
+/* Appends the names that a thread had before: ", before: sh, make". */
+static size_t add_former_names(const struct as_view *view, const struct as_store_thread *thread, char *text,
+                               size_t size, size_t n)
+{
+    const char *word = " (before: ";
+    for (size_t i = 0; i < view->n_threads && n < size; i++) {
+        const struct as_store_thread *other = &view->thread[i];
+        if (other == thread || !thread->number || !thread->process || other->number != thread->number ||
+            other->process != thread->process || !other->name)
+            continue;
+        int more = snprintf(text + n, size - n, "%s%.60s", word, AS_SHOW(other->name));
+        n += more > 0 ? (size_t)more : 0;
+        word = ", ";
+    }
+    if (*word == ',' && n < size)
+        n += (size_t)snprintf(text + n, size - n, ")");
+    return n;
+}
+
 /* "3 name, process 2"; the process is added if there are several. */
 static void name_thread(const struct as_view *view, uint32_t id, char *text, size_t size)
 {
@@ -271,9 +315,11 @@ static void name_thread(const struct as_view *view, uint32_t id, char *text, siz
         several |= view->thread[i].process != view->thread[0].process;
     const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
     const char *name = thread && thread->name ? AS_SHOW(thread->name) : "";
-    int n = snprintf(text, size, "%" PRIu32 "%s%.480s", thread ? thread->number : 0, *name ? " " : "", name);
-    if (several && thread && thread->process && n > 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, ", process %" PRId64, thread->process);
+    size_t n = (size_t)snprintf(text, size, "%" PRIu32 "%s%.240s", thread ? thread->number : 0, *name ? " " : "", name);
+    if (thread)
+        n = add_former_names(view, thread, text, size, n);
+    if (several && thread && thread->process && n < size)
+        snprintf(text + n, size - n, ", process %" PRId64, thread->process);
 }
 
 /* "1234 name"; the name is that of its first thread. */
@@ -298,6 +344,11 @@ const char *as_view_row_name(const struct as_view *view, enum as_store_level lev
     case AS_STORE_BY_COMMAND:
         own = row->id < view->n_threads ? view->thread[row->id].name : NULL;
         return own && *own ? as_show(own, name) : "(no name)";
+    case AS_STORE_BY_PROCESSOR:
+        if (row->id == AS_STORE_NONE)
+            return "(not known)";
+        snprintf(name, AS_ROW_NAME_MAX, "%" PRIu32, row->id);
+        return name;
     case AS_STORE_BY_MODULE:
         own = as_view_module(view, row->id);
         return own ? as_show(own, name) : "(no module)";

@@ -20,6 +20,7 @@ struct as_view_options {
     const char *series;                       /* NULL: the profile's default */
     struct as_words threads;                  /* thread numbers as text */
     struct as_words modules, symbols, events; /* shell patterns; names of events. Empty: all */
+    const char *time;                         /* a part of the run, "1s..2s"; NULL: all of it */
 };
 
 struct as_view {
@@ -29,8 +30,10 @@ struct as_view {
     uint32_t series;
     bool *threads, *modules, *functions; /* filters as in as_store_query */
     uint64_t events;                     /* likewise */
-    bool has_events, has_calls;          /* the series has components; it has call paths */
-    struct as_store_totals totals;       /* if it has call paths */
+    char *part;                          /* the chosen time in words; NULL: everything */
+    double part_seconds;
+    bool has_events, has_calls;    /* the series has components; it has call paths */
+    struct as_store_totals totals; /* if it has call paths */
     const struct as_store_module *module;
     const struct as_store_function *function;
     const char *const *file;
@@ -48,6 +51,11 @@ bool as_view_rows(const struct as_view *view, enum as_store_level level, struct 
 static inline bool as_view_has_threads(enum as_store_level level)
 {
     return level == AS_STORE_BY_THREAD || level == AS_STORE_BY_PROCESS || level == AS_STORE_BY_COMMAND;
+}
+/* Whether rows are parts of the code, so that they have a module and an address. */
+static inline bool as_view_has_code(enum as_store_level level)
+{
+    return !as_view_has_threads(level) && level != AS_STORE_BY_PROCESSOR;
 }
 const char *as_view_level_name(enum as_store_level level); /* "function" … */
 

@@ -346,3 +346,36 @@ check "two events" "$ASSAY" import -o two.db two.txt
 check "the one with most samples is shown" "$ASSAY" report two.db
 check "… the other is named" grep -q '^other series, for --series: page-faults (1 samples)$' <<<"$out"
 check_fails 2 'its series are page-faults, cycles$' "… and a wrong name is answered with all of them" "$ASSAY" report --series=x two.db
+
+# Times, processors, and names that change: a shell that becomes a compiler.
+printf '%s 7/7 [%s] %s: %d cycles: \n\t%s (/nowhere/p)\n\t901000 main (/nowhere/p)\n\n' \
+    sh 000 10.0 100 '401000 read_input' \
+    cc 001 10.5 200 '402000 parse' \
+    cc 001 11.5 300 '403000 emit' \
+    cc 000 12.0 400 '403010 emit' >timed.txt
+check "samples with times" "$ASSAY" import -o timed.db timed.txt
+check_json "a part of the time" '({r["function"]: (r["samples"], r["time"], r["total"]) for r in d["rows"]}, d["summary"]["samples"], d["summary"]["part"], d["summary"]["seconds"]) == ({"parse": (1, 200, 200), "emit": (1, 300, 300), "main": (0, 0, 500)}, 2, "0.5 s to 2 s of 2 s", 1.5)' "$ASSAY" report --json --time 500ms..2s timed.db
+check_json "… to its end, by processor" '{r["cpu"]: r["time"] for r in d["rows"]} == {0: 400, 1: 300}' "$ASSAY" report --json --by cpu --time 1.. timed.db
+check_same "… as CSV" "cpu,1 0,500 1,500" "$("$ASSAY" report --by cpu --csv timed.db | tr -d '\r' | awk -F, 'NR == 1 { print $1 ",1" } NR > 1 { print $1 "," $12 }' | tr '\n' ' ' | sed 's/ $//')"
+check "… its call tree" "$ASSAY" report --calls --time ..0.1 timed.db
+check "… has one path" grep -q read_input <<<"$out"
+check "… and none of later" test "$(grep -c emit <<<"$out")" = 0
+check "… an annotation" "$ASSAY" annotate --time 1..2 emit timed.db
+check "… says which part" grep -q ': 1 s to 2 s of 2 s' <<<"$out"
+check "… a page" "$ASSAY" report --time 1..2 --html timed.html timed.db
+check_fails 2 'there are no samples then; the first is at 0 s, the last at 2 s$' "a time after the end" "$ASSAY" report --time 3.. timed.db
+check_fails 2 'there are no samples then$' "a time between two samples" "$ASSAY" report --time 0.1..0.2 timed.db
+check_fails 2 'not a range of times such as 1s..2s' "no range" "$ASSAY" report --time 1s timed.db
+check_fails 2 '^assay report: --time does not apply to data' "data have no times" "$ASSAY" report --data --time 1.. timed.db
+check_json "a command is the name at the time of the sample" '{r["command"]: r["time"] for r in d["rows"]} == {"sh": 100, "cc": 900}' "$ASSAY" report --json --by command timed.db
+check_json "… a thread stays one" '[(r["thread"], r["command"], r["time"]) for r in d["rows"]] == [(7, "cc", 1000)]' "$ASSAY" report --json --by thread timed.db
+check "… with its former name" bash -c '"$1" report --by thread timed.db | grep -q "7 cc (before: sh)"' - "$ASSAY"
+cp timed.db again.db
+check "merged with a copy" "$ASSAY" merge -o twice.db timed.db again.db
+check_json "… each run has its own start" '{r["function"]: r["samples"] for r in d["rows"]} == {"read_input": 2, "main": 0}' "$ASSAY" report --json --time ..0.4 twice.db
+sed 's/ \[...\]//' timed.txt >no-cpu.txt
+check "samples without processors" "$ASSAY" import -o no-cpu.db no-cpu.txt
+check_fails 2 'do not contain the processor: perf record --sample-cpu' "… are not shown by them" "$ASSAY" report --by cpu no-cpu.db
+sed -E "s| \\[...\\] 1[012]\\.[0-9]:| |" timed.txt >no-time.txt
+check "samples without times" "$ASSAY" import -o no-time.db no-time.txt
+check_fails 2 'the series cycles has no times of its samples' "… have no part of the time" "$ASSAY" report --time 1.. no-time.db

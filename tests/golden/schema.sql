@@ -15,6 +15,7 @@ CREATE INDEX instructions_of_function ON instructions(function, address);
 CREATE TABLE machine(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE modules(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT, base INTEGER NOT NULL, file_size INTEGER NOT NULL, file_time INTEGER NOT NULL) STRICT;
+CREATE TABLE moments(series INTEGER NOT NULL, time INTEGER NOT NULL, processor INTEGER NOT NULL, thread INTEGER NOT NULL, instruction INTEGER NOT NULL, path INTEGER NOT NULL, events INTEGER NOT NULL, units INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(series, time, processor, thread, instruction, path, events)) STRICT, WITHOUT ROWID;
 CREATE TABLE objects(id INTEGER PRIMARY KEY, module INTEGER, name TEXT, address INTEGER NOT NULL, size INTEGER NOT NULL) STRICT;
 CREATE TABLE path_components(series INTEGER NOT NULL, path INTEGER NOT NULL, thread INTEGER NOT NULL, events INTEGER NOT NULL, units INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(series, path, thread, events)) STRICT, WITHOUT ROWID;
 CREATE TABLE path_times(series INTEGER NOT NULL, path INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL, units INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(series, path, instruction, thread)) STRICT, WITHOUT ROWID;

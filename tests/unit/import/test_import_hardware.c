@@ -349,7 +349,8 @@ static const char spe_text[] =
     "counter branch_stacks 0\n"
     "counter samples 13\n"
     "counter spe_records 13\n"
-    "thread 100/101 second 5\n"
+    "thread 100/101 first 1\n"
+    "thread 100/101 second 4\n"
     "thread 100/102 other 7\n"
     "thread 0/0 - 1\n";
 
@@ -480,7 +481,8 @@ static void test_spe_live(void **state)
         "total latency [cycles] 5: ",
         "quality trace_truncated 1\n",
         "quality spe_without_place 1\n",
-        "thread 100/101 second 4\n",
+        "thread 100/101 first 1\n",
+        "thread 100/101 second 3\n",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (!strstr(text.data, lines[i]))

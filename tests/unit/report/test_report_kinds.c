@@ -111,7 +111,7 @@ static void rows_at_every_level(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL);
     FILE *out = unit_golden_begin();
-    for (int by = 0; by < AS_REPORT_BY_OBJECT; by++) {
+    for (int by = 0; by < AS_REPORT_BY_CPU; by++) {
         struct as_report_request request = {.view = &view, .by = (enum as_report_by)by};
         unit_golden_section(out, "%s", as_report_by_names[by]);
         put_text(out, &as_report_rows, &request, &plain);

@@ -180,6 +180,17 @@ static void add_times(struct as_store_writer *writer)
     as_store_add_component(writer, &(struct as_store_component){1, 1, 2, UINT64_C(1) << 63, 202, 2});
 }
 
+/* The two samples of series 1, and one that its times do not have: in thread 0, on an unknown processor. */
+static void add_moments(struct as_store_writer *writer)
+{
+    const uint32_t none = AS_STORE_NONE;
+    const uint64_t last = UINT64_C(1) << 63;
+    as_store_add_moment(writer, &(struct as_store_moment){1, 1, 2, 5000000000, 3, 1, last, 101, 1});
+    as_store_add_moment(writer, &(struct as_store_moment){1, 1, 2, 1000, 0, none, last, 60, 1});
+    as_store_add_moment(writer, &(struct as_store_moment){1, 1, 2, 1000, 0, none, last, 41, 1});
+    as_store_add_moment(writer, &(struct as_store_moment){1, 0, 0, 999, none, 0, 1, 7, 1});
+}
+
 /* main > f > main > f, and the kernel below f; a second root without a function. */
 static void add_paths(struct as_store_writer *writer)
 {
@@ -231,6 +242,7 @@ void bed_add_small(struct as_store_writer *writer)
     add_times(writer);
     add_paths(writer);
     add_data(writer);
+    add_moments(writer);
 }
 
 void bed_write_small(const char *path)

@@ -4,6 +4,8 @@
 
 #include "store_bed.h"
 
+#include <math.h>
+
 static struct as_store *store;
 
 static int open_small(void **state)
@@ -296,6 +298,91 @@ static void waits_for_lines(void **state)
     free(waits);
 }
 
+static struct as_store_query of_samples(enum as_store_level level)
+{
+    struct as_store_query query = by(level);
+    query.series = 1;
+    query.split = AS_STORE_BY_EVENTS;
+    return query;
+}
+
+static void processors(void **state)
+{
+    struct as_store_rows rows = ask(of_samples(AS_STORE_BY_PROCESSOR));
+    assert_int_equal(rows.n, 3);
+    assert_int_equal(rows.rows[0].id, 0); /* both have 101 units; the addresses are the same */
+    assert_int_equal(rows.rows[1].id, 3);
+    assert_int_equal(rows.rows[2].id, AS_STORE_NONE);
+    assert_units(&rows, (uint64_t[]){101, 101, 7}, 3);
+    assert_int_equal(rows.rows[0].samples, 2);
+    assert_int_equal(rows.rows[2].parts[0].key, 1);
+    as_store_rows_free(&rows);
+    struct as_store_query query = of_samples(AS_STORE_BY_PROCESSOR);
+    query.events = 1;
+    rows = ask(query);
+    assert_units(&rows, (uint64_t[]){7}, 1);
+    as_store_rows_free(&rows);
+}
+
+static void span_of_moments(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    uint64_t first, last;
+    assert_int_equal(as_store_span(store, 1, &first, &last, &err), 1);
+    assert_int_equal(first, 999);
+    assert_int_equal(last, 5000000000);
+    assert_int_equal(as_store_span(store, 0, &first, &last, &err), 0);
+}
+
+/* The last test: it leaves only a part of the profile. */
+static void part_of_the_time(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    size_t n;
+    assert_true(as_store_keep_time(store, 1, 1000, 5000000000, &err));
+    struct as_store_rows rows = ask(of_samples(AS_STORE_BY_FUNCTION));
+    assert_units(&rows, (uint64_t[]){101}, 1);
+    assert_int_equal(rows.total, 101);
+    assert_int_equal(rows.rows[0].samples, 2);
+    assert_int_equal(rows.rows[0].n_parts, 1);
+    assert_int_equal(rows.rows[0].parts[0].key, UINT64_C(1) << 63);
+    as_store_rows_free(&rows);
+    rows = ask(of_samples(AS_STORE_BY_PROCESSOR));
+    assert_units(&rows, (uint64_t[]){101}, 1);
+    as_store_rows_free(&rows);
+    rows = ask(by(AS_STORE_BY_FUNCTION)); /* a series without moments has nothing left */
+    assert_int_equal(rows.n, 0);
+    as_store_rows_free(&rows);
+    assert_int_equal(as_store_series(store, &n)[1].samples, 2);
+    assert_int_equal(as_store_series(store, &n)[0].samples, 0);
+    assert_int_equal(as_store_threads(store, &n)[0].samples, 0);
+    assert_int_equal(as_store_threads(store, &n)[1].samples, 2);
+    free(as_store_accesses(store, 1, NULL, &n, &err));
+    assert_int_equal(n, 0);
+    assert_true(isnan(as_store_estimate_of(store, 1, "error", "function")));
+    as_store_put_estimate(store, &(struct as_store_estimate){1, "estimate", "line", 0.25});
+    assert_true(as_store_estimate_of(store, 1, "estimate", "line") == 0.25);
+}
+
+/* Paths of the moments that are left. */
+static void paths_of_a_part(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    size_t n;
+    struct as_store *all = store;
+    store = bed_open(bed_path("small.db"));
+    assert_true(as_store_keep_time(store, 1, 0, UINT64_MAX, &err));
+    struct as_store_path_time *times = as_store_path_times(store, 1, NULL, &n, &err);
+    assert_int_equal(n, 2);
+    assert_int_equal(times[0].path, 0);
+    assert_int_equal(times[0].units, 7);
+    assert_int_equal(times[1].path, 1);
+    assert_int_equal(times[1].units, 101);
+    free(times);
+    as_store_close(store);
+    store = all;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +398,10 @@ int main(void)
         cmocka_unit_test(data_accesses),
         cmocka_unit_test(taken_branches),
         cmocka_unit_test(waits_for_lines),
+        cmocka_unit_test(processors),
+        cmocka_unit_test(span_of_moments),
+        cmocka_unit_test(paths_of_a_part),
+        cmocka_unit_test(part_of_the_time),
     };
     return cmocka_run_group_tests(tests, open_small, close_small);
 }

@@ -225,7 +225,7 @@ static const char *bad_value(const struct as_store_column *column)
     case AS_COLUMN_REF:
         return "1000";
     case AS_COLUMN_U32:
-        return column->limit ? "64" : "-1";
+        return column->limit ? "64" : column->flags & AS_COLUMN_NULL ? "-2" : "-1"; /* -1 in a key: none */
     case AS_COLUMN_I32:
         return "1 << 40";
     case AS_COLUMN_COUNT:

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "view/rows.h"
+#include "view/time_window.h"
 #include "view_bed.h"
 
 #define NONE AS_STORE_NONE
@@ -343,7 +344,7 @@ static void names_of_components(void **state)
     assert_string_equal(as_view_component(&view, 0, name), "Base");
     assert_string_equal(as_view_component(&view, L1 | LLC, name), "ST-L1+ST-LLC");
     assert_string_equal(as_view_component(&view, MB, name), "FL-MB");
-    static const char *const levels[] = {"program",  "thread", "process", "command", "module",
+    static const char *const levels[] = {"program",  "thread", "process", "command", "cpu",        "module",
                                          "function", "file",   "line",    "block",   "instruction"};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         assert_string_equal(as_view_level_name((enum as_store_level)i), levels[i]);
@@ -428,6 +429,86 @@ static void nothing_in_no_function(void **state)
     as_view_free(&view);
 }
 
+/* ---- parts of the time ---- */
+
+static void times_as_text(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t from, until;
+    } good[] = {
+        {"1s..2s", 1000000000, 2000000000},
+        {"1..2", 1000000000, 2000000000},
+        {"1.5..2.25", 1500000000, 2250000000},
+        {"500ms..", 500000000, UINT64_MAX},
+        {"..20us", 0, 20000},
+        {"7ns..1min", 7, 60000000000},
+    };
+    static const char *const bad[] = {"",     "..",    "1",    "1s",    "1s-2s", "2s..1s",
+                                      "1..1", "-1..2", "x..2", "1..2h", "1e30.."};
+    struct as_time_window window;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct as_error err = AS_ERROR_INIT;
+        if (!as_time_window_read(good[i].text, &window, &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(window.from, good[i].from);
+        assert_int_equal(window.until, good[i].until);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct as_error err = AS_ERROR_INIT;
+        if (as_time_window_read(bad[i], &window, &err))
+            fail_msg("'%s' was read", bad[i]);
+        assert_int_equal(err.status, AS_EXIT_USAGE);
+    }
+}
+
+static void a_part_of_the_time(void **state)
+{
+    struct as_view view =
+        view_bed_open_with(&(struct as_view_options){.file = "shop.db", .series = "clock", .time = "1s..2s"});
+    assert_int_equal(view.summary.samples, 1);
+    assert_string_equal(view.summary.part, "1 s to 1.5 s of 1.5 s");
+    assert_true(view.summary.seconds == 0.5);
+    assert_int_equal(view.summary.instructions, 0);
+    struct as_rows list = {0};
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(as_rows_make(&list, &view, AS_STORE_BY_PROCESSOR, NULL, &err));
+    assert_int_equal(list.rows.n, 1);
+    char name[AS_ROW_NAME_MAX];
+    assert_string_equal(as_view_row_name(&view, AS_STORE_BY_PROCESSOR, &list.rows.rows[0], name), "2");
+    as_rows_free(&list);
+    as_view_free(&view);
+}
+
+static void times_that_are_not_there(void **state)
+{
+    static const struct {
+        const char *series, *time, *message;
+    } cases[] = {
+        {"golden", "1s..2s",
+         "golden is exact: it adds up every cycle, but keeps neither its time nor its processor; of "
+         "this profile, these series have times: clock"},
+        {"tea", "1s..2s", "tea has no times of its samples"},
+        {"clock", "2s..", "there are no samples then; the first is at 1.5 s, the last at 1.5 s"},
+        {"clock", "..1s", "there are no samples then"},
+        {"clock", "2s", "not a range of times"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_view view;
+        struct as_error err = AS_ERROR_INIT;
+        bool opened = as_view_open(
+            &view, &(struct as_view_options){.file = "shop.db", .series = cases[i].series, .time = cases[i].time},
+            &err);
+        assert_false(opened);
+        if (!strstr(err.message, cases[i].message))
+            fail_msg("%s", err.message);
+        as_view_free(&view);
+    }
+    struct as_view view = view_bed_open("shop.db", NULL);
+    refused(&view, AS_STORE_BY_PROCESSOR, NULL, "--by=cpu: the series golden is exact");
+    as_view_free(&view);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +529,9 @@ int main(void)
         cmocka_unit_test(components_without_a_key),
         cmocka_unit_test(base_without_time),
         cmocka_unit_test(nothing_in_no_function),
+        cmocka_unit_test(times_as_text),
+        cmocka_unit_test(a_part_of_the_time),
+        cmocka_unit_test(times_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

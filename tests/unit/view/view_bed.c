@@ -315,6 +315,7 @@ static void add_others(struct as_store_writer *writer)
                     .name = "clock", .unit = "nanoseconds", .scale = 1, .precise = -1, .period = 1000, .samples = 1});
     as_store_add_time(writer, &(struct as_store_time){bytes, 0, 1, 64, 9, 0});
     as_store_add_time(writer, &(struct as_store_time){clock, 0, 6, 700, 1, 0});
+    as_store_add_moment(writer, &(struct as_store_moment){clock, 0, 6, 1500000000, 2, AS_STORE_NONE, 0, 700, 1});
     as_store_add_estimate(writer, &(struct as_store_estimate){clock, "estimate", "instruction", 0.5});
 }
 

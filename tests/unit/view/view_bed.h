@@ -14,7 +14,7 @@
  *   units              2250    400     260          1000     90
  *
  * Series "tea" has ten samples with data addresses and branches; "bytes" counts calls of an allocator; "clock" has one
- * sample of 700 nanoseconds and neither paths nor components.
+ * sample of 700 nanoseconds, 1.5 s after the start and on processor 2, and neither paths nor components.
  *
  * "old.db": the same program before a change, with the series "golden" alone: main 1000, sell 2400 (Base 400, ST-L1
  * 2000), give 600, each of which is one instruction, in one thread. */

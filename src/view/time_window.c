@@ -1,0 +1,137 @@
+/* See time_window.h. */
+#include "view/time_window.h"
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "score/sampling_error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+/* Reads one end, from `text` up to `end`. */
+static bool read_time(const char *text, const char *end, uint64_t *nanoseconds)
+{
+    static const struct {
+        const char *name;
+        double nanoseconds;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}};
+    char *behind;
+    if (text == end || strspn(text, "0123456789.") == 0)
+        return false;
+    double number = strtod(text, &behind);
+    if (behind > end) /* "1..2" is not "1." and ".2" */
+        behind = (char *)end;
+    size_t length = (size_t)(end - behind);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i].name) == length && strncmp(behind, units[i].name, length) == 0) {
+            double value = number * units[i].nanoseconds;
+            *nanoseconds = (uint64_t)(value + 0.5);
+            return value < 9e18;
+        }
+    return false;
+}
+
+bool as_time_window_read(const char *text, struct as_time_window *window, struct as_error *err)
+{
+    const char *dots = strstr(text, "..");
+    *window = (struct as_time_window){0, UINT64_MAX};
+    if (!dots || (dots == text && !dots[2]) || (dots > text && !read_time(text, dots, &window->from)) ||
+        (dots[2] && !read_time(dots + 2, dots + 2 + strlen(dots + 2), &window->until)))
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--time=%s: not a range of times such as 1s..2s, 500ms.. or ..2s", text);
+    return window->from < window->until ||
+           as_error_set_status(err, AS_EXIT_USAGE, "--time=%s: the range is empty", text);
+}
+
+/* ---- refusing ---- */
+
+bool as_time_window_refuse(const struct as_view *view, const char *option, struct as_error *err)
+{
+    size_t n;
+    uint64_t first, last;
+    const struct as_store_series *all = as_store_series(view->store, &n), *series = &all[view->series];
+    struct as_str others = {0};
+    struct as_error ignored = AS_ERROR_INIT;
+    for (uint32_t i = 0; i < n; i++)
+        if (i != view->series && as_store_span(view->store, i, &first, &last, &ignored) > 0)
+            as_str_add_word(&others, all[i].name != NULL, AS_SHOW(all[i].name));
+    const char *why = series->exact ? "is exact: it adds up every cycle, but keeps neither its time nor its processor"
+                      : as_store_version(view->store) < 4
+                          ? "was recorded before Assay kept samples one by one: record or import it again"
+                          : "has no times of its samples (perf record --timestamp has them)";
+    as_error_set_status(err, AS_EXIT_USAGE, "%s: the series %s %s%s%s", option, AS_SHOW(series->name), why,
+                        others.len ? "; of this profile, these series have times: " : "", as_str_get(&others));
+    as_str_free(&others);
+    return false;
+}
+
+/* ---- choosing ---- */
+
+/* Estimates the error at one level from the samples of its rows, as an import does. */
+static bool estimate(struct as_view *view, enum as_store_level level, const char *granularity, struct as_error *err)
+{
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    struct as_store_rows rows;
+    size_t n;
+    query.series = view->series;
+    query.level = level;
+    if (!as_store_query(view->store, &query, &rows, err))
+        return false;
+    uint64_t *units = as_alloc_array(rows.n + 1, sizeof *units), *samples = as_alloc_array(rows.n + 1, sizeof *samples);
+    for (size_t i = 0; i < rows.n; i++) {
+        units[i] = rows.rows[i].units;
+        samples[i] = rows.rows[i].samples;
+    }
+    bool lines = level != AS_STORE_BY_LINE;
+    for (size_t i = 0; i < rows.n; i++)
+        lines |= rows.rows[i].id != AS_STORE_NONE;
+    double error = as_sampling_error(as_weights_of(units, rows.n), samples,
+                                     as_store_series(view->store, &n)[view->series].samples);
+    if (!isnan(error) && lines)
+        as_store_put_estimate(view->store, &(struct as_store_estimate){view->series, "estimate", granularity, error});
+    free(units);
+    free(samples);
+    as_store_rows_free(&rows);
+    return true;
+}
+
+bool as_time_window_choose(struct as_view *view, struct as_error *err)
+{
+    struct as_time_window window;
+    uint64_t first, last;
+    size_t n;
+    if (!as_time_window_read(view->options.time, &window, err))
+        return false;
+    int any = as_store_span(view->store, view->series, &first, &last, err);
+    if (any <= 0)
+        return any == 0 && as_time_window_refuse(view, "--time", err);
+    if (window.from > last || window.until <= first)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--time=%s: there are no samples then; the first is at %.4g s, the last at %.4g s",
+                                   view->options.time, (double)first * 1e-9, (double)last * 1e-9);
+    if (!as_store_keep_time(view->store, view->series, window.from, window.until, err))
+        return false;
+    if (as_store_series(view->store, &n)[view->series].samples == 0)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--time=%s: there are no samples then", view->options.time);
+    double begin = (double)window.from * 1e-9, end = (double)(window.until > last ? last : window.until) * 1e-9;
+    view->part = as_format("%.6g s to %.6g s of %.6g s", begin, end, (double)last * 1e-9);
+    view->part_seconds = end - begin;
+    return estimate(view, AS_STORE_BY_INSTRUCTION, "instruction", err) &&
+           estimate(view, AS_STORE_BY_LINE, "line", err) && estimate(view, AS_STORE_BY_FUNCTION, "function", err);
+}
+
+bool as_time_window_describe(struct as_view *view, struct as_error *err)
+{
+    struct as_summary *summary = &view->summary;
+    uint64_t units;
+    if (!as_store_total(view->store, view->series, NULL, &units, err))
+        return false;
+    summary->part = view->part;
+    summary->instructions = 0;
+    summary->cycles = strcmp(summary->unit, "cycles") == 0 ? (uint64_t)((double)units / summary->scale + 0.5) : 0;
+    summary->seconds = view->part_seconds;
+    return true;
+}
