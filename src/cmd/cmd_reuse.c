@@ -267,11 +267,11 @@ static bool open_session(struct session *session, struct as_error *err)
     session->feed = make_feed(session);
     session->memory = as_guest_memory_new();
     session->sinks = as_sink_tee_new();
-    as_sink_tee_add(session->sinks, &as_access_stream_sink, session->stream);
-    as_sink_tee_add(session->sinks, &as_guest_memory_sink, session->memory);
-    as_fanout_add(session->fanout, &as_reuse_feed_observer, session->feed, false);
     if (session->analysis.shape.sampled)
         as_access_stream_set_sample(session->stream, session->analysis.shape.shift, &session->threshold);
+    as_sink_tee_add(session->sinks, as_access_stream_choose_sink(session->stream), session->stream);
+    as_sink_tee_add(session->sinks, &as_guest_memory_sink, session->memory);
+    as_fanout_add(session->fanout, &as_reuse_feed_observer, session->feed, false);
     return true;
 }
 

@@ -45,7 +45,7 @@ bool as_stat_accesses_open(struct as_stat_accesses *accesses, struct as_sink_tee
         if (!as_observer_set_add(accesses->set, accesses->observers->data[i], true,
                                  as_access_stream_run_info(accesses->stream), accesses->fanout, err))
             return false;
-    as_sink_tee_add(tee, &as_access_stream_sink, accesses->stream);
+    as_sink_tee_add(tee, as_access_stream_choose_sink(accesses->stream), accesses->stream);
     return true;
 }
 

@@ -207,6 +207,8 @@ static void on_tally(void *context, struct as_thread *thread, const struct as_bl
     counter->blocks.data[block->index] = block;
     state->tallies.data[block->index].runs += told->runs;
     state->tallies.data[block->index].taken += told->taken;
+    if (block->last_class == AS_CLASS_CALL_INDIRECT)
+        as_targets_note(&counter->indirect, block->image, told->next);
 }
 
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
@@ -296,6 +298,7 @@ const struct as_sink as_counter_sink = {
     .thread_end = on_thread_end,
     .block = on_block,
     .tally = on_tally,
+    .recorded_tallies = true,
     .syscall = on_syscall,
     .stretch = on_stretch,
 };

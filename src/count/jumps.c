@@ -42,28 +42,33 @@ static uint32_t find_pair(struct as_jump_counter *counter, uint32_t block, uint6
     return (uint32_t)*pair;
 }
 
-static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+static void add(struct as_jump_counter *counter, const struct as_block *block, uint64_t target, uint64_t times)
 {
-    struct as_jump_counter *counter = context;
-    const struct as_block *block = exec->block;
     bool indirect = block->last_class == AS_CLASS_CALL_INDIRECT || block->last_class == AS_CLASS_JUMP_INDIRECT;
-    if (!indirect || exec->end != block->n || !exec->next)
+    if (!indirect || !target)
         return;
     while (counter->last.len <= block->index)
         *as_vec_push(&counter->last) = 0;
     uint32_t *last = &counter->last.data[block->index];
-    if (!*last || counter->list.data[*last - 1].target != exec->next)
-        *last = find_pair(counter, block->index, exec->next);
-    counter->list.data[*last - 1].count++;
+    if (!*last || counter->list.data[*last - 1].target != target)
+        *last = find_pair(counter, block->index, target);
+    counter->list.data[*last - 1].count += times;
 }
 
-/* Tallied blocks do not end in an indirect jump. */
+static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    if (exec->end == exec->block->n)
+        add(context, exec->block, exec->next, 1);
+}
+
 static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
                      const struct as_tally *tally)
 {
+    add(context, block, tally->next, tally->runs);
 }
 
-const struct as_sink as_jump_counter_sink = {.block = on_block, .tally = on_tally, .jumps = true};
+const struct as_sink as_jump_counter_sink = {
+    .block = on_block, .tally = on_tally, .recorded_tallies = true, .jumps = true};
 
 const struct as_jump_count *as_jump_counter_list(const struct as_jump_counter *counter, size_t *n)
 {

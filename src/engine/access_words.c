@@ -8,16 +8,12 @@
 #include <string.h>
 
 #define CLOSER_LOOK (UINT32_C(1) << 31)
+#define ADDRESS ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)
 
-struct as_access_codes *as_access_codes_new(const struct as_block *block)
+/* The second half of an as_data_access: compilers write bit-fields one by one. */
+static inline uint64_t rest_of(uint32_t insn, uint32_t size, uint64_t kind)
 {
-    struct as_access_codes *codes = as_alloc(sizeof *codes + block->n * sizeof *codes->codes);
-    codes->block = block;
-    for (uint32_t i = 0; i < block->n; i++) {
-        bool special = block->insns[i]->flags & (AS_INSN_ATOMIC | AS_INSN_BULK_MEM);
-        codes->codes[i] = block->insns[i]->id | (special ? CLOSER_LOOK : 0);
-    }
-    return codes;
+    return insn | (uint64_t)size << 32 | kind << 56;
 }
 
 struct as_data_access as_access_convert(const struct as_block *block, const struct as_access *access)
@@ -36,16 +32,39 @@ static inline bool may_join(uint64_t word, uint64_t next, uint64_t size)
     return ((word ^ next) & same) == 0 && (next - word) << unused == size << unused;
 }
 
-/* As two words: compilers write bit-fields one by one. */
-static inline void put(struct as_data_access *to, uint64_t address, uint32_t insn, uint32_t size, uint64_t kind)
+static inline void put(struct as_data_access *to, uint64_t word, uint64_t rest)
 {
+    uint64_t address = as_access_address(word);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    const uint64_t halves[2] = {address, insn | (uint64_t)size << 32 | kind << 56};
+    const uint64_t halves[2] = {address, rest};
     _Static_assert(sizeof halves == sizeof *to, "address, instruction, size and kind");
     memcpy(to, halves, sizeof halves);
 #else
-    *to = (struct as_data_access){.address = address, .insn = insn, .size = size & 0xffffff, .kind = (uint8_t)kind};
+    *to = (struct as_data_access){
+        .address = address, .insn = (uint32_t)rest, .size = rest >> 32 & 0xffffff, .kind = (uint8_t)(rest >> 56)};
 #endif
+}
+
+/* Codes and plain words are one allocation. */
+struct as_access_codes *as_access_codes_new(const struct as_block *block, const uint64_t *words, size_t n)
+{
+    struct as_block_exec exec = {.block = block, .end = block->n, .words = words, .n_words = n};
+    bool plain = as_accesses_are_plain(&exec);
+    size_t front = sizeof(struct as_access_codes) + block->n * sizeof(uint32_t);
+    front += -front % _Alignof(struct as_access_plain);
+    struct as_access_codes *codes = as_alloc(front + n * sizeof *codes->plain);
+    codes->block = block;
+    codes->n_plain = plain ? (uint32_t)n : UINT32_MAX;
+    codes->plain = (struct as_access_plain *)((char *)codes + front);
+    for (uint32_t i = 0; i < block->n; i++) {
+        bool special = block->insns[i]->flags & (AS_INSN_ATOMIC | AS_INSN_BULK_MEM);
+        codes->codes[i] = block->insns[i]->id | (special ? CLOSER_LOOK : 0);
+    }
+    for (size_t i = 0; plain && i < n; i++)
+        codes->plain[i] = (struct as_access_plain){
+            .head = words[i] & ~ADDRESS,
+            .rest = rest_of(block->insns[as_access_index(words[i])]->id, as_access_size(words[i]), words[i] >> 62)};
+    return codes;
 }
 
 /* One access from the words at `at` of an execution; how many words it took, 0 where nothing comes any more. */
@@ -68,10 +87,10 @@ size_t as_access_words_make(const struct as_access_codes *codes, const uint64_t 
     uint32_t end = codes->block->n;
     for (size_t w = 0; w < n;) {
         uint64_t word = words[w], next = w + 1 < n ? words[w + 1] : 0; /* 0: not an access */
-        uint64_t index = word >> AS_WIRE_INDEX_SHIFT & AS_WIRE_INDEX_MASK;
+        uint64_t index = as_access_index(word);
         if (__builtin_expect(index >= end, 0))
             break; /* as as_accesses does */
-        uint32_t code = codes->codes[index], size = 1u << (word >> AS_WIRE_SIZE_SHIFT & 7);
+        uint32_t code = codes->codes[index], size = as_access_size(word);
         if (__builtin_expect(code & CLOSER_LOOK || may_join(word, next, size), 0)) {
             size_t taken = take_closer_look(codes->block, words, n, w, to);
             if (taken == 0)
@@ -80,9 +99,51 @@ size_t as_access_words_make(const struct as_access_codes *codes, const uint64_t 
             w += taken;
             continue;
         }
-        int64_t address = (int64_t)(word << (64 - AS_WIRE_ADDRESS_BITS)) >> (64 - AS_WIRE_ADDRESS_BITS);
-        put(to++, (uint64_t)address, code, size, word >> 62);
+        put(to++, word, rest_of(code, size, word >> 62));
         w++;
+    }
+    return (size_t)(to - first);
+}
+
+size_t as_access_words_count(const uint64_t *words, size_t n)
+{
+    size_t count = 1;
+    while (count < n && words[count] & AS_WIRE_ACCESS_MASK)
+        count++;
+    return count - 1;
+}
+
+/* Whether the execution's words are as when the codes were made; then its accesses are made. words[n] is known if there
+ * are that many. */
+static inline bool make_plain(const struct as_access_codes *codes, const uint64_t *words, size_t n,
+                              struct as_data_access *to)
+{
+    const struct as_access_plain *plain = codes->plain;
+    size_t count = codes->n_plain;
+    if (count > n || (count < n && words[count] & AS_WIRE_ACCESS_MASK))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if ((words[i] ^ plain[i].head) & ~ADDRESS)
+            return false;
+        put(&to[i], words[i], plain[i].rest);
+    }
+    return true;
+}
+
+size_t as_access_words_make_all(const struct as_block_pages *blocks, const uint64_t *words, size_t n,
+                                struct as_data_access *to)
+{
+    const struct as_data_access *first = to;
+    for (size_t at = 0; at < n;) {
+        const struct as_access_codes *codes = as_block_pages_get(blocks, (uint32_t)words[at])->codes;
+        if (__builtin_expect(make_plain(codes, words + at + 1, n - at - 1, to), 1)) {
+            to += codes->n_plain;
+            at += 1 + codes->n_plain;
+            continue;
+        }
+        size_t count = as_access_words_count(words + at, n - at);
+        to += as_access_words_make(codes, words + at + 1, count, to);
+        at += 1 + count;
     }
     return (size_t)(to - first);
 }

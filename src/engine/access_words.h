@@ -6,17 +6,29 @@
 #include "assay/observer.h"
 #include "engine/engine.h"
 
-/* What is needed of a block: the ids of its instructions, and which need a closer look. */
+/* What is needed of a block. */
+struct as_access_plain {
+    uint64_t head; /* of a word that is one access by itself: the word without its address */
+    uint64_t rest; /* all of the access but the address */
+};
 struct as_access_codes {
     const struct as_block *block;
-    uint32_t codes[]; /* by index; private */
+    uint32_t n_plain;              /* number of such words in an execution; UINT32_MAX: it has others */
+    struct as_access_plain *plain; /* private, as what follows */
+    uint32_t codes[];              /* by index: the instruction's id, and whether its words need a closer look */
 };
-struct as_access_codes *as_access_codes_new(const struct as_block *block); /* the caller frees */
+/* The words are those of an execution of the block, which most others resemble; none: n is 0. The caller frees. */
+struct as_access_codes *as_access_codes_new(const struct as_block *block, const uint64_t *words, size_t n);
 
 /* The accesses of one whole execution of a block without hints go to `to`, at most one for each of its n words. Returns how
  * many they are. */
 size_t as_access_words_make(const struct as_access_codes *codes, const uint64_t *words, size_t n,
                             struct as_data_access *to);
+/* The accesses of executions as they come in as_exec_words; the blocks have codes. */
+size_t as_access_words_make_all(const struct as_block_pages *blocks, const uint64_t *words, size_t n,
+                                struct as_data_access *to);
+/* The number of accesses that follow the block's number words[0], of n words. */
+size_t as_access_words_count(const uint64_t *words, size_t n);
 
 /* An access as as_accesses tells it. */
 struct as_data_access as_access_convert(const struct as_block *block, const struct as_access *access);

@@ -6,6 +6,8 @@
 #include "engine/wire.h"
 #include "isa/marker_code.h"
 
+enum { BLOCK_PAGES = 1 << (32 - AS_BLOCK_PAGE_BITS), BLOCK_PAGE = 1 << AS_BLOCK_PAGE_BITS };
+
 void as_code_table_free(struct as_code_table *table)
 {
     for (size_t i = 0; i < table->images.len; i++) {
@@ -16,6 +18,7 @@ void as_code_table_free(struct as_code_table *table)
         free(table->images.data[i]);
     }
     for (size_t i = 0; i < table->blocks.len; i++) {
+        free(table->blocks.data[i]->codes);
         free(table->blocks.data[i]->hints);
         free(table->blocks.data[i]);
     }
@@ -24,7 +27,9 @@ void as_code_table_free(struct as_code_table *table)
     for (size_t i = 0; i < AS_CODE_PAGES; i++)
         free(table->insn_pages[i]);
     as_vec_free(&table->images);
-    as_vec_free(&table->by_id);
+    for (size_t i = 0; table->by_id.pages && i < BLOCK_PAGES; i++)
+        free(table->by_id.pages[i]);
+    free(table->by_id.pages);
     as_vec_free(&table->gists);
     as_vec_free(&table->blocks);
     as_map_free(&table->insn_chains);
@@ -280,7 +285,7 @@ static bool is_block_message(const struct as_code_table *table, const uint64_t *
 {
     enum { MOST_AHEAD = 1 << 26 };
     if (n < 4 || words[2] == 0 || words[2] > AS_WIRE_INDEX_MASK + 1 || n != 4 + 2 * words[2] ||
-        words[1] >= table->by_id.len + MOST_AHEAD)
+        words[1] >= table->by_id.len + MOST_AHEAD || words[1] >= UINT32_MAX)
         return false;
     for (size_t at = 4; at < n; at += 2)
         if (packed_length(&words[at]) == 0 || packed_length(&words[at]) >= AS_INSN_MAX_BYTES)
@@ -295,8 +300,8 @@ bool as_block_may_be_second_try(const struct as_block *block)
            !(block->flags & AS_BLOCK_REP_LAST) && block->address / PAGE == block->end / PAGE;
 }
 
-/* Whether somebody wants to see where each execution goes. */
-static bool is_told_singly(const struct as_code_table *table, const struct as_block *block)
+/* Whether a sink wants to know where executions go. */
+static bool wants_targets(const struct as_code_table *table, const struct as_block *block)
 {
     return block->last_class == AS_CLASS_CALL_INDIRECT ||
            (table->tell_jumps && block->last_class == AS_CLASS_JUMP_INDIRECT);
@@ -310,9 +315,23 @@ static struct as_block_gist gist_of(const struct as_code_table *table, const str
         .target = block->target,
         .n = (uint16_t)block->n,
         .outcome = block->outcome,
-        .plain = (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) == 0 && !is_told_singly(table, block),
+        .plain = (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) == 0,
+        .targets = wants_targets(table, block),
         .second_try = as_block_may_be_second_try(block),
     };
+}
+
+/* Makes room for the id; pages are zeroed. */
+static void reach_id(struct as_code_table *table, uint32_t id)
+{
+    struct as_block_pages *blocks = &table->by_id;
+    if (!blocks->pages)
+        blocks->pages = as_alloc_array(BLOCK_PAGES, sizeof *blocks->pages);
+    for (; blocks->len <= id; blocks->len++) {
+        if (!blocks->pages[blocks->len / BLOCK_PAGE])
+            blocks->pages[blocks->len / BLOCK_PAGE] = as_alloc_array(BLOCK_PAGE, sizeof(struct as_block *));
+        *as_vec_push(&table->gists) = (struct as_block_gist){0};
+    }
 }
 
 bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words, size_t n)
@@ -333,12 +352,9 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
     uint32_t generation = find_generation(table, image, insns, block->n);
     for (uint32_t i = 0; i < block->n; i++)
         block->insns[i] = &find_insn(table, image, &insns[i], generation)->insn;
-    while (table->by_id.len <= words[1]) {
-        *as_vec_push(&table->by_id) = NULL;
-        *as_vec_push(&table->gists) = (struct as_block_gist){0};
-    }
+    reach_id(table, (uint32_t)words[1]);
     block = intern_block(table, image, block);
-    table->by_id.data[words[1]] = block;
+    table->by_id.pages[words[1] / BLOCK_PAGE][words[1] % BLOCK_PAGE] = block;
     table->gists.data[words[1]] = gist_of(table, block);
     table->gists.data[words[1]].bare = words[0] & AS_WIRE_CODE_BARE;
     return true;

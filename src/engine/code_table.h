@@ -24,14 +24,16 @@ struct as_block_gist {
     uint16_t n;                    /* instructions */
     uint8_t outcome;               /* enum as_outcome */
     bool bare;                     /* QEMU's translation of it reports only the accesses that vary */
-    bool plain;                    /* it may be tallied: always the same accesses, nobody wants to see it */
+    bool plain;                    /* it may be tallied: it always accesses the same, and holds no landmark */
+    bool targets;                  /* its tallies are reported by target */
     bool second_try;               /* it could be QEMU's second try of a single instruction: look closely */
 };
 
 struct as_code_table {
     AS_VEC(struct as_image *) images;
-    AS_VEC(struct as_block *) by_id;                 /* by the plugin's block id; NULL: not announced yet */
+    struct as_block_pages by_id;                     /* by the plugin's block id; NULL: not announced yet */
     AS_VEC(struct as_block_gist) gists;              /* likewise */
+    uint32_t doubts;                                 /* raised when a block turns out not to be as the decoder says */
     AS_VEC(struct as_block *) blocks;                /* by as_block.index */
     struct as_code_insn **insn_pages[AS_CODE_PAGES]; /* by as_insn.id; pages never move, so observers on other threads
                                                         can read what was there when their batch was handed over */
@@ -41,7 +43,7 @@ struct as_code_table {
     struct as_map latest;                    /* instruction by place: the one translated last */
     const struct as_regions *regions;        /* NULL: none */
     const char *debug_path;
-    bool tell_jumps; /* executions that end in an indirect jump are told one by one */
+    bool tell_jumps; /* tallies of blocks that end in an indirect jump are reported by target */
 };
 
 void as_code_table_free(struct as_code_table *table);
@@ -52,7 +54,7 @@ bool as_code_table_add_module(struct as_code_table *table, const uint64_t *words
 
 static inline struct as_block *as_code_table_block(const struct as_code_table *table, uint32_t id)
 {
-    return id < table->by_id.len ? table->by_id.data[id] : NULL;
+    return id < table->by_id.len ? as_block_pages_get(&table->by_id, id) : NULL;
 }
 
 static inline struct as_code_insn *as_code_table_insn(const struct as_code_table *table, uint32_t id)

@@ -79,7 +79,8 @@ struct as_block {
     int32_t last_sure;     /* index of the last instruction that always accesses memory; -1: none */
     struct as_hint *hints; /* those with a known address */
     uint32_t n_hints;
-    struct as_block *next_alike; /* in the code table's chain */
+    struct as_block *next_alike;   /* in the code table's chain */
+    struct as_access_codes *codes; /* see access_words.h; NULL: not made */
     const struct as_insn *insns[];
 };
 
@@ -116,9 +117,32 @@ static inline uint64_t as_block_exec_count(const struct as_block_exec *exec)
     return exec->end - exec->first - exec->continues;
 }
 
-/* Whole executions of a block that were not told one by one. */
+/* Whole executions of a block that were not reported one by one. */
 struct as_tally {
     uint64_t runs, taken;
+    uint64_t next; /* of a block that ends in an indirect call (or jump, see as_sink.jumps): where all of them went */
+};
+
+/* Blocks by the numbers that words have. Pages never move, so other threads can look up blocks whose words they got. */
+enum { AS_BLOCK_PAGE_BITS = 16 };
+struct as_block_pages {
+    struct as_block ***pages; /* NULL: no block yet */
+    size_t len;               /* numbers at and above are not used yet */
+};
+static inline struct as_block *as_block_pages_get(const struct as_block_pages *blocks, uint32_t number)
+{
+    return blocks->pages[number >> AS_BLOCK_PAGE_BITS][number & ((1u << AS_BLOCK_PAGE_BITS) - 1)];
+}
+
+/* Consecutive whole executions of one thread as QEMU reported them: for each, the number of its block and then its
+ * accesses, which access_words.h reads. The words are valid during the call. */
+enum { AS_WORDS_MOST = 1024 };
+struct as_exec_words {
+    const uint64_t *words;
+    size_t n;        /* at most AS_WORDS_MOST */
+    size_t accesses; /* how many of them are accesses */
+    uint64_t instructions;
+    const struct as_block_pages *blocks;
 };
 
 struct as_access {
@@ -179,9 +203,14 @@ struct as_sink {
     void (*thread_start)(void *context, struct as_thread *thread);
     void (*thread_end)(void *context, struct as_thread *thread);
     void (*block)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
-    /* Where this is given and accesses are not recorded, complete executions of blocks that always access the same are
-     * only counted, and told here, once for each block before the stretch or the thread ends. Much faster. */
+    /* If this is given and accesses are not recorded, whole executions of blocks that always access the same are only
+     * counted, and reported here: each at the latest when the stretch or the thread ends. Much faster. With
+     * `recorded_tallies` this is also done where accesses are recorded, for blocks whose accesses the decoder foretold
+     * correctly. */
     void (*tally)(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *tally);
+    /* If this is given, accesses must be recorded. Whole executions of such blocks are then reported here at once,
+     * still as words, instead of one by one. */
+    void (*words)(void *context, struct as_thread *thread, const struct as_exec_words *words);
     /* What is executed in stretches that are only counted: instructions [first, end) of a block, so many times. Whole
      * blocks come summed up, before the stretch or the thread ends, as with `tally`, which a sink that has this must
      * not have. */
@@ -197,9 +226,10 @@ struct as_sink {
     /* Accesses were not recorded, for as long as a counted stretch allowed it, and are from here on. If the program has one
      * thread, it waits at this very instruction. */
     void (*gap_end)(void *context);
-    bool jumps;      /* executions that end in an indirect jump are never only counted: the sink wants their targets */
-    bool unmeasured; /* it is also given what only warms or settles: see `stretch` */
-    bool all_calls;  /* it is given system calls and their returns wherever they are made */
+    bool recorded_tallies; /* see `tally` */
+    bool jumps;            /* tallies of blocks that end in an indirect jump are reported by target, too */
+    bool unmeasured;       /* it is also given what only warms or settles: see `stretch` */
+    bool all_calls;        /* it is given system calls and their returns wherever they are made */
     /* Simulated time of a thread: where this is given, the thread that is behind goes first. */
     uint64_t (*clock)(void *context, const struct as_thread *thread);
     /* Whether threads use the same lines these days: then they are read in small pieces, close to each other in time. */

@@ -118,6 +118,12 @@ static void on_tally(void *context, struct as_thread *thread, const struct as_bl
     TELL_ALL(tee, thread, true, tally, block, tally);
 }
 
+static void on_words(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, wants(tee, branch->sink), words, words);
+}
+
 static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
                        uint32_t end, uint64_t times)
 {
@@ -194,8 +200,12 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     }
     *context = tee;
     bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
+    bool recorded = true, words = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
-        tallies &= tee->branches.data[i].sink->tally != NULL;
+        const struct as_sink *sink = tee->branches.data[i].sink;
+        tallies &= sink->tally || sink->words;
+        recorded &= (sink->tally && sink->recorded_tallies) || sink->words;
+        words |= sink->words != NULL;
         clock |= tee->branches.data[i].sink->clock != NULL;
         unmeasured |= tee->branches.data[i].sink->unmeasured;
         jumps |= tee->branches.data[i].sink->jumps;
@@ -207,6 +217,8 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .thread_end = on_thread_end,
         .block = on_block,
         .tally = tallies && !skipped ? on_tally : NULL,
+        .recorded_tallies = recorded && !skipped,
+        .words = recorded && words && !skipped ? on_words : NULL,
         .skipped = skipped ? on_skipped : NULL,
         .syscall = on_syscall,
         .syscall_return = on_syscall_return,

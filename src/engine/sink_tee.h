@@ -1,8 +1,8 @@
 /* Several sinks as one: each is told everything, in the order in which they were added. Each has a `user` of its own in
  * every thread, as if it were alone.
  *
- * Executions are only counted (as_sink.tally) where all of them can take that. The clock is that of the first that has
- * one.
+ * Executions are only counted (as_sink.tally) or passed on as words (as_sink.words) if each sink takes one of the two.
+ * The clock is that of the first sink that has one.
  */
 #ifndef AS_ENGINE_SINK_TEE_H
 #define AS_ENGINE_SINK_TEE_H

@@ -12,28 +12,10 @@
 #include "engine/stream.h"
 
 #include "base/log.h"
+#include "engine/stream_rules.h"
 #include "engine/wire.h"
 
 static const uint32_t sigreturn_numbers[AS_ARCH_COUNT] = {[AS_ARCH_X86_64] = 15, [AS_ARCH_RISCV64] = 139};
-
-static uint32_t word_index(uint64_t word)
-{
-    return (uint32_t)(word >> AS_WIRE_INDEX_SHIFT & AS_WIRE_INDEX_MASK);
-}
-
-/* Quick and nearly always true: the last instruction that must access memory did. */
-static inline __attribute__((always_inline)) bool looks_complete(const struct as_block *block, const uint64_t *words,
-                                                                 size_t n)
-{
-    if (block->last_sure < 0)
-        return true;
-    if (n == 0)
-        return false;
-    uint32_t last = word_index(words[n - 1]);
-    if (last != (uint32_t)block->last_sure)
-        return last > (uint32_t)block->last_sure;
-    return !block->sure_stores || words[n - 1] & AS_WIRE_STORE;
-}
 
 /* The first instruction that had to access memory and did not, or block->n. */
 static uint32_t first_missing(const struct as_block *block, const uint64_t *words, size_t n)
@@ -42,7 +24,7 @@ static uint32_t first_missing(const struct as_block *block, const uint64_t *word
     for (uint32_t i = 0; i < block->n; i++) {
         uint32_t flags = block->insns[i]->flags;
         bool loaded = false, stored = false;
-        for (; w < n && word_index(words[w]) == i; w++) {
+        for (; w < n && as_word_index(words[w]) == i; w++) {
             loaded |= (words[w] & AS_WIRE_LOAD) != 0;
             stored |= (words[w] & AS_WIRE_STORE) != 0;
         }
@@ -65,12 +47,7 @@ static void note_silent(struct as_stream *stream, struct as_block *block, uint32
     }
     code->silent = true;
     block->flags |= AS_BLOCK_DISAGREES;
-}
-
-/* Whether the end of a completed block can lead to `next`. */
-static inline bool leads_to(const struct as_block *block, uint64_t next)
-{
-    return (next == block->end && block->outcome != AS_OUTCOME_LEAVES) || next == block->target || block->target == 0;
+    stream->code->doubts++;
 }
 
 /* The instruction of the block at an address, or block->n. */
@@ -101,13 +78,13 @@ static bool is_second_try(const struct as_block *block, const struct as_block *n
 static uint32_t completed(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
 {
     struct as_block *block = stream->block;
-    bool leads = ending->next == 0 || leads_to(block, ending->next);
+    bool leads = ending->next == 0 || as_leads_to(block, ending->next);
     if (ending->fault || !leads || is_second_try(block, ending->block)) {
         uint32_t cut = index_of(block, ending->next);
         if (cut < block->n)
             return cut;
     }
-    if (stream->bare || looks_complete(block, words, n))
+    if (stream->bare || as_looks_complete(block, words, n))
         return block->n;
     uint32_t missing;
     while ((missing = first_missing(block, words, n)) < block->n) {
@@ -132,16 +109,10 @@ static void check_accesses(struct as_stream *stream, struct as_block *block, con
     if (loads == block->load_accesses && stores == block->store_accesses)
         return;
     block->flags |= AS_BLOCK_DISAGREES;
+    stream->code->doubts++;
     ++*stream->disagreements;
     as_log_debug("block at 0x%lx: %u loads and %u stores where the decoder expects %u and %u", block->address, loads,
                  stores, block->load_accesses, block->store_accesses);
-}
-
-/* Whether the sink is told of what is executed now. */
-static bool is_told(const struct as_stream *stream)
-{
-    enum as_mode mode = stream->regions->stretch.mode;
-    return mode == AS_MODE_DETAIL || (mode != AS_MODE_COUNT && stream->sink->unmeasured);
 }
 
 /* The instruction at `address` is about to be executed and may be a landmark. */
@@ -193,12 +164,12 @@ static void cross_borders(struct as_stream *stream, const struct as_block_exec *
 static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uint32_t whole)
 {
     const struct as_block *block = piece.block;
-    stream->told = is_told(stream) && piece.end == block->n;
+    stream->told = as_stream_is_told(stream) && piece.end == block->n;
     if (piece.end < whole) {
         piece.taken = false;
         piece.next = block->insns[piece.end]->address;
     }
-    if (is_told(stream)) {
+    if (as_stream_is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &piece);
         stream->blind += stream->bare && !stream->blocks_only ? as_block_exec_count(&piece) : 0;
     } else if (stream->sink->skipped) {
@@ -247,7 +218,7 @@ static size_t without_frame(const struct as_block *block, const uint64_t *words,
     } beginning[] = {{0, 1}, {2, 1}, {4, 1}, {8, 3}};
     enum { LENGTH = sizeof beginning / sizeof *beginning, ALIGNMENT = 64 };
     for (size_t i = 0; i + LENGTH <= n; i++) {
-        uint32_t index = word_index(words[i]), alike = 0;
+        uint32_t index = as_word_index(words[i]), alike = 0;
         if (words[i] % ALIGNMENT != 0 || (index < block->n && block->insns[index]->flags & AS_INSN_BULK_MEM))
             continue;
         uint64_t base = words[i] & ~(UINT64_C(7) << AS_WIRE_SIZE_SHIFT);
@@ -310,7 +281,7 @@ static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t
     if (number != sigreturn_numbers[stream->thread.image->arch])
         return;
     stream->in_sigreturn = true;
-    if (stream->sink->signal_return && is_told(stream))
+    if (stream->sink->signal_return && as_stream_is_told(stream))
         stream->sink->signal_return(stream->context, &stream->thread);
 }
 
@@ -320,7 +291,7 @@ static void on_signal(struct as_stream *stream, uint32_t number, uint64_t interr
     if (stream->interrupted_reps.len < DEEPEST)
         *as_vec_push(&stream->interrupted_reps) = stream->rep_address;
     stream->rep_address = 0;
-    if (stream->sink->signal && is_told(stream))
+    if (stream->sink->signal && as_stream_is_told(stream))
         stream->sink->signal(stream->context, &stream->thread, number, interrupted);
 }
 
@@ -332,7 +303,7 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
         on_syscall(stream, number, operands);
         break;
     case AS_WIRE_SYSCALL_RETURN:
-        if (stream->sink->syscall_return && (is_told(stream) || stream->sink->all_calls))
+        if (stream->sink->syscall_return && (as_stream_is_told(stream) || stream->sink->all_calls))
             stream->sink->syscall_return(stream->context, &stream->thread, number, (int64_t)operands[0]);
         break;
     case AS_WIRE_SIGNAL:
@@ -368,10 +339,10 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     if (block->n >= stream->regions->left || stream->regions->awaits == AS_POINT_CYCLE)
         return false;
     if (stream->bare ? (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) != 0
-                     : block->flags != AS_BLOCK_CHECKED || !looks_complete(block, words, n))
+                     : block->flags != AS_BLOCK_CHECKED || !as_looks_complete(block, words, n))
         return false;
     bool falls = next == block->end;
-    if ((!falls && !leads_to(block, next)) ||
+    if ((!falls && !as_leads_to(block, next)) ||
         __builtin_expect(next_block->n == 1 && is_second_try(block, next_block), 0))
         return false;
     struct as_block_exec exec = {
@@ -383,7 +354,7 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
         .n_words = n,
     };
     stream->rep_address = 0;
-    if (is_told(stream)) {
+    if (as_stream_is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &exec);
         stream->blind += stream->bare && !stream->blocks_only ? block->n : 0;
     } else if (stream->sink->skipped) {
@@ -391,57 +362,6 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     }
     as_region_run_count(stream->regions, block->n);
     stream->executed += block->n;
-    return true;
-}
-
-/* Counts whole blocks from words[i] on for as long as there is nothing but plain ones and no border, and returns where
- * that ends. The block that is being executed then is the stream's. `tallies`: by block id; NULL: the sink is not told.
- */
-static size_t count_blocks(struct as_stream *stream, const uint64_t *words, size_t i, size_t n,
-                           struct as_tally *tallies)
-{
-    const struct as_code_table *code = stream->code;
-    const struct as_block_gist *gists = code->gists.data;
-    uint32_t current = stream->block_id;
-    uint64_t counted = 0, left = stream->regions->left;
-    while (i < n && words[i] < code->gists.len) {
-        const struct as_block_gist *block = &gists[current], *next = &gists[words[i]];
-        uint64_t address = next->address;
-        bool falls = address == block->end;
-        bool leads = (falls && block->outcome != AS_OUTCOME_LEAVES) || address == block->target || block->target == 0;
-        if (!block->plain || !(block->bare || stream->blocks_only) || !leads || next->second_try ||
-            !code->by_id.data[words[i]] || counted + block->n >= left)
-            break;
-        counted += block->n;
-        if (tallies) {
-            tallies[current].runs++;
-            tallies[current].taken += !falls || block->outcome == AS_OUTCOME_LEAVES;
-        }
-        current = (uint32_t)words[i++];
-    }
-    as_region_run_count(stream->regions, counted);
-    stream->executed += counted;
-    if (current != stream->block_id) {
-        stream->block_id = current;
-        stream->block = code->by_id.data[current];
-        stream->bare = stream->blocks_only || gists[current].bare;
-        stream->continues = stream->has_registers = false;
-        stream->rep_address = 0;
-    }
-    return i;
-}
-
-/* Whether blocks can be counted without a look at each execution: nobody is told, or tallies are enough. */
-static bool can_count(struct as_stream *stream)
-{
-    if (!stream->bare)
-        return false;
-    if (!is_told(stream) && !stream->sink->skipped)
-        return true;
-    if (is_told(stream) && !stream->sink->tally)
-        return false;
-    while (stream->tallies.len < stream->code->gists.len)
-        *as_vec_push(&stream->tallies) = (struct as_tally){0};
     return true;
 }
 
@@ -459,41 +379,58 @@ static void end_block(struct as_stream *stream, const uint64_t *words, size_t fr
     as_vec_clear(&stream->carry);
 }
 
+/* The word at `at` is the number of the next block; the current one has the accesses words[from..at). Returns where the
+ * accesses of the block begin that is current then; 0: the next block is not known. */
+static inline size_t on_block_word(struct as_stream *stream, const uint64_t *words, size_t from, size_t at, size_t n)
+{
+    bool countable = stream->sink->tally || stream->sink->words || !as_stream_is_told(stream);
+    if (stream->block && stream->carry.len == 0 && countable && as_ways_follow(stream, words, &from, at, n))
+        return from;
+    struct as_block *block = as_code_table_block(stream->code, (uint32_t)words[at]);
+    if (!block)
+        return 0;
+    if (stream->block && stream->carry.len == 0 && finish_plain_block(stream, words + from, at - from, block)) {
+        stream->continues = false;
+        stream->block = block;
+    } else {
+        end_block(stream, words, from, at, &(struct ending){.next = block->address, .block = block});
+        start_block(stream, block);
+    }
+    stream->block_id = (uint32_t)words[at];
+    stream->bare = stream->blocks_only || stream->code->gists.data[stream->block_id].bare;
+    return at + 1;
+}
+
+/* An event, whose operands are there. */
+static void on_event_word(struct as_stream *stream, const uint64_t *words, size_t from, size_t at)
+{
+    if (words[at] >> AS_WIRE_EVENT_SHIFT == AS_WIRE_REGISTERS_AT) { /* belongs to the block that has just started */
+        memcpy(stream->registers, words + at + 1, sizeof stream->registers);
+        stream->has_registers = true;
+        return;
+    }
+    struct ending ending = ending_by(words[at], words + at + 1);
+    end_block(stream, words, from, at, &ending);
+    on_event(stream, words[at], words + at + 1);
+}
+
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done)
 {
     size_t from = 0, i = 0; /* words[from..i) are accesses of the current block */
     enum as_stream_status status = AS_STREAM_OK;
     while (i < n && !stream->regions->over) {
-        uint64_t word = words[i];
-        if (word & AS_WIRE_ACCESS_MASK) {
+        uint64_t event = words[i] >> AS_WIRE_EVENT_SHIFT;
+        if (words[i] & AS_WIRE_ACCESS_MASK) {
             i++;
             continue;
         }
-        uint64_t event = word >> AS_WIRE_EVENT_SHIFT;
         if (event == AS_WIRE_BLOCK) {
-            if (stream->block && from == i && stream->carry.len == 0 && !stream->continues && can_count(stream)) {
-                bool summed = is_told(stream) || stream->sink->skipped;
-                i = count_blocks(stream, words, i, n, summed ? stream->tallies.data : NULL);
-                if (i > from) {
-                    from = i;
-                    continue;
-                }
-            }
-            struct as_block *block = as_code_table_block(stream->code, (uint32_t)word);
-            if (!block) {
+            size_t next = on_block_word(stream, words, from, i, n);
+            if (next == 0) {
                 status = AS_STREAM_NEEDS_CODE;
                 break;
             }
-            if (stream->block && stream->carry.len == 0 && finish_plain_block(stream, words + from, i - from, block)) {
-                stream->continues = false;
-                stream->block = block;
-            } else {
-                end_block(stream, words, from, i, &(struct ending){.next = block->address, .block = block});
-                start_block(stream, block);
-            }
-            stream->block_id = (uint32_t)word;
-            stream->bare = stream->blocks_only || stream->code->gists.data[word].bare;
-            from = ++i;
+            from = i = next;
             continue;
         }
         if (event >= AS_WIRE_EVENTS) {
@@ -503,16 +440,7 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
         size_t operands = as_wire_event_words[event];
         if (n - i - 1 < operands)
             break;
-        if (event == AS_WIRE_REGISTERS_AT) { /* belongs to the block that has just started */
-            memcpy(stream->registers, words + i + 1, sizeof stream->registers);
-            stream->has_registers = true;
-            i += 1 + operands;
-            from = i;
-            continue;
-        }
-        struct ending ending = ending_by(word, words + i + 1);
-        end_block(stream, words, from, i, &ending);
-        on_event(stream, word, words + i + 1);
+        on_event_word(stream, words, from, i);
         i += 1 + operands;
         from = i;
     }
@@ -522,26 +450,9 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
     return status;
 }
 
-static void tell_tally(const struct as_stream *stream, struct as_thread *thread, const struct as_block *block,
-                       const struct as_tally *tally)
-{
-    if (stream->sink->skipped)
-        stream->sink->skipped(stream->context, thread, block, 0, block->n, tally->runs);
-    else
-        stream->sink->tally(stream->context, thread, block, tally);
-}
-
-void as_stream_tell_tallies(struct as_stream *stream)
-{
-    for (size_t i = 0; i < stream->tallies.len; i++)
-        if (stream->tallies.data[i].runs)
-            tell_tally(stream, &stream->thread, stream->code->by_id.data[i], &stream->tallies.data[i]);
-    as_vec_clear(&stream->tallies);
-}
-
 void as_stream_finish(struct as_stream *stream)
 {
-    as_stream_tell_tallies(stream);
+    as_ways_report(stream);
     if (!stream->regions->over)
         finish_block(stream, stream->carry.data, stream->carry.len, &(struct ending){0});
     as_vec_clear(&stream->carry);
@@ -550,6 +461,7 @@ void as_stream_finish(struct as_stream *stream)
 void as_stream_free(struct as_stream *stream)
 {
     as_vec_free(&stream->carry);
-    as_vec_free(&stream->tallies);
+    as_vec_free(&stream->ways);
+    as_vec_free(&stream->counted);
     as_vec_free(&stream->interrupted_reps);
 }

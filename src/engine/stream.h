@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "engine/code_table.h"
 #include "engine/engine.h"
+#include "engine/ways.h"
 #include "region/region_run.h"
 
 /* A process, as far as its threads' streams need it. */
@@ -28,7 +29,10 @@ struct as_stream {
     bool bare;         /* … of the block that is being executed */
     uint64_t blind;    /* instructions that the sink was told of without their accesses, which it should have had */
     uint64_t executed; /* instructions of blocks that ended, counted as the plugin counts them */
-    AS_VEC(struct as_tally) tallies; /* by block id */
+    AS_VEC(struct as_ways) ways; /* by block id */
+    AS_VEC(uint32_t) counted;    /* ids of blocks that were counted, once each */
+    bool summed;                 /* what was counted since the last report is to be reported */
+    uint32_t doubts;             /* of the code table, when the ways were learned */
 
     struct as_block *block; /* being executed; its accesses are collected in carry when a piece of the ring ended */
     uint64_t registers[AS_LINEAR_REGISTERS]; /* at the block's start, if has_registers */
@@ -49,8 +53,6 @@ enum as_stream_status {
 };
 /* Consumes words, as many as make whole records, and says in *done how many that were. */
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done);
-/* Tells the sink what was only counted: the stretch ends. */
-void as_stream_tell_tallies(struct as_stream *stream);
 void as_stream_finish(struct as_stream *stream); /* the thread executes nothing more */
 void as_stream_free(struct as_stream *stream);
 

@@ -15,8 +15,9 @@ static size_t make_pieces(struct as_access_buffer *buffer, size_t first, size_t 
     for (size_t i = first; i < end; i++) {
         const struct as_access_piece *piece = &buffer->pieces[i];
         const uint64_t *words = buffer->words + *word;
-        n += piece->codes ? as_access_words_make(piece->codes, words, piece->n, buffer->accesses + n)
-                          : make_made(words, piece->n, buffer->accesses + n);
+        n += piece->blocks  ? as_access_words_make_all(piece->blocks, words, piece->n, buffer->accesses + n)
+             : piece->codes ? as_access_words_make(piece->codes, words, piece->n, buffer->accesses + n)
+                            : make_made(words, piece->n, buffer->accesses + n);
         *word += piece->n;
     }
     return n;
@@ -124,6 +125,13 @@ void as_access_buffer_begin_turn(struct as_access_buffer *buffer, const struct a
 void as_access_buffer_end_turn(struct as_access_buffer *buffer, uint64_t clock)
 {
     buffer->times.data[buffer->times.len - 1].end = clock;
+}
+
+void as_access_buffer_add_words(struct as_access_buffer *buffer, const struct as_exec_words *words)
+{
+    memcpy(buffer->words + buffer->n_words, words->words, words->n * sizeof *words->words);
+    buffer->pieces[buffer->n_pieces++] = (struct as_access_piece){.blocks = words->blocks, .n = (uint32_t)words->n};
+    buffer->n_words += words->n;
 }
 
 void as_access_buffer_add_made(struct as_access_buffer *buffer, const struct as_data_access *access)

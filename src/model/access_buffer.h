@@ -9,10 +9,12 @@
 
 #include <pthread.h>
 
-/* The words of one execution of a block. */
+/* The words of one execution of a block, or of several. */
 struct as_access_piece {
-    const struct as_access_codes *codes; /* NULL: the words are accesses already, two words each */
-    uint32_t n;                          /* number of words */
+    const struct as_access_codes *codes; /* of the block; NULL: see blocks */
+    const struct as_block_pages
+        *blocks; /* words as in as_exec_words; NULL too: they are accesses already, two words each */
+    uint32_t n;  /* number of words */
 };
 
 struct as_access_buffer {
@@ -54,6 +56,9 @@ static inline void as_access_buffer_add(struct as_access_buffer *buffer, const s
     buffer->pieces[buffer->n_pieces++] = (struct as_access_piece){.codes = codes, .n = (uint32_t)n};
     buffer->n_words += n;
 }
+
+/* Adds executions that are still words. The buffer must have room for them. */
+void as_access_buffer_add_words(struct as_access_buffer *buffer, const struct as_exec_words *words);
 
 /* Adds a finished access. The buffer must have room for two words. */
 void as_access_buffer_add_made(struct as_access_buffer *buffer, const struct as_data_access *access);

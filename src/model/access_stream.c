@@ -143,7 +143,7 @@ static __attribute__((noinline)) const struct as_access_codes *make_codes(struct
 {
     while (stream->codes.len <= block->index)
         *as_vec_push(&stream->codes) = NULL;
-    return stream->codes.data[block->index] = as_access_codes_new(block);
+    return stream->codes.data[block->index] = as_access_codes_new(block, NULL, 0);
 }
 
 /* For executions of a part of a block, blocks with prefetches, and more words than a batch holds. */
@@ -228,6 +228,33 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         tell_path(stream, thread, node);
     add_block(stream, thread, exec);
     as_call_tracker_end(stream->calls, thread, exec);
+}
+
+/* More words than a batch holds. */
+static __attribute__((noinline)) void add_words_slowly(struct as_access_stream *stream, struct as_thread *thread,
+                                                       const struct as_exec_words *words)
+{
+    for (size_t at = 0; at < words->n;) {
+        const struct as_block *block = as_block_pages_get(words->blocks, (uint32_t)words->words[at]);
+        struct as_block_exec exec = {.block = block, .end = block->n, .words = words->words + at + 1};
+        exec.n_words = as_access_words_count(words->words + at, words->n - at);
+        add_block(stream, thread, &exec);
+        at += 1 + exec.n_words;
+    }
+}
+
+static void on_words(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_access_stream *stream = context;
+    if (__builtin_expect(words->n > stream->batch, 0)) {
+        add_words_slowly(stream, thread, words);
+        return;
+    }
+    if (words->accesses) {
+        prepare(stream, thread, words->n);
+        as_access_buffer_add_words(stream->buffer, words);
+    }
+    ((struct access_thread *)thread->user)->executed += words->instructions;
 }
 
 /* ---- threads and their clocks ---- */
@@ -338,16 +365,17 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
     go_on(context, thread->user);
 }
 
-const struct as_sink as_access_stream_sink = {
-    .thread_start = on_thread_start,
-    .thread_end = on_thread_end,
-    .block = on_block,
-    .syscall = on_syscall,
-    .syscall_return = on_syscall_return,
-    .signal = on_signal,
-    .signal_return = on_signal_return,
-    .clock = clock_of,
-};
+#define FUNCTIONS                                                                                                      \
+    .thread_start = on_thread_start, .thread_end = on_thread_end, .block = on_block, .syscall = on_syscall,            \
+    .syscall_return = on_syscall_return, .signal = on_signal, .signal_return = on_signal_return, .clock = clock_of
+
+const struct as_sink as_access_stream_sink = {FUNCTIONS};
+static const struct as_sink words_sink = {FUNCTIONS, .words = on_words};
+
+const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream)
+{
+    return stream->calls || stream->threshold ? &as_access_stream_sink : &words_sink;
+}
 
 void as_access_stream_follow_calls(struct as_access_stream *stream)
 {

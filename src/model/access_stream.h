@@ -37,7 +37,10 @@ uint64_t as_access_stream_executed(const struct as_access_stream *stream);
 void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift, const _Atomic uint64_t *threshold);
 uint64_t
 as_access_stream_seen(const struct as_access_stream *stream); /* number of accesses, whether passed on or not */
-extern const struct as_sink as_access_stream_sink;            /* takes the stream as context */
+/* The sink takes the stream as context. as_access_stream_choose_sink returns a faster one where executions need not be
+ * looked at one by one: neither calls are followed nor granules sampled, which must be known by then. */
+extern const struct as_sink as_access_stream_sink;
+const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream);
 /* Call this after the run: publishes the last batch and waits until every observer has seen everything. */
 void as_access_stream_finish(struct as_access_stream *stream);
 void as_access_stream_free(struct as_access_stream *stream);

@@ -72,6 +72,11 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 {
 }
 
+static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
+                     const struct as_tally *tally)
+{
+}
+
 /* Two sites with one hash would be one; with 64 bits that does not happen. */
 static uint32_t site_of(struct as_guest_memory *memory, uint32_t process, const uint64_t args[6])
 {
@@ -144,6 +149,8 @@ const struct as_sink as_guest_memory_sink = {
     .thread_start = on_thread_start,
     .thread_end = on_thread_end,
     .block = on_block,
+    .tally = on_tally,
+    .recorded_tallies = true,
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
     .all_calls = true,

@@ -14,7 +14,7 @@
  * then loads the other's (so that one of the two always sees the other):
  *
  *   published, reader_waits   as_lane_publish here, wait_for_words there
- *   consumed, writer_waits    wait_for_room here, give_room there
+ *   consumed, writer_waits    wait_for_room here, as_lane_give_room there
  */
 #include "plugin/lane.h"
 
@@ -71,7 +71,7 @@ void as_lane_setup(void)
     atomic_store(&throttle_waiters, 0);
 }
 
-/* Acquires what give_room (reader.c) released: the reader is done with the words that are about to be overwritten. */
+/* Acquires what as_lane_give_room (reader.c) released: the reader is done with the words that are about to be overwritten. */
 static bool has_room(struct as_wire_lane *lane, uint64_t position)
 {
     return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= AS_WIRE_RING;
@@ -82,7 +82,7 @@ static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_FULL); /* read by is_ahead (reader.c) */
     while (!has_room(lane, position) && !atomic_load(&as_plugin.wire->detached)) {
         uint32_t room = atomic_load(&lane->room);
-        atomic_store(&lane->writer_waits, 1); /* before the load of consumed: see give_room (reader.c) */
+        atomic_store(&lane->writer_waits, 1); /* before the load of consumed: see as_lane_give_room */
         if (!has_room(lane, position))
             futex_wait(&lane->room, room, 100);
     }
@@ -98,7 +98,7 @@ static void turn_chunk(struct as_wire_lane *lane)
     uint64_t *next = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes)) + position % AS_WIRE_RING;
     lane->chunk_end = next + AS_WIRE_CHUNK;
     /* The reader takes chunk_position + (write - chunk) from a killed writer: at no moment may that be beyond what was
-     * written. That is seal_lane (reader.c), after this process has ended: the order of the stores in the code is
+     * written. That is seal_lane (code_lanes.c), after this process has ended: the order of the stores in the code is
      * enough. */
     lane->write = next;
     atomic_signal_fence(memory_order_seq_cst);
@@ -127,7 +127,7 @@ static struct as_wire_lane *find_free_lane(void)
     struct as_wire_header *wire = as_plugin.wire;
     for (uint32_t i = 0; i < AS_WIRE_LANES; i++) {
         uint32_t expected = AS_WIRE_FREE;
-        /* Acquires the lane from end_stream or read_code_lanes (reader.c), against other threads and processes. */
+        /* Acquires the lane from end_stream (reader.c) or as_reader_read_code, against other threads and processes. */
         if (!atomic_compare_exchange_strong(&wire->lanes[i].state, &expected, AS_WIRE_CLAIMED))
             continue;
         uint32_t used = atomic_load(&wire->lanes_used);

@@ -224,18 +224,25 @@ static void consume(struct as_stream *stream, const uint64_t *words, size_t n, s
     assert_true(at == n || stream->regions->over);
 }
 
-char *bed_tell(struct bed *bed, const struct bed_run *run)
+static void on_stretch(void *context)
 {
-    struct bed_record record = {.count_words = run->count_words};
+    as_ways_report(context);
+}
+
+/* Runs the words through a stream to any sink. */
+static void run_stream(struct bed *bed, const struct bed_run *run, const struct as_sink *sink, void *context)
+{
     struct as_region_run regions;
     struct as_stream stream = {.code = &bed->code,
                                .regions = &regions,
-                               .sink = &bed_sink,
-                               .context = &record,
+                               .sink = sink,
+                               .context = context,
                                .disagreements = &bed->disagreements,
                                .blocks_only = run->blocks_only};
     size_t n = bed->words.len;
     as_region_run_init(&regions, &bed->regions);
+    regions.on_change = on_stretch;
+    regions.context = &stream;
     uint64_t *fewer = run->blocks_only ? bed_words_of_blocks_only(bed, &n) : NULL;
     bed->disagreements = 0;
     for (size_t i = 0; i < bed->code.blocks.len && run->blocks_only; i++) /* nothing checks them in such a run */
@@ -244,11 +251,135 @@ char *bed_tell(struct bed *bed, const struct bed_run *run)
     consume(&stream, fewer ? fewer : bed->words.data, n, run->split < n || run->split == SIZE_MAX ? run->split : n);
     if (run->finish)
         as_stream_finish(&stream);
+    as_ways_report(&stream);
     as_stream_free(&stream);
     as_region_run_free(&regions);
     free(fewer);
+}
+
+char *bed_tell(struct bed *bed, const struct bed_run *run)
+{
+    struct bed_record record = {.count_words = run->count_words};
+    run_stream(bed, run, &bed_sink, &record);
     as_str_add(&record.text, "");
     return as_str_take(&record.text);
+}
+
+/* ---- executions that are summed up ---- */
+
+struct sum {
+    uint64_t address;
+    uint32_t first, end;
+    bool taken;
+    uint64_t runs;
+};
+struct sums {
+    AS_VEC(struct sum) list;
+    struct as_str order; /* executions as they came, without their outcomes */
+    uint64_t in_words;   /* executions that came as words … */
+    uint64_t tallied;    /* … and in tallies: these are the same ones */
+};
+
+static void add_sum(struct sums *sums, struct sum sum)
+{
+    for (size_t i = 0; i < sums->list.len; i++) {
+        struct sum *known = &sums->list.data[i];
+        if (known->address == sum.address && known->first == sum.first && known->end == sum.end &&
+            known->taken == sum.taken) {
+            known->runs += sum.runs;
+            return;
+        }
+    }
+    if (sum.runs)
+        *as_vec_push(&sums->list) = sum;
+}
+
+static void note_order(struct sums *sums, uint64_t address, uint32_t first, uint32_t end)
+{
+    as_str_addf(&sums->order, "%" PRIx64 "[%u,%u)\n", address, first, end);
+}
+
+static void sum_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    add_sum(context, (struct sum){exec->block->address, exec->first, exec->end, exec->taken, 1});
+    note_order(context, exec->block->address, exec->first, exec->end);
+}
+
+static void sum_tally(void *context, struct as_thread *thread, const struct as_block *block,
+                      const struct as_tally *tally)
+{
+    add_sum(context, (struct sum){block->address, 0, block->n, false, tally->runs - tally->taken});
+    add_sum(context, (struct sum){block->address, 0, block->n, true, tally->taken});
+    ((struct sums *)context)->tallied += tally->runs;
+}
+
+static void sum_words(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    uint64_t instructions = 0, accesses = 0;
+    for (size_t i = 0; i < words->n; i++) {
+        const struct as_block *block;
+        accesses += (words->words[i] & AS_WIRE_ACCESS_MASK) != 0;
+        if (words->words[i] & AS_WIRE_ACCESS_MASK)
+            continue;
+        block = as_block_pages_get(words->blocks, (uint32_t)words->words[i]);
+        assert_non_null(block->codes);
+        note_order(context, block->address, 0, block->n);
+        instructions += block->n;
+        ((struct sums *)context)->in_words++;
+    }
+    assert_int_equal(instructions, words->instructions);
+    assert_int_equal(accesses, words->accesses);
+}
+
+static const struct as_sink summing = {.block = sum_block, .tally = sum_tally};
+static const struct as_sink summing_recorded = {
+    .block = sum_block, .tally = sum_tally, .recorded_tallies = true, .words = sum_words};
+
+static uint64_t find_runs(const struct sums *sums, const struct sum *sum)
+{
+    for (size_t i = 0; i < sums->list.len; i++) {
+        const struct sum *known = &sums->list.data[i];
+        if (known->address == sum->address && known->first == sum->first && known->end == sum->end &&
+            known->taken == sum->taken)
+            return known->runs;
+    }
+    return 0;
+}
+
+/* A record that tells each execution, as sums. */
+static void read_record(const char *record, struct sums *sums)
+{
+    for (const char *line = record; *line; line = strchr(line, '\n') + 1) {
+        struct sum sum = {.runs = 1};
+        int used = 0;
+        if (sscanf(line, "%" SCNx64 "[%u,%u)%n", &sum.address, &sum.first, &sum.end, &used) != 3)
+            continue;
+        sum.taken = strncmp(line + used, " t", 2) == 0;
+        add_sum(sums, sum);
+        note_order(sums, sum.address, sum.first, sum.end);
+    }
+}
+
+/* A sink that takes tallies, and words where accesses are recorded, learns the same. */
+static void expect_sums(struct bed *bed, const char *record, const struct bed_run *run)
+{
+    struct sums want = {0}, seen = {0};
+    read_record(record, &want);
+    run_stream(bed, run, run->blocks_only ? &summing : &summing_recorded, &seen);
+    assert_int_equal(seen.list.len, want.list.len);
+    for (size_t i = 0; i < want.list.len; i++)
+        if (find_runs(&seen, &want.list.data[i]) != want.list.data[i].runs)
+            fail_msg("%" PRIx64 "[%u,%u): other sums than in\n%s", want.list.data[i].address, want.list.data[i].first,
+                     want.list.data[i].end, record);
+    if (!run->blocks_only) {
+        assert_string_equal(as_str_get(&seen.order), as_str_get(&want.order));
+        assert_int_equal(seen.in_words, seen.tallied);
+    }
+    bed->summed += seen.tallied;
+    as_vec_free(&want.list);
+    as_vec_free(&seen.list);
+    as_str_free(&want.order);
+    as_str_free(&seen.order);
 }
 
 void bed_expect(struct bed *bed, const char *want, const struct bed_run *run)
@@ -258,6 +389,7 @@ void bed_expect(struct bed *bed, const char *want, const struct bed_run *run)
         fail_msg("%s, cut at %zu:\n%sinstead of\n%s", run->blocks_only ? "blocks only" : "recorded", run->split, seen,
                  want);
     free(seen);
+    expect_sums(bed, want, run);
 }
 
 static void expect_any_split(struct bed *bed, const char *want, bool blocks_only, bool finish)

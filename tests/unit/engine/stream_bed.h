@@ -41,6 +41,7 @@ struct bed {
     uint32_t image;         /* of the blocks that are added: 1 x86-64, 2 RISC-V */
     struct as_regions regions;
     uint32_t disagreements; /* of the last run */
+    uint64_t summed;        /* executions that came in tallies, in all runs of bed_expect */
 };
 
 /* How a run of the words is told. */

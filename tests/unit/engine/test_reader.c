@@ -78,8 +78,8 @@ static void start_process(void)
     as_plugin.code = as_lane_claim(true);
     send_message(AS_WIRE_PROCESS, (const uint64_t[]){PROCESS, 0, IMAGE, (uint64_t)getpid(), AS_ARCH_X86_64}, 5);
     for (size_t id = 0; id < bed.code.by_id.len; id++)
-        if (bed.code.by_id.data[id])
-            send_block(bed.code.by_id.data[id], (uint32_t)id);
+        if (as_code_table_block(&bed.code, (uint32_t)id))
+            send_block(as_code_table_block(&bed.code, (uint32_t)id), (uint32_t)id);
 }
 
 static void *write_words(void *argument)

@@ -136,6 +136,38 @@ static void tallies_need_all_of_them(void **state)
     as_sink_tee_free(tee);
 }
 
+static void hear_words(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    note(context, thread, (char)('0' + words->n));
+}
+
+/* Words and tallies of recorded executions: each sink must take one of the two, and is given what it takes. */
+static void words_need_all_of_them(void **state)
+{
+    static const struct as_sink recorded = {.block = hear_block, .tally = hear_tally, .recorded_tallies = true};
+    static const struct as_sink worded = {.block = hear_block, .words = hear_words};
+    struct listener a = {.name = 'a'}, b = {.name = 'b'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    struct as_thread thread = {.number = 1};
+    void *context;
+    as_sink_tee_add(tee, &recorded, &a);
+    as_sink_tee_add(tee, &worded, &b);
+    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+    assert_true(sink->recorded_tallies);
+    sink->thread_start(context, &thread);
+    sink->words(context, &thread, &(struct as_exec_words){.n = 5});
+    sink->tally(context, &thread, NULL, &(struct as_tally){.runs = 2});
+    sink->thread_end(context, &thread);
+    assert_string_equal(a.text, "c");
+    assert_string_equal(b.text, "5");
+    as_sink_tee_add(tee, &counts, &a); /* takes tallies, but not of recorded executions */
+    sink = as_sink_tee_sink(tee, &context);
+    assert_non_null(sink->tally);
+    assert_false(sink->recorded_tallies);
+    assert_null(sink->words);
+    as_sink_tee_free(tee);
+}
+
 static void alone_it_is_passed_on(void **state)
 {
     struct listener a = {.name = 'a'};
@@ -175,9 +207,8 @@ static void calls_outside_of_regions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everyone_is_told),
-        cmocka_unit_test(tallies_need_all_of_them),
-        cmocka_unit_test(alone_it_is_passed_on),
+        cmocka_unit_test(everyone_is_told),         cmocka_unit_test(tallies_need_all_of_them),
+        cmocka_unit_test(words_need_all_of_them),   cmocka_unit_test(alone_it_is_passed_on),
         cmocka_unit_test(calls_outside_of_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

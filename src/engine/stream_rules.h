@@ -1,0 +1,40 @@
+/* What tells whether a block completed, for stream.c and ways.c. */
+#ifndef AS_ENGINE_STREAM_RULES_H
+#define AS_ENGINE_STREAM_RULES_H
+
+#include "engine/stream.h"
+#include "engine/wire.h"
+
+static inline uint32_t as_word_index(uint64_t word)
+{
+    return (uint32_t)(word >> AS_WIRE_INDEX_SHIFT & AS_WIRE_INDEX_MASK);
+}
+
+/* Quick and nearly always true: the last instruction that must access memory did. */
+static inline __attribute__((always_inline)) bool as_looks_complete(const struct as_block *block, const uint64_t *words,
+                                                                    size_t n)
+{
+    if (block->last_sure < 0)
+        return true;
+    if (n == 0)
+        return false;
+    uint32_t last = as_word_index(words[n - 1]);
+    if (last != (uint32_t)block->last_sure)
+        return last > (uint32_t)block->last_sure;
+    return !block->sure_stores || words[n - 1] & AS_WIRE_STORE;
+}
+
+/* Whether the end of a completed block can lead to `next`. */
+static inline bool as_leads_to(const struct as_block *block, uint64_t next)
+{
+    return (next == block->end && block->outcome != AS_OUTCOME_LEAVES) || next == block->target || block->target == 0;
+}
+
+/* Whether the sink is told of what is executed now. */
+static inline bool as_stream_is_told(const struct as_stream *stream)
+{
+    enum as_mode mode = stream->regions->stretch.mode;
+    return mode == AS_MODE_DETAIL || (mode != AS_MODE_COUNT && stream->sink->unmeasured);
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* See ways.h. What was learned of a block stays true, because an id is never used for another block; only when a block
+ * turns out to access other memory than the decoder says (as_code_table.doubts), all is learned again. */
+#include "engine/ways.h"
+
+#include "engine/access_words.h"
+#include "engine/stream_rules.h"
+
+static void report(struct as_stream *stream, const struct as_block *block, const struct as_tally *tally)
+{
+    const struct as_sink *sink = stream->sink;
+    if (!stream->summed || !tally->runs)
+        return;
+    if (sink->skipped)
+        sink->skipped(stream->context, &stream->thread, block, 0, block->n, tally->runs);
+    else if (sink->tally)
+        sink->tally(stream->context, &stream->thread, block, tally);
+}
+
+/* Reports one way of a block apart from the other, with its target. */
+static void report_way(struct as_stream *stream, uint32_t id, unsigned way)
+{
+    struct as_ways *ways = &stream->ways.data[id];
+    struct as_tally tally = {.runs = ways->runs[way], .taken = way || !ways->falls ? ways->runs[way] : 0};
+    if (ways->next[way] != AS_WAY_NONE)
+        tally.next = stream->code->gists.data[ways->next[way]].address;
+    ways->runs[way] = 0;
+    report(stream, as_code_table_block(stream->code, id), &tally);
+}
+
+void as_ways_report(struct as_stream *stream)
+{
+    for (size_t i = 0; i < stream->counted.len; i++) {
+        uint32_t id = stream->counted.data[i];
+        struct as_ways *ways = &stream->ways.data[id];
+        if (ways->targets) {
+            report_way(stream, id, 0);
+            report_way(stream, id, 1);
+            continue;
+        }
+        struct as_tally tally = {.runs = ways->runs[0] + ways->runs[1],
+                                 .taken = ways->runs[1] + (ways->falls ? 0 : ways->runs[0])};
+        ways->runs[0] = ways->runs[1] = 0;
+        report(stream, as_code_table_block(stream->code, id), &tally);
+    }
+}
+
+/* A block disagreed with the decoder: nothing that was learned may be used without another look. */
+static void forget(struct as_stream *stream)
+{
+    as_ways_report(stream);
+    for (size_t i = 0; i < stream->ways.len; i++)
+        stream->ways.data[i].next[0] = stream->ways.data[i].next[1] = AS_WAY_NONE;
+    stream->doubts = stream->code->doubts;
+}
+
+static void reach(struct as_stream *stream, uint32_t id)
+{
+    while (stream->ways.len <= id)
+        *as_vec_push(&stream->ways) = (struct as_ways){.next = {AS_WAY_NONE, AS_WAY_NONE}};
+}
+
+/* Which way of the block leads to an address, or is to lead there from now on. */
+static unsigned choose_way(const struct as_ways *ways, const struct as_block_gist *block, uint32_t next,
+                           uint64_t address)
+{
+    if (block->outcome == AS_OUTCOME_LEAVES)
+        return ways->next[0] != AS_WAY_NONE && ways->next[0] != next;
+    return address != block->end;
+}
+
+/* Whether an execution of the block, with these accesses, can be counted as a whole. */
+static bool is_countable(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n, bool recorded)
+{
+    const struct as_block_gist *gist = &stream->code->gists.data[id];
+    struct as_block *block = as_code_table_block(stream->code, id);
+    bool bare = gist->bare || stream->blocks_only;
+    if (!gist->plain || bare == recorded)
+        return false;
+    if (!recorded)
+        return true;
+    if (block->flags != AS_BLOCK_CHECKED || !as_looks_complete(block, words, n))
+        return false;
+    if (stream->sink->words && !block->codes)
+        block->codes = as_access_codes_new(block, words, n);
+    return true;
+}
+
+/* Learns that block `id`, whose accesses are words[0..n), may be followed by block words[n]. */
+static __attribute__((noinline)) bool learn(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n,
+                                            bool recorded)
+{
+    const struct as_block_gist *gists = stream->code->gists.data;
+    uint64_t next = words[n];
+    if (next >= stream->code->gists.len || !as_code_table_block(stream->code, (uint32_t)next))
+        return false;
+    if (gists[next].second_try || !as_leads_to(as_code_table_block(stream->code, id), gists[next].address) ||
+        !is_countable(stream, id, words, n, recorded))
+        return false;
+    reach(stream, id > next ? id : (uint32_t)next);
+    struct as_ways *ways = &stream->ways.data[id];
+    unsigned way = choose_way(ways, &gists[id], (uint32_t)next, gists[next].address);
+    if (gists[id].targets && ways->next[way] != next)
+        report_way(stream, id, way);
+    if (!ways->listed)
+        *as_vec_push(&stream->counted) = id;
+    ways->next[way] = (uint32_t)next;
+    ways->n = gists[id].n;
+    ways->head = recorded ? as_access_head(words[(ptrdiff_t)n - 1]) : 0;
+    ways->falls = gists[id].outcome != AS_OUTCOME_LEAVES;
+    ways->targets = gists[id].targets;
+    ways->listed = true;
+    return true;
+}
+
+/* The block that is being executed, and what was counted before it. */
+struct walk {
+    size_t from; /* its accesses begin here */
+    uint32_t id;
+    uint64_t runs, instructions; /* runs: counted only if accesses are recorded */
+};
+
+/* The fast path. words[walk->from - 1] is the block's own word, if accesses are recorded. */
+static inline __attribute__((always_inline)) void follow(struct as_stream *stream, const uint64_t *words, size_t at,
+                                                         size_t n, bool recorded, struct walk *walk)
+{
+    struct as_ways *all = stream->ways.data;
+    size_t from = walk->from;
+    uint32_t id = walk->id;
+    uint64_t instructions = 0, runs = 0;
+    for (; at < n; at++) {
+        uint64_t word = words[at];
+        if (recorded && word & AS_WIRE_ACCESS_MASK)
+            continue;
+        struct as_ways *ways = &all[id];
+        unsigned way = ways->next[1] == word;
+        if (__builtin_expect(ways->next[way] != word || (recorded && as_access_head(words[at - 1]) != ways->head), 0)) {
+            if (!recorded && word & AS_WIRE_ACCESS_MASK)
+                continue; /* of the few that are reported anyway; the decoder foretells what such a block accesses */
+            if (!learn(stream, id, words + from, at - from, recorded))
+                break;
+            all = stream->ways.data;
+            ways = &all[id];
+            way = ways->next[1] == word;
+        }
+        ways->runs[way]++;
+        instructions += ways->n;
+        runs += recorded;
+        id = (uint32_t)word;
+        from = at + 1;
+    }
+    *walk = (struct walk){.from = from, .id = id, .runs = runs, .instructions = instructions};
+}
+
+static __attribute__((noinline)) void follow_bare(struct as_stream *stream, const uint64_t *words, size_t at, size_t n,
+                                                  struct walk *walk)
+{
+    follow(stream, words, at, n, false, walk);
+}
+
+static __attribute__((noinline)) void follow_recorded(struct as_stream *stream, const uint64_t *words, size_t at,
+                                                      size_t n, struct walk *walk)
+{
+    follow(stream, words, at, n, true, walk);
+}
+
+/* Whether executions of the block's kind can be counted now: nobody is told of them, or sums are enough. */
+static bool can_follow(struct as_stream *stream, size_t from)
+{
+    const struct as_sink *sink = stream->sink;
+    bool told = as_stream_is_told(stream);
+    if (stream->continues || stream->regions->awaits == AS_POINT_CYCLE || (!stream->bare && from == 0))
+        return false;
+    if (told && stream->bare ? !sink->tally || !stream->blocks_only : told && !sink->recorded_tallies && !sink->words)
+        return false;
+    stream->summed = told || sink->skipped;
+    return true;
+}
+
+_Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *from, size_t at, size_t n)
+{
+    struct walk walk = {.from = *from, .id = stream->block_id};
+    uint64_t room = stream->regions->left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
+    bool recorded = !stream->bare, words_too = recorded && stream->sink->words && as_stream_is_told(stream);
+    size_t most = words_too ? *from - 1 + AS_WORDS_MOST : SIZE_MAX;
+    if (!can_follow(stream, *from) || room < 2)
+        return false;
+    if (stream->doubts != stream->code->doubts)
+        forget(stream);
+    reach(stream, stream->block_id);
+    n = n < most ? n : most;
+    n = n - at < room - 1 ? n : at + (size_t)(room - 1);
+    if (recorded)
+        follow_recorded(stream, words, at, n, &walk);
+    else
+        follow_bare(stream, words, at, n, &walk);
+    if (walk.from == *from)
+        return false;
+    as_region_run_count(stream->regions, walk.instructions);
+    stream->executed += walk.instructions;
+    stream->block_id = walk.id;
+    stream->block = as_code_table_block(stream->code, walk.id);
+    stream->bare = stream->blocks_only || stream->code->gists.data[walk.id].bare;
+    stream->has_registers = false;
+    stream->rep_address = 0;
+    if (words_too)
+        stream->sink->words(stream->context, &stream->thread,
+                            &(struct as_exec_words){.words = words + *from - 1,
+                                                    .n = walk.from - *from,
+                                                    .accesses = walk.from - *from - walk.runs,
+                                                    .instructions = walk.instructions,
+                                                    .blocks = &stream->code->by_id});
+    *from = walk.from;
+    return true;
+}
