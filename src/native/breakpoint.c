@@ -1,6 +1,8 @@
 /* See breakpoint.h. What is in the buffer is one sample, in the layout that sample_type says. */
 #include "native/breakpoint.h"
 
+#include "base/bytes.h"
+
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <string.h>
@@ -85,73 +87,45 @@ const char *as_breakpoint_refusal(int error)
 
 /* ---- hits ---- */
 
-struct words {
-    const uint8_t *at;
-    size_t left;
-};
-
-static bool next_word(struct words *words, uint64_t *word)
+static bool decode_head(struct as_bytes *bytes, struct as_perf_sample *sample)
 {
-    if (words->left < sizeof *word)
-        return false;
-    memcpy(word, words->at, sizeof *word);
-    words->at += sizeof *word;
-    words->left -= sizeof *word;
-    return true;
-}
-
-static bool pass(struct words *words, uint64_t size)
-{
-    if (size > words->left)
-        return false;
-    words->at += size;
-    words->left -= (size_t)size;
-    return true;
-}
-
-static bool decode_head(struct words *words, struct as_perf_sample *sample)
-{
-    uint64_t header, ids, cpu;
-    if (!next_word(words, &header) || (uint32_t)header != PERF_RECORD_SAMPLE || !next_word(words, &sample->ip) ||
-        !next_word(words, &ids) || !next_word(words, &sample->time) || !next_word(words, &cpu))
-        return false;
-    sample->pid = (uint32_t)ids;
-    sample->tid = (uint32_t)(ids >> 32);
-    sample->cpu = (uint32_t)cpu;
-    return true;
+    uint64_t header = as_bytes_u64(bytes);
+    sample->ip = as_bytes_u64(bytes);
+    sample->pid = as_bytes_u32(bytes);
+    sample->tid = as_bytes_u32(bytes);
+    sample->time = as_bytes_u64(bytes);
+    sample->cpu = (uint32_t)as_bytes_u64(bytes);
+    return !bytes->bad && (uint32_t)header == PERF_RECORD_SAMPLE;
 }
 
 /* Records of the ring are aligned to eight bytes, and so is the buffer. */
-static bool decode_chain(struct words *words, struct as_perf_sample *sample)
+static bool decode_chain(struct as_bytes *bytes, struct as_perf_sample *sample)
 {
-    uint64_t n;
-    if (!next_word(words, &n) || n > words->left / sizeof n)
+    uint64_t n = as_bytes_u64(bytes);
+    if (n > as_bytes_left(bytes) / sizeof n)
         return false;
-    sample->chain = (const uint64_t *)(const void *)words->at;
+    sample->chain = (const uint64_t *)(const void *)as_bytes_take(bytes, n * sizeof n);
     sample->n_chain = (size_t)n;
-    return pass(words, n * sizeof n);
+    return !bytes->bad;
 }
 
-static bool decode_registers(struct words *words, struct as_perf_sample *sample, uint64_t values[64])
+static bool decode_registers(struct as_bytes *bytes, struct as_perf_sample *sample, uint64_t values[64])
 {
-    if (!next_word(words, &sample->user_regs.abi))
-        return false;
+    sample->user_regs.abi = as_bytes_u64(bytes);
     sample->user_regs.mask = REGISTERS;
     sample->user_regs.values = values;
     size_t count = sample->user_regs.abi ? (size_t)__builtin_popcount(REGISTERS) : 0;
     for (; sample->user_regs.count < count; sample->user_regs.count++)
-        if (!next_word(words, &values[sample->user_regs.count]))
-            return false;
-    return true;
+        values[sample->user_regs.count] = as_bytes_u64(bytes);
+    return !bytes->bad;
 }
 
-static void decode_stack(struct words *words, struct as_perf_sample *sample)
+static void decode_stack(struct as_bytes *bytes, struct as_perf_sample *sample)
 {
-    uint64_t size = 0, valid = 0;
-    if (!next_word(words, &size))
-        return;
-    sample->stack = words->at;
-    if (pass(words, size) && size && next_word(words, &valid)) {
+    uint64_t size = as_bytes_u64(bytes);
+    sample->stack = as_bytes_take(bytes, size);
+    uint64_t valid = size ? as_bytes_u64(bytes) : 0;
+    if (!bytes->bad && size) {
         sample->stack_size = (size_t)size;
         sample->stack_valid = (size_t)(valid < size ? valid : size);
     }
@@ -159,12 +133,12 @@ static void decode_stack(struct words *words, struct as_perf_sample *sample)
 
 static bool decode(struct as_breakpoint_hit *hit, size_t size, bool chain)
 {
-    struct words words = {hit->record, size};
+    struct as_bytes bytes = as_bytes(hit->record, size, false);
     hit->sample = (struct as_perf_sample){.mode = AS_PERF_USER, .has = fields_of(chain)};
-    if (!decode_head(&words, &hit->sample) || (chain && !decode_chain(&words, &hit->sample)) ||
-        !decode_registers(&words, &hit->sample, hit->values))
+    if (!decode_head(&bytes, &hit->sample) || (chain && !decode_chain(&bytes, &hit->sample)) ||
+        !decode_registers(&bytes, &hit->sample, hit->values))
         return false;
-    decode_stack(&words, &hit->sample);
+    decode_stack(&bytes, &hit->sample);
     return true;
 }
 
