@@ -196,6 +196,19 @@ static inline uint64_t as_access_address(uint64_t word)
     return (uint64_t)((int64_t)(word << (64 - AS_ACCESS_ADDRESS_BITS)) >> (64 - AS_ACCESS_ADDRESS_BITS));
 }
 
+/* Memory that processes may share: a mapping of a file, of System V, or of no file, that children get. What lies at equal offsets
+ * of equal objects is the same memory. */
+struct as_mapping {
+    uint64_t start, bytes;
+    uint64_t object, offset; /* object 0: from here on the memory is not shared */
+    const char *name;        /* the end of the file's path; "": none */
+};
+static inline uint64_t as_mapping_object(uint32_t major, uint32_t minor, uint64_t inode)
+{
+    uint64_t object = (uint64_t)(major << 20 | minor) << 40 ^ inode;
+    return object ? object : 1;
+}
+
 struct as_engine;
 
 /* What a consumer provides; any member but `block` may be NULL. */
@@ -219,6 +232,8 @@ struct as_sink {
     void (*syscall)(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6]);
     void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
     void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */
+    /* The thread's process has mapped or unmapped memory that processes can share, or was forked with it; wherever that is. */
+    void (*mapping)(void *context, struct as_thread *thread, const struct as_mapping *mapping);
     void (*signal_return)(void *context, struct as_thread *thread);
     /* What comes from here on is of another stretch of the run, whichever thread executes it; called at the run's start
      * too. */

@@ -155,6 +155,12 @@ static void on_signal_return(void *context, struct as_thread *thread)
     TELL_ALL(tee, thread, wants(tee, branch->sink), signal_return);
 }
 
+static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, mapping, mapping);
+}
+
 static void on_stretch(void *context, const struct as_stretch *stretch)
 {
     struct as_sink_tee *tee = context;
@@ -224,6 +230,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .syscall_return = on_syscall_return,
         .signal = on_signal,
         .signal_return = on_signal_return,
+        .mapping = on_mapping,
         .stretch = on_stretch,
         .gap_end = on_gap_end,
         .jumps = jumps,

@@ -295,6 +295,17 @@ static void on_signal(struct as_stream *stream, uint32_t number, uint64_t interr
         stream->sink->signal(stream->context, &stream->thread, number, interrupted);
 }
 
+static void on_mapping(struct as_stream *stream, const uint64_t *operands)
+{
+    char name[AS_WIRE_NAME_WORDS * sizeof *operands + 1] = "";
+    if (!stream->sink->mapping)
+        return;
+    memcpy(name, operands + 4, sizeof name - 1);
+    struct as_mapping mapping = {
+        .start = operands[0], .bytes = operands[1], .object = operands[2], .offset = operands[3], .name = name};
+    stream->sink->mapping(stream->context, &stream->thread, &mapping);
+}
+
 static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *operands)
 {
     uint32_t number = (uint32_t)word;
@@ -308,6 +319,9 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
         break;
     case AS_WIRE_SIGNAL:
         on_signal(stream, number & ((1u << AS_WIRE_SYNCHRONOUS_BIT) - 1), operands[0]);
+        break;
+    case AS_WIRE_MAPPING:
+        on_mapping(stream, operands);
         break;
     default:
         break;

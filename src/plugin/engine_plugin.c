@@ -11,6 +11,7 @@
 #include "plugin/follow.h"
 #include "plugin/lane.h"
 #include "plugin/qemu_plugin_api.h"
+#include "plugin/shared.h"
 #include "plugin/varies.h"
 
 #include <fcntl.h>
@@ -226,14 +227,13 @@ static void wait_for_clone(uint64_t flags)
         usleep(STEP_MICROSECONDS);
 }
 
-static __thread uint64_t clone_flags;
-static _Atomic bool threaded; /* the process has, or had, more than one thread */
+static __thread uint64_t call_args[AS_WIRE_SYSCALL_ARGS]; /* of the call that the thread is in */
+static _Atomic bool threaded;                             /* the process has, or had, more than one thread */
 
 static void note_clone(uint64_t flags)
 {
     enum { SHARES_MEMORY = 0x100, IS_VFORK = 0x4000 }; /* QEMU makes a vfork a fork */
     started_before = as_lane_count_started();
-    clone_flags = flags;
     if ((flags & (SHARES_MEMORY | IS_VFORK)) != SHARES_MEMORY)
         return;
     atomic_store(&threaded, true);
@@ -251,6 +251,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         as_lane_push(lane, args[i]);
     if (number == numbers->sigaction)
         note_handler(a2);
+    memcpy(call_args, args, sizeof call_args);
     if (number == numbers->clone)
         note_clone(a1);
     atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone);
@@ -265,10 +266,11 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
     struct as_wire_lane *lane = lane_for(vcpu);
     if (number == numbers->clone && result > 0 && as_plugin.wire->in_turn)
-        wait_for_clone(clone_flags);
+        wait_for_clone(call_args[0]);
     as_lane_leave_syscall(lane);
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
     as_lane_push(lane, (uint64_t)result);
+    as_shared_note_syscall(lane, number, call_args, result);
     if (number == numbers->mmap || number == numbers->munmap || number == numbers->mremap)
         as_code_maps_changed();
 }

@@ -8,6 +8,7 @@
 #include "engine/qemu_command.h"
 #include "plugin/code.h"
 #include "plugin/lane.h"
+#include "plugin/shared.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -65,6 +66,7 @@ static void after_fork_in_child(void)
     as_code_start_process(parent);
     as_lane_start_thread(this_vcpu, parent_lane == &as_lane_unclaimed ? NULL : parent_lane);
     as_code_unlock_after_fork();
+    as_shared_note_fork(as_lane_of[this_vcpu]);
     as_follow_watch_reader();
 }
 
