@@ -150,15 +150,16 @@ static void note(struct as_memory *memory, const struct side *side, uint64_t lin
                  enum as_transfer_kind kind)
 {
     const struct as_wish *wish = &memory->wish;
+    uint64_t address = (line << memory->line_shift) & ((UINT64_C(1) << AS_ADDRESS_BITS) - 1);
     memory->moved = true;
     memory->fetched += kind != AS_TRANSFER_UPGRADE;
     memory->upgrades += kind == AS_TRANSFER_UPGRADE;
     *as_vec_push(&memory->transfers) = (struct as_transfer){
         .time = cycle,
-        .line = (line << memory->line_shift) & ((UINT64_C(1) << AS_ADDRESS_BITS) - 1),
+        .line = address,
         .offset = wish->offset,
         .size = wish->size,
-        .process = memory->process,
+        .process = as_shared_is(address) ? 0 : memory->process,
         .from = side->thread,
         .to = memory->thread,
         .from_insn = side->insn,
@@ -178,7 +179,7 @@ void as_memory_name_insn(struct as_memory *memory, uint32_t insn)
     for (size_t i = 0; i < memory->transfers.len; i++) {
         struct as_transfer *transfer = &memory->transfers.data[i];
         transfer->to_insn = insn;
-        uint64_t line = transfer->line >> memory->line_shift | memory->line_tag;
+        uint64_t line = transfer->line >> memory->line_shift | as_memory_tag(memory, transfer->line);
         struct as_directory_entry *entry = as_directory_find(&uncore->directory, line);
         if (entry && transfer->kind == AS_TRANSFER_READ && entry->reader == memory->thread)
             entry->reader_insn = insn;

@@ -107,6 +107,13 @@ void as_core_set_process(struct as_core *core, uint32_t process)
         as_memory_set_process(core->memory, process);
 }
 
+void as_core_set_shared(struct as_core *core, const struct as_shared_ranges *shared)
+{
+    core->shared = shared;
+    if (!core->away)
+        as_memory_set_shared(core->memory, shared);
+}
+
 void as_core_set_thread(struct as_core *core, uint32_t thread)
 {
     core->thread = thread;
@@ -137,6 +144,7 @@ void as_core_go(struct as_core *core)
 void as_core_come(struct as_core *core)
 {
     as_memory_set_process(core->memory, core->process);
+    as_memory_set_shared(core->memory, core->shared);
     as_memory_set_thread(core->memory, core->thread);
     as_memory_set_ideal(core->memory, core->ideal);
     as_memory_log_stays(core->memory, core->stays);

@@ -58,6 +58,7 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
 void as_core_set_code_version(struct as_core *core, as_code_version *version);
 /* Processes do not share lines and pages, though their addresses are the same. */
 void as_core_set_process(struct as_core *core, uint32_t process);
+void as_core_set_shared(struct as_core *core, const struct as_shared_ranges *shared); /* as_memory_set_shared */
 /* The thread that it executes: what transfers call it (core/transfer.h). */
 void as_core_set_thread(struct as_core *core, uint32_t thread);
 void as_core_free(struct as_core *core);

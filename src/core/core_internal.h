@@ -150,6 +150,7 @@ struct as_core {
     uint64_t n_continued, n_again; /* further iterations of rep; micro-operations that came a second time */
     struct as_counters counters;
     uint32_t process, thread;
+    const struct as_shared_ranges *shared;
     bool away;                      /* others use its memory */
     struct as_counters found, left; /* what the memory had counted when it came; … did while it was there before */
     uint64_t warm_line;             /* the instruction line that was last fetched without time */

@@ -2,7 +2,7 @@
  *
  * Addresses are used as they are, as if virtual memory were mapped to physical memory one to one: the same program
  * gives the same times in every run, and which addresses conflict can be read off the program. The number of the
- * process lies above the address, so processes share nothing. Page tables lie above both (tlb.c).
+ * process lies above the address, so processes share nothing but what they map as shared (shared_lines.h). Page tables lie above both (tlb.c).
  *
  * Several cores: coherence.c says which of them may have a line. A hit in the own L1 needs nobody else, but for a write
  * of a line that the core does not own yet (as_entry.owned).
@@ -93,6 +93,7 @@ struct as_memory *as_memory_new(const struct as_machine *machine, struct as_unco
     memory->line_mask = machine->memory.line - 1;
     memory->grain = grain_of(memory->line_shift);
     memory->uncore = uncore;
+    as_memory_set_shared(memory, NULL);
     memory->has_l2 = machine->memory.l2.size != 0;
     if (memory->has_l2)
         as_cache_init(&memory->l2, AS_SOURCE_L2, &machine->memory.l2, machine);
@@ -159,6 +160,18 @@ void as_memory_set_process(struct as_memory *memory, uint32_t process)
     uint64_t tag = process & ((1u << PROCESS_BITS) - 1);
     memory->line_tag = tag << (AS_ADDRESS_BITS - memory->line_shift);
     memory->page_tag = page_tag(process, memory->page_shift);
+}
+
+void as_memory_set_shared(struct as_memory *memory, const struct as_shared_ranges *shared)
+{
+    static const struct as_shared_ranges none;
+    memory->shared = shared ? shared : &none;
+}
+
+uint64_t as_memory_shared_line(const struct as_memory *memory, uint64_t address)
+{
+    uint64_t physical = as_shared_find(memory->shared, address);
+    return physical >> memory->line_shift | as_memory_tag(memory, physical);
 }
 
 void as_memory_set_thread(struct as_memory *memory, uint32_t thread)

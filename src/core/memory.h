@@ -14,6 +14,7 @@
 
 #include "assay/pipe.h"
 #include "base/counters.h"
+#include "base/shared_lines.h"
 #include "core/machine.h"
 #include "core/transfer.h"
 
@@ -42,6 +43,9 @@ void as_uncore_drop(struct as_uncore *uncore, uint32_t core); /* nobody uses it 
 /* Addresses are those of this process (0 at first): equal addresses of different processes are different lines. Threads
  * of one process share theirs. */
 void as_memory_set_process(struct as_memory *memory, uint32_t process);
+/* What the process shares with others: those lines have one name for all. They live as long as the memory uses them and may change
+ * between accesses. NULL, as at first: nothing. */
+void as_memory_set_shared(struct as_memory *memory, const struct as_shared_ranges *shared);
 /* Whose accesses they are: what transfers call this side. 0 at first. */
 void as_memory_set_thread(struct as_memory *memory, uint32_t thread);
 

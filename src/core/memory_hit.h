@@ -10,7 +10,10 @@
 
 static inline uint64_t as_memory_line(const struct as_memory *memory, uint64_t address)
 {
-    return (address & AS_ADDRESS_MASK) >> memory->line_shift | memory->line_tag;
+    uint64_t within = address & AS_ADDRESS_MASK;
+    if (__builtin_expect(within - memory->shared->low < memory->shared->span, 0))
+        return as_memory_shared_line(memory, within);
+    return within >> memory->line_shift | memory->line_tag;
 }
 
 static inline uint64_t as_memory_page(const struct as_memory *memory, uint64_t address)

@@ -25,10 +25,10 @@ enum as_transfer_kind {
 
 struct as_transfer {
     uint64_t time;      /* of the request, in cycles of the machine's own time */
-    uint64_t line;      /* address of its first byte, as the process sees it */
+    uint64_t line;      /* address of its first byte, as the process sees it; physical in shared memory */
     uint32_t offset;    /* of the access's first byte in the line */
     uint32_t size;      /* bytes of the access in this line */
-    uint32_t process;   /* of the waiting thread */
+    uint32_t process;   /* of the waiting thread; 0 in shared memory (shared_lines.h) */
     uint32_t from, to;  /* threads (numbers from 1) */
     uint32_t from_insn; /* as_insn.id: the last write of the line, or its first read there; AS_TRANSFER_NO_INSN */
     uint32_t to_insn;   /* … of the access that waited */

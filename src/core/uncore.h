@@ -37,9 +37,10 @@ struct as_memory {
     uint32_t line_shift, page_shift;
     uint32_t core, socket, users;
     uint32_t thread, process;
-    uint32_t grain;              /* log2 of the bytes that a bit of as_wish.bytes stands for */
-    uint64_t line_mask;          /* bytes of a line - 1 */
-    uint64_t line_tag, page_tag; /* of the process */
+    uint32_t grain;                        /* log2 of the bytes that a bit of as_wish.bytes stands for */
+    uint64_t line_mask;                    /* bytes of a line - 1 */
+    uint64_t line_tag, page_tag;           /* of the process */
+    const struct as_shared_ranges *shared; /* … and what others may share of its memory */
     struct as_uncore *uncore;
     struct as_cache *llc; /* its socket's */
     struct as_tlb dtlb, itlb;
@@ -57,6 +58,17 @@ struct as_memory {
 };
 
 enum { AS_ADDRESS_BITS = 48 };
+
+/* Memory that processes share is nobody's own. */
+static inline uint64_t as_memory_tag(const struct as_memory *memory, uint64_t address)
+{
+    return as_shared_is(address) ? 0 : memory->line_tag;
+}
+
+/* ---- memory.c ---- */
+
+/* The line of an address that lies among those that may be shared. */
+uint64_t as_memory_shared_line(const struct as_memory *memory, uint64_t address);
 
 /* ---- coherence.c ---- */
 

@@ -236,6 +236,33 @@ static void keeps_processes_apart(void **state)
     bed_close(&bed);
 }
 
+/* Two processes see one line at different addresses. */
+static void keeps_shared_lines_together(void **state)
+{
+    struct as_machine machine = bed_machine();
+    machine.coherence = (struct as_coherence_machine){
+        .protocol = AS_PROTOCOL_MESI, .local = 35, .remote = 90, .upgrade = 25, .sockets = 1};
+    struct bed bed = bed_open(machine);
+    struct as_memory *other = as_memory_new(&machine, bed.uncore, 1);
+    const uint64_t elsewhere = BASE + 16 * BED_PAGE;
+    const struct as_shared_range here = {BASE, BASE + BED_PAGE, AS_SHARED_BIT},
+                                 there = {elsewhere, elsewhere + BED_PAGE, AS_SHARED_BIT};
+    const struct as_shared_ranges ours = {.low = BASE, .span = BED_PAGE, .list = &here, .n = 1},
+                                  theirs = {.low = elsewhere, .span = BED_PAGE, .list = &there, .n = 1};
+    as_memory_set_process(bed.memory, 1);
+    as_memory_set_process(other, 2);
+    as_memory_set_shared(bed.memory, &ours);
+    as_memory_set_shared(other, &theirs);
+    bed_load(&bed, 1, BASE);
+    as_memory_warm(bed.memory, AS_MEMORY_STORE, BASE, 8);
+    as_memory_warm(other, AS_MEMORY_LOAD, elsewhere + BED_PAGE, 8); /* their pages exist */
+    as_memory_warm(other, AS_MEMORY_LOAD, elsewhere + 1024, 8);
+    assert_true(as_memory_access(other, AS_MEMORY_LOAD, 10000, elsewhere, 8).events & AS_EVENT_COHERENCE);
+    assert_false(as_memory_access(other, AS_MEMORY_LOAD, 20000, elsewhere + BED_PAGE, 8).events & AS_EVENT_COHERENCE);
+    as_memory_free(other);
+    bed_close(&bed);
+}
+
 /* ---- program order and time order ---- */
 
 /* Loads as a core makes them: a window of WINDOW, some of which need the result of an earlier one. */
@@ -437,6 +464,7 @@ int main(void)
         cmocka_unit_test(flushes_a_line_everywhere),
         cmocka_unit_test(accesses_every_line_that_it_touches),
         cmocka_unit_test(keeps_processes_apart),
+        cmocka_unit_test(keeps_shared_lines_together),
         cmocka_unit_test(answers_nearly_as_in_time_order),
         cmocka_unit_test(holds_its_books_under_any_load),
         cmocka_unit_test(answers_the_same_every_time),

@@ -1,0 +1,64 @@
+/* Which of a process's addresses are memory that others may share, and where that memory is.
+ *
+ * Physical addresses of shared memory have the highest of the 48 bits of an address, which no user space uses: an address that
+ * has it is the same for all processes. */
+#ifndef AS_BASE_SHARED_LINES_H
+#define AS_BASE_SHARED_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AS_SHARED_BIT (UINT64_C(1) << 47)
+
+struct as_shared_range {
+    uint64_t start, end; /* as the process sees it */
+    uint64_t physical;   /* of `start` */
+};
+
+/* Ranges in order, none overlaps another. An address outside of [low, low + span) is in none of them. */
+struct as_shared_ranges {
+    uint64_t low, span;
+    const struct as_shared_range *list;
+    size_t n;
+};
+
+static inline bool as_shared_is(uint64_t address)
+{
+    return address & AS_SHARED_BIT;
+}
+
+/* The physical address of one of 48 bits; the address itself where nothing is shared there. */
+static inline uint64_t as_shared_find(const struct as_shared_ranges *ranges, uint64_t address)
+{
+    size_t low = 0, high = ranges->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (ranges->list[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool within = low < ranges->n && address >= ranges->list[low].start;
+    return within ? ranges->list[low].physical + (address - ranges->list[low].start) : address;
+}
+
+/* Where a process has a physical address. False: nowhere. */
+static inline bool as_shared_virtual(const struct as_shared_ranges *ranges, uint64_t physical, uint64_t *address)
+{
+    for (size_t i = 0; i < ranges->n; i++) {
+        const struct as_shared_range *range = &ranges->list[i];
+        if (physical - range->physical >= range->end - range->start)
+            continue;
+        *address = range->start + (physical - range->physical);
+        return true;
+    }
+    return false;
+}
+
+static inline uint64_t as_shared_physical(const struct as_shared_ranges *ranges, uint64_t address)
+{
+    return __builtin_expect(address - ranges->low < ranges->span, 0) ? as_shared_find(ranges, address) : address;
+}
+
+#endif
