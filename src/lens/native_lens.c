@@ -29,6 +29,8 @@ struct as_native_lens {
     struct as_native_lens_options options;
     const struct as_lens_client *client;
     void *client_context;
+    const struct as_shared_ranges *(*shared)(void *context, uint32_t process); /* NULL: nothing is */
+    void *shared_context;
     struct as_code *code;
     struct as_lens_registers registers;
     uint64_t random, time;
@@ -79,6 +81,20 @@ void as_native_lens_set_client(struct as_native_lens *lens, const struct as_lens
 {
     lens->client = client;
     lens->client_context = context;
+}
+
+void as_native_lens_set_shared(struct as_native_lens *lens,
+                               const struct as_shared_ranges *(*shared)(void *context, uint32_t process), void *context)
+{
+    lens->shared = shared;
+    lens->shared_context = context;
+}
+
+/* What a thread's process shares. */
+static const struct as_shared_ranges *shared_of(const struct as_native_lens *lens, const struct thread *thread)
+{
+    static const struct as_shared_ranges none;
+    return lens->shared ? lens->shared(lens->shared_context, thread->known.process) : &none;
 }
 
 /* ---- threads and processes ---- */
@@ -246,14 +262,16 @@ static enum as_lens_result arm(void *context, uint32_t number, const struct as_l
     const struct thread *thread = find_thread(lens, number);
     if (!thread || !thread->live)
         return AS_LENS_GONE;
-    if (!is_right(watch) || !lens->options.registers)
+    struct as_lens_watch own = *watch;
+    if (!is_right(watch) || !lens->options.registers ||
+        (as_shared_is(watch->address) && !as_shared_virtual(shared_of(lens, thread), watch->address, &own.address)))
         return AS_LENS_REFUSED;
     uint32_t used = as_lens_registers_used(&lens->registers, number);
     uint32_t slot = (uint32_t)__builtin_ctz(~used);
     if (slot >= lens->options.registers)
         return AS_LENS_FULL;
     *ref = (struct as_lens_ref){.thread = number, .slot = slot};
-    return as_lens_registers_arm(&lens->registers, thread->known.tid, ref, watch, &ref->generation);
+    return as_lens_registers_arm(&lens->registers, thread->known.tid, ref, &own, &ref->generation);
 }
 
 static enum as_lens_result disarm(void *context, const struct as_lens_ref *ref)
@@ -358,6 +376,7 @@ static void take_trap(struct as_native_lens *lens, const struct as_lens_register
         .watch = reg->watch,
     };
     find_cause(lens, sample, &trap.watch, &trap.access);
+    trap.access.address = as_shared_physical(shared_of(lens, thread), trap.access.address);
     if (thread->live && lens->client && lens->client->trap)
         lens->client->trap(lens->client_context, &trap);
 }
@@ -380,7 +399,8 @@ void as_native_lens_poll(struct as_native_lens *lens)
 static void give(struct as_native_lens *lens, struct as_lens_sample *given, uint64_t address, uint32_t size,
                  uint8_t kind)
 {
-    given->access.address = address;
+    const struct thread *thread = find_thread(lens, given->access.thread);
+    given->access.address = as_shared_physical(shared_of(lens, thread), address);
     given->access.size = size;
     given->access.kind = kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE);
     if (lens->client && lens->client->sample)

@@ -17,6 +17,7 @@
 #ifndef AS_LENS_NATIVE_LENS_H
 #define AS_LENS_NATIVE_LENS_H
 
+#include "base/shared_lines.h"
 #include "lens/lens.h"
 #include "perfdata/perfdata.h"
 
@@ -63,6 +64,11 @@ void as_native_lens_free(struct as_native_lens *lens);
 /* Threads that were sampled, in the order of their numbers, which begin with 1. */
 size_t as_native_lens_threads(const struct as_native_lens *lens);
 const struct as_native_lens_thread *as_native_lens_thread(const struct as_native_lens *lens, size_t place);
+/* What processes share, by the number of an address space: samples and traps there have physical addresses (base/shared_lines.h),
+ * and so have the watches that the client asks for. Without it, addresses are as they are. */
+void as_native_lens_set_shared(struct as_native_lens *lens,
+                               const struct as_shared_ranges *(*shared)(void *context, uint32_t process),
+                               void *context);
 /* The number of a process's address space; another one from its next execve on. */
 uint32_t as_native_lens_address_space(struct as_native_lens *lens, uint32_t pid);
 /* The frames of a path, the innermost first; returns how many. */

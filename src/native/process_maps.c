@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static bool read_line(const char *line, struct as_perf_process *map, char *name, size_t size)
 {
@@ -20,6 +21,7 @@ static bool read_line(const char *line, struct as_perf_process *map, char *name,
     map->offset = offset;
     map->inode = inode;
     map->data = rights[2] != 'x';
+    map->flags = rights[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
     return true;
 }
 
