@@ -59,9 +59,8 @@ static void put_objects(const struct table *table)
 static void put_place(const struct table *table, const struct as_contact *contact, const struct as_contact_side *side)
 {
     const struct as_comm_result *result = table->shown->result;
-    struct as_comm_code code = {.insn = side->insn, .process = contact->process, .path = side->path};
-    char *place =
-        as_comm_address_text(as_comm_space(result, contact->process, side->insn), contact->line + side->offset);
+    struct as_comm_code code = {.insn = side->insn, .process = side->process, .path = side->path};
+    char *place = as_comm_address_text(as_comm_space(result, side->process, side->insn), contact->line + side->offset);
     as_html_text(table->out, place);
     fputs(" by ", table->out);
     put_code(table, &code);

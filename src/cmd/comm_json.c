@@ -89,11 +89,9 @@ static void json_pattern(struct as_json *json, const struct as_pair_matrix *matr
 
 /* ---- rows ---- */
 
-static const char *const kind_names[] = {[AS_COMM_GLOBAL] = "global",
-                                         [AS_COMM_HEAP] = "heap",
-                                         [AS_COMM_STACK] = "stack",
-                                         [AS_COMM_ANONYMOUS] = "anonymous",
-                                         [AS_COMM_UNKNOWN] = "unknown"};
+static const char *const kind_names[] = {
+    [AS_COMM_GLOBAL] = "global",       [AS_COMM_HEAP] = "heap",     [AS_COMM_STACK] = "stack",
+    [AS_COMM_ANONYMOUS] = "anonymous", [AS_COMM_SHARED] = "shared", [AS_COMM_UNKNOWN] = "unknown"};
 
 static void json_counts(struct as_json *json, uint64_t true_, uint64_t false_)
 {
@@ -152,8 +150,8 @@ static void json_code(struct as_json *json, const char *name, const struct as_co
 static void json_side(struct as_json *json, const char *name, const struct as_comm_shown *shown,
                       const struct as_contact *contact, const struct as_contact_side *side)
 {
-    struct as_comm_code code = {.insn = side->insn, .process = contact->process, .path = side->path};
-    struct as_space *space = as_comm_space(shown->result, contact->process, side->insn);
+    struct as_comm_code code = {.insn = side->insn, .process = side->process, .path = side->path};
+    struct as_space *space = as_comm_space(shown->result, side->process, side->insn);
     char *text = as_comm_address_text(space, contact->line + side->offset);
     as_json_object(json, name);
     as_json_u64(json, "offset", side->offset);

@@ -240,9 +240,9 @@ static void print_side(FILE *out, const struct as_comm_shown *shown, const char 
                        const struct as_contact *contact, const struct as_contact_side *side, uint64_t set)
 {
     const struct as_comm_thread *threads = shown->result->threads;
-    char *code = as_comm_code_text(shown->result, contact->process, side->insn);
+    char *code = as_comm_code_text(shown->result, side->process, side->insn);
     char *place =
-        as_comm_address_text(as_comm_space(shown->result, contact->process, side->insn), contact->line + side->offset);
+        as_comm_address_text(as_comm_space(shown->result, side->process, side->insn), contact->line + side->offset);
     fprintf(out, "      %s bytes %2u-%-2u  %s  by %s  threads ", label, side->offset, side->offset + side->size - 1,
             AS_SHOW(place), AS_SHOW(code));
     print_set(out, set, threads, shown->result->n_threads);

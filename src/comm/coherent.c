@@ -5,6 +5,7 @@
 #include "comm/coherent.h"
 
 #include "base/map.h"
+#include "model/shared_memory.h"
 
 enum { LINE_SHIFT = 6, PAGE_SHIFT = 12, LINES = 64, RECENT = 1 << 12, MASKED = 63, NOBODY = UINT16_MAX };
 
@@ -126,7 +127,7 @@ static inline struct line *line_of(struct as_coherent *coherent, uint64_t space,
 
 /* An access, cut to one line. */
 struct piece {
-    uint64_t line, space; /* line: its number */
+    uint64_t line, space; /* line: its number; space 0: memory that processes share */
     uint64_t mask;        /* of its bytes */
     uint32_t thread;      /* its place */
     uint32_t number, process, insn;
@@ -155,7 +156,7 @@ static __attribute__((noinline)) void transfer(struct as_coherent *coherent, con
     const struct as_coherent_hooks *hooks = &coherent->hooks;
     struct as_contact contact = {
         .line = piece->line << LINE_SHIFT,
-        .process = piece->process,
+        .process = piece->space ? piece->process : 0,
         .object = hooks->object ? hooks->object(hooks->context, piece->process, piece->line << LINE_SHIFT) : 0,
         .from = {.insn = line->insn, .path = line->path, .offset = line->offset, .size = line->size},
         .to = {.insn = piece->insn, .path = path, .offset = piece->offset, .size = piece->size},
@@ -251,10 +252,8 @@ static void touch_lines(struct as_coherent *coherent, struct piece *piece, const
 
 void as_coherent_span(struct as_coherent *coherent, const struct as_weave_span *span)
 {
-    struct piece piece = {.space = space_of(coherent, span->process, span->image),
-                          .thread = index_of(coherent, span->thread),
-                          .number = span->thread,
-                          .process = span->process};
+    uint64_t space = space_of(coherent, span->process, span->image);
+    struct piece piece = {.thread = index_of(coherent, span->thread), .number = span->thread, .process = span->process};
     if (piece.thread == NOBODY) {
         coherent->counts.dropped += span->n;
         return;
@@ -265,6 +264,7 @@ void as_coherent_span(struct as_coherent *coherent, const struct as_weave_span *
             continue;
         coherent->counts.accesses++;
         piece.insn = access->insn;
+        piece.space = as_shared_is(access->address) ? 0 : space;
         touch_lines(coherent, &piece, access);
     }
 }
@@ -337,6 +337,8 @@ void as_coherent_sort(struct as_coherent *coherent)
         contact->from_threads = permute_bits(contact->from_threads, places, n);
         contact->to_threads = permute_bits(contact->to_threads, places, n);
     }
+    if (coherent->hooks.home)
+        as_contacts_home(&coherent->contacts, coherent->hooks.home, coherent->hooks.context);
     if (n)
         memcpy(coherent->order.data, sorted, n * sizeof *sorted);
     free(sorted);

@@ -6,7 +6,8 @@
  * this one shares with others is an invalidation, not a transfer: no data moves. Lines that nobody has written are shared
  * for nothing. A transfer is true sharing if the access touches a byte that the holder wrote since the line became its own
  * (read, where nobody wrote it), and false sharing otherwise.
- * What is not: time, evictions (so a line that a real cache had lost counts too), prefetches, memory shared by processes.
+ * What is not: time, evictions (so a line that a real cache had lost counts too), prefetches.
+ * Processes have nothing in common but lines whose addresses are physical (model/shared_memory.h).
  *
  * Beside it, for comparison: the last-writer count of tools without coherence. Each access to a line that another thread
  * wrote last counts, whether or not this thread has read it since.
@@ -34,6 +35,7 @@ struct as_coherent_counts {
 struct as_coherent_hooks {
     uint32_t (*path)(void *context, uint32_t thread); /* of calls */
     uint32_t (*object)(void *context, uint32_t process, uint64_t address);
+    bool (*home)(void *context, uint32_t *process, uint64_t *address); /* of a physical address */
     void *context;
 };
 

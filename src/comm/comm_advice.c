@@ -15,7 +15,7 @@ struct place {
 static bool find_place(struct place *place, const struct as_comm_result *result, const struct as_contact *contact,
                        const struct as_contact_side *side)
 {
-    place->space = as_comm_space(result, contact->process, side->insn);
+    place->space = as_comm_space(result, side->process, side->insn);
     place->address = contact->line + side->offset;
     return place->space && as_space_variable(place->space, place->address, &place->variable) &&
            place->variable.is_object;

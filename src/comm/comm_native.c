@@ -4,12 +4,14 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "model/shared_memory.h"
 #include "native/choose.h"
 #include "native/process_maps.h"
 #include "native/session.h"
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { WAIT_MS = 10, STACK_BYTES = 512, RING_BYTES = 512 << 10 };
 #define MAPS_SECONDS 0.05 /* between two looks at /proc/PID/maps, where threads came */
@@ -27,10 +29,17 @@ struct as_comm_native {
     AS_VEC(uint32_t) places; /* by thread number */
     struct as_pair_matrix estimate;
     struct as_contacts contacts;
+    struct as_shared_memory *shared;
+    struct as_strings *shared_names;
     struct as_comm_native_info info;
     size_t seen; /* threads at the last look at the maps */
     double looked;
 };
+
+static const struct as_shared_ranges *shared_of(void *shared, uint32_t process)
+{
+    return as_shared_memory_of(shared, process);
+}
 
 struct as_comm_native *as_comm_native_new(const struct as_comm_native_options *options)
 {
@@ -40,6 +49,9 @@ struct as_comm_native *as_comm_native_new(const struct as_comm_native_options *o
     struct as_lens lens = as_native_lens_open(native->lens);
     native->detect = as_detect_new(&lens, &options->detect);
     as_native_lens_set_client(native->lens, &as_detect_client, native->detect);
+    native->shared = as_shared_memory_new();
+    native->shared_names = as_strings_new();
+    as_native_lens_set_shared(native->lens, shared_of, native->shared);
     return native;
 }
 
@@ -53,6 +65,8 @@ void as_comm_native_free(struct as_comm_native *native)
     for (size_t i = 0; i < native->spaces.len; i++)
         as_space_free(native->spaces.data[i]);
     as_vec_free(&native->spaces);
+    as_shared_memory_free(native->shared);
+    as_strings_free(native->shared_names);
     as_vec_free(&native->regions);
     as_vec_free(&native->threads);
     as_vec_free(&native->places);
@@ -78,11 +92,40 @@ static bool is_anonymous(const char *name)
            strncmp(name, "[anon", 5) == 0;
 }
 
+/* Code is not written: where it lies matters to names alone. */
+static bool is_shared(const struct as_perf_process *map)
+{
+    return (map->flags & MAP_SHARED) && map->inode && map->data;
+}
+
+/* NULL: it is not shared. */
+static const char *shared_name(struct as_comm_native *native, const struct as_perf_process *map)
+{
+    if (!is_shared(map))
+        return NULL;
+    char *name = as_guest_shared_name(map->name);
+    const char *kept = as_strings_get(native->shared_names, as_strings_intern(native->shared_names, name));
+    free(name);
+    return kept;
+}
+
+/* Whatever was there before is gone. */
+static void take_shared(struct as_comm_native *native, uint32_t process, const struct as_perf_process *map)
+{
+    struct as_mapping mapping = {.start = map->start,
+                                 .bytes = map->length,
+                                 .object = is_shared(map) ? as_mapping_object(map->major, map->minor, map->inode) : 0,
+                                 .offset = map->offset,
+                                 .name = map->name};
+    as_shared_memory_map(native->shared, process, &mapping);
+}
+
 static void take_map(void *context, struct as_perf_process *map)
 {
     struct as_comm_native *native = context;
     uint32_t process = as_native_lens_address_space(native->lens, map->pid);
-    if (!is_anonymous(map->name)) {
+    take_shared(native, process, map);
+    if (!is_anonymous(map->name) && !is_shared(map)) {
         as_space_map(space_of(native, process), map->start, map->start + map->length, map->offset, map->name);
         return;
     }
@@ -93,17 +136,14 @@ static void take_map(void *context, struct as_perf_process *map)
     *as_vec_push(&native->regions) = (struct as_guest_region){.process = process,
                                                               .start = map->start,
                                                               .end = map->start + map->length,
+                                                              .shared = shared_name(native, map),
                                                               .is_heap = strcmp(map->name, "[heap]") == 0,
                                                               .is_stack = strncmp(map->name, "[stack", 6) == 0};
 }
 
-struct copy {
-    struct as_space *to;
-};
-
-static void copy_map(void *context, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+static void copy_map(void *space, uint64_t start, uint64_t end, uint64_t offset, const char *path)
 {
-    as_space_map(((struct copy *)context)->to, start, end, offset, path);
+    as_space_map(space, start, end, offset, path);
 }
 
 /* A forked process has what its parent had mapped. */
@@ -113,8 +153,9 @@ static void take_fork(struct as_comm_native *native, const struct as_perf_proces
     uint32_t child = as_native_lens_address_space(native->lens, fork->pid);
     if (parent == child || fork->exec)
         return;
-    struct copy copy = {.to = space_of(native, child)};
-    as_space_each(space_of(native, parent), copy_map, &copy);
+    struct as_space *to = space_of(native, child); /* before that of the parent: it may move the list */
+    as_space_each(space_of(native, parent), copy_map, to);
+    as_shared_memory_fork(native->shared, parent, child);
     for (size_t i = 0, n = native->regions.len; i < n; i++) {
         struct as_guest_region region = native->regions.data[i];
         region.process = child;
@@ -126,7 +167,7 @@ static void take_fork(struct as_comm_native *native, const struct as_perf_proces
 /* Files have come as records; of these only what has no file is new. */
 static void take_region(void *context, struct as_perf_process *map)
 {
-    if (is_anonymous(map->name))
+    if (is_anonymous(map->name) && !is_shared(map))
         take_map(context, map);
 }
 
@@ -234,16 +275,13 @@ static void describe_end(struct as_comm_native *native)
 
 /* ---- the end ---- */
 
-/* The newest region that covers an address on the stack. */
 static void find_stack(const struct as_comm_native *native, struct as_comm_thread *thread, uint64_t address)
 {
-    for (size_t i = native->regions.len; address && i-- > 0;) {
-        const struct as_guest_region *region = &native->regions.data[i];
-        if (region->process != thread->process || address < region->start || address >= region->end)
-            continue;
+    const struct as_guest_region *region =
+        as_guest_region_at(native->regions.data, native->regions.len, thread->process, address);
+    if (region) {
         thread->stack_start = region->start;
         thread->stack_end = region->end;
-        return;
     }
 }
 
@@ -263,6 +301,11 @@ static void add_thread(struct as_comm_native *native, const struct as_native_len
     *as_vec_push(&native->threads) = thread;
 }
 
+static bool home_of(void *shared, uint32_t *process, uint64_t *address)
+{
+    return as_shared_memory_home(shared, process, address);
+}
+
 static void finish(struct as_comm_native *native)
 {
     as_native_lens_poll(native->lens);
@@ -271,6 +314,7 @@ static void finish(struct as_comm_native *native)
     as_pair_matrix_grow(&native->estimate, native->threads.len);
     as_detect_matrix(native->detect, native->places.data, native->places.len, &native->estimate);
     as_detect_contacts(native->detect, native->places.data, native->places.len, &native->contacts);
+    as_contacts_home(&native->contacts, home_of, native->shared);
 }
 
 bool as_comm_native_run(struct as_comm_native *native, char *const argv[], struct as_error *err)

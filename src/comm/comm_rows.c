@@ -50,19 +50,31 @@ static bool find_stack(struct as_comm_object *object, const struct maker *maker,
 
 static bool find_region(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
 {
-    for (size_t i = maker->result->n_regions; i-- > 0;) {
-        const struct as_guest_region *region = &maker->result->regions[i];
-        if (region->process != process || address < region->start || address >= region->end)
-            continue;
-        *object = (struct as_comm_object){.kind = region->is_heap ? AS_COMM_HEAP : AS_COMM_ANONYMOUS,
-                                          .name = region->is_heap ? as_strdup("[heap]")
-                                                                  : as_format("[anon 0x%" PRIx64 "]", region->start),
-                                          .module = as_strdup(""),
-                                          .address = region->start,
-                                          .size = region->end - region->start};
-        return true;
-    }
-    return false;
+    const struct as_guest_region *region =
+        as_guest_region_at(maker->result->regions, maker->result->n_regions, process, address);
+    if (!region)
+        return false;
+    *object = (struct as_comm_object){.kind = region->is_heap ? AS_COMM_HEAP : AS_COMM_ANONYMOUS,
+                                      .name = region->is_heap ? as_strdup("[heap]")
+                                                              : as_format("[anon 0x%" PRIx64 "]", region->start),
+                                      .module = as_strdup(""),
+                                      .address = region->start,
+                                      .size = region->end - region->start};
+    return true;
+}
+
+static bool find_shared(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
+{
+    const struct as_guest_region *region =
+        as_guest_region_at(maker->result->regions, maker->result->n_regions, process, address);
+    if (!region || !region->shared)
+        return false;
+    *object = (struct as_comm_object){.kind = AS_COMM_SHARED,
+                                      .name = as_strdup(region->shared),
+                                      .module = as_strdup(""),
+                                      .address = region->start,
+                                      .size = region->end - region->start};
+    return true;
 }
 
 static void free_object(struct as_comm_object *object)
@@ -75,8 +87,8 @@ static void free_object(struct as_comm_object *object)
 static uint32_t object_at(struct maker *maker, struct as_space *space, uint32_t process, uint64_t address)
 {
     struct as_comm_object object = {.kind = AS_COMM_UNKNOWN};
-    if (!find_global(&object, space, address) && !find_stack(&object, maker, process, address) &&
-        !find_region(&object, maker, process, address)) {
+    if (!find_shared(&object, maker, process, address) && !find_global(&object, space, address) &&
+        !find_stack(&object, maker, process, address) && !find_region(&object, maker, process, address)) {
         object.name = as_strdup("[unknown]");
         object.module = as_strdup("");
     }
@@ -119,17 +131,16 @@ static void add_line(struct maker *maker, const struct as_contact *contact, uint
     *top = contact->count > *top ? contact->count : *top;
 }
 
-static struct as_comm_code code_of(const struct as_contact *contact, const struct as_contact_side *side)
+static struct as_comm_code code_of(const struct as_contact_side *side)
 {
-    return (struct as_comm_code){.insn = side->insn, .process = contact->process, .path = side->path};
+    return (struct as_comm_code){.insn = side->insn, .process = side->process, .path = side->path};
 }
 
 static void add_pair(struct maker *maker, const struct as_contact *contact, uint32_t object)
 {
-    struct as_comm_pair pair = {
-        .from = code_of(contact, &contact->from), .to = code_of(contact, &contact->to), .object = object};
-    uint64_t key = as_random_hash(as_random_hash(pair.from.insn ^ (uint64_t)contact->process << 48) ^ pair.to.insn);
-    key = as_random_hash(key ^ ((uint64_t)pair.from.path << 32 | pair.to.path));
+    struct as_comm_pair pair = {.from = code_of(&contact->from), .to = code_of(&contact->to), .object = object};
+    uint64_t key = as_random_hash(as_random_hash(pair.from.insn ^ (uint64_t)pair.from.process << 48) ^ pair.to.insn);
+    key = as_random_hash(key ^ ((uint64_t)pair.from.path << 32 | pair.to.path) ^ (uint64_t)pair.to.process << 24);
     uint64_t *place = as_map_put(&maker->pairs, key);
     if (!*place) {
         *as_vec_push(&maker->rows->pairs) = pair;
@@ -207,7 +218,7 @@ void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *r
     struct maker maker = {.rows = rows, .result = result, .names = as_strings_new()};
     for (size_t i = 0; i < contacts->list.len; i++) {
         const struct as_contact *contact = &contacts->list.data[i];
-        struct as_space *space = as_comm_space(result, contact->process, contact->to.insn);
+        struct as_space *space = as_comm_space(result, contact->to.process, contact->to.insn);
         uint32_t object = object_at(&maker, space, contact->process, contact->line + contact->to.offset);
         add_kind(&rows->objects.data[object].true_, &rows->objects.data[object].false_, contact);
         add_line(&maker, contact, (uint32_t)i, object);

@@ -5,7 +5,7 @@
 
 #include "comm/comm_result.h"
 
-enum as_comm_kind { AS_COMM_GLOBAL, AS_COMM_HEAP, AS_COMM_STACK, AS_COMM_ANONYMOUS, AS_COMM_UNKNOWN };
+enum as_comm_kind { AS_COMM_GLOBAL, AS_COMM_HEAP, AS_COMM_STACK, AS_COMM_ANONYMOUS, AS_COMM_SHARED, AS_COMM_UNKNOWN };
 
 struct as_comm_object {
     enum as_comm_kind kind;

@@ -27,6 +27,7 @@ struct as_comm_run {
     struct as_detect *detect;
     struct as_coherent *coherent;
     struct as_guest_memory *memory;
+    struct as_shared_memory *shared;
     AS_VEC(struct walker) walkers;         /* by thread number */
     struct as_map path_numbers;            /* of tree and node: number */
     AS_VEC(uint64_t) paths;                /* by number - 1: tree << 32 | node */
@@ -137,6 +138,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
         *as_vec_push(&run->started) = (struct as_comm_thread){0};
     run->started.data[thread->number] = (struct as_comm_thread){
         .number = thread->number, .process = thread->process, .pid = thread->pid, .tid = thread->tid};
+    as_guest_memory_sink.thread_start(run->memory, thread);
     as_access_stream_sink.thread_start(run->stream, thread);
 }
 
@@ -164,6 +166,13 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
     as_access_stream_sink.syscall_return(run->stream, thread, number, result);
 }
 
+static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    struct as_comm_run *run = context;
+    as_guest_memory_sink.mapping(run->memory, thread, mapping);
+    as_access_stream_sink.mapping(run->stream, thread, mapping);
+}
+
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
 {
     as_access_stream_sink.signal(((struct as_comm_run *)context)->stream, thread, number, interrupted);
@@ -187,19 +196,28 @@ static const struct as_sink comm_sink = {
     .syscall_return = on_syscall_return,
     .signal = on_signal,
     .signal_return = on_signal_return,
+    .mapping = on_mapping,
     .clock = on_clock,
 };
 
 /* ---- the run ---- */
 
+/* Called when the engine has ended. */
+static bool home_of(void *context, uint32_t *process, uint64_t *address)
+{
+    return as_shared_memory_home(((const struct as_comm_run *)context)->shared, process, address);
+}
+
 struct as_comm_run *as_comm_run_new(const struct as_comm_options *options)
 {
     struct as_comm_run *run = as_alloc(sizeof *run);
     struct as_fanout_options fanout = {.kind = &as_access_buffers, .batch = BATCH, .in_flight = IN_FLIGHT};
-    struct as_coherent_hooks hooks = {.path = path_of, .context = run};
+    struct as_coherent_hooks hooks = {.path = path_of, .home = home_of, .context = run};
     run->options = *options;
     run->fanout = as_fanout_new(&fanout);
     run->stream = as_access_stream_new(run->fanout, NULL, NULL);
+    run->shared = as_shared_memory_new();
+    as_access_stream_set_shared(run->stream, run->shared);
     if (!options->no_paths)
         as_access_stream_follow_calls(run->stream);
     run->weave = as_weave_new(options->quantum, &weave_ops, run);
@@ -240,6 +258,7 @@ void as_comm_run_free(struct as_comm_run *run)
     as_coherent_free(run->coherent);
     as_modelled_lens_free(run->lens);
     as_guest_memory_free(run->memory);
+    as_shared_memory_free(run->shared);
     as_pair_matrix_free(&run->estimate);
     as_contacts_free(&run->contacts);
     as_map_free(&run->path_numbers);
@@ -290,8 +309,12 @@ void as_comm_run_finish(struct as_comm_run *run)
         return;
     as_pair_matrix_grow(&run->estimate, run->threads.len);
     as_detect_matrix(run->detect, run->places.data, run->places.len, &run->estimate);
-    if (!run->coherent)
-        as_detect_contacts(run->detect, run->places.data, run->places.len, &run->contacts);
+    if (run->coherent)
+        return;
+    as_detect_contacts(run->detect, run->places.data, run->places.len, &run->contacts);
+    as_contacts_home(&run->contacts, home_of, run);
+    for (size_t i = 0; i < run->contacts.list.len; i++) /* instructions have numbers of their own */
+        run->contacts.list.data[i].from.process = run->contacts.list.data[i].to.process = 0;
 }
 
 /* ---- answers ---- */

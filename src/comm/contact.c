@@ -5,7 +5,7 @@
 
 static uint64_t hash_side(uint64_t hash, const struct as_contact_side *side)
 {
-    hash = as_random_hash(hash ^ side->insn);
+    hash = as_random_hash(hash ^ side->insn ^ (uint64_t)side->process << 48);
     return as_random_hash(hash ^ (uint64_t)side->path << 16 ^ (uint64_t)side->offset << 8 ^ side->size);
 }
 
@@ -18,7 +18,8 @@ static uint64_t hash_of(const struct as_contact *contact)
 
 static bool is_same_side(const struct as_contact_side *a, const struct as_contact_side *b)
 {
-    return a->insn == b->insn && a->path == b->path && a->offset == b->offset && a->size == b->size;
+    return a->insn == b->insn && a->process == b->process && a->path == b->path && a->offset == b->offset &&
+           a->size == b->size;
 }
 
 static bool is_same(const struct as_contact *a, const struct as_contact *b)
@@ -52,6 +53,16 @@ void as_contacts_add(struct as_contacts *contacts, const struct as_contact *cont
     found->count += contact->count;
     found->from_threads |= thread_bit(from);
     found->to_threads |= thread_bit(to);
+}
+
+void as_contacts_home(struct as_contacts *contacts, bool (*home)(void *context, uint32_t *process, uint64_t *address),
+                      void *context)
+{
+    for (size_t i = 0; i < contacts->list.len; i++) {
+        struct as_contact *contact = &contacts->list.data[i];
+        if (!contact->process)
+            (void)home(context, &contact->process, &contact->line);
+    }
 }
 
 void as_contacts_free(struct as_contacts *contacts)

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "comm/board.h"
+#include "model/shared_memory.h"
 
 #include <stdatomic.h>
 
@@ -86,6 +87,12 @@ static void start_thread(void *context, uint32_t number, uint32_t process)
     atomic_store_explicit(&detect->threads[number], thread, memory_order_release);
 }
 
+/* Whose address it is: memory that processes share is that of process 0. */
+static uint32_t space_of(const struct thread *thread, uint64_t address)
+{
+    return as_shared_is(address) ? 0 : thread->process;
+}
+
 /* ---- counting ---- */
 
 /* Another line may have had its place: then nothing is known. */
@@ -162,8 +169,8 @@ static bool is_worth_watching(void *context, const struct as_board_entry *entry)
     struct thread *thread = wish->thread;
     struct known_line known = know(thread, entry->address);
     bool looked_up = known.sampled && thread->samples + 1 - known.sampled < wish->detect->options.own_samples;
-    return entry->thread != thread->number && entry->process == thread->process && entry->time > thread->last_sample &&
-           entry->time > known.counted && !looked_up && lives(wish->detect, entry);
+    return entry->thread != thread->number && entry->process == space_of(thread, entry->address) &&
+           entry->time > thread->last_sample && entry->time > known.counted && !looked_up && lives(wish->detect, entry);
 }
 
 static void disarm(struct as_detect *detect, struct thread *thread)
@@ -224,8 +231,8 @@ static void on_trap(void *context, const struct as_lens_trap *trap)
 static uint64_t begin_of(struct as_detect *detect, const struct thread *thread, const struct as_lens_access *access)
 {
     struct as_board_entry before;
-    bool goes_on =
-        as_board_get(detect->board, thread->process, access->address, &before) && before.thread == thread->number;
+    bool goes_on = as_board_get(detect->board, space_of(thread, access->address), access->address, &before) &&
+                   before.thread == thread->number;
     return goes_on ? before.since : access->time;
 }
 
@@ -235,7 +242,7 @@ static void publish(struct as_detect *detect, struct thread *thread, const struc
     uint64_t number = atomic_load_explicit(&thread->store_samples, memory_order_relaxed);
     struct as_board_entry entry = {.address = access->address,
                                    .size = access->size ? access->size : 1,
-                                   .process = thread->process,
+                                   .process = space_of(thread, access->address),
                                    .thread = thread->number,
                                    .path = access->path,
                                    .time = access->time,
@@ -259,9 +266,10 @@ static bool is_turn(struct as_detect *detect, const struct as_board_entry *entry
 static void look_up(struct as_detect *detect, struct thread *thread, const struct as_lens_sample *sample)
 {
     struct as_board_entry entry;
-    bool found = as_board_get(detect->board, thread->process, sample->access.address, &entry) &&
-                 entry.thread != thread->number && entry.thread < AS_DETECT_THREADS &&
-                 entry.time > know(thread, entry.address).counted;
+    bool found =
+        as_board_get(detect->board, space_of(thread, sample->access.address), sample->access.address, &entry) &&
+        entry.thread != thread->number && entry.thread < AS_DETECT_THREADS &&
+        entry.time > know(thread, entry.address).counted;
     if (found) {
         bool turn = is_turn(detect, &entry, &sample->access);
         thread->counts.found++;
@@ -351,13 +359,17 @@ void as_detect_matrix(const struct as_detect *detect, const uint32_t *places, si
     }
 }
 
-static struct as_contact_side side_of(const struct as_lens_access *access, uint64_t line)
+static struct as_contact_side side_of(struct as_detect *detect, const struct as_lens_access *access, uint64_t line)
 {
     uint64_t end = access->address + (access->size ? access->size : 1);
     uint64_t first = access->address > line ? access->address - line : 0;
     uint64_t last = end < line + AS_BOARD_LINE ? end - line : AS_BOARD_LINE;
-    return (struct as_contact_side){
-        .insn = access->insn, .path = access->path, .offset = (uint8_t)first, .size = (uint8_t)(last - first)};
+    const struct thread *thread = find_thread(detect, access->thread);
+    return (struct as_contact_side){.insn = access->insn,
+                                    .process = thread ? thread->process : 0,
+                                    .path = access->path,
+                                    .offset = (uint8_t)first,
+                                    .size = (uint8_t)(last - first)};
 }
 
 void as_detect_contacts(const struct as_detect *detect, const uint32_t *places, size_t n, struct as_contacts *contacts)
@@ -368,9 +380,9 @@ void as_detect_contacts(const struct as_detect *detect, const uint32_t *places, 
             const struct as_detection *detection = &thread->detections.data[k];
             uint64_t line = detection->from.address & ~(uint64_t)(AS_BOARD_LINE - 1);
             struct as_contact contact = {.line = line,
-                                         .process = thread->process,
-                                         .from = side_of(&detection->from, line),
-                                         .to = side_of(&detection->to, line),
+                                         .process = space_of(thread, line),
+                                         .from = side_of((struct as_detect *)detect, &detection->from, line),
+                                         .to = side_of((struct as_detect *)detect, &detection->to, line),
                                          .is_false = detection->is_false,
                                          .count = detection->count};
             as_contacts_add(contacts, &contact, place_of(places, n, detection->from.thread), place_of(places, n, i));

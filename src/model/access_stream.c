@@ -11,7 +11,8 @@ struct access_thread {
     uint64_t offset; /* `executed` plus this is the thread's clock */
     bool runs;
     uint32_t tree;
-    uint64_t node; /* node of the call path last reported to observers; UINT64_MAX: none yet */
+    uint64_t node;                         /* node of the call path last reported to observers; UINT64_MAX: none yet */
+    const struct as_shared_ranges *shared; /* of its process */
 };
 
 struct as_access_stream {
@@ -22,10 +23,11 @@ struct as_access_stream {
     struct as_run_info info;
     AS_VEC(struct as_access_codes *) codes; /* by block index; NULL: not executed yet */
     AS_VEC(struct access_thread *) threads;
-    struct as_call_tracker *calls; /* NULL: calls are not followed */
-    uint64_t executed;             /* instructions of threads that have ended */
-    AS_VEC(uint32_t) ended;        /* threads that ended since the last batch */
-    uint64_t stopped;              /* the latest clock at which a thread stopped, to wait or for good */
+    struct as_call_tracker *calls;   /* NULL: calls are not followed */
+    struct as_shared_memory *shared; /* NULL: addresses stay as they are */
+    uint64_t executed;               /* instructions of threads that have ended */
+    AS_VEC(uint32_t) ended;          /* threads that ended since the last batch */
+    uint64_t stopped;                /* the latest clock at which a thread stopped, to wait or for good */
 
     const _Atomic uint64_t *threshold; /* threshold of the sampled granules; NULL: all accesses are passed on */
     uint32_t shift;
@@ -150,12 +152,19 @@ static __attribute__((noinline)) const struct as_access_codes *make_codes(struct
 static __attribute__((noinline)) void add_slowly(struct as_access_stream *stream, const struct as_thread *thread,
                                                  const struct as_block_exec *exec)
 {
+    const struct access_thread *own = thread->user;
     struct as_access access;
     for (struct as_accesses all = as_accesses_of(exec); as_accesses_next(&all, &access);) {
         struct as_data_access made = as_access_convert(exec->block, &access);
+        made.address = as_shared_physical(own->shared, made.address);
         prepare(stream, thread, 2);
         as_access_buffer_add_made(stream->buffer, &made);
     }
+}
+
+void as_access_stream_set_shared(struct as_access_stream *stream, struct as_shared_memory *shared)
+{
+    stream->shared = shared;
 }
 
 void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift, const _Atomic uint64_t *threshold)
@@ -194,6 +203,13 @@ static __attribute__((noinline)) void tell_path(struct as_access_stream *stream,
     as_access_buffer_add_made(stream->buffer, &record);
 }
 
+static __attribute__((noinline)) void make_physical(const struct as_shared_ranges *shared, uint64_t *words, size_t n)
+{
+    const uint64_t mask = (UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1;
+    for (size_t i = 0; i < n; i++)
+        words[i] = (words[i] & ~mask) | as_shared_physical(shared, words[i] & mask);
+}
+
 static void add_block(struct as_access_stream *stream, struct as_thread *thread, const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
@@ -212,6 +228,8 @@ static void add_block(struct as_access_stream *stream, struct as_thread *thread,
             codes = make_codes(stream, block);
         prepare(stream, thread, exec->n_words);
         as_access_buffer_add(stream->buffer, codes, exec->words, exec->n_words);
+        if (__builtin_expect(own->shared->n, 0))
+            make_physical(own->shared, stream->buffer->words + stream->buffer->n_words - exec->n_words, exec->n_words);
     }
     own->executed += as_block_exec_count(exec);
 }
@@ -305,11 +323,15 @@ static void forget_end(struct as_access_stream *stream, uint32_t number)
 static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct as_access_stream *stream = context;
+    if (stream->shared)
+        as_shared_memory_sink.thread_start(stream->shared, thread);
     forget_end(stream, thread->number);
     struct access_thread *own = as_alloc(sizeof *own);
     *as_vec_push(&stream->threads) = own;
     thread->user = own;
+    static const struct as_shared_ranges none;
     own->node = UINT64_MAX;
+    own->shared = stream->shared ? as_shared_memory_of(stream->shared, thread->process) : &none;
     if (stream->calls) {
         as_call_tracker_thread_start(stream->calls, thread);
         own->tree = (uint32_t)as_call_tracker_image_of(stream->calls, thread);
@@ -365,16 +387,24 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
     go_on(context, thread->user);
 }
 
+static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    struct as_access_stream *stream = context;
+    if (stream->shared)
+        as_shared_memory_sink.mapping(stream->shared, thread, mapping);
+}
+
 #define FUNCTIONS                                                                                                      \
     .thread_start = on_thread_start, .thread_end = on_thread_end, .block = on_block, .syscall = on_syscall,            \
-    .syscall_return = on_syscall_return, .signal = on_signal, .signal_return = on_signal_return, .clock = clock_of
+    .syscall_return = on_syscall_return, .signal = on_signal, .signal_return = on_signal_return, .clock = clock_of,    \
+    .mapping = on_mapping
 
 const struct as_sink as_access_stream_sink = {FUNCTIONS};
 static const struct as_sink words_sink = {FUNCTIONS, .words = on_words};
 
 const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream)
 {
-    return stream->calls || stream->threshold ? &as_access_stream_sink : &words_sink;
+    return stream->calls || stream->threshold || stream->shared ? &as_access_stream_sink : &words_sink;
 }
 
 void as_access_stream_follow_calls(struct as_access_stream *stream)

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "count/tracker.h"
 #include "engine/engine.h"
+#include "model/shared_memory.h"
 #include "observe/fanout.h"
 
 /* `fanout` (of as_access_buffers) must outlive it. `open` as in as_run_info; NULL: observers cannot write files. */
@@ -29,6 +30,9 @@ enum { AS_ACCESS_PATH = 16 };
 void as_access_stream_follow_calls(struct as_access_stream *stream);
 /* Returns NULL if calls are not followed. */
 const struct as_call_tracker *as_access_stream_calls(const struct as_access_stream *stream);
+/* Call this before the run: accesses to memory that processes share have physical addresses (base/shared_lines.h). The sink has
+ * to be told of mappings. */
+void as_access_stream_set_shared(struct as_access_stream *stream, struct as_shared_memory *shared);
 /* The number of instructions; valid after the run. */
 uint64_t as_access_stream_executed(const struct as_access_stream *stream);
 /* Call this before the run to pass on only accesses that may touch sampled granules; observers check again. A granule

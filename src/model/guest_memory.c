@@ -5,7 +5,7 @@
 #include "symbol/interval.h"
 
 enum { MAP_IS_ANONYMOUS = 0x20, MAP_IS_STACK = 0x20000, USUAL_STACK = 8 << 20, MOST_REGIONS = 1 << 16 };
-enum { MOST_BLOCKS = 1 << 26 };
+enum { MOST_BLOCKS = 1 << 26, MOST_GENERATIONS = 64 };
 
 /* Numbers of system calls, by architecture. */
 static const struct {
@@ -27,8 +27,11 @@ struct pending {
 struct as_guest_memory {
     AS_VEC(struct pending) pending; /* by thread number: of the call that it is in */
     AS_VEC(struct as_guest_region) regions;
-    struct as_map heaps;  /* process: place of its heap in regions + 1 */
-    struct as_map images; /* process: the image that it executed last */
+    struct as_map heaps;      /* process: place of its heap in regions + 1 */
+    struct as_map images;     /* process: the image that it executed last */
+    struct as_map processes;  /* of a thread */
+    struct as_map origins;    /* of a forked process: its parent, and the number of regions then << 32 */
+    struct as_strings *names; /* of what is shared */
     AS_VEC(struct as_guest_site) sites;
     struct as_map site_numbers; /* hash: number + 1 */
     AS_VEC(struct block) blocks;
@@ -38,7 +41,9 @@ struct as_guest_memory {
 
 struct as_guest_memory *as_guest_memory_new(void)
 {
-    return as_alloc(sizeof(struct as_guest_memory));
+    struct as_guest_memory *memory = as_alloc(sizeof *memory);
+    memory->names = as_strings_new();
+    return memory;
 }
 
 void as_guest_memory_free(struct as_guest_memory *memory)
@@ -52,6 +57,9 @@ void as_guest_memory_free(struct as_guest_memory *memory)
     as_interval_free(&memory->index);
     as_map_free(&memory->heaps);
     as_map_free(&memory->images);
+    as_map_free(&memory->processes);
+    as_map_free(&memory->origins);
+    as_strings_free(memory->names);
     as_map_free(&memory->site_numbers);
     free(memory);
 }
@@ -61,7 +69,11 @@ void as_guest_memory_free(struct as_guest_memory *memory)
 static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct as_guest_memory *memory = context;
+    const uint64_t *parent = thread->parent ? as_map_get(&memory->processes, thread->parent) : NULL;
     *as_map_put(&memory->images, thread->process) = (uintptr_t)thread->image;
+    if (parent)
+        *as_map_put(&memory->origins, thread->process) = (uint64_t)memory->regions.len << 32 | *parent;
+    *as_map_put(&memory->processes, thread->number) = thread->process;
 }
 
 static void on_thread_end(void *context, struct as_thread *thread)
@@ -145,6 +157,34 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
             .process = thread->process, .start = start, .end = start + args[1], .is_stack = args[3] & MAP_IS_STACK};
 }
 
+char *as_guest_shared_name(const char *path)
+{
+    static const char deleted[] = " (deleted)", unnamed[] = "/dev/zero";
+    size_t length = strlen(path), tail = sizeof deleted - 1;
+    if (length >= tail && strcmp(path + length - tail, deleted) == 0)
+        length -= tail;
+    bool none = length == 0 || (length == sizeof unnamed - 1 && strncmp(path, unnamed, length) == 0);
+    return none ? as_strdup("[shared]") : as_format("%.*s", (int)length, path);
+}
+
+static const char *shared_name(struct as_guest_memory *memory, const char *path)
+{
+    char *name = as_guest_shared_name(path);
+    const char *kept = as_strings_get(memory->names, as_strings_intern(memory->names, name));
+    free(name);
+    return kept;
+}
+
+static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    struct as_guest_memory *memory = context;
+    if (mapping->object && memory->regions.len < MOST_REGIONS)
+        *as_vec_push(&memory->regions) = (struct as_guest_region){.process = thread->process,
+                                                                  .start = mapping->start,
+                                                                  .end = mapping->start + mapping->bytes,
+                                                                  .shared = shared_name(memory, mapping->name)};
+}
+
 const struct as_sink as_guest_memory_sink = {
     .thread_start = on_thread_start,
     .thread_end = on_thread_end,
@@ -153,6 +193,7 @@ const struct as_sink as_guest_memory_sink = {
     .recorded_tallies = true,
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
+    .mapping = on_mapping,
     .all_calls = true,
 };
 
@@ -170,13 +211,26 @@ const struct as_guest_region *as_guest_memory_regions(const struct as_guest_memo
     return memory->regions.data;
 }
 
+const struct as_guest_region *as_guest_region_at(const struct as_guest_region *regions, size_t n, uint32_t process,
+                                                 uint64_t address)
+{
+    while (n-- > 0)
+        if (regions[n].process == process && address >= regions[n].start && address < regions[n].end)
+            return &regions[n];
+    return NULL;
+}
+
 const struct as_guest_region *as_guest_memory_region(const struct as_guest_memory *memory, uint32_t process,
                                                      uint64_t address)
 {
-    for (size_t i = memory->regions.len; i-- > 0;) {
-        const struct as_guest_region *region = &memory->regions.data[i];
-        if (region->process == process && address >= region->start && address < region->end)
+    size_t n = memory->regions.len;
+    for (uint32_t generation = 0; process && generation < MOST_GENERATIONS; generation++) {
+        const struct as_guest_region *region = as_guest_region_at(memory->regions.data, n, process, address);
+        const uint64_t *origin = as_map_get(&memory->origins, process);
+        if (region || !origin)
             return region;
+        process = (uint32_t)*origin;
+        n = (size_t)(*origin >> 32);
     }
     return NULL;
 }

@@ -13,12 +13,18 @@
 
 enum { AS_GUEST_FRAMES = 3, AS_GUEST_BLOCK_CALL = 0x41537361 };
 
-/* A mapping without a file, or the break. Later ones hold where two cover an address. */
+/* A mapping without a file, one that processes share, or the break. Later ones hold where two cover an address. */
 struct as_guest_region {
     uint32_t process;
     uint64_t start, end;
     bool is_heap, is_stack;
+    const char *shared; /* what processes share: "[shared]", or the path of a file; NULL: the process's own */
 };
+/* What as_guest_region.shared is for a path, as the kernel writes it. The caller frees. */
+char *as_guest_shared_name(const char *path);
+/* The region of a list that holds an address, or NULL. */
+const struct as_guest_region *as_guest_region_at(const struct as_guest_region *regions, size_t n, uint32_t process,
+                                                 uint64_t address);
 
 /* A place in the program that allocates. */
 struct as_guest_site {
@@ -36,8 +42,9 @@ extern const struct as_sink as_guest_memory_sink; /* its context is the memory *
 const struct as_image *as_guest_memory_image(const struct as_guest_memory *memory, uint32_t process); /* or NULL */
 /* In the order in which the program asked for them. */
 const struct as_guest_region *as_guest_memory_regions(const struct as_guest_memory *memory, size_t *n);
+/* The process's own, or one that it had when it was forked. NULL: none is known. */
 const struct as_guest_region *as_guest_memory_region(const struct as_guest_memory *memory, uint32_t process,
-                                                     uint64_t address); /* NULL: none is known */
+                                                     uint64_t address);
 /* The stack that an address lies on. A process's first thread has one from the kernel, of the usual 8 MiB. */
 void as_guest_memory_stack(const struct as_guest_memory *memory, uint32_t process, uint64_t address, uint64_t *start,
                            uint64_t *end);

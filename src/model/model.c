@@ -72,6 +72,7 @@ struct as_model *as_model_new(const struct as_machine *machine)
     model->cores.machine = machine;
     model->uncore = as_uncore_new(machine);
     model->calls = as_call_tracker_new();
+    model->memory_shared = as_shared_memory_new();
     model->info = (struct as_run_info){
         .size = sizeof model->info,
         .machine = machine->name,
@@ -120,6 +121,7 @@ void as_model_free(struct as_model *model)
     as_vec_free(&model->warm_ways);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
+    as_shared_memory_free(model->memory_shared);
     free(model);
 }
 
@@ -323,6 +325,11 @@ const struct as_engine *as_model_engine(const struct as_model *model)
 const struct as_call_tracker *as_model_calls(const struct as_model *model)
 {
     return model->calls;
+}
+
+const struct as_shared_memory *as_model_shared(const struct as_model *model)
+{
+    return model->memory_shared;
 }
 
 static const struct model_thread *find_thread(const struct as_model *model, uint32_t thread)

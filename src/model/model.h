@@ -41,8 +41,8 @@ void as_model_set_moves(struct as_model *model, uint64_t (*move)(void *context, 
 /* Call this before the run: `on_transfer` is called on the thread that runs the engine, for each line that moves from
  * core to core in a measured stretch (core/transfer.h), in simulated time. */
 void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer, void *context);
-/* Call this before the run: `calls` is told of system calls and of their returns (its other members are not called), on the
- * same thread. Unlike as_model_add_also, it costs nothing between them. */
+/* Call this before the run: `calls` is told of threads that start, of system calls and their returns, and of mappings (its other
+ * members are not called), on the same thread. Unlike as_model_add_also, it costs nothing between them. */
 void as_model_set_calls(struct as_model *model, const struct as_sink *calls, void *context);
 
 #define AS_MODEL_MEMO_BYTES AS_MEMO_BYTES /* default size */
@@ -86,6 +86,9 @@ bool as_model_count_memo(const struct as_model *model,
 const struct as_counters *as_model_region(const struct as_model *model, uint32_t region);
 const struct as_engine *as_model_engine(const struct as_model *model);
 const struct as_call_tracker *as_model_calls(const struct as_model *model);
+/* Memory that processes share: what lines of transfers are. */
+struct as_shared_memory;
+const struct as_shared_memory *as_model_shared(const struct as_model *model);
 /* The number of a thread's process, from 1; 0: unknown thread. */
 uint32_t as_model_process(const struct as_model *model, uint32_t thread);
 /* The path of the program that a thread ran last; NULL: not known. */

@@ -247,6 +247,16 @@ static void on_signal_return(void *context, struct as_thread *thread)
     as_call_tracker_signal_return(model->calls, thread);
 }
 
+/* A core that runs apart looks at what is shared. */
+static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    struct as_model *model = context;
+    as_model_settle(model);
+    as_shared_memory_sink.mapping(model->memory_shared, thread, mapping);
+    if (model->kernel_calls && model->kernel_calls->mapping)
+        model->kernel_calls->mapping(model->calls_context, thread, mapping);
+}
+
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
     struct as_model *model = context;
@@ -269,6 +279,7 @@ const struct as_sink as_model_sink = {
     .syscall_return = on_syscall_return,
     .signal = on_signal,
     .signal_return = on_signal_return,
+    .mapping = on_mapping,
     .stretch = as_model_stretch,
     .gap_end = as_model_gap_end,
     .unmeasured = true,

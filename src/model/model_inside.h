@@ -18,6 +18,7 @@
 #include "model/measure.h"
 #include "model/model.h"
 #include "model/model_cores.h"
+#include "model/shared_memory.h"
 
 enum { HOST_LINE = 64 }; /* bytes: what two host threads write lies further apart */
 
@@ -72,7 +73,8 @@ struct as_model {
     bool shared;                 /* there have been two cores at a time: lines may be elsewhere */
     as_on_transfer *on_transfer; /* NULL: transfers are not reported */
     void *transfer_context;
-    const struct as_sink *kernel_calls; /* NULL: nobody asks */
+    struct as_shared_memory *memory_shared; /* between processes */
+    const struct as_sink *kernel_calls;     /* NULL: nobody asks */
     void *calls_context;
     as_ideal_of *ideal_of;
     void *ideal_context;

@@ -90,6 +90,9 @@ void as_model_thread_start(void *context, struct as_thread *thread)
 {
     struct as_model *model = context;
     as_model_settle(model);
+    as_shared_memory_sink.thread_start(model->memory_shared, thread);
+    if (model->kernel_calls && model->kernel_calls->thread_start)
+        model->kernel_calls->thread_start(model->calls_context, thread);
     while (model->threads.len < thread->number)
         *as_vec_push(&model->threads) = NULL;
     struct model_thread *own = model->threads.data[thread->number - 1];
@@ -104,6 +107,7 @@ void as_model_thread_start(void *context, struct as_thread *thread)
     own->seat.number = as_model_cores_pick(&model->cores, thread->process);
     own->seat.core = as_core_new(model->machine, model->uncore, own->seat.number, code_at, own);
     as_core_set_process(own->seat.core, thread->process);
+    as_core_set_shared(own->seat.core, as_shared_memory_of(model->memory_shared, thread->process));
     as_core_set_thread(own->seat.core, thread->number);
     as_core_set_code_version(own->seat.core, code_version);
     if (model->wants & AS_WANT_OCCUPANCY)

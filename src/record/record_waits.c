@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "model/guest_memory.h"
+#include "model/shared_memory.h"
 #include "observe/thread_limit.h"
 
 #include <inttypes.h>
@@ -109,7 +110,10 @@ static uint32_t region_at(struct as_record_waits *waits, uint32_t process, uint6
     const struct as_guest_region *region = as_guest_memory_region(waits->memory, process, address);
     if (!region)
         return AS_STORE_NONE;
-    const char *name = region->is_heap ? "[heap]" : region->is_stack ? "[stack of a thread]" : "[anon]";
+    const char *name = region->shared     ? region->shared
+                       : region->is_heap  ? "[heap]"
+                       : region->is_stack ? "[stack of a thread]"
+                                          : "[anon]";
     return add_object(waits, &(struct as_store_object){.module = AS_STORE_NONE,
                                                        .name = name,
                                                        .address = region->start,
@@ -121,11 +125,14 @@ static void name_data(struct as_record_waits *waits, const struct as_transfer *t
 {
     const struct as_engine *engine = as_model_engine(waits->model);
     const struct as_image *image = as_engine_image(engine, as_engine_insn_image(engine, transfer->to_insn));
+    uint32_t process = transfer->process;
     uint64_t address = transfer->line + transfer->offset, start;
     struct as_variable variable;
     row->object = row->place = AS_STORE_NONE;
-    if (!as_space_variable(image->space, address, &variable)) {
-        row->object = region_at(waits, transfer->process, address);
+    bool shared = as_shared_memory_home(as_model_shared(waits->model), &process, &address);
+    if (shared || !as_space_variable(image->space, address, &variable)) {
+        row->line = address - transfer->offset;
+        row->object = region_at(waits, process, address);
         return;
     }
     start = variable.start;

@@ -88,6 +88,11 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
         as_model_sink.syscall_return(trial->model, thread, number, result);
 }
 
+static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    as_model_sink.mapping(((struct trial *)context)->model, thread, mapping);
+}
+
 /* Only pilots take time. */
 static void on_stretch(void *context, const struct as_stretch *stretch)
 {
@@ -107,6 +112,7 @@ static const struct as_sink trial_sink = {
     .block = on_block,
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
+    .mapping = on_mapping,
     .stretch = on_stretch,
     .unmeasured = true,
 };

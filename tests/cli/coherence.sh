@@ -51,6 +51,17 @@ holds "… three times as much" 'abs(d[1]["cycles"] - 3 * d[0]["cycles"]) < 1 an
 "$ASSAY" record -q -o alone.db -- "$WORKLOADS/known/x86-load-1" >/dev/null
 check_stderr_line 'no thread waited for another core' "one thread waits for nobody" "$ASSAY" report alone.db --waits
 
+# ---- processes --------------------------------------------------------------------------------------------------------
+for kind in anon file; do
+    "$ASSAY" record -q -o "$kind.db" -- "$WORKLOADS/processes" "$kind" 200 >/dev/null
+    "$ASSAY" report "$kind.db" --waits --json >"$kind.json"
+    holds "processes wait for lines that they share: $kind" 'd["transfers"] >= 350 and
+        sum(o["cycles"] for o in d["objects"] if o["object"].startswith(("[shared]", "/tmp/assay-"))) > 0.99 * d["cycles"] and
+        d["matrix_true"][0][1] > 0 < d["matrix_true"][1][0]' "$kind.json"
+done
+"$ASSAY" record -q -o private.db -- "$WORKLOADS/processes" private 200 >/dev/null
+check_stderr_line 'no thread waited for another core' "… and for no others" "$ASSAY" report private.db --waits
+
 # ---- runs that repeat -------------------------------------------------------------------------------------------------
 facts() { python3 -c '
 import json, sys

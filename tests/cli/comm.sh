@@ -52,6 +52,17 @@ else
     skip "RISC-V: pairs" "no RISC-V compiler"
 fi
 
+# Two processes: each hand-over of the ball is one transfer, wherever each of them has the memory.
+for kind in anon file sysv; do
+    comm --period 50 -- "$WORKLOADS/processes" "$kind" 200 >"$kind.json"
+    holds "processes share memory: $kind" '350 <= d["exact"]["true_sharing"] <= 402 and d["pattern"] == "one pair" and
+        d["objects"][0]["kind"] == "shared" and d["objects"][0]["total"] == d["exact"]["total"]' "$kind.json"
+done
+holds "… by name" '[x["objects"][0]["name"][:12] for x in d] == ["[shared]", "/tmp/assay-p", "/SYSV0000000"]' anon.json file.json sysv.json
+holds "… found by samples, too" 'd["total"] > 0 and d["sampling"]["found"] > 0' anon.json
+comm -- "$WORKLOADS/processes" private 200 >private.json
+holds "a private mapping is not shared" 'd["exact"]["total"] == 0 and d["total"] == 0' private.json
+
 # Like IBS: one counter, and most tagged instructions give no sample.
 comm --sampling=operations -- "$sharing" write -t 2 -n 40000 -f 1 >ibs.json
 holds "one counter of all instructions" 'd["sampling"]["kind"] == "operations" and d["sampling"]["store_samples"] > 20' ibs.json

@@ -37,6 +37,11 @@ holds "one writes, one reads" 'd["pattern"] == "one pair" and d["false_sharing"]
 native none.json -- "$sharing" write -t 2 -n 20000000 -f 0
 holds "nothing is shared but the start" 'd["total"] <= 0.05 * 1e9 * d["spent"]["processor_seconds"]' none.json
 
+# Two processes add to words of one line of a file that each maps at another place.
+native processes.json -- "$WORKLOADS/processes" file 0 100000000
+holds "memory that processes share" 'd["false_sharing"] == d["total"] > 0 and d["objects"][0]["kind"] == "shared" and
+    d["objects"][0]["name"].startswith("/tmp/assay-processes") and len(d["lines"]) == 1' processes.json
+
 # A line that one thread writes all the time and the other one reads once in 4,096 accesses: samples of it are too few.
 cat >rare.c <<'END'
 #include <pthread.h>

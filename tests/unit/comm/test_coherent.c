@@ -64,6 +64,21 @@ static void spaces_are_apart(void **state)
     as_coherent_free(coherent);
 }
 
+/* … but what processes share has one address in all of them. */
+static void shared_memory_is_one(void **state)
+{
+    struct as_coherent *coherent = as_coherent_new(NULL);
+    struct as_data_access access = {.address = UINT64_C(0xffff800000001000), .size = 8, .kind = ATOMIC};
+    for (uint32_t i = 0; i < 6; i++) {
+        struct as_weave_span span = {.thread = i, .process = 1 + i / 2, .image = 1, .n = 1, .accesses = &access};
+        as_coherent_span(coherent, &span);
+    }
+    check(coherent, 5, 0, 0);
+    assert_int_equal(as_coherent_contacts(coherent)->list.data[0].process, 0);
+    assert_int_equal(as_coherent_contacts(coherent)->list.data[0].line, UINT64_C(0x800000001000));
+    as_coherent_free(coherent);
+}
+
 /* Threads that were met in another order than that of their numbers. */
 static void sorted(void **state)
 {
@@ -160,6 +175,7 @@ static void random_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(spaces_are_apart),
-                                       cmocka_unit_test(sorted), cmocka_unit_test(random_stream)};
+                                       cmocka_unit_test(shared_memory_is_one), cmocka_unit_test(sorted),
+                                       cmocka_unit_test(random_stream)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

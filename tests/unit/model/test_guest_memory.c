@@ -65,9 +65,32 @@ static void regions_and_stacks(void **state)
     as_guest_memory_free(memory);
 }
 
+/* A forked process has what its parent had then; what is shared has a name. */
+static void children_have_their_parents_regions(void **state)
+{
+    struct as_guest_memory *memory = as_guest_memory_new();
+    struct as_thread parent = {.number = 1, .process = 1}, child = {.number = 2, .process = 2, .parent = 1};
+    struct as_mapping mapping = {.start = 0x50000, .bytes = 0x1000, .object = 9, .name = "/dev/zero (deleted)"};
+    as_guest_memory_sink.thread_start(memory, &parent);
+    call(memory, &parent, 9, (uint64_t[6]){0, 0x1000, 3, 0x22}, 0x10000);
+    as_guest_memory_sink.mapping(memory, &parent, &mapping);
+    as_guest_memory_sink.thread_start(memory, &child);
+    call(memory, &parent, 9, (uint64_t[6]){0, 0x1000, 3, 0x22}, 0x30000);
+    assert_non_null(as_guest_memory_region(memory, 2, 0x10800));
+    assert_string_equal(as_guest_memory_region(memory, 2, 0x50000)->shared, "[shared]");
+    assert_null(as_guest_memory_region(memory, 2, 0x30000));
+    assert_non_null(as_guest_memory_region(memory, 1, 0x30000));
+    mapping.start = 0x60000;
+    mapping.name = "/dev/shm/queue (deleted)";
+    as_guest_memory_sink.mapping(memory, &child, &mapping);
+    assert_string_equal(as_guest_memory_region(memory, 2, 0x60000)->shared, "/dev/shm/queue");
+    as_guest_memory_free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(children_have_their_parents_regions),
         cmocka_unit_test(the_last_block_counts),
         cmocka_unit_test(regions_and_stacks),
     };
