@@ -154,7 +154,12 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_DOUBLE,
      .offset = offsetof(struct record_command, record.duration),
      .value = "SECONDS",
-     .help = "With --pid: how long to record."},
+     .help = "With --pid and --system-wide: how long to record."},
+    {.name = "system-wide",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct record_command, record.system_wide),
+     .help = "Record all processes of the machine on all its processors, and the kernel (timer, pmu): while PROGRAM "
+             "runs or, without one, until --duration is over or Ctrl-C. Needs root, or CAP_PERFMON."},
     {.name = "event",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct record_command, record.event),
@@ -261,7 +266,8 @@ static const char *native_option(const struct as_record_options *options)
                                   {"allocations", options->allocations},
                                   {"accesses", options->accesses},
                                   {"branches", options->branches},
-                                  {"processors", options->processors}};
+                                  {"processors", options->processors},
+                                  {"system-wide", options->system_wide}};
     return first_given(owned, sizeof owned / sizeof *owned);
 }
 
@@ -379,7 +385,7 @@ static int run_record(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (command.record.pid && rest < argc)
         status = as_cli_usage(&as_command_record, "give either --pid or a program, not both");
-    else if (!command.record.pid && rest == argc)
+    else if (!command.record.pid && !command.record.system_wide && rest == argc)
         status = as_cli_usage(&as_command_record, "no program given");
     else if (!as_run_options_settle(&command.run, &err) || !plan_sampling(&command, &err))
         status = as_cli_fail(&as_command_record, &err);
@@ -395,7 +401,8 @@ static int run_record(int argc, char **argv)
 const struct as_command as_command_record = {
     .name = "record",
     .summary = "Run a program and write a profile of it",
-    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay record [options] --pid PID",
+    .usage = "[options] [--] PROGRAM [ARGS…]\n       assay record [options] --pid PID\n       assay record [options] "
+             "--system-wide [[--] PROGRAM [ARGS…]]",
     .description = "Runs the program on a modelled out-of-order core that accounts for every cycle of every "
                    "instruction, and writes the result into one file: time by instruction, line, function, call path "
                    "and thread, what each cycle was spent on, and how far samplers were off. 'assay report', 'assay "
@@ -409,6 +416,7 @@ const struct as_command as_command_record = {
                 "  assay record --source=timer -- ./prog\n"
                 "  assay record --source=timer --accesses -- ./prog && assay report --data\n"
                 "  assay record --pid 1234 --duration 10\n"
+                "  assay record --system-wide --duration 10 && assay report --by command\n"
                 "  assay report\n",
     .run = run_record,
 };

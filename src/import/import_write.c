@@ -480,6 +480,15 @@ static const char *program_of(const struct as_import *import)
     return most ? most->name : NULL;
 }
 
+/* Whether the recording is of the whole machine: then the idle loop has samples, or perf's command line says so. */
+static bool is_system_wide(const struct as_import *import, const char *command)
+{
+    for (size_t i = 0; i < import->threads.len; i++)
+        if (import->threads.data[i].pid == 0 && import->threads.data[i].tid == 0 && import->threads.data[i].samples)
+            return true;
+    return command && as_import_is_wide_command(command);
+}
+
 /* The time from the first sample to the last, including those of SPE. */
 static void add_seconds(const struct as_import *import, const struct as_perf_summary *summary)
 {
@@ -505,6 +514,8 @@ void as_import_describe(const struct as_import *import, const struct as_perf_rea
     as_store_add_meta(import->writer, AS_META_SOURCE_WHY, why);
     as_store_add_meta(import->writer, AS_META_ASSAY, AS_VERSION);
     as_store_add_meta(import->writer, AS_META_PROGRAM, program_of(import));
+    if (is_system_wide(import, info->command))
+        as_store_add_meta(import->writer, AS_META_TITLE, "system-wide");
     as_store_add_meta(import->writer, "command", info->command);
     add_seconds(import, summary);
     if (summary->incomplete)

@@ -111,6 +111,20 @@ struct as_native_session *as_native_attach(const struct as_native_options *optio
     return NULL;
 }
 
+struct as_native_session *as_native_watch(const struct as_native_options *options, struct as_error *err)
+{
+    struct as_native_session *session = session_new(options, err);
+    if (!session)
+        return NULL;
+    session->pid = 0;
+    session->began = as_clock_seconds();
+    as_native_part_start(session);
+    if (as_native_open(session, -1, false, err) && as_native_make_reader(session, err))
+        return session;
+    as_native_close(session);
+    return NULL;
+}
+
 /* ---- delivery ---- */
 
 /* Counts threads that have begun, and keeps the processes that have not ended. */
@@ -249,11 +263,11 @@ static void finish_info(struct as_native_session *session)
             "resumed has no samples",
             (unsigned long)summary->throttled);
     as_map_remove(&session->processes, (uint64_t)session->pid);
-    session->info.processes_left = session->processes.len;
+    session->info.processes_left = session->options.everything ? 0 : session->processes.len;
     note_unsampled(session);
     if (as_native_has_landmarks(session))
         session->info.measured = as_native_landmarks_measured(session);
-    if (session->processes.len)
+    if (session->info.processes_left)
         as_native_note(session, "%zu process%s that it started still run%s and will not be measured further",
                        session->processes.len, session->processes.len == 1 ? "" : "es",
                        session->processes.len == 1 ? "s" : "");
@@ -270,7 +284,9 @@ bool as_native_run(struct as_native_session *session, const struct as_perf_sink 
     if (as_native_has_landmarks(session))
         as_native_landmarks_begin(session);
     as_perf_attr_announce(reader);
-    if (!session->child)
+    if (session->options.everything)
+        as_native_tell_all(session);
+    else if (!session->child)
         as_native_tell_maps(session);
     if (!as_native_drain_start(session, err))
         return false;

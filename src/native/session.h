@@ -61,6 +61,7 @@ struct as_native_options {
     size_t ring_bytes;    /* a processor; 0: 512 KiB (with stacks 4 MiB) */
     size_t ring_enough;   /* a buffer that had to be made smaller than ring_bytes is noted below this; 0: always */
     size_t aux_bytes;     /* a processor, for SPE; 0: 4 MiB */
+    bool everything;      /* with `processors`: all processes of the machine, not only the program's */
     const char *root;     /* put before /proc and /sys; NULL: "" */
     char *const *environment; /* of a launched program; NULL: that of this process */
     bool stdout_to_stderr;    /* of a launched program */
@@ -109,6 +110,9 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
 /* Samples all threads of a running process. */
 struct as_native_session *as_native_attach(const struct as_native_options *options, pid_t pid,
                                            struct as_error *err) AS_MUST_CHECK;
+
+/* Samples the whole machine, without a program of its own, until as_native_stop; needs options.everything. */
+struct as_native_session *as_native_watch(const struct as_native_options *options, struct as_error *err) AS_MUST_CHECK;
 
 /* Runs until the program has ended, as_native_stop is called, or the sink returns false. Call this once. */
 bool as_native_run(struct as_native_session *session, const struct as_perf_sink *sink, void *context,

@@ -51,7 +51,7 @@ static bool is_exit_of_others(struct as_native_session *session, const uint8_t *
 bool as_native_is_others(struct as_native_session *session, const uint8_t *record)
 {
     struct as_perf_header header = as_perf_header_of(record, false);
-    if (!session->options.processors || header.size < SAMPLE_PID + sizeof(uint32_t))
+    if (!session->options.processors || session->options.everything || header.size < SAMPLE_PID + sizeof(uint32_t))
         return false;
     switch (header.type) {
     case PERF_RECORD_SAMPLE:

@@ -127,6 +127,7 @@ bool as_native_fork(struct as_native_session *session, char *const argv[], struc
 bool as_native_let_go(struct as_native_session *session, const char *name, struct as_error *err) AS_MUST_CHECK;
 bool as_native_attach_threads(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
 void as_native_tell_maps(struct as_native_session *session); /* sends the mappings of a running process to the sink */
+void as_native_tell_all(struct as_native_session *session);  /* … and those of all processes */
 bool as_native_target_ended(struct as_native_session *session);
 
 /* session_double.c */

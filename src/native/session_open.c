@@ -68,6 +68,9 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
     switch (error) {
     case EACCES:
     case EPERM:
+        if (session->options.everything)
+            return as_error_set(err, "sampling the whole machine needs root or CAP_PERFMON (as root: sysctl "
+                                     "kernel.perf_event_paranoid=-1)");
         if (session->options.processors)
             return as_error_set(err, "sampling whole processors needs root or CAP_PERFMON (as root: sysctl "
                                      "kernel.perf_event_paranoid=0); clocks of the threads need neither");

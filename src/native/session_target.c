@@ -99,6 +99,8 @@ bool as_native_target_ended(struct as_native_session *session)
     siginfo_t info = {0};
     if (session->child)
         return waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+    if (session->pid <= 0) /* the whole machine */
+        return false;
     struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
     if (session->pid_fd >= 0)
         return poll(&ended, 1, 0) > 0;
@@ -207,12 +209,20 @@ bool as_native_attach_threads(struct as_native_session *session, struct as_error
     return any;
 }
 
-static void tell(struct as_native_session *session, struct as_perf_process *process)
+/* ---- what is there already ---- */
+
+/* A process that is being described to the sink. */
+struct described {
+    struct as_native_session *session;
+    pid_t pid;
+};
+
+static void tell(const struct described *of, struct as_perf_process *process)
 {
-    process->pid = (uint32_t)session->pid;
+    process->pid = (uint32_t)of->pid;
     process->tid = process->tid ? process->tid : process->pid;
     process->mode = AS_PERF_USER;
-    AS_PERF_CALL(session->reader, process, process);
+    AS_PERF_CALL(of->session->reader, process, process);
 }
 
 static void tell_map(void *context, struct as_perf_process *map)
@@ -220,29 +230,46 @@ static void tell_map(void *context, struct as_perf_process *map)
     tell(context, map);
 }
 
-static void tell_name(struct as_native_session *session, uint32_t tid)
+static void tell_name(const struct described *of, uint32_t tid)
 {
     char path[64], name[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%u/comm", session->pid, tid);
+    snprintf(path, sizeof path, "/proc/%d/task/%u/comm", of->pid, tid);
     FILE *file = fopen(path, "re");
     if (file && fgets(name, sizeof name, file)) {
         name[strcspn(name, "\n")] = '\0';
-        tell(session, &(struct as_perf_process){.kind = AS_PERF_COMM, .tid = tid, .name = name});
+        tell(of, &(struct as_perf_process){.kind = AS_PERF_COMM, .tid = tid, .name = name});
     }
     if (file)
         fclose(file);
 }
 
-/* Reports the existing mappings of the process and the names of its threads; the kernel reports only later changes. */
-void as_native_tell_maps(struct as_native_session *session)
+/* Calls `use` for each entry of a directory of /proc that is a number. */
+static void each_number(const char *path, void (*use)(const struct described *, uint32_t), const struct described *of)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", session->pid);
     DIR *directory = opendir(path);
     for (struct dirent *entry; directory && (entry = readdir(directory));)
         if (isdigit((unsigned char)entry->d_name[0]))
-            tell_name(session, (uint32_t)strtoul(entry->d_name, NULL, 10));
+            use(of, (uint32_t)strtoul(entry->d_name, NULL, 10));
     if (directory)
         closedir(directory);
-    as_process_maps(session->pid, session->options.data_maps, tell_map, session);
+}
+
+/* Reports the existing mappings of a process and the names of its threads; the kernel reports only later changes. */
+static void describe(const struct described *from, uint32_t pid)
+{
+    char path[64];
+    struct described of = {from->session, (pid_t)pid};
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    each_number(path, tell_name, &of);
+    as_process_maps((pid_t)pid, from->session->options.data_maps, tell_map, &of);
+}
+
+void as_native_tell_maps(struct as_native_session *session)
+{
+    describe(&(struct described){session, 0}, (uint32_t)session->pid);
+}
+
+void as_native_tell_all(struct as_native_session *session)
+{
+    each_number("/proc", describe, &(struct described){session, 0});
 }

@@ -15,6 +15,18 @@ enum { STACK_BYTES = 8192, ACCESS_STACK_BYTES = 512, ACCESS_RING = 512 << 10, AC
 /* Nobody asked for copies of the stack, so a buffer as small as it is without them needs no note. */
 enum { AUTO_RING = 512 << 10 };
 
+static bool check_system_wide(const struct as_record_options *options, struct as_error *err)
+{
+    const char *other = options->pid                        ? "--pid"
+                        : options->accesses                 ? "--accesses"
+                        : options->allocations              ? "--allocations"
+                        : as_native_regions_wanted(options) ? "regions"
+                        : options->repeat > 1               ? "--repeat"
+                                                            : NULL;
+    return !other || as_error_set_status(err, AS_EXIT_USAGE,
+                                         "--system-wide records all processes and cannot be used with %s", other);
+}
+
 static bool check_options(const struct as_record_options *options, const char *source, struct as_error *err)
 {
     if (options->model_wish)
@@ -42,8 +54,11 @@ static bool check_options(const struct as_record_options *options, const char *s
     if (options->accesses)
         return as_error_set_status(err, AS_EXIT_USAGE, "--accesses works only on x86-64");
 #endif
-    if (!isnan(options->duration) && !options->pid)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--duration is for --pid: a program is recorded to its end");
+    if (!isnan(options->duration) && !options->pid && !options->system_wide)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--duration is for --pid and --system-wide: a program is recorded to its end");
+    if (options->system_wide && !check_system_wide(options, err))
+        return false;
     if (options->call_graph == AS_RECORD_LBR)
         return as_error_set_status(err, AS_EXIT_USAGE, "--call-graph=lbr is for a modelled PMU (--source=pmu:NAME)");
     if (!isnan(options->duration) && !(options->duration > 0 && options->duration < 1e8))
@@ -63,7 +78,7 @@ static bool can_copy(const struct as_record_options *options, bool timer)
     if (options->period && !timer)
         return false;
     double rate = options->period ? 1e9 / (double)options->period : isnan(options->rate) ? 0 : options->rate;
-    return rate <= (options->processors ? most_of_processors : most);
+    return rate <= (options->processors || options->system_wide ? most_of_processors : most);
 }
 
 static enum as_record_calls calls_of(const struct as_record_options *options, bool timer)
@@ -93,7 +108,8 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                    .n_events = events,
                                    .rate = isnan(options->rate) ? 0 : options->rate,
                                    .period = options->period,
-                                   .processors = options->processors,
+                                   .processors = options->processors || options->system_wide,
+                                   .everything = options->system_wide,
                                    .random = options->random,
                                    .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
                                    .fields = chains | fields | (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
@@ -136,9 +152,9 @@ bool as_native_plan_timer(struct as_native_plan *plan, const struct as_record_op
     if (options->branches)
         return as_error_set_status(err, AS_EXIT_USAGE, "--branches is for --source=pmu: a clock has no branch stacks");
     fill_options(plan, options, true, 1, 0);
-    snprintf(plan->how, sizeof plan->how, "%s",
-             options->processors ? "clocks of all processors" : "the kernel's task clock");
-    return as_native_event_parse("", options->processors ? "cpu-clock" : "task-clock", &plan->events[0], err);
+    bool clocks = plan->options.processors;
+    snprintf(plan->how, sizeof plan->how, "%s", clocks ? "clocks of all processors" : "the kernel's task clock");
+    return as_native_event_parse("", clocks ? "cpu-clock" : "task-clock", &plan->events[0], err);
 }
 
 /* Loads and stores are recorded with the source of their data and the latency, if the PMU provides them. */

@@ -1,4 +1,6 @@
-/* A process that is already running: its name and directory. See record_native.h. */
+/* What is not started but was there already, a process or the whole machine: its name. See record_native.h. */
+#include "base/path.h"
+#include "base/str.h"
 #include "record/record_native.h"
 
 #include <fcntl.h>
@@ -56,6 +58,31 @@ char **as_native_command_line(uint64_t pid, struct as_error *err)
     return argv;
 }
 
+/* Adds the words to a title, without those that would make it long. */
+static void add_words(struct as_str *title, char *const *words)
+{
+    enum { MOST = 80 };
+    for (size_t i = 0; words[i]; i++) {
+        if (i > 0 && title->len + strlen(words[i]) > MOST) {
+            as_str_add(title, " …");
+            return;
+        }
+        as_str_addf(title, "%s%s", i ? " " : "", i ? words[i] : as_path_base(words[i]));
+    }
+}
+
+void as_native_add_system(const struct as_record *record)
+{
+    struct as_str title = {0};
+    as_str_add(&title, "system-wide");
+    if (record->options->argv && record->options->argv[0]) {
+        as_str_add(&title, " during ");
+        add_words(&title, record->options->argv);
+    }
+    as_store_add_meta(record->writer, AS_META_TITLE, as_str_get(&title));
+    as_str_free(&title);
+}
+
 void as_native_add_process(const struct as_record *record)
 {
     uint64_t pid = record->options->pid;
@@ -63,6 +90,11 @@ void as_native_add_process(const struct as_record *record)
     as_store_add_meta(record->writer, AS_META_PROGRAM, program ? program : record->argv[0]);
     as_store_add_meta(record->writer, AS_META_DIRECTORY, directory);
     as_store_add_meta_u64(record->writer, "process", pid);
+    struct as_str title = {0};
+    add_words(&title, record->argv);
+    as_str_addf(&title, " (process %" PRIu64 ")", pid);
+    as_store_add_meta(record->writer, AS_META_TITLE, as_str_get(&title));
+    as_str_free(&title);
     free(program);
     free(directory);
 }

@@ -30,7 +30,8 @@ static void catch_signals(struct as_native_result *result, bool attach)
 static void watch_session(struct as_native_result *result)
 {
     atomic_store(&result->watched, result->session);
-    as_signals_pass_to(as_native_pid(result->session));
+    if (as_native_pid(result->session) > 0)
+        as_signals_pass_to(as_native_pid(result->session));
 }
 
 /* ---- the sink: that of an import; if accesses were asked for, after the search for accesses ---- */
@@ -124,10 +125,25 @@ static void describe_end(struct as_native_result *result, bool attached)
     result->end.asked = status != -1 && !attached && as_signals_interrupts() > 0;
 }
 
+/* Whether there is a program to start: a process that runs already has none, and the whole machine may have none. */
+static bool starts_program(const struct as_record_options *options)
+{
+    return !options->pid && options->argv && options->argv[0];
+}
+
+static struct as_native_session *open_session(const struct as_record *record, const struct as_native_options *options,
+                                              struct as_error *err)
+{
+    if (record->options->pid)
+        return as_native_attach(options, (pid_t)record->options->pid, err);
+    return starts_program(record->options) ? as_native_launch(options, record->argv, err)
+                                           : as_native_watch(options, err);
+}
+
 bool as_native_execute(struct as_native_result *result, const struct as_record *record,
                        const struct as_native_plan *plan, struct as_error *err)
 {
-    pid_t pid = (pid_t)record->options->pid;
+    bool attach = !starts_program(record->options);
     struct as_native_options options = plan->options;
     options.on_switch = tell_switch;
     result->unwind = plan->unwind;
@@ -136,20 +152,20 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
         return false;
     if (result->agent)
         options.environment = as_agent_environment(result->agent);
-    catch_signals(result, pid != 0);
-    result->session = pid ? as_native_attach(&options, pid, err) : as_native_launch(&options, record->argv, err);
+    catch_signals(result, attach);
+    result->session = open_session(record, &options, err);
     if (!result->session) {
         as_signals_restore();
         return false;
     }
     watch_session(result);
-    if (pid)
-        as_notice(&record->options->notices, AS_LOG_DEBUG, "attached to process %d", pid);
+    if (record->options->pid)
+        as_notice(&record->options->notices, AS_LOG_DEBUG, "attached to process %d", (pid_t)record->options->pid);
     if (!isnan(record->options->duration))
         as_signals_alarm(record->options->duration);
     bool ok = deliver(result, record, err);
     as_signals_shield();
-    describe_end(result, pid != 0);
+    describe_end(result, attach);
     return ok;
 }
 

@@ -164,12 +164,15 @@ static bool write_profile(struct as_record *record, struct as_record_result *res
 
 bool as_record_run(const struct as_record_options *options, struct as_record_result *result, struct as_error *err)
 {
+    static char *const nothing[] = {"system-wide", NULL};
     struct as_record record = {.options = options, .argv = options->argv};
     char **words = NULL;
     if (options->pid && !(words = as_native_command_line(options->pid, err)))
         return false;
     if (words)
         record.argv = words;
+    else if (!record.argv || !record.argv[0])
+        record.argv = nothing;
     bool ok = write_profile(&record, result, err);
     if (words)
         free(words[0]);

@@ -56,6 +56,7 @@ struct as_record_options {
     struct as_strlist pmu_set; /* for a modelled PMU: changes to its file */
     const char *perf_data;     /* … and a file for its samples in perf's format; NULL: none */
     bool user, allocations, accesses, branches, processors;
+    bool system_wide; /* all processes; argv may be empty then: until the duration is over, or a signal */
 };
 extern const struct as_record_options as_record_defaults;
 

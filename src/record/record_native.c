@@ -152,6 +152,10 @@ static void explain_no_part(const struct as_record *record, const struct as_nati
 static void explain_no_samples(const struct as_record *record, const struct as_native_result *result)
 {
     const struct as_notices *notices = &record->options->notices;
+    if (record->options->system_wide) {
+        as_notice(notices, AS_LOG_WARN, "there are no samples: a longer recording or a higher --rate may get some");
+        return;
+    }
     if (is_set_id(record->argv[0]) && geteuid() != 0)
         as_notice(notices, AS_LOG_WARN,
                   "there are no samples: the program is set-user-id, and the kernel removes other users' events when "
@@ -172,6 +176,8 @@ static void write_profile(const struct as_record *record, const struct as_native
     add_meta(record->writer, record, plan, result, pmu);
     if (record->options->pid)
         as_native_add_process(record);
+    else if (record->options->system_wide)
+        as_native_add_system(record);
     if (result->agent)
         as_record_agent_add(result, record);
     as_import_write(result->import, as_native_reader(result->session));

@@ -90,6 +90,7 @@ void as_record_agent_add(struct as_native_result *result, const struct as_record
 
 /* Returns its command line, NULL-terminated; the caller frees the first word and the array. NULL: no such process. */
 char **as_native_command_line(uint64_t pid, struct as_error *err) AS_MUST_CHECK;
-void as_native_add_process(const struct as_record *record); /* adds its path and directory to the profile */
+void as_native_add_process(const struct as_record *record); /* adds its path, directory and title to the profile */
+void as_native_add_system(const struct as_record *record);  /* adds the title of the whole machine */
 
 #endif

@@ -120,6 +120,7 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     as_json_object(json, name);
     as_json_string(json, "file", as_store_file_name(summary->store));
     as_json_string(json, "program", as_store_meta(summary->store, AS_META_PROGRAM));
+    as_json_string(json, "title", summary->program);
     as_json_string(json, "source", summary->source);
     as_json_string(json, "source_why", summary->source_why);
     as_json_string(json, "sampler", summary->sampler);

@@ -24,7 +24,8 @@ enum {
 };
 
 /* Keys of the meta table. Others may be added freely; readers must not depend on any of them. */
-#define AS_META_PROGRAM "program"     /* path of the program that was run */
+#define AS_META_PROGRAM "program" /* path of the program that was run */
+#define AS_META_TITLE "title"     /* what reports name instead of the program: a running process, the whole machine */
 #define AS_META_DIRECTORY "directory" /* its working directory */
 #define AS_META_STATUS "status"       /* its exit status, or 128 + the signal */
 #define AS_META_HOST "host"

@@ -123,10 +123,13 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
         return as_error_set(err, "%s: the profile has no measurements", as_store_file_name(store));
     const struct as_store_series *shown = &all[series];
     const char *program = as_store_meta(store, AS_META_PROGRAM), *slash = program ? strrchr(program, '/') : NULL;
+    const char *title = as_store_meta(store, AS_META_TITLE);
     *summary = (struct as_summary){
         .store = store,
         .series = series,
-        .program = slash ? slash + 1 : program,
+        .program = title   ? title
+                   : slash ? slash + 1
+                           : program,
         .source = as_store_meta(store, AS_META_SOURCE),
         .source_why = as_store_meta(store, AS_META_SOURCE_WHY),
         .core = as_store_meta(store, AS_META_CORE),

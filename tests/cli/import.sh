@@ -379,3 +379,14 @@ check_fails 2 'do not contain the processor: perf record --sample-cpu' "… are 
 sed -E "s| \\[...\\] 1[012]\\.[0-9]:| |" timed.txt >no-time.txt
 check "samples without times" "$ASSAY" import -o no-time.db no-time.txt
 check_fails 2 'the series cycles has no times of its samples' "… have no part of the time" "$ASSAY" report --time 1.. no-time.db
+
+# The whole machine: by the idle loop, or by what perf was asked for.
+printf '# cmdline : /usr/bin/perf %s\n#\np 7/7 1.1: 5 cycles: \n\t10 f+0x1 (m)\n\n' 'record -e cycles -ag -- make -j2' >wide.txt
+check "perf record -a" "$ASSAY" import -o wide.db wide.txt
+check_json "… is titled so" 'd["summary"]["title"] == "system-wide"' "$ASSAY" report --json wide.db
+sed 's/record.*/record -F 99 -o a -g make -a/' wide.txt >narrow.txt
+check "perf record of a program that has such an option" "$ASSAY" import -o narrow.db narrow.txt
+check_json "… is not" 'd["summary"]["title"] == "p"' "$ASSAY" report --json narrow.db
+printf 'swapper 0/0 1.1: 5 cycles: \n\t10 idle+0x1 ([kernel.kallsyms])\n\n' >idle.txt
+check "an idle processor" "$ASSAY" import -o idle.db idle.txt
+check_json "… was not alone" 'd["summary"]["title"] == "system-wide"' "$ASSAY" report --json idle.db

@@ -141,6 +141,7 @@ check_json "… has its shares" "$SHARES" "$ASSAY" report --json pid.db
 check_json "… its name, its source, and is not partial" '(d["summary"]["program"].endswith("/native_victim") and d["summary"]["source"] == "timer"
     and "auto: " in d["summary"]["source_why"] and d["summary"]["partial"] is None and 1.5 < d["summary"]["seconds"] < 20)' "$ASSAY" report --json pid.db
 check_json "… and its threads their names" 'len(d["threads"]) >= 2 and all(t["name"] == "native_victim" for t in d["threads"])' "$ASSAY" export --to=json pid.db
+check_json "… and their command line as its title" 'd["summary"]["title"] == "native_victim threads 2 20000000 (process '"$pid"')"' "$ASSAY" report --json pid.db
 check "it goes on" kill -0 "$pid"
 "$ASSAY" record -q -o int.db --pid "$pid" --rate 4000 --user &
 recorder=$!
@@ -198,6 +199,27 @@ check "… no profile appears" test ! -e gone.db
 
 set +m
 
+# ---- the whole machine ------------------------------------------------------------------------------------------------
+check_fails 2 'cannot be used with --pid$' "the machine or a process" record --system-wide --pid 1
+check_fails 2 'system-wide needs the pmu or timer source' "the model has one process" record --source=model --system-wide
+if [ "$(id -u)" = 0 ]; then
+    check "the whole machine, while a program runs" record -q --source=timer --system-wide -o wide.db -- "$victim" shares 300
+    check_json "… is called that" 'd["summary"]["title"] == "system-wide during native_victim shares 300"' "$ASSAY" report --json wide.db
+    check_json "… has the program, and all processors" '{r["command"] for r in d["rows"]} >= {"native_victim"}' "$ASSAY" report --by command --json wide.db
+    "$victim" shares 1000000 &
+    pid=$!
+    wait_until runs "$pid" "$victim"
+    check "… for a time, with what ran before" record -q --source=timer --system-wide --duration 1 -o second.db
+    check_json "… is called so" 'd["summary"]["title"] == "system-wide" and 0.9 < d["summary"]["seconds"]' "$ASSAY" report --json second.db
+    check_json "… every process is there" "any(r['process'] == $pid and r['command'] == 'native_victim' for r in d['rows'])" "$ASSAY" report --by process --json second.db
+    check_json "… with its functions" 'any((r["module"] or "").endswith("native_victim") and not r["function"].startswith("[") for r in d["rows"])' "$ASSAY" report --json second.db
+    check_same "… on as many processors as there are" "$(nproc --all)" "$("$ASSAY" report --by cpu --csv second.db | sed 1d | wc -l)"
+    kill "$pid"
+    wait "$pid" 2>/dev/null
+else
+    skip "the whole machine" "only root may sample it"
+fi
+
 # ---- rights -----------------------------------------------------------------------------------------------------------
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
     cp "$ASSAY" "$victim" . && chmod 755 . .. assay native_victim && mkdir -m 777 open
@@ -211,6 +233,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/ker
     check "… makes smaller buffers, and says so" grep -q 'buffers of .* KiB instead of 4096: perf_event_mlock_kb and ulimit -l allow no more' <<<"$err"
     ./native_victim shares 1000000 &
     pid=$!
+    check_fails 125 'the whole machine needs root or CAP_PERFMON' "all users' processes" nobody ./assay record --system-wide --duration 1 -o open/w.db
     check_fails 125 'no permission to measure process' "another user's process" nobody ./assay record --pid "$pid" --duration 1 -o open/o.db
     kill "$pid"
     wait "$pid" 2>/dev/null
