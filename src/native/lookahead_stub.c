@@ -1,0 +1,170 @@
+/* See lookahead_stub.h. Registers go through a bank that is addressed relative to the instruction pointer, so that no register
+ * is needed to find it, and the stub's own stack pointer is the program's. */
+#include "native/lookahead_stub.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { REGION = 1 << 20, OPERAND = 64, LONGEST = 48 };
+
+#ifdef __x86_64__
+
+enum { STATUS = 0x8d5, DIRECTION = 0x400, ALWAYS = 0x202 };
+
+struct bank {
+    uint64_t values[16], flags, stack, stub, xstate, mxcsr;
+};
+__attribute__((visibility("hidden"))) struct bank as_stub_bank;
+__attribute__((visibility("hidden"))) extern const uint8_t as_stub_back[];
+__attribute__((visibility("hidden"))) void as_stub_enter(void);
+
+/* xrstor and xsave: x87, SSE, AVX, AVX-512. */
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".hidden as_stub_enter\n.globl as_stub_enter\n"
+        ".type as_stub_enter, @function\n"
+        "as_stub_enter:\n"
+        "  push %rbx\n  push %rbp\n  push %r12\n  push %r13\n  push %r14\n  push %r15\n"
+        "  mov %rsp, as_stub_bank+136(%rip)\n"
+        "  mov as_stub_bank+152(%rip), %rcx\n"
+        "  test %rcx, %rcx\n"
+        "  jz 1f\n"
+        "  stmxcsr as_stub_bank+160(%rip)\n"
+        "  mov $0xe7, %eax\n  xor %edx, %edx\n"
+        "  xrstor64 (%rcx)\n"
+        "1:\n"
+        "  pushq as_stub_bank+128(%rip)\n  popfq\n"
+        "  mov as_stub_bank+0(%rip), %rax\n  mov as_stub_bank+8(%rip), %rcx\n"
+        "  mov as_stub_bank+16(%rip), %rdx\n  mov as_stub_bank+24(%rip), %rbx\n"
+        "  mov as_stub_bank+32(%rip), %rsp\n  mov as_stub_bank+40(%rip), %rbp\n"
+        "  mov as_stub_bank+48(%rip), %rsi\n  mov as_stub_bank+56(%rip), %rdi\n"
+        "  mov as_stub_bank+64(%rip), %r8\n  mov as_stub_bank+72(%rip), %r9\n"
+        "  mov as_stub_bank+80(%rip), %r10\n  mov as_stub_bank+88(%rip), %r11\n"
+        "  mov as_stub_bank+96(%rip), %r12\n  mov as_stub_bank+104(%rip), %r13\n"
+        "  mov as_stub_bank+112(%rip), %r14\n  mov as_stub_bank+120(%rip), %r15\n"
+        "  jmp *as_stub_bank+144(%rip)\n"
+        ".hidden as_stub_back\n.globl as_stub_back\n"
+        "as_stub_back:\n"
+        "  mov %rax, as_stub_bank+0(%rip)\n  mov %rcx, as_stub_bank+8(%rip)\n"
+        "  mov %rdx, as_stub_bank+16(%rip)\n  mov %rbx, as_stub_bank+24(%rip)\n"
+        "  mov %rsp, as_stub_bank+32(%rip)\n  mov %rbp, as_stub_bank+40(%rip)\n"
+        "  mov %rsi, as_stub_bank+48(%rip)\n  mov %rdi, as_stub_bank+56(%rip)\n"
+        "  mov %r8, as_stub_bank+64(%rip)\n  mov %r9, as_stub_bank+72(%rip)\n"
+        "  mov %r10, as_stub_bank+80(%rip)\n  mov %r11, as_stub_bank+88(%rip)\n"
+        "  mov %r12, as_stub_bank+96(%rip)\n  mov %r13, as_stub_bank+104(%rip)\n"
+        "  mov %r14, as_stub_bank+112(%rip)\n  mov %r15, as_stub_bank+120(%rip)\n"
+        "  mov as_stub_bank+136(%rip), %rsp\n"
+        "  pushfq\n  popq as_stub_bank+128(%rip)\n"
+        "  cld\n"
+        "  mov as_stub_bank+152(%rip), %rcx\n"
+        "  test %rcx, %rcx\n"
+        "  jz 2f\n"
+        "  mov $0xe7, %eax\n  xor %edx, %edx\n"
+        "  xsave64 (%rcx)\n"
+        "  fninit\n"
+        "  ldmxcsr as_stub_bank+160(%rip)\n"
+        "2:\n"
+        "  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n  pop %rbp\n  pop %rbx\n"
+        "  ret\n"
+        ".size as_stub_enter, . - as_stub_enter\n");
+
+void as_stub_run(const uint8_t *stub, uint64_t values[16], uint64_t *flags, void *xstate)
+{
+    struct bank *bank = &as_stub_bank;
+    memcpy(bank->values, values, sizeof bank->values);
+    bank->flags = (*flags & (STATUS | DIRECTION)) | ALWAYS;
+    bank->stub = (uintptr_t)stub;
+    bank->xstate = (uintptr_t)xstate;
+    as_stub_enter();
+    memcpy(values, bank->values, sizeof bank->values);
+    *flags = (*flags & ~(uint64_t)(STATUS | DIRECTION)) | (bank->flags & (STATUS | DIRECTION));
+}
+
+bool as_stubs_open(struct as_stubs *stubs)
+{
+    void *memory = mmap(NULL, REGION, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *stubs = (struct as_stubs){.memory = memory == MAP_FAILED ? NULL : memory};
+    stubs->operand = stubs->memory;
+    as_stubs_clear(stubs);
+    return stubs->memory != NULL;
+}
+
+/* Behind the instruction, the way back: jmp through the eight bytes that follow. */
+static void add_way_back(uint8_t *at)
+{
+    static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+    uint64_t back = (uintptr_t)as_stub_back;
+    memcpy(at, jump, sizeof jump);
+    memcpy(at + sizeof jump, &back, sizeof back);
+}
+#else
+
+void as_stub_run(const uint8_t *stub, uint64_t values[16], uint64_t *flags, void *xstate)
+{
+}
+
+bool as_stubs_open(struct as_stubs *stubs)
+{
+    *stubs = (struct as_stubs){0};
+    return false;
+}
+
+static void add_way_back(uint8_t *at)
+{
+}
+#endif
+
+void as_stubs_close(struct as_stubs *stubs)
+{
+    if (stubs->memory)
+        munmap(stubs->memory, REGION);
+}
+
+void as_stubs_clear(struct as_stubs *stubs)
+{
+    stubs->used = OPERAND;
+}
+
+bool as_stubs_are_full(const struct as_stubs *stubs)
+{
+    return stubs->used + LONGEST > REGION;
+}
+
+static bool is_dropped(uint8_t prefix)
+{
+    return prefix == 0x64 || prefix == 0x65;
+}
+
+/* The operand's encoding becomes that of an address relative to the instruction pointer. Returns the length; 0: it has
+ * another form. */
+static size_t replace_operand(const struct as_x86 *x86, const uint8_t *bytes, uint8_t *to, const uint8_t *operand)
+{
+    size_t modrm = x86->insn.raw.modrm.offset, n = 0, legacy = x86->insn.raw.prefix_count;
+    if (!modrm || x86->insn.raw.modrm.mod == 3)
+        return 0;
+    for (size_t i = 0; i < modrm; i++)
+        if (i >= legacy || !is_dropped(bytes[i]))
+            to[n++] = bytes[i];
+    size_t behind = modrm + 1 + (x86->insn.raw.sib.offset ? 1 : 0) + x86->insn.raw.disp.size / 8;
+    size_t rest = x86->insn.length - behind;
+    int32_t offset = (int32_t)(operand - (to + n + 5 + rest));
+    to[n++] = (uint8_t)(x86->insn.raw.modrm.reg << 3 | 5);
+    memcpy(to + n, &offset, sizeof offset);
+    memcpy(to + n + sizeof offset, bytes + behind, rest);
+    return n + sizeof offset + rest;
+}
+
+const uint8_t *as_stubs_make(struct as_stubs *stubs, const struct as_x86 *x86, const uint8_t *bytes, bool in_memory)
+{
+    uint8_t *stub = stubs->memory + stubs->used;
+    size_t length = x86->insn.length;
+    if (in_memory)
+        length = replace_operand(x86, bytes, stub, stubs->operand);
+    else
+        memcpy(stub, bytes, length);
+    if (!length)
+        return NULL;
+    add_way_back(stub + length);
+    stubs->used += LONGEST;
+    return stub;
+}
