@@ -1,0 +1,481 @@
+/* See tracer.h. Events that come while something else is waited for are queued. */
+#include "native/tracer.h"
+
+#include "base/clock.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TRAP_OF_PERF = 6, STOP_SECONDS = 1, MOST_THREADS = 256 };
+
+struct tracee {
+    pid_t tid;
+    bool stopped;
+    int signal; /* to be delivered when it is resumed */
+    int clock;  /* its schedstat; -1: not open */
+};
+
+struct as_tracer {
+    pid_t pid;
+    bool child, ended;
+    int status;
+    atomic_bool stop;
+    AS_VEC(struct tracee) threads;
+    AS_VEC(pid_t) stopped;
+    AS_VEC(struct as_tracer_event) queue;
+    size_t taken; /* of the queue */
+    sigset_t signals;
+};
+
+static long request(enum __ptrace_request what, pid_t tid, unsigned long address, unsigned long data)
+{
+    return ptrace(what, tid, (void *)address, (void *)data);
+}
+
+static struct tracee *find(struct as_tracer *tracer, pid_t tid)
+{
+    for (size_t i = 0; i < tracer->threads.len; i++)
+        if (tracer->threads.data[i].tid == tid)
+            return &tracer->threads.data[i];
+    return NULL;
+}
+
+static void put_event(struct as_tracer *tracer, enum as_tracer_kind kind, pid_t tid, uint32_t watch)
+{
+    *as_vec_push(&tracer->queue) =
+        (struct as_tracer_event){.kind = kind, .tid = tid, .watch = watch, .status = tracer->status};
+}
+
+static struct tracee *add_thread(struct as_tracer *tracer, pid_t tid)
+{
+    char path[64];
+    struct tracee *thread = find(tracer, tid);
+    if (thread)
+        return thread;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)tracer->pid, (int)tid);
+    thread = as_vec_push(&tracer->threads);
+    *thread = (struct tracee){.tid = tid, .clock = open(path, O_RDONLY | O_CLOEXEC)};
+    put_event(tracer, AS_TRACER_START, tid, 0);
+    return thread;
+}
+
+static void drop_thread(struct as_tracer *tracer, struct tracee *thread)
+{
+    put_event(tracer, AS_TRACER_GONE, thread->tid, 0);
+    if (thread->clock >= 0)
+        close(thread->clock);
+    *thread = tracer->threads.data[--tracer->threads.len];
+}
+
+/* ---- what wait says ---- */
+
+static void go_on(struct tracee *thread)
+{
+    thread->stopped = false;
+    request(PTRACE_CONT, thread->tid, 0, (unsigned long)thread->signal);
+    thread->signal = 0;
+}
+
+/* execve leaves one thread, with the number of the process. */
+static void take_exec(struct as_tracer *tracer, struct tracee *thread)
+{
+    for (size_t i = tracer->threads.len; i-- > 0;)
+        drop_thread(tracer, &tracer->threads.data[i]);
+    put_event(tracer, AS_TRACER_EXEC, tracer->pid, 0);
+    go_on(add_thread(tracer, tracer->pid));
+}
+
+static void take_signal(struct as_tracer *tracer, struct tracee *thread, int signal)
+{
+    siginfo_t info = {0};
+    thread->stopped = true;
+    if (signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info) == 0 && info.si_code == TRAP_OF_PERF) {
+        uint64_t name = 0; /* si_perf_data, which this C library may not know */
+        memcpy(&name, (const uint8_t *)&info + 24, sizeof name);
+        put_event(tracer, AS_TRACER_TRAP, thread->tid, (uint32_t)name);
+        return;
+    }
+    thread->signal = signal;
+    go_on(thread);
+}
+
+static void take_stop(struct as_tracer *tracer, struct tracee *thread, int status)
+{
+    int signal = WSTOPSIG(status);
+    switch (status >> 16) {
+    case 0:
+        take_signal(tracer, thread, signal);
+        return;
+    case PTRACE_EVENT_EXEC:
+        take_exec(tracer, thread);
+        return;
+    case PTRACE_EVENT_STOP:
+        if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+            request(PTRACE_LISTEN, thread->tid, 0, 0);
+            return;
+        }
+        thread->stopped = true; /* interrupted, or new: the caller of `take` decides */
+        return;
+    default:
+        go_on(thread);
+    }
+}
+
+/* Returns the thread, if it stands still now without an event of its own. */
+static struct tracee *take(struct as_tracer *tracer, pid_t tid, int status)
+{
+    struct tracee *thread = find(tracer, tid);
+    if (WIFSTOPPED(status)) {
+        thread = thread ? thread : add_thread(tracer, tid);
+        size_t events = tracer->queue.len;
+        take_stop(tracer, thread, status);
+        thread = find(tracer, tid);
+        return thread && thread->stopped && tracer->queue.len == events ? thread : NULL;
+    }
+    if (thread)
+        drop_thread(tracer, thread);
+    if (tid == tracer->pid) {
+        tracer->ended = true;
+        tracer->status = status;
+        put_event(tracer, AS_TRACER_END, tid, 0);
+    }
+    return NULL;
+}
+
+/* ---- waiting ---- */
+
+static bool wait_for_child(double deadline)
+{
+    double left = deadline - as_clock_seconds();
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    if (left <= 0)
+        return false;
+    left = left < 0.1 ? left : 0.1; /* as_tracer_stop may have come in between */
+    struct timespec time = {.tv_sec = (time_t)left, .tv_nsec = (long)(fmod(left, 1) * 1e9)};
+    sigtimedwait(&child, NULL, &time);
+    return true;
+}
+
+static bool has_event(const struct as_tracer *tracer)
+{
+    return tracer->taken < tracer->queue.len;
+}
+
+struct as_tracer_event as_tracer_next(struct as_tracer *tracer, double deadline)
+{
+    int status;
+    while (!has_event(tracer) && !tracer->ended && !atomic_load(&tracer->stop)) {
+        pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+        if (tid > 0) {
+            struct tracee *thread = take(tracer, tid, status);
+            if (thread)
+                go_on(thread);
+        } else if (tid < 0 && errno == ECHILD) {
+            tracer->ended = true; /* somebody else waited for it */
+            tracer->status = -1;
+        } else if (!wait_for_child(deadline)) {
+            return (struct as_tracer_event){.kind = AS_TRACER_TIME};
+        }
+    }
+    if (!has_event(tracer))
+        return (struct as_tracer_event){.kind = AS_TRACER_END, .status = tracer->ended ? tracer->status : -1};
+    struct as_tracer_event event = tracer->queue.data[tracer->taken++];
+    if (tracer->taken == tracer->queue.len)
+        tracer->taken = tracer->queue.len = 0;
+    return event;
+}
+
+void as_tracer_stop(struct as_tracer *tracer)
+{
+    atomic_store(&tracer->stop, true);
+}
+
+/* ---- stopping and going on ---- */
+
+/* Running, or waiting for a processor. */
+static bool is_running(const struct as_tracer *tracer, pid_t tid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)tracer->pid, (int)tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+static void stop_thread(struct as_tracer *tracer, pid_t tid)
+{
+    double deadline = as_clock_seconds() + STOP_SECONDS;
+    int status;
+    if (request(PTRACE_INTERRUPT, tid, 0, 0) != 0)
+        return;
+    for (struct tracee *thread; (thread = find(tracer, tid)) && !thread->stopped && !tracer->ended;) {
+        pid_t got = waitpid(-1, &status, __WALL | WNOHANG);
+        struct tracee *other = got > 0 ? take(tracer, got, status) : NULL;
+        if (other && other->tid != tid)
+            go_on(other);
+        if (got <= 0 && !wait_for_child(deadline))
+            return;
+    }
+}
+
+size_t as_tracer_stop_all(struct as_tracer *tracer)
+{
+    pid_t tids[MOST_THREADS];
+    size_t n = 0;
+    for (size_t i = 0; i < tracer->threads.len && n < MOST_THREADS; i++)
+        if (!tracer->threads.data[i].stopped && is_running(tracer, tracer->threads.data[i].tid))
+            tids[n++] = tracer->threads.data[i].tid;
+    for (size_t i = 0; i < n; i++)
+        stop_thread(tracer, tids[i]);
+    tracer->stopped.len = 0;
+    for (size_t i = 0; i < tracer->threads.len; i++)
+        if (tracer->threads.data[i].stopped)
+            *as_vec_push(&tracer->stopped) = tracer->threads.data[i].tid;
+    return tracer->stopped.len;
+}
+
+pid_t as_tracer_stopped(const struct as_tracer *tracer, size_t n)
+{
+    return tracer->stopped.data[n];
+}
+
+void as_tracer_resume(struct as_tracer *tracer, pid_t tid)
+{
+    struct tracee *thread = find(tracer, tid);
+    if (thread && thread->stopped)
+        go_on(thread);
+}
+
+void as_tracer_resume_all(struct as_tracer *tracer)
+{
+    for (size_t i = 0; i < tracer->threads.len; i++)
+        if (tracer->threads.data[i].stopped)
+            go_on(&tracer->threads.data[i]);
+    tracer->stopped.len = 0;
+}
+
+/* ---- what a stopped thread has ---- */
+
+#ifdef __x86_64__
+bool as_tracer_registers(struct as_tracer *tracer, pid_t tid, struct as_lookahead_thread *thread)
+{
+    struct user_regs_struct r;
+    struct iovec area = {thread->xstate, sizeof thread->xstate};
+    if (ptrace(PTRACE_GETREGS, tid, NULL, &r) != 0 ||
+        ptrace(PTRACE_GETREGSET, tid, (void *)NT_X86_XSTATE, &area) != 0)
+        return false;
+    const uint64_t values[16] = {r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi,
+                                 r.r8,  r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
+    thread->state = (struct as_machine_state){.ip = r.rip,
+                                              .flags = r.eflags,
+                                              .segment = {0, r.fs_base, r.gs_base},
+                                              .knows_flags = true,
+                                              .knows_segments = true,
+                                              .known = 0xffff};
+    memcpy(thread->state.value, values, sizeof values);
+    thread->end = AS_LOOKAHEAD_GOES_ON;
+    return true;
+}
+#else
+bool as_tracer_registers(struct as_tracer *tracer, pid_t tid, struct as_lookahead_thread *thread)
+{
+    return false;
+}
+#endif
+
+uint64_t as_tracer_processor_time(struct as_tracer *tracer, pid_t tid)
+{
+    char text[96];
+    const struct tracee *thread = find(tracer, tid);
+    ssize_t n = thread && thread->clock >= 0 ? pread(thread->clock, text, sizeof text - 1, 0) : 0;
+    text[n > 0 ? n : 0] = 0;
+    return strtoull(text, NULL, 10);
+}
+
+int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
+                                   .size = sizeof attr,
+                                   .bp_type = watch->reads ? HW_BREAKPOINT_RW : HW_BREAKPOINT_W,
+                                   .bp_addr = watch->address,
+                                   .bp_len = watch->length,
+                                   .sample_period = 1,
+                                   .sigtrap = 1,
+                                   .remove_on_exec = 1,
+                                   .sig_data = watch->name,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+    return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* ---- beginning and end ---- */
+
+enum { OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC };
+
+static struct as_tracer *new_tracer(pid_t pid, bool child)
+{
+    struct as_tracer *tracer = as_alloc(sizeof *tracer);
+    sigset_t block;
+    tracer->pid = pid;
+    tracer->child = child;
+    tracer->status = -1;
+    sigemptyset(&block);
+    sigaddset(&block, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &block, &tracer->signals);
+    return tracer;
+}
+
+static void start_child(char *const argv[], bool stdout_to_stderr, int go, int refusal)
+{
+    char byte;
+    if (read(go, &byte, 1) != 1)
+        _exit(AS_EXIT_FAILURE);
+    if (stdout_to_stderr)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    execvp(argv[0], argv);
+    int error = errno;
+    if (write(refusal, &error, sizeof error) != sizeof error)
+        _exit(AS_EXIT_FAILURE);
+    _exit(AS_EXIT_CANNOT_RUN);
+}
+
+/* The pipe closes when exec succeeds. */
+static bool let_go(struct as_tracer *tracer, int go, int refusal, const char *name, struct as_error *err)
+{
+    int error = 0;
+    bool told = request(PTRACE_SEIZE, tracer->pid, 0, OPTIONS) == 0;
+    if (!told)
+        error = errno;
+    add_thread(tracer, tracer->pid);
+    tracer->queue.len = 0; /* it starts with its exec */
+    if (told && write(go, "", 1) != 1)
+        return as_error_set(err, "cannot start %s: %s", name, strerror(errno));
+    fcntl(refusal, F_SETFL, O_NONBLOCK);
+    while (told && !has_event(tracer) && !tracer->ended) { /* it stops at its exec, or ends */
+        int status;
+        pid_t tid = waitpid(tracer->pid, &status, __WALL);
+        struct tracee *thread = tid > 0 ? take(tracer, tid, status) : NULL;
+        if (thread)
+            go_on(thread);
+        if (tid < 0 && errno != EINTR)
+            break;
+    }
+    if (!told || read(refusal, &error, sizeof error) == (ssize_t)sizeof error)
+        return as_error_set_status(err, error == ENOENT ? AS_EXIT_NOT_FOUND : AS_EXIT_CANNOT_RUN, "cannot run %s: %s",
+                                   name, strerror(error));
+    return true;
+}
+
+struct as_tracer *as_tracer_launch(char *const argv[], bool stdout_to_stderr, struct as_error *err)
+{
+    int go[2], refusal[2];
+    if (pipe2(go, O_CLOEXEC) != 0 || pipe2(refusal, O_CLOEXEC) != 0) {
+        as_error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
+        return NULL;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(go[1]);
+        close(refusal[0]);
+        start_child(argv, stdout_to_stderr, go[0], refusal[1]);
+    }
+    close(go[0]);
+    close(refusal[1]);
+    struct as_tracer *tracer = new_tracer(pid, true);
+    bool ok = pid > 0 && let_go(tracer, go[1], refusal[0], argv[0], err);
+    if (pid < 0)
+        as_error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
+    close(go[1]);
+    close(refusal[0]);
+    if (ok)
+        return tracer;
+    as_tracer_close(tracer);
+    return NULL;
+}
+
+/* Threads may come while we look: again until there are no new ones. */
+static bool seize_all(struct as_tracer *tracer)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)tracer->pid);
+    for (bool found = true; found;) {
+        DIR *folder = opendir(path);
+        found = false;
+        if (!folder)
+            return tracer->threads.len > 0;
+        for (struct dirent *entry; (entry = readdir(folder));) {
+            pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+            if (tid <= 0 || find(tracer, tid) || request(PTRACE_SEIZE, tid, 0, OPTIONS) != 0)
+                continue;
+            add_thread(tracer, tid);
+            found = true;
+        }
+        closedir(folder);
+    }
+    return tracer->threads.len > 0;
+}
+
+struct as_tracer *as_tracer_attach(pid_t pid, struct as_error *err)
+{
+    struct as_tracer *tracer = new_tracer(pid, false);
+    errno = ESRCH;
+    if (seize_all(tracer))
+        return tracer;
+    as_error_set(err, "cannot trace process %d: %s", (int)pid, strerror(errno));
+    as_tracer_close(tracer);
+    return NULL;
+}
+
+pid_t as_tracer_pid(const struct as_tracer *tracer)
+{
+    return tracer->pid;
+}
+
+static void detach(struct as_tracer *tracer, pid_t tid)
+{
+    struct tracee *thread = find(tracer, tid);
+    if (thread && !thread->stopped)
+        stop_thread(tracer, tid);
+    thread = find(tracer, tid);
+    if (thread && thread->stopped)
+        request(PTRACE_DETACH, tid, 0, (unsigned long)thread->signal);
+}
+
+void as_tracer_close(struct as_tracer *tracer)
+{
+    if (!tracer)
+        return;
+    for (size_t i = 0; !tracer->ended && i < tracer->threads.len; i++)
+        detach(tracer, tracer->threads.data[i].tid);
+    for (size_t i = 0; i < tracer->threads.len; i++)
+        if (tracer->threads.data[i].clock >= 0)
+            close(tracer->threads.data[i].clock);
+    pthread_sigmask(SIG_SETMASK, &tracer->signals, NULL);
+    as_vec_free(&tracer->threads);
+    as_vec_free(&tracer->stopped);
+    as_vec_free(&tracer->queue);
+    free(tracer);
+}

@@ -1,0 +1,65 @@
+/* The threads of one process under ptrace: stops those that run, all at once and for a moment; watches addresses on them with
+ * hardware breakpoints whose hit stops the thread; reads registers and processor time of stopped threads.
+ *
+ * Threads that the process starts are followed, processes that it forks are not. Signals reach it as without a tracer. Threads
+ * that wait in the kernel are left alone. If the tracer dies, the kernel takes breakpoints and tracing away, and the process
+ * goes on.
+ *
+ *     as_tracer_launch or _attach; as_tracer_next until it says AS_TRACER_END; as_tracer_close
+ *
+ * All calls come from the thread that launched or attached. */
+#ifndef AS_NATIVE_TRACER_H
+#define AS_NATIVE_TRACER_H
+
+#include "base/error.h"
+#include "native/lookahead.h"
+
+enum as_tracer_kind {
+    AS_TRACER_TIME,  /* the deadline has passed */
+    AS_TRACER_START, /* a thread is there from now on */
+    AS_TRACER_GONE,  /* … and no more */
+    AS_TRACER_EXEC,  /* another program: all watches are gone. Threads that ended come as gone */
+    AS_TRACER_TRAP,  /* a watch was hit; the thread stands still until as_tracer_resume */
+    AS_TRACER_END    /* the process has ended, or as_tracer_stop was called */
+};
+
+struct as_tracer_event {
+    enum as_tracer_kind kind;
+    pid_t tid;
+    uint32_t watch; /* TRAP: as the caller called it */
+    int status;     /* END: as from waitpid; -1: it still runs */
+};
+
+struct as_tracer_watch {
+    uint64_t address;
+    uint32_t length; /* 1, 2, 4, 8 */
+    bool reads;      /* stores alone otherwise */
+    uint32_t name;
+};
+
+struct as_tracer;
+struct as_tracer *as_tracer_launch(char *const argv[], bool stdout_to_stderr, struct as_error *err) AS_MUST_CHECK;
+struct as_tracer *as_tracer_attach(pid_t pid, struct as_error *err) AS_MUST_CHECK;
+pid_t as_tracer_pid(const struct as_tracer *tracer);
+/* Waits for the next event, until `deadline` (as_clock_seconds). */
+struct as_tracer_event as_tracer_next(struct as_tracer *tracer, double deadline);
+void as_tracer_stop(struct as_tracer *tracer); /* from a signal handler, too: as_tracer_next returns END */
+
+/* Stops all threads that run or want to; returns how many. Traps that came meanwhile are events with their threads stopped. */
+size_t as_tracer_stop_all(struct as_tracer *tracer);
+void as_tracer_resume_all(struct as_tracer *tracer);
+void as_tracer_resume(struct as_tracer *tracer, pid_t tid);
+/* The n-th thread that as_tracer_stop_all stopped. */
+pid_t as_tracer_stopped(const struct as_tracer *tracer, size_t n);
+
+/* Of a stopped thread. */
+bool as_tracer_registers(struct as_tracer *tracer, pid_t tid, struct as_lookahead_thread *thread);
+uint64_t as_tracer_processor_time(struct as_tracer *tracer, pid_t tid); /* nanoseconds; 0: unknown */
+
+/* A descriptor that must be closed to end it; -1: refused, errno says why. */
+int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch);
+
+/* The process goes on without a tracer, unless it has ended. */
+void as_tracer_close(struct as_tracer *tracer);
+
+#endif
