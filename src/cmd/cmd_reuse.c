@@ -5,6 +5,7 @@
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/reuse_html.h"
+#include "cmd/reuse_on_machine.h"
 #include "cmd/reuse_show.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
@@ -26,14 +27,57 @@ struct reuse_options {
     int replacement; /* enum as_watch_replacement */
     const char *output, *core;
     struct as_strlist set;
-    uint64_t granularity, sockets, interval, jobs, top, lines, period, registers, lag, seed;
+    uint64_t granularity, sockets, interval, jobs, top, lines, period, registers, lag, seed, pid, ahead;
+    int source; /* enum source */
+    double rate, budget, duration;
 };
 
+enum source { SOURCE_MODEL, SOURCE_TIMER, SOURCE_PMU };
+static const char *const source_choices[] = {"model", "timer", "pmu", NULL};
 enum method { METHOD_EXACT, METHOD_LINES, METHOD_WATCH };
 static const char *const replacement_choices[] = {"graded", "reservoir", NULL};
 static const char *const method_choices[] = {"exact", "lines", "watch", NULL};
 
 static const struct as_option options_table[] = {
+    {.name = "source",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct reuse_options, source),
+     .value = "model|timer|pmu",
+     .choices = source_choices,
+     .help =
+         "Where the program runs: in QEMU's user mode, where every access is seen (model, the default); or on this "
+         "machine, stopped now and then, with watchpoints in the debug registers of its threads. There distances are "
+         "counted by looking ahead of the stopped program, or come from time and a measured rate (timer), or from "
+         "the PMU's counters of loads and stores (pmu)."},
+    {.name = "rate",
+     .type = AS_OPTION_DOUBLE,
+     .offset = offsetof(struct reuse_options, rate),
+     .value = "N",
+     .help = "On the machine: samples a second, at most (default 200)."},
+    {.name = "budget",
+     .type = AS_OPTION_DOUBLE,
+     .offset = offsetof(struct reuse_options, budget),
+     .value = "PERCENT",
+     .help = "On the machine: how much of the time the program may stand still for samples (default 20)."},
+    {.name = "ahead",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct reuse_options, ahead),
+     .value = "N",
+     .max = 1 << 24,
+     .help = "On the machine: look at the N next accesses of a thread in advance (default 32k). What is reused within "
+             "them is counted exactly; 0: everything is timed."},
+    {.name = "pid",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct reuse_options, pid),
+     .value = "PID",
+     .min = 1,
+     .max = INT32_MAX,
+     .help = "On the machine: look at a process that runs already."},
+    {.name = "duration",
+     .type = AS_OPTION_DOUBLE,
+     .offset = offsetof(struct reuse_options, duration),
+     .value = "SECONDS",
+     .help = "With --pid: how long."},
     {.name = "method",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct reuse_options, method),
@@ -60,7 +104,8 @@ static const struct as_option options_table[] = {
     {.name = "shared",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct reuse_options, shared),
-     .help = "With --method=watch: watch for reuse in the cache that threads share, not in threads."},
+     .help =
+         "With --method=watch, and on the machine: watch for reuse in the cache that threads share, not in threads."},
     {.name = "period",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct reuse_options, period),
@@ -380,6 +425,66 @@ static int run_program(const struct reuse_options *options, char **argv)
     return status;
 }
 
+/* ---- on the machine ---- */
+
+/* An option that only the model has; NULL: none is given. */
+static const char *model_option(const struct reuse_options *options)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } owned[] = {{"method", options->method != METHOD_EXACT},
+                 {"exact", options->exact},
+                 {"lines", options->lines != 4096},
+                 {"period", options->period != 50000},
+                 {"arm-lag", options->lag > 0},
+                 {"disturb", options->disturb},
+                 {"granularity", options->granularity > 0},
+                 {"sockets", options->sockets != 1},
+                 {"interval", options->interval != INTERVAL},
+                 {"allocations", options->allocations},
+                 {"jobs", options->jobs != UINT64_MAX},
+                 {"set", options->set.len > 0}};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        if (owned[i].given)
+            return owned[i].name;
+    return as_run_options_given(&options->run);
+}
+
+static int run_on_machine(const struct reuse_options *options, char **argv)
+{
+    const char *other = model_option(options);
+    if (other)
+        return as_cli_usage(&as_command_reuse, "--%s is the model's: --source=%s has none", other,
+                            source_choices[options->source]);
+    struct as_reuse_machine_request request = {.native = AS_REUSE_NATIVE_OPTIONS_DEFAULT,
+                                               .command = &as_command_reuse,
+                                               .format = options->json   ? AS_REUSE_JSON
+                                                         : options->csv  ? AS_REUSE_CSV
+                                                         : options->html ? AS_REUSE_HTML
+                                                                         : AS_REUSE_TEXT,
+                                               .output = options->output,
+                                               .top = options->top};
+    struct as_reuse_native_options *native = &request.native;
+    native->pmu = options->source == SOURCE_PMU;
+    native->watch.mode = options->shared ? AS_WATCH_CACHE : AS_WATCH_THREADS;
+    native->watch.replacement = (enum as_watch_replacement)options->replacement;
+    native->watch.seed = native->seed = options->seed;
+    native->registers = (uint32_t)(options->registers < 2 ? 2 : options->registers);
+    native->rate = options->rate;
+    native->budget = options->budget / 100;
+    native->bound = options->ahead;
+    native->pid = options->pid;
+    native->duration = options->duration;
+    if (!(options->rate >= 0.01 && options->rate <= 10000))
+        return as_cli_usage(&as_command_reuse, "--rate=%g: must be 0.01 to 10000 samples a second", options->rate);
+    if (!(options->budget >= 0.1 && options->budget <= 90))
+        return as_cli_usage(&as_command_reuse, "--budget=%g: must be 0.1 to 90 per cent", options->budget);
+    if (!(options->duration >= 0 && options->duration < 1e8) || (options->duration > 0 && !options->pid))
+        return as_cli_usage(&as_command_reuse, "--duration is a number of seconds, and for --pid");
+    return as_reuse_on_machine(&request, argv);
+}
+
 static int run_reuse(int argc, char **argv)
 {
     struct reuse_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
@@ -390,6 +495,9 @@ static int run_reuse(int argc, char **argv)
                                     .lines = 4096,
                                     .period = 50000,
                                     .registers = 4,
+                                    .rate = 200,
+                                    .budget = 20,
+                                    .ahead = 32768,
                                     .seed = 1,
                                     .top = 10};
     struct as_error err = AS_ERROR_INIT;
@@ -409,8 +517,12 @@ static int run_reuse(int argc, char **argv)
         status =
             as_cli_usage(&as_command_reuse, "--method=watch takes a --granularity of 1, 2, 4 or 8: a debug register "
                                             "watches no more");
-    else if (rest >= argc)
+    else if (options.pid && (options.source == SOURCE_MODEL || rest < argc))
+        status = as_cli_usage(&as_command_reuse, "--pid is in place of a program, and needs --source=timer or pmu");
+    else if (rest >= argc && !options.pid)
         status = as_cli_usage(&as_command_reuse, "no program given");
+    else if (options.source != SOURCE_MODEL)
+        status = run_on_machine(&options, argv + rest);
     else
         status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
                                                                    : as_cli_fail(&as_command_reuse, &err);

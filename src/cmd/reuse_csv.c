@@ -15,14 +15,23 @@ static void print_row(FILE *out, const char *what, uint32_t thread, uint64_t lo,
     as_str_free(&quoted);
 }
 
-static void csv_histogram(FILE *out, const char *what, uint32_t thread, const struct as_distances *distances)
+/* `counted`: the name says what the distances of a bin come from; NULL: there is none. */
+static void csv_bins(FILE *out, const char *what, uint32_t thread, const struct as_distances *distances,
+                     const struct as_distances *counted)
 {
-    uint64_t octaves[AS_DISTANCE_OCTAVES];
+    uint64_t octaves[AS_DISTANCE_OCTAVES], exact[AS_DISTANCE_OCTAVES] = {0};
     as_distances_octaves(distances, octaves);
+    if (counted)
+        as_distances_octaves(counted, exact);
     for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
         if (octaves[i])
             print_row(out, what, thread, as_distance_octave_low(i), as_distance_octave_low(i + 1) - 1,
-                      (double)octaves[i], "");
+                      (double)octaves[i], counted ? as_reuse_how(octaves[i], exact[i]) : "");
+}
+
+static void csv_histogram(FILE *out, const char *what, uint32_t thread, const struct as_distances *distances)
+{
+    csv_bins(out, what, thread, distances, NULL);
 }
 
 static void csv_curve(const struct as_reuse_shown *shown, FILE *out)
@@ -135,7 +144,7 @@ void as_reuse_show_csv(const struct as_reuse_shown *shown, FILE *out)
     fprintf(out, "what,thread,lo,hi,value,name\n");
     if (shown->estimate) {
         csv_histogram(out, "estimated distance", 0, &shown->estimate->distances);
-        csv_histogram(out, "estimated time", 0, &shown->estimate->times);
+        csv_bins(out, "estimated time", 0, &shown->estimate->times, shown->native ? &shown->estimate->counted : NULL);
     }
     if (shown->exact)
         csv_exact(shown, out);

@@ -231,7 +231,8 @@ static void put_title(const struct as_reuse_shown *shown, FILE *out)
         fputc(word[1] ? ' ' : '<', out);
     }
     fprintf(out, "/code></h1>\n<p class=\"dim\">%s, in granules of %u bytes</p>\n",
-            shown->estimate                 ? "from samples and watchpoints on the modelled machine"
+            shown->native                   ? "from samples and watchpoints on this machine"
+            : shown->estimate               ? "from samples and watchpoints on the modelled machine"
             : shown->options->shape.sampled ? "from a sample of the lines"
                                             : "exact",
             1u << shown->options->shape.shift);

@@ -8,8 +8,16 @@
 
 void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances)
 {
-    uint64_t octaves[AS_DISTANCE_OCTAVES];
+    as_reuse_json_bins(json, name, distances, NULL);
+}
+
+void as_reuse_json_bins(struct as_json *json, const char *name, const struct as_distances *distances,
+                        const struct as_distances *counted)
+{
+    uint64_t octaves[AS_DISTANCE_OCTAVES], exact[AS_DISTANCE_OCTAVES] = {0};
     as_distances_octaves(distances, octaves);
+    if (counted)
+        as_distances_octaves(counted, exact);
     as_json_array(json, name);
     for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
         if (octaves[i]) {
@@ -17,6 +25,10 @@ void as_reuse_json_histogram(struct as_json *json, const char *name, const struc
             as_json_u64(json, "lo", as_distance_octave_low(i));
             as_json_u64(json, "hi", as_distance_octave_low(i + 1) - 1);
             as_json_u64(json, "count", octaves[i]);
+            if (counted) {
+                as_json_string(json, "how", as_reuse_how(octaves[i], exact[i]));
+                as_json_double(json, "counted", as_ratio(exact[i], octaves[i]));
+            }
             as_json_end(json);
         }
     as_json_end(json);
@@ -295,11 +307,15 @@ bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
     for (char **word = shown->argv; *word; word++)
         as_json_string(json, NULL, *word);
     as_json_end(json);
-    as_json_string(json, "source", "model");
+    as_json_string(json, "source",
+                   !shown->native                               ? "model"
+                   : shown->native_info->how == AS_LENS_COUNTED ? "pmu"
+                                                                : "timer");
     as_json_string(json, "method", shown->estimate ? "watchpoints" : shown->options->shape.sampled ? "lines" : "exact");
     if (shown->options->shape.sampled)
         as_json_double(json, "rate", 1.0 / (double)(UINT64_C(1) << as_reuse_scale(shown->exact)));
-    as_json_string(json, "core", shown->machine->name);
+    if (shown->machine)
+        as_json_string(json, "core", shown->machine->name);
     as_json_u64(json, "granularity", UINT64_C(1) << shown->options->shape.shift);
     as_json_u64(json, "threads", shown->result->threads);
     as_json_double(json, "seconds", shown->result->seconds);

@@ -9,26 +9,33 @@ const char *const as_reuse_level_names[AS_REUSE_LEVELS] = {"L1", "L2", "LLC"};
 const char *const as_miss_cause_names[AS_MISS_CAUSES] = {"cold", "capacity", "conflict", "coherence"};
 const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding"};
 
+static struct as_reuse_place place_in(struct as_space *space, uint64_t address)
+{
+    struct as_location location;
+    struct as_line line;
+    as_space_find(space, address, &location);
+    struct as_reuse_place place = {.address = address,
+                                   .module = location.module,
+                                   .function = location.function ? location.function : as_space_name(space, address)};
+    if (as_space_line(space, address, &line)) {
+        place.file = line.file;
+        place.line = line.line;
+    }
+    return place;
+}
+
 struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code)
 {
     struct as_reuse_place place = {0};
+    if (shown->native)
+        return place_in(as_reuse_native_space(shown->native), as_reuse_native_insn(shown->native, code));
     const struct as_insn *insn = as_engine_insn(shown->engine, code);
-    struct as_location location;
-    struct as_line line;
     if (code == AS_REUSE_NO_CODE)
         place.function = "[more code than is kept apart]";
     if (!insn)
         return place;
     const struct as_image *image = as_engine_image(shown->engine, as_engine_insn_image(shown->engine, code));
-    as_space_find(image->space, insn->address, &location);
-    place.address = insn->address;
-    place.module = location.module;
-    place.function = location.function ? location.function : as_space_name(image->space, insn->address);
-    if (as_space_line(image->space, insn->address, &line)) {
-        place.file = line.file;
-        place.line = line.line;
-    }
-    return place;
+    return place_in(image->space, insn->address);
 }
 
 char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code)
@@ -89,6 +96,12 @@ double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint
     double always = (double)(view->counts.cold + view->counts.after_invalidation);
     return view->counts.touches ? (always + as_distances_beyond(distances, granules)) / (double)view->counts.touches
                                 : 0;
+}
+
+/* Weights are rounded, so a few may be missing. */
+const char *as_reuse_how(uint64_t all, uint64_t counted)
+{
+    return counted + all / 1000 >= all ? "counted" : counted <= all / 1000 ? "timed" : "both";
 }
 
 uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES])

@@ -11,6 +11,7 @@
 #include "reuse/reuse.h"
 #include "reuse/reuse_advice.h"
 #include "reuse/reuse_estimate.h"
+#include "reuse/reuse_native.h"
 
 #include <stdio.h>
 
@@ -27,7 +28,9 @@ struct as_reuse_shown {
     const struct as_call_tracker *calls;
     const struct as_reuse_objects *objects;
     const struct as_reuse_estimate *estimate; /* from watchpoints; NULL: exact alone */
-    bool shared;                              /* … of the shared cache */
+    const struct as_reuse_native *native;     /* … on this machine; NULL: the modelled one */
+    const struct as_reuse_native_info *native_info;
+    bool shared; /* … of the shared cache */
     uint32_t watched_bytes;
     uint64_t top; /* rows of each list, of text */
     struct as_host_cache host[AS_HOST_CACHES];
@@ -70,7 +73,14 @@ extern const char *const as_reuse_level_names[AS_REUSE_LEVELS], *const as_miss_c
 extern const char *const as_reuse_advice_names[];
 
 /* Pieces that several of them need. */
-void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances);
+/* `counted`: those of which every access was counted; NULL: that is not shown. */
+void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances,
+                              const struct as_distances *counted);
+/* What the distances of a bin come from: "counted", "timed" or "both". */
+const char *as_reuse_how(uint64_t all, uint64_t counted);
+/* With `counted`: what the distances of each bin come from. */
+void as_reuse_json_bins(struct as_json *json, const char *name, const struct as_distances *distances,
+                        const struct as_distances *counted);
 void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances);
 void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *counts, bool shared);
 void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,

@@ -54,11 +54,14 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
                  sockets->counts.reuses);
 }
 
-void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances)
+void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances,
+                              const struct as_distances *counted)
 {
-    uint64_t octaves[AS_DISTANCE_OCTAVES], most = 0;
+    uint64_t octaves[AS_DISTANCE_OCTAVES], exact[AS_DISTANCE_OCTAVES] = {0}, most = 0;
     uint32_t last = 0;
     as_distances_octaves(distances, octaves);
+    if (counted)
+        as_distances_octaves(counted, exact);
     for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++) {
         most = octaves[i] > most ? octaves[i] : most;
         last = octaves[i] ? i : last;
@@ -69,6 +72,8 @@ void as_reuse_print_histogram(FILE *out, const char *title, const struct as_dist
     for (uint32_t i = 0; i <= last; i++) {
         fprintf(out, "%16s  %18s %6.2f %%  ", AS_COUNT(as_distance_octave_low(i)), AS_COUNT(octaves[i]),
                 100 * as_ratio(octaves[i], distances->total));
+        if (counted)
+            fprintf(out, "%-7s  ", octaves[i] ? as_reuse_how(octaves[i], exact[i]) : "");
         print_bar(out, as_ratio(octaves[i], most));
         fputc('\n', out);
     }
@@ -291,9 +296,10 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
             1u << shown->options->shape.shift);
     print_counts(shown, out);
     as_reuse_print_histogram(out, "Reuse distance in threads, distinct granules in between, from",
-                             &as_reuse_all_threads(shown->exact)->distances);
+                             &as_reuse_all_threads(shown->exact)->distances, NULL);
     if (sockets)
-        as_reuse_print_histogram(out, "Reuse distance in the shared cache between threads, from", &sockets->distances);
+        as_reuse_print_histogram(out, "Reuse distance in the shared cache between threads, from", &sockets->distances,
+                                 NULL);
     print_curve(shown, out);
     print_levels(shown, out);
     print_threads(shown, out);

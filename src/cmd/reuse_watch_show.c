@@ -76,15 +76,31 @@ static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
     }
 }
 
+static void print_native(const struct as_reuse_native_info *info, FILE *out)
+{
+    fprintf(out, "%20s  outcomes were found by looking ahead, the others by watchpoints (%s traps)\n",
+            AS_COUNT(info->looked), AS_COUNT(info->traps));
+    if (info->how != AS_LENS_COUNTED && info->rate > 0)
+        fprintf(out, "%20.3f  accesses a nanosecond, from %s measurements; a trap takes %.1f us\n", info->rate,
+                AS_COUNT(info->rates), info->trap / 1e3);
+    if (info->how == AS_LENS_ASSUMED)
+        fprintf(out, "%20s  access a nanosecond is assumed: no rate could be measured\n", "1");
+    fprintf(out, "%20.3f  seconds the program stood still, of %.3f\n", info->stopped, info->seconds);
+}
+
 void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
-    fprintf(out, "\nReuse distances of '%s' %s, from samples and watchpoints of %u bytes on the modelled machine:\n\n",
-            shown->argv[0], shown->shared ? "in the shared cache" : "in threads", shown->watched_bytes);
+    fprintf(out, "\nReuse distances of '%s' %s, from samples and watchpoints of %u bytes on %s machine:\n\n",
+            shown->argv[0], shown->shared ? "in the shared cache" : "in threads", shown->watched_bytes,
+            shown->native ? "this" : "the modelled");
     print_counts(shown, out);
-    as_reuse_print_histogram(out, "Time distance, accesses in between, from", &estimate->times);
+    if (shown->native)
+        print_native(shown->native_info, out);
+    as_reuse_print_histogram(out, "Time distance, accesses in between, from", &estimate->times,
+                             shown->native ? &estimate->counted : NULL);
     as_reuse_print_histogram(out, "Reuse distance, distinct granules in between (from the times), from",
-                             &estimate->distances);
+                             &estimate->distances, NULL);
     print_accuracy(shown, out);
     print_pairs(shown, out);
     fprintf(out, "\n%.3f seconds\n", shown->result->seconds);
@@ -123,6 +139,25 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown)
     as_json_end(json);
 }
 
+static void json_native(struct as_json *json, const struct as_reuse_native_info *info)
+{
+    static const char *const how[] = {"counted", "timed", "assumed"};
+    as_json_object(json, "native");
+    as_json_string(json, "how", how[info->how]);
+    as_json_double(json, "processor_seconds", info->processor);
+    as_json_double(json, "stopped_seconds", info->stopped);
+    as_json_u64(json, "looked", info->looked);
+    as_json_u64(json, "without", info->without);
+    as_json_u64(json, "watched_already", info->twice);
+    as_json_u64(json, "traps", info->traps);
+    as_json_u64(json, "armings", info->armings);
+    as_json_u64(json, "refused", info->refused);
+    as_json_u64(json, "rates", info->rates);
+    as_json_double(json, "accesses_per_nanosecond", info->rate);
+    as_json_double(json, "trap_nanoseconds", info->trap);
+    as_json_end(json);
+}
+
 void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *shown)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
@@ -131,7 +166,7 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
     as_json_u64(json, "accesses", estimate->accesses);
     as_json_u64(json, "invalidations", (uint64_t)llround(estimate->survival.invalidated * (double)estimate->accesses));
     as_reuse_json_histogram(json, "histogram", &estimate->distances);
-    as_reuse_json_histogram(json, "time_histogram", &estimate->times);
+    as_reuse_json_bins(json, "time_histogram", &estimate->times, shown->native ? &estimate->counted : NULL);
     as_json_array(json, "miss_ratio");
     for (uint64_t granules = 1; granules < UINT64_C(1) << 32; granules *= 4) {
         as_json_object(json, NULL);
@@ -158,6 +193,8 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
     as_json_double(json, "share_invalidated", estimate->survival.invalidated);
     as_json_double(json, "effective", estimate->survival.effective);
     as_json_end(json);
+    if (shown->native)
+        json_native(json, shown->native_info);
     json_exact(json, shown);
     json_pairs(json, shown);
 }

@@ -245,3 +245,27 @@ int as_run_report(const struct as_engine_result *result, const struct as_run_opt
                      result->disagreements);
     return as_run_end_report(&result->end);
 }
+
+const char *as_run_options_given(const struct as_run_options *options)
+{
+    const struct as_run_options usual = AS_RUN_OPTIONS_DEFAULT;
+    const struct {
+        const char *name;
+        bool given;
+    } all[] = {{"skip", options->skip > 0},
+               {"max", options->max > 0},
+               {"from", options->from != NULL},
+               {"to", options->to != NULL},
+               {"region", options->region.len > 0},
+               {"regions", options->region_file != NULL},
+               {"warm", options->warm != NULL},
+               {"delay", !isnan(options->delay)},
+               {"switch-signal", options->switch_signal != NULL},
+               {"window", options->window != usual.window},
+               {"no-follow", options->no_follow},
+               {"qemu", options->qemu != NULL}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].given)
+            return all[i].name;
+    return NULL;
+}

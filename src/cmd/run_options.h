@@ -139,4 +139,7 @@ int as_run_end_report(const struct as_run_end *end);
  * reached. */
 int as_run_report(const struct as_engine_result *result, const struct as_run_options *options);
 
+/* The name of an option of these that was given; NULL: none was. For verbs that have them in the model alone. */
+const char *as_run_options_given(const struct as_run_options *options);
+
 #endif

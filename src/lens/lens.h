@@ -73,7 +73,12 @@ enum as_lens_result {
 /* Accesses that a thread has made: instructions that load, that store (an atomic does both), and their sum. */
 struct as_lens_counts {
     uint64_t loads, stores, accesses;
+    uint8_t how; /* enum as_lens_how */
 };
+
+/* What a number of accesses comes from: all of them were counted; time, and a rate that was measured; time, and a rate that
+ * was not. */
+enum as_lens_how { AS_LENS_COUNTED, AS_LENS_TIMED, AS_LENS_ASSUMED };
 
 struct as_lens_ops {
     const char *name;

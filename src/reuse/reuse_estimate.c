@@ -58,6 +58,10 @@ struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *wat
     estimate->result = as_reuse_watch_result(watch);
     estimate->accesses = accesses;
     estimate->survival = as_survival_estimate(uses, n, accesses, &estimate->times);
+    for (size_t i = 0; i < n; i++) /* the same, without the others */
+        if (uses[i].end == AS_USE_REUSED && uses[i].how != AS_LENS_COUNTED)
+            uses[i].end = AS_USE_INVALIDATED;
+    as_survival_estimate(uses, n, accesses, &estimate->counted);
     as_distances_from_times(&estimate->times, accesses, &estimate->distances);
     for (size_t i = 0; i < estimate->pairs.len; i++)
         estimate->pairs.data[i].distance /= estimate->pairs.data[i].weight;

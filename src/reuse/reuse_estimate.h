@@ -18,6 +18,7 @@ struct as_reuse_estimate {
     struct as_watch_result result;
     struct as_survival survival;
     struct as_distances times, distances; /* scaled to all accesses */
+    struct as_distances counted;          /* of `times`: those of which every access was counted */
     uint64_t accesses;
     AS_VEC(struct as_estimated_pair) pairs; /* by weight, the greatest first */
 };

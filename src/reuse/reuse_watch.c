@@ -33,7 +33,8 @@ struct slot {
 struct thread {
     uint32_t number, process, socket, index; /* index in its process */
     bool live;
-    uint64_t last_count; /* accesses, when last asked */
+    uint64_t last_count; /* accesses, when last asked … */
+    uint8_t how;         /* … and what that comes from: enum as_lens_how */
     struct as_lens_ref refs[AS_LENS_REGISTERS];
     bool armed[AS_LENS_REGISTERS];
 };
@@ -125,9 +126,12 @@ static struct thread *find(const struct as_reuse_watch *watch, uint32_t number)
 
 static uint64_t count_of(struct as_reuse_watch *watch, struct thread *thread)
 {
-    struct as_lens_counts counts;
-    if (thread->live && as_lens_counts(&watch->lens, thread->number, &counts))
+    struct as_lens_counts counts = {0};
+    if (thread->live && as_lens_counts(&watch->lens, thread->number, &counts)) {
+
         thread->last_count = counts.accesses;
+        thread->how = counts.how;
+    }
     return thread->last_count;
 }
 
@@ -223,18 +227,21 @@ static void record(struct as_reuse_watch *watch, const struct contents *contents
     double kept = watch->slots[contents->watch.data & 7].kept;
     if (at >= watch->options.most)
         return;
-    watch->outcomes[at] = (struct as_watch_outcome){
-        .use = {.distance = distance, .weight = contents->weight, .kept = kept, .end = (uint8_t)end},
-        .address = contents->use.address,
-        .use_insn = contents->use.insn,
-        .use_path = contents->use.path,
-        .use_thread = contents->use.thread,
-        .use_write = contents->use.kind & AS_ACCESS_STORE,
-        .end_insn = by ? by->insn : 0,
-        .end_path = by ? by->path : 0,
-        .end_thread = by ? by->thread : 0,
-        .end_write = by && by->kind & AS_ACCESS_STORE,
-        .relaxed = relaxed};
+    watch->outcomes[at] = (struct as_watch_outcome){.use = {.distance = distance,
+                                                            .weight = contents->weight,
+                                                            .kept = kept,
+                                                            .end = (uint8_t)end,
+                                                            .how = find(watch, contents->use.thread)->how},
+                                                    .address = contents->use.address,
+                                                    .use_insn = contents->use.insn,
+                                                    .use_path = contents->use.path,
+                                                    .use_thread = contents->use.thread,
+                                                    .use_write = contents->use.kind & AS_ACCESS_STORE,
+                                                    .end_insn = by ? by->insn : 0,
+                                                    .end_path = by ? by->path : 0,
+                                                    .end_thread = by ? by->thread : 0,
+                                                    .end_write = by && by->kind & AS_ACCESS_STORE,
+                                                    .relaxed = relaxed};
 }
 
 /* Accesses strictly between the use and now; `now_counts`: the access that ends it is counted already. */
@@ -242,6 +249,27 @@ static uint64_t distance_to(struct as_reuse_watch *watch, const struct contents 
 {
     uint64_t now = clock_of(watch, find(watch, contents->use.thread)), since = now - contents->count;
     return since && now_counts ? since - 1 : since;
+}
+
+void as_reuse_watch_add(struct as_reuse_watch *watch, const struct as_watch_outcome *outcome)
+{
+    size_t at = atomic_fetch_add(&watch->n_outcomes, 1);
+    atomic_fetch_add(&watch->samples, 1);
+    if (at < watch->options.most)
+        watch->outcomes[at] = *outcome;
+}
+
+void as_reuse_watch_used(struct as_reuse_watch *watch, uint64_t data)
+{
+    struct slot *slot = &watch->slots[data & 7];
+    if (!try_lock(slot))
+        return;
+    struct contents contents = slot->contents;
+    if (contents.active && contents.serial == data >> 3) {
+        contents.count = clock_of(watch, find(watch, contents.use.thread));
+        write_slot(slot, &contents);
+    }
+    unlock(slot);
 }
 
 /* ---- Algorithm 2: a sample ---- */

@@ -67,6 +67,11 @@ struct as_reuse_watch *as_reuse_watch_new(const struct as_watch_options *options
 void as_reuse_watch_free(struct as_reuse_watch *watch);
 extern const struct as_lens_client as_reuse_watch_client; /* its context is the watch */
 
+/* For a machine that knows some outcomes without watching: adds one. */
+void as_reuse_watch_add(struct as_reuse_watch *watch, const struct as_watch_outcome *outcome);
+/* … and for one that arms before the use: the use that these watchpoints (as_lens_watch.data) are of is made now. */
+void as_reuse_watch_used(struct as_reuse_watch *watch, uint64_t data);
+
 /* For machines that are modelled, with a lag: a thread is about to make these accesses, the machine's time being `now`. */
 struct as_data_access;
 void as_reuse_watch_before(struct as_reuse_watch *watch, uint32_t thread, const struct as_data_access *accesses,

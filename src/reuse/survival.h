@@ -26,6 +26,7 @@ struct as_watched_use {
     double weight;     /* uses that it stands for as one that was watched at all */
     double kept;       /* the chance that it was not given up before it ended; 0 counts as 1 */
     uint8_t end;       /* enum as_use_end */
+    uint8_t how;       /* enum as_lens_how: what the distance comes from */
 };
 
 struct as_survival {

@@ -1,0 +1,68 @@
+/* See native_rate.h. */
+#include "reuse/native_rate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More than a processor can do; less than any program does that is worth measuring. A shorter time is mostly noise of the
+ * trap. */
+static const double MOST = 16, LEAST = 1e-4, SHORTEST = 500;
+static const double SLOWER = 0.7, FASTER = 5; /* warm caches, against those behind a stop */
+enum { ENOUGH = 3 };
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void as_rate_add_trap(struct as_native_rate *rate, double nanoseconds)
+{
+    rate->traps[rate->trapped++ % AS_RATE_TRAPS] = nanoseconds;
+}
+
+static double median(const double *values, uint64_t count)
+{
+    double sorted[AS_RATE_TRAPS];
+    size_t n = count < AS_RATE_TRAPS ? (size_t)count : AS_RATE_TRAPS;
+    memcpy(sorted, values, sizeof sorted);
+    qsort(sorted, n, sizeof *sorted, compare);
+    return n ? sorted[n / 2] : 0;
+}
+
+double as_rate_trap(const struct as_native_rate *rate)
+{
+    return median(rate->traps, rate->trapped);
+}
+
+static double work_out(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
+{
+    double time = nanoseconds - stops * as_rate_trap(rate);
+    if (!rate->trapped || time < SHORTEST || accesses > MOST * time || accesses < LEAST * time)
+        return 0;
+    return accesses / time;
+}
+
+double as_rate_add(struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
+{
+    double found = work_out(rate, accesses, nanoseconds, stops);
+    if (found > 0)
+        rate->rates[rate->measured++ % AS_RATE_TRAPS] = found;
+    return found;
+}
+
+double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesses, double nanoseconds, double stops)
+{
+    double found = work_out(rate, accesses, nanoseconds, stops);
+    if (found < SLOWER * cold || found > FASTER * cold)
+        return 0;
+    rate->warm[rate->warmed++ % AS_RATE_TRAPS] = found;
+    return found;
+}
+
+double as_rate_usual(const struct as_native_rate *rate)
+{
+    if (rate->warmed >= ENOUGH)
+        return median(rate->warm, rate->warmed);
+    return median(rate->rates, rate->measured);
+}

@@ -1,0 +1,152 @@
+/* See reuse_ahead.h. */
+#include "reuse/reuse_ahead.h"
+
+#include "base/map.h"
+
+#include <stdlib.h>
+
+enum { GRANULE = 8, PATIENCE = 64, BEYOND = 8 }; /* PATIENCE: instructions for each access, at most */
+
+struct look {
+    const struct as_ahead_order *order;
+    struct as_ahead_result *result;
+    struct as_map touched;                   /* granules of GRANULE bytes: times that the owner touched them */
+    uint64_t since;                          /* accesses behind the use that count */
+    struct as_ahead_mark half, quarter, end; /* of one instruction: behind 2/4 and 3/4 of the bound, and the last */
+};
+
+static uint64_t granule_of(uint64_t address)
+{
+    return address / GRANULE;
+}
+
+/* Whether the owner has not been there before. */
+static bool touch(struct look *look, uint64_t address, uint32_t size)
+{
+    bool is_new = true;
+    for (uint64_t at = granule_of(address); at <= granule_of(address + (size ? size - 1 : 0)); at++) {
+        uint64_t *times = as_map_put(&look->touched, at);
+        is_new &= ++*times == 1;
+    }
+    return is_new;
+}
+
+static void follow_steps(struct look *look, const struct as_ahead_mark *mark)
+{
+    uint64_t bound = look->order->bound;
+    if (!look->half.address && mark->index >= bound / 2)
+        look->half = *mark;
+    if (mark->insn != look->half.insn)
+        return;
+    if (!look->quarter.address && mark->index >= bound - bound / 4)
+        look->quarter = *mark;
+    look->end = *mark;
+}
+
+static void take_mark(struct look *look, uint64_t address, uint64_t insn)
+{
+    struct as_ahead_result *result = look->result;
+    struct as_ahead_mark mark = {.address = granule_of(address) * GRANULE, .index = result->accesses, .insn = insn};
+    follow_steps(look, &mark);
+    if (!result->first.address)
+        result->first = mark;
+    else if (!result->next.address)
+        result->next = mark;
+    result->last = mark;
+}
+
+static bool overlaps(const struct look *look, uint64_t address, uint32_t size)
+{
+    uint64_t start = look->result->use_address & ~(uint64_t)(look->order->length - 1);
+    return address < start + look->order->length && start < address + (size ? size : 1);
+}
+
+/* An access behind the use: does it decide? */
+static bool decides(struct look *look, size_t thread, const struct as_lookahead_step *step, unsigned which)
+{
+    struct as_ahead_result *result = look->result;
+    enum as_reuse_relation relation = thread ? AS_REUSE_SAME_SOCKET : AS_REUSE_SAME_CORE;
+    bool first = result->use_kind & AS_ACCESS_STORE, second = step->accesses[which].kind & AS_ACCESS_STORE;
+    if (!overlaps(look, step->accesses[which].address, step->accesses[which].size))
+        return false;
+    result->outcome = look->order->in_cache ? as_reuse_in_cache(first, second, relation)
+                                            : as_reuse_in_thread(first, second, relation);
+    result->distance = look->since;
+    result->end_insn = step->ip;
+    result->end_kind = step->accesses[which].kind;
+    result->end_thread = thread;
+    return result->outcome != AS_REUSE_NONE;
+}
+
+static void take_use(struct look *look, const struct as_lookahead_step *step, unsigned which)
+{
+    struct as_ahead_result *result = look->result;
+    const uint64_t *times = as_map_get(&look->touched, granule_of(step->accesses[which].address));
+    result->has_use = true;
+    result->use_address = step->accesses[which].address;
+    result->use_size = step->accesses[which].size;
+    result->use_kind = step->accesses[which].kind;
+    result->use_insn = step->ip;
+    result->touches = times ? (uint32_t)*times : 1;
+}
+
+/* Returns whether it is decided. */
+static bool take_access(struct look *look, size_t thread, const struct as_lookahead_step *step, unsigned which)
+{
+    struct as_ahead_result *result = look->result;
+    bool is_new = thread == 0 && touch(look, step->accesses[which].address, step->accesses[which].size);
+    if (result->has_use && decides(look, thread, step, which))
+        return true;
+    look->since += result->has_use && (thread == 0 || look->order->in_cache);
+    if (thread)
+        return false;
+    if (is_new && result->has_use && !overlaps(look, granule_of(step->accesses[which].address) * GRANULE, GRANULE))
+        take_mark(look, step->accesses[which].address, step->ip);
+    if (!result->has_use && result->accesses >= look->order->skip)
+        take_use(look, step, which);
+    result->accesses++;
+    return false;
+}
+
+static bool step_thread(struct as_lookahead *ahead, struct look *look, size_t thread)
+{
+    struct as_lookahead_step step;
+    if (as_lookahead_step(ahead, look->order->threads[thread], &step) != AS_LOOKAHEAD_GOES_ON)
+        return false;
+    for (unsigned i = 0; i < step.n; i++)
+        if (take_access(look, thread, &step, i))
+            return true;
+    return false;
+}
+
+/* The three places are on a line: the fourth is eight times as far. */
+static void find_beyond(const struct look *look)
+{
+    const struct as_ahead_mark *half = &look->half, *quarter = &look->quarter, *end = &look->end;
+    int64_t bytes = (int64_t)(end->address - half->address), part = (int64_t)(quarter->address - half->address);
+    int64_t accesses = (int64_t)(end->index - half->index), ahead = (int64_t)(quarter->index - half->index);
+    if (!quarter->address || end->index <= quarter->index || llabs(bytes) > 1 << 24)
+        return;
+    if (llabs(part * accesses - bytes * ahead) > GRANULE * accesses) /* granules, not bytes */
+        return;
+    look->result->last = *end;
+    look->result->beyond = (struct as_ahead_mark){.address = end->address + (uint64_t)(BEYOND * bytes),
+                                                  .index = end->index + (uint64_t)(BEYOND * accesses),
+                                                  .insn = end->insn};
+}
+
+void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *order, struct as_ahead_result *result)
+{
+    struct look look = {.order = order, .result = result};
+    uint64_t most = order->skip + order->bound + 1, steps = 0;
+    *result = (struct as_ahead_result){0};
+    for (bool decided = false; !decided && result->accesses < most && steps < PATIENCE * most; steps++) {
+        for (size_t i = 0; i < order->n && !decided; i++)
+            decided = step_thread(ahead, &look, i);
+        result->end = order->threads[0]->end;
+        if (result->end != AS_LOOKAHEAD_GOES_ON)
+            break;
+    }
+    find_beyond(&look);
+    as_map_free(&look.touched);
+}

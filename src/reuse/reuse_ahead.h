@@ -1,0 +1,49 @@
+/* The next accesses of a stopped process (native/lookahead.h), as far as reuse is concerned: a use, and what becomes of it, if
+ * that is near enough; and places that the thread will come to after a known number of accesses, by which its speed can be
+ * measured when it runs on. All threads go on in turn, an instruction each. */
+#ifndef AS_REUSE_REUSE_AHEAD_H
+#define AS_REUSE_REUSE_AHEAD_H
+
+#include "lens/lens.h"
+#include "native/lookahead.h"
+#include "reuse/reuse_rules.h"
+
+enum { AS_AHEAD_THREADS = 32 };
+
+struct as_ahead_order {
+    struct as_lookahead_thread *const *threads; /* owner first */
+    size_t n;
+    bool in_cache;   /* reuse between threads, not in one */
+    uint32_t length; /* of a granule: 1 to 8 bytes */
+    uint64_t skip;   /* accesses of the owner before the use */
+    uint64_t bound;  /* accesses of the owner behind it, at most */
+};
+
+/* A place that the owner has not touched before, in the order of its accesses from the start. */
+struct as_ahead_mark {
+    uint64_t address; /* a multiple of 8; 0: there is none */
+    uint64_t index, insn;
+};
+
+struct as_ahead_result {
+    bool has_use;
+    uint64_t use_address, use_insn;
+    uint32_t use_size;
+    uint8_t use_kind;
+    uint32_t touches;              /* of its granule by the owner up to the use, included */
+    enum as_reuse_outcome outcome; /* NONE: not within the bound */
+    uint64_t distance;             /* accesses in between: of the owner, or of all threads */
+    uint64_t end_insn;
+    uint8_t end_kind;
+    size_t end_thread;         /* place in `threads` */
+    enum as_lookahead_end end; /* what stopped the owner, if anything did */
+    uint64_t accesses;         /* that the owner made */
+    struct as_ahead_mark first, next, last;
+    /* Where one instruction goes through memory in equal steps over the second half of what was looked at, `last` is its last
+     * place, and this where it will be if it goes on. */
+    struct as_ahead_mark beyond;
+};
+
+void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *order, struct as_ahead_result *result);
+
+#endif
