@@ -284,8 +284,7 @@ bool as_tracer_registers(struct as_tracer *tracer, pid_t tid, struct as_lookahea
 {
     struct user_regs_struct r;
     struct iovec area = {thread->xstate, sizeof thread->xstate};
-    if (ptrace(PTRACE_GETREGS, tid, NULL, &r) != 0 ||
-        ptrace(PTRACE_GETREGSET, tid, (void *)NT_X86_XSTATE, &area) != 0)
+    if (ptrace(PTRACE_GETREGS, tid, NULL, &r) != 0 || ptrace(PTRACE_GETREGSET, tid, (void *)NT_X86_XSTATE, &area) != 0)
         return false;
     const uint64_t values[16] = {r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi,
                                  r.r8,  r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};

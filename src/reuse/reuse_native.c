@@ -18,13 +18,18 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MARKS = 4, SKIP = 64, RATE_NAME = UINT16_MAX, LEAST_GAP = 4096, NEAR = 64, MAPS_SAMPLES = 64 };
+enum { MARKS = 4, SKIP = 64, RATE_NAME = UINT16_MAX, LEAST_GAP = 4096, SHORT_GAP = 512, NEAR = 64, MAPS_SAMPLES = 64 };
 /* How long a rate counts for the code where it was measured, and how far off the usual one it must be to count at all: one
  * measurement is not that exact. */
 #define LOCAL_NANOSECONDS 2e6
 #define FAR_OFF 1.5
+#define CLEAR_NANOSECONDS 2000
+#define SMALLEST_FACTOR (1.0 / 16)
+#define LARGEST_FACTOR 2.0
+#define MOST_PATIENCE 1.0 /* seconds; a program that waits is sampled after that, too */
 
 struct thread {
     uint32_t number;
@@ -71,9 +76,12 @@ struct as_reuse_native {
     bool used[AS_LENS_REGISTERS];
     double started, weighed; /* weighed: processor nanoseconds at the last sample */
     double cost;             /* of a sample, seconds, mean of the last ones */
+    size_t running;          /* threads that ran at the last sample, at least 1 */
     struct as_space *space;
     struct as_map codes; /* address of an instruction: place in `insns` + 1 */
     AS_VEC(uint64_t) insns;
+    AS_VEC(double)
+    speeds;           /* accesses a nanosecond where samples were taken, by sample; 0: unknown, negative: at least */
     uint64_t counted; /* by the PMU, in threads that have ended */
     struct as_reuse_native_info info;
 };
@@ -302,7 +310,7 @@ static void begin_gauge(struct as_reuse_native *native, const struct thread *thr
                         const struct as_ahead_result *result)
 {
     const struct as_ahead_mark marks[MARKS] = {result->first, result->next, result->last, result->beyond};
-    if (!marks[1].address || marks[1].index - marks[0].index > NEAR || marks[2].index - marks[1].index < LEAST_GAP)
+    if (!marks[1].address || marks[1].index - marks[0].index > NEAR || marks[2].index - marks[1].index < SHORT_GAP)
         return;
     for (int i = 0; i < MARKS; i++)
         if (is_watched(native, marks[i].address))
@@ -310,6 +318,17 @@ static void begin_gauge(struct as_reuse_native *native, const struct thread *thr
     native->gauge = (struct gauge){.left = MARKS, .thread = thread->number, .begun = native->samples};
     memcpy(native->gauge.marks, marks, sizeof marks);
     set_gauge(native);
+}
+
+/* Where a sample was taken: what is not much longer than the trap's own time is not known, only fast; negative, how fast at
+ * least. */
+static void note_speed(struct as_reuse_native *native, double accesses, double nanoseconds)
+{
+    while (native->speeds.len <= native->gauge.begun)
+        *as_vec_push(&native->speeds) = 0;
+    if (native->rate.trapped)
+        native->speeds.data[native->gauge.begun] =
+            nanoseconds > CLEAR_NANOSECONDS ? accesses / nanoseconds : -accesses / CLEAR_NANOSECONDS;
 }
 
 static void trap_gauge(struct as_reuse_native *native, struct thread *thread)
@@ -321,6 +340,8 @@ static void trap_gauge(struct as_reuse_native *native, struct thread *thread)
     if (gauge->left == 3 && stops == 1)
         as_rate_add_trap(&native->rate, time);
     if (gauge->left == 2)
+        note_speed(native, accesses, time - stops * as_rate_trap(&native->rate));
+    if (gauge->left == 2 && accesses >= LEAST_GAP)
         thread->local = gauge->cold = as_rate_add(&native->rate, accesses, time, stops);
     if (gauge->left == 1)
         thread->local = as_rate_add_warm(&native->rate, gauge->cold, accesses, time, stops);
@@ -453,7 +474,7 @@ static struct as_lens_access use_of(struct as_reuse_native *native, const struct
                                    .size = result->use_size,
                                    .kind = result->use_kind,
                                    .insn = number_of(native, result->use_insn),
-                                   .time = 1};
+                                   .time = native->samples};
 }
 
 static void add_outcome(struct as_reuse_native *native, const struct as_ahead_result *result,
@@ -472,6 +493,7 @@ static void add_outcome(struct as_reuse_native *native, const struct as_ahead_re
                            .end_insn = number_of(native, result->end_insn),
                            .use_thread = owners[0]->number,
                            .end_thread = owners[result->end_thread]->number,
+                           .time = native->samples,
                            .use_write = result->use_kind & AS_ACCESS_STORE,
                            .end_write = result->end_kind & AS_ACCESS_STORE,
                        });
@@ -543,6 +565,7 @@ static bool take_sample(struct as_reuse_native *native, int *status)
     }
     if (native->samples++ % MAPS_SAMPLES == 0)
         as_process_maps(as_tracer_pid(native->tracer), false, take_map, native);
+    native->running = n ? n : 1;
     if (n)
         look(native, n);
     as_tracer_resume_all(native->tracer);
@@ -558,6 +581,14 @@ static void stop(void *context)
         as_tracer_stop(tracer);
 }
 
+/* Of this thread: what a sample takes where nothing else wants the processors. */
+static double processor_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 /* By the mean of what the last samples took, so that pauses are alike: samples then are, too. Half to one and a half of it,
  * so that it is in step with nothing. */
 static double pause_of(struct as_reuse_native *native, double cost)
@@ -568,10 +599,23 @@ static double pause_of(struct as_reuse_native *native, double cost)
     return mean * (0.5 + (double)(as_random_below(&native->random, 1 << 20)) / (1 << 20));
 }
 
+/* How long until the program has run for so many seconds since its last sample, if it runs all the time: where others use the
+ * processors, too, samples would otherwise stand for very different times of the program. */
+static double left_of(struct as_reuse_native *native, double wanted)
+{
+    double sum = 0;
+    for (size_t i = 0; i < native->threads.len; i++) {
+        const struct thread *thread = &native->threads.data[i];
+        uint64_t now = thread->live ? as_tracer_processor_time(native->tracer, thread->tid) : 0;
+        sum += (double)(now > thread->last ? now : thread->last);
+    }
+    return wanted - (sum - native->weighed) * 1e-9 / (double)native->running;
+}
+
 static int follow(struct as_reuse_native *native)
 {
     int status = -1;
-    double next = as_clock_seconds() + pause_of(native, 0);
+    double wanted = pause_of(native, 0), next = as_clock_seconds() + wanted, due = next;
     for (;;) {
         struct as_tracer_event event = as_tracer_next(native->tracer, next);
         if (event.kind == AS_TRACER_END)
@@ -582,13 +626,32 @@ static int follow(struct as_reuse_native *native)
                 as_tracer_resume(native->tracer, event.tid);
             continue;
         }
-        double begun = as_clock_seconds();
+        double begun = as_clock_seconds(), left = left_of(native, wanted);
+        if (left > 0.2 * wanted && begun < due + MOST_PATIENCE) {
+            next = begun + left;
+            continue;
+        }
+        double spent = processor_seconds();
         if (!take_sample(native, &status))
             return status;
-        double cost = as_clock_seconds() - begun;
-        native->info.stopped += cost;
-        next = begun + cost + pause_of(native, cost);
+        native->info.stopped += as_clock_seconds() - begun;
+        wanted = pause_of(native, processor_seconds() - spent);
+        due = next = as_clock_seconds() + wanted;
     }
+}
+
+/* Samples are taken by time, and are to stand for accesses: slow code makes fewer of them. */
+static void weigh(struct as_reuse_native *native)
+{
+    double usual = as_rate_usual(&native->rate), most = 0;
+    for (size_t i = 0; i < native->speeds.len; i++)
+        most = fmax(most, fabs(native->speeds.data[i]));
+    usual = usual > 0 ? usual : most;
+    for (size_t i = 0; i < native->speeds.len; i++) {
+        double factor = native->speeds.data[i] > 0 && usual > 0 ? native->speeds.data[i] / usual : 1;
+        native->speeds.data[i] = fmin(LARGEST_FACTOR, fmax(SMALLEST_FACTOR, factor));
+    }
+    as_reuse_watch_weigh(native->watch, native->speeds.data, native->speeds.len);
 }
 
 static void describe_end(struct as_reuse_native *native, int status)
@@ -635,6 +698,7 @@ bool as_reuse_native_run(struct as_reuse_native *native, char *const argv[], str
     as_signals_shield();
     end_gauge(native);
     as_reuse_watch_finish(native->watch);
+    weigh(native);
     describe_end(native, status);
     return true;
 }
@@ -646,6 +710,7 @@ struct as_reuse_native *as_reuse_native_new(const struct as_reuse_native_options
     struct as_reuse_native *native = as_alloc(sizeof *native);
     native->options = *options;
     native->random = as_random_hash(options->seed);
+    native->running = 1;
     native->ahead = as_lookahead_new();
     native->space = as_space_new(NULL);
     native->copies[0] = aligned_alloc(64, sizeof **native->copies);
@@ -672,6 +737,7 @@ void as_reuse_native_free(struct as_reuse_native *native)
     as_vec_free(&native->threads);
     as_vec_free(&native->regs);
     as_vec_free(&native->insns);
+    as_vec_free(&native->speeds);
     as_map_free(&native->codes);
     as_space_free(native->space);
     free(native);

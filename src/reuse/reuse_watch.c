@@ -241,7 +241,8 @@ static void record(struct as_reuse_watch *watch, const struct contents *contents
                                                     .end_path = by ? by->path : 0,
                                                     .end_thread = by ? by->thread : 0,
                                                     .end_write = by && by->kind & AS_ACCESS_STORE,
-                                                    .relaxed = relaxed};
+                                                    .relaxed = relaxed,
+                                                    .time = contents->use.time};
 }
 
 /* Accesses strictly between the use and now; `now_counts`: the access that ends it is counted already. */
@@ -518,6 +519,15 @@ const struct as_watch_outcome *as_reuse_watch_outcomes(const struct as_reuse_wat
 {
     *n = watch->n_outcomes < watch->options.most ? watch->n_outcomes : watch->options.most;
     return watch->outcomes;
+}
+
+void as_reuse_watch_weigh(struct as_reuse_watch *watch, const double *factors, size_t n)
+{
+    size_t kept;
+    as_reuse_watch_outcomes(watch, &kept);
+    for (size_t i = 0; i < kept; i++)
+        if (watch->outcomes[i].time < n)
+            watch->outcomes[i].use.weight *= factors[watch->outcomes[i].time];
 }
 
 struct as_watch_result as_reuse_watch_result(const struct as_reuse_watch *watch)

@@ -48,6 +48,7 @@ struct as_watch_outcome {
     uint32_t use_path, end_path;
     uint32_t use_thread, end_thread;
     bool use_write, end_write, relaxed;
+    uint64_t time; /* of the use, as the machine has it */
 };
 
 struct as_watch_result {
@@ -71,6 +72,10 @@ extern const struct as_lens_client as_reuse_watch_client; /* its context is the 
 void as_reuse_watch_add(struct as_reuse_watch *watch, const struct as_watch_outcome *outcome);
 /* … and for one that arms before the use: the use that these watchpoints (as_lens_watch.data) are of is made now. */
 void as_reuse_watch_used(struct as_reuse_watch *watch, uint64_t data);
+
+/* … and for one that learns only later how much a sample stands for: multiplies the weights of uses made at time t by
+ * factors[t], for t below n. */
+void as_reuse_watch_weigh(struct as_reuse_watch *watch, const double *factors, size_t n);
 
 /* For machines that are modelled, with a lag: a thread is about to make these accesses, the machine's time being `now`. */
 struct as_data_access;

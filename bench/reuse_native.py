@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""How accurate `assay reuse --source=timer` is on RIBench, on this machine, and what it costs.
+
+usage: bench/reuse_native.py [--seconds S] [--only TEXT] [--csv FILE] [--build DIR]
+
+Accuracy: the patterns of ReuseTracker's Tables 6.5 to 6.7 with the paper's own sizes, short (1,000 to 16,000 elements) and long
+(a hundred times that), with 1 and 2 threads, without and with invalidations (case 2), each for about S seconds of
+processor time. S is that of suite/ribench_run, against what the program defines. `counted` is the share of reuses whose
+accesses were all counted; the rest is time and a rate. Goal: 85 % on average.
+
+Cost: each run alone and under Assay in turns. `time` is the ratio of elapsed times, on a machine that others may use;
+`stood still` is what the program lost by samples in the run under Assay itself, as a ratio; `processor` is the ratio of the
+program's own processor time. `assay_mib` is Assay's own peak memory, `memory_mib` the program's. Goal: 1.5.
+"""
+import argparse
+import csv
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ACCESSES_A_SECOND = 4e9  # of RIBench, about: for the length of runs alone
+
+
+def load_suite():
+    loader = importlib.machinery.SourceFileLoader("ribench_run", str(ROOT / "suite" / "ribench_run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("ribench_run", loader))
+    loader.exec_module(module)
+    return module
+
+
+def cases(suite):
+    """Name, turns, sizes, stores to the shared array, threads."""
+    for threads in (1, 2):
+        for (length, pattern), turns in suite.PATTERNS.items():
+            scale = 1 if length == "short" else 100
+            yield f"{length} {pattern}, {threads}", turns, [n * scale for n in suite.SIZES], 0, threads
+        for pattern in ("bell-shaped", "decreasing"):
+            inv = suite.INVALIDATIONS[2]
+            sizes = [n - inv // 2 for n in suite.SIZES]
+            yield f"short {pattern} case 2, {threads}", suite.PATTERNS["short", pattern], sizes, inv, threads
+
+
+def measure(command):
+    """Elapsed time, processor time, peak memory in KiB."""
+    with tempfile.NamedTemporaryFile() as times:
+        shell = ["bash", "-c", 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null; } 2>"$0"', times.name, *command]
+        start = time.monotonic()
+        process = subprocess.Popen(shell, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            sys.exit(f"{command}: status {status}")
+        return time.monotonic() - start, sum(map(float, pathlib.Path(times.name).read_text().split())), usage.ru_maxrss
+
+
+def run(suite, build, case, seconds):
+    name, turns, sizes, inv, threads = case
+    outer = max(2, round(seconds * ACCESSES_A_SECOND / sum(n * (inv + size) for n, size in zip(turns, sizes)) / threads))
+    words = [str(w) for pair in zip(turns, sizes) for w in pair]
+    command = [str(build / "workloads" / "ribench"), str(threads), str(outer), str(inv), *words]
+    alone, processor, memory = measure(command)
+    with tempfile.NamedTemporaryFile(suffix=".json") as result:
+        start = time.monotonic()
+        process = subprocess.Popen([str(build / "assay"), "reuse", "--source=timer", "--json", "-q", "-o", result.name, "--",
+                                    *command], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            sys.exit(f"{name}: status {status}")
+        elapsed = time.monotonic() - start
+        found = json.loads(pathlib.Path(result.name).read_text())
+    native, histogram = found["native"], suite.histogram(found["time_histogram"])
+    truth = suite.expected(turns, sizes, inv, threads, outer)
+    counted = sum(b["count"] * b["counted"] for b in found["time_histogram"]) / max(1, sum(histogram.values()))
+    return {"case": name, "threads": threads, "outer": outer, "inv": inv, "samples": found["samples"],
+            "effective": round(found["watched"]["effective"]), "accuracy": round(suite.accuracy(histogram, truth), 4),
+            "counted": round(counted, 3), "rates": native["rates"],
+            "accesses_per_ns": round(native["accesses_per_nanosecond"], 3),
+            "time": round(elapsed / alone, 3),
+            "stood_still": round(found["seconds"] / max(1e-9, found["seconds"] - native["stopped_seconds"]), 3),
+            "processor": round(native["processor_seconds"] / max(1e-9, processor), 3),
+            "memory_mib": round(memory / 1024, 1), "assay_mib": round(usage.ru_maxrss / 1024, 1)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--only", default="", help="only the cases with this in their name")
+    parser.add_argument("--csv", type=pathlib.Path)
+    options = parser.parse_args()
+    suite, rows = load_suite(), []
+    for case in cases(suite):
+        if options.only in case[0]:
+            rows.append(run(suite, options.build, case, options.seconds))
+            row = rows[-1]
+            print(f'{row["case"]:36} {100 * row["accuracy"]:5.1f} %  counted {100 * row["counted"]:5.1f} %  '
+                  f'{row["samples"]:5} samples, worth {row["effective"]:4}  time {row["time"]:.2f}, stood still '
+                  f'{row["stood_still"]:.2f}, processor {row["processor"]:.2f}, Assay {row["assay_mib"]:.0f} MiB', flush=True)
+    if options.csv:
+        with options.csv.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    for threads in (1, 2):
+        found = [row["accuracy"] for row in rows if row["threads"] == threads]
+        if found:
+            print(f"{threads} thread(s): {100 * statistics.mean(found):.1f} % on average, {100 * min(found):.1f} % at least")
+    print(f'time {statistics.median(row["time"] for row in rows):.2f}, stood still '
+          f'{statistics.median(row["stood_still"] for row in rows):.2f} (medians)')
+
+
+main()

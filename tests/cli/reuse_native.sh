@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# assay reuse on this machine: distances of programs that walk over arrays of known sizes, counted and timed; threads that
+# invalidate each other's lines; processes that run already; odd programs; what cannot be had.
+# plain-only: the sanitizer build repeats the code in unit/reuse and unit/lookahead; here it would be measured
+. "$(dirname "$0")/lib.sh"
+
+ribench=$WORKLOADS/ribench
+if ! "$ASSAY" reuse --source=timer -- true >/dev/null 2>try.err; then
+    skip "reuse on the machine" "$(cat try.err)"
+    exit 0
+fi
+native() { "$ASSAY" reuse --source=timer -q --json -o "$@"; }
+share='(lambda lo, hi: sum(b["count"] for b in d["time_histogram"] if lo <= b["lo"] <= hi) / max(1, sum(b["count"] for b in d["time_histogram"])))'
+
+# One array of 3,000 elements over and over: all distances are 2,999, in the bin of 2,048. Another program of the same kind with
+# 200,000: further than what is looked at, so that it is timed; a rate that is off by two is in the bin beside.
+native near.json -- "$ribench" 1 50000 0 10 3000 0 0 0 0 0 0 0 0
+holds "distances that are looked at in advance are exact" "$share(2048, 2048) > 0.97" near.json
+holds "… and say so" 'all(b["how"] == "counted" and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
+holds "… between the lines that make them" 'd["pairs"][0]["use"]["function"] == "work" and d["pairs"][0]["use"]["file"].endswith("ribench.c")' near.json
+holds "source and method" 'd["source"] == "timer" and d["method"] == "watchpoints" and d["native"]["looked"] > 5 and d["exit_status"] == 0' near.json
+native far.json --budget 50 -- "$ribench" 1 2000 0 10 200000 0 0 0 0 0 0 0 0
+holds "longer ones are timed, within a factor of four" "$share(32768, 524288) > 0.6 and d['native']['rates'] > 0" far.json
+holds "… and say so" 'all(b["how"] == "timed" for b in d["time_histogram"] if b["lo"] >= 65536 and b["count"])' far.json
+native blind.json --ahead 0 -- "$ribench" 1 500 0 10 200000 0 0 0 0 0 0 0 0
+holds "without a look ahead nothing can be measured, and a rate is assumed" 'd["native"]["how"] == "assumed" and d["native"]["looked"] == 0' blind.json
+native both.json -- "$ribench" 2 3000 1000 40 1500 0 0 0 0 0 0 0 0
+holds "another thread's stores invalidate" '0.1 < d["watched"]["share_invalidated"] < 0.9 and d["watched"]["invalidated"] >= 3' both.json
+native shared.json --shared -- "$ribench" 2 3000 1000 40 1500 0 0 0 0 0 0 0 0
+holds "… and are reuses of the cache that threads share" 'd["watched"]["where"] == "shared cache" and d["watched"]["reused"] >= 1' shared.json
+
+"$ASSAY" reuse --source=timer --csv -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.csv
+check "CSV has a column that says how" grep -q '^estimated time,0,2048,4095,[0-9.e+]*,counted' near.csv
+"$ASSAY" reuse --source=timer -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.txt
+check "text, too" grep -qE '2,048 .* counted ' near.txt
+"$ASSAY" reuse --source=timer --html -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.html
+check "a page" grep -q 'on this machine' near.html
+
+# A process that runs already goes on as before.
+"$ribench" 1 2000000 0 10 3000 0 0 0 0 0 0 0 0 &
+pid=$!
+native pid.json --pid $pid --duration 1
+holds "--pid" "$share(2048, 2048) > 0.9 and d['program'] == ['pid $pid']" pid.json
+check "the process goes on" kill -0 $pid
+kill $pid
+wait $pid 2>/dev/null
+
+# Memory that goes away while it is watched; no accesses to speak of; signals; children; exit statuses.
+cat >odd.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile sig_atomic_t seen;
+static void on_signal(int number) { seen++; }
+static void go_away(int advice)
+{
+    enum { SIZE = 4 << 20 };
+    for (int i = 0; i < 60; i++) {
+        volatile char *memory = mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        for (size_t at = 0; at < SIZE; at += 64)
+            memory[at] = 1;
+        if (advice)
+            madvise((void *)memory, SIZE, MADV_DONTNEED);
+        munmap((void *)memory, SIZE);
+    }
+}
+static void stride(void)
+{
+    size_t size = (size_t)1 << 36;
+    volatile char *memory = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (int turn = 0; turn < 100000; turn++)
+        for (size_t at = 0; at < size; at += size / 64)
+            memory[at]++;
+}
+int main(int argc, char **argv)
+{
+    signal(SIGUSR1, on_signal);
+    switch (argv[1][0]) {
+    case 'u': go_away(0); return 0;
+    case 'm': go_away(1); return 0;
+    case 's': stride(); return 0;
+    case 'e': return 3;
+    case 'k': raise(SIGKILL);
+    case 'i': for (int i = 0; i < 50; i++) { raise(SIGUSR1); usleep(1000); } return seen == 50 ? 0 : 1;
+    case 'f': if (!fork()) { volatile long n = 0; while (n < 100000000) n++; _exit(5); }
+              int status; wait(&status); return WEXITSTATUS(status);
+    case 'x': execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 7", (char *)0);
+    }
+}
+END
+gcc -O1 -o odd odd.c
+for kind in u m s i; do
+    check "odd program '$kind' is measured, and does what it does" native odd-$kind.json -- ./odd $kind
+done
+holds "huge strides are counted: half of the accesses come again after 126 others" "0.2 < $share(64, 64) < 0.8" odd-s.json
+check_status 3 "an exit status" native odd.json -- ./odd e
+check_status 7 "… of a program that executes another" native odd.json -- ./odd x
+check_status 5 "… of a program whose child works" native odd.json -- ./odd f
+check_status 137 "a signal that kills" native odd.json -- ./odd k
+check "an empty program" native odd.json -- true
+holds "… has no reuses, or few" 'd["watched"]["reused"] <= 3' odd.json
+check "more threads than can be looked at, one register" native many.json --registers 2 -- "$ribench" 40 200 100 5 1000 0 0 0 0 0 0 0 0
+holds "… and outcomes for all samples" 'd["threads"] >= 40' many.json
+
+check_fails 127 "cannot run" "a program that is not there" "$ASSAY" reuse --source=timer -- ./no-such-program
+check_fails 2 "needs --source" "--pid in the model" "$ASSAY" reuse --pid 1
+check_fails 2 "in place of" "--pid and a program" "$ASSAY" reuse --source=timer --pid 1 -- true
+check_fails 2 "is the model's" "an option of the model" "$ASSAY" reuse --source=timer --granularity 8 -- true
+check_fails 2 "is the model's" "… of the engine" "$ASSAY" reuse --source=timer --max 1000 -- true
+check_fails 2 "per cent" "a budget of nothing" "$ASSAY" reuse --source=timer --budget 0 -- true
+check_fails 2 "samples a second" "a rate of nothing" "$ASSAY" reuse --source=timer --rate 0 -- true
+if ! "$ASSAY" reuse --source=pmu -- true >/dev/null 2>pmu.err; then
+    check "without a PMU it says what works" grep -q "source=timer" pmu.err
+fi

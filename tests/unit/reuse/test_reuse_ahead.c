@@ -1,0 +1,208 @@
+/* Uses and reuses ahead of a stopped process, whose walks are known: distances, invalidations by another thread, places on the
+ * way, and what is out of reach. */
+#include "native/tracer.h"
+#include "reuse/reuse_ahead.h"
+#include "unit.h"
+
+#ifdef __x86_64__
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 1000 };
+
+static volatile uint64_t array[16 * N];
+
+/* Loads alone, in assembly so that every build makes the same accesses. */
+__attribute__((noinline)) static void walk(uint64_t n, uint64_t turns)
+{
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        volatile uint64_t *at = array, *end = array + n;
+        __asm__ volatile("1: mov (%0), %%rax\n add $8, %0\n cmp %1, %0\n jne 1b\n" : "+r"(at) : "r"(end) : "rax", "cc");
+    }
+}
+
+static void walks_short(void)
+{
+    walk(N, 1000000);
+}
+
+static void walks_long(void)
+{
+    walk(16 * N, 1000000);
+}
+
+static void stores_alone(void)
+{
+    __asm__ volatile("1: movq $1, (%0)\n jmp 1b\n" : : "r"(array));
+}
+
+/* A child that is in the middle of it. */
+static pid_t start_child(void (*work)(void))
+{
+    void (*volatile called)(void) = work;
+    pid_t pid = fork();
+    int status;
+    if (pid == 0) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        raise(SIGSTOP);
+        called();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    ptrace(PTRACE_CONT, pid, 0, 0);
+    usleep(20000);
+    kill(pid, SIGSTOP);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return pid;
+}
+
+static void end_child(pid_t pid)
+{
+    int status;
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+}
+
+struct bed {
+    pid_t pid;
+    struct as_lookahead *ahead;
+    struct as_lookahead_thread *threads[2];
+    struct as_ahead_order order;
+    struct as_ahead_result result;
+};
+
+static struct bed open_bed(void (*work)(void))
+{
+    struct bed bed = {.pid = start_child(work), .ahead = as_lookahead_new()};
+    for (int i = 0; i < 2; i++)
+        bed.threads[i] = aligned_alloc(64, sizeof **bed.threads);
+    assert_true(as_tracer_registers(NULL, bed.pid, bed.threads[0]));
+    bed.order = (struct as_ahead_order){.n = 1, .length = 8, .skip = 10, .bound = 32768};
+    return bed;
+}
+
+static void look(struct bed *bed)
+{
+    bed->order.threads = bed->threads;
+    as_lookahead_begin(bed->ahead, bed->pid);
+    as_ahead_look(bed->ahead, &bed->order, &bed->result);
+    as_lookahead_end(bed->ahead);
+}
+
+static void close_bed(struct bed *bed)
+{
+    end_child(bed->pid);
+    free(bed->threads[0]);
+    free(bed->threads[1]);
+    as_lookahead_free(bed->ahead);
+}
+
+static void counts_what_is_in_between(void **state)
+{
+    struct bed bed = open_bed(walks_short);
+    look(&bed);
+    assert_true(bed.result.has_use);
+    assert_int_equal(bed.result.outcome, AS_REUSE_REUSE);
+    assert_in_range(bed.result.distance, N - 1, N + 8); /* the loop around it may keep its variables in memory */
+    assert_in_range(bed.result.use_address, (uintptr_t)array, (uintptr_t)(array + N));
+    assert_int_equal(bed.result.use_insn, bed.result.end_insn);
+    close_bed(&bed);
+}
+
+static void does_not_look_beyond_the_bound(void **state)
+{
+    struct bed bed = open_bed(walks_short);
+    bed.order.bound = N / 2;
+    look(&bed);
+    assert_true(bed.result.has_use);
+    assert_int_equal(bed.result.outcome, AS_REUSE_NONE);
+    assert_int_equal(bed.result.accesses, 10 + N / 2 + 1);
+    close_bed(&bed);
+}
+
+static void finds_nothing_between_caches_alone(void **state)
+{
+    struct bed bed = open_bed(walks_short);
+    bed.order.in_cache = true; /* pairs of one core are the thread's */
+    look(&bed);
+    assert_int_equal(bed.result.outcome, AS_REUSE_NONE);
+    close_bed(&bed);
+}
+
+/* Places that are new, in order, and one that is further on: on a walk, as far in bytes as in accesses. */
+static void names_places_on_the_way(void **state)
+{
+    struct bed bed = open_bed(walks_long);
+    bed.order.bound = 4 * N;
+    for (int tries = 0; tries < 20; tries++) { /* unless the walk begins anew within it */
+        look(&bed);
+        if (bed.result.beyond.address && bed.result.last.address > bed.result.first.address)
+            break;
+        end_child(bed.pid);
+        bed.pid = start_child(walks_long);
+        assert_true(as_tracer_registers(NULL, bed.pid, bed.threads[0]));
+    }
+    const struct as_ahead_result *result = &bed.result;
+    assert_true(result->first.address && result->next.address && result->last.address && result->beyond.address);
+    assert_int_equal(result->next.index, result->first.index + 1);
+    assert_int_equal(result->last.address - result->first.address, 8 * (result->last.index - result->first.index));
+    assert_int_equal(result->beyond.address - result->last.address, 8 * (result->beyond.index - result->last.index));
+    assert_in_range(result->beyond.index - result->last.index, 8 * N, 17 * N);
+    close_bed(&bed);
+}
+
+/* The second thread stores to the array's first element all the time: whatever use is there is invalidated. */
+static void sees_the_others_stores(void **state)
+{
+    struct bed bed = open_bed(walks_short);
+    pid_t other = start_child(stores_alone); /* the same code at the same addresses, with registers of its own */
+    assert_true(as_tracer_registers(NULL, other, bed.threads[1]));
+    bed.order.n = 2;
+    bool invalidated = false;
+    for (uint64_t skip = 0; skip < N + 10 && !invalidated; skip++) {
+        assert_true(as_tracer_registers(NULL, bed.pid, bed.threads[0]));
+        assert_true(as_tracer_registers(NULL, other, bed.threads[1]));
+        bed.order.skip = skip;
+        bed.order.bound = 50;
+        look(&bed);
+        invalidated = bed.result.outcome == AS_REUSE_INVALIDATION;
+    }
+    assert_true(invalidated);
+    assert_int_equal(bed.result.use_address, (uintptr_t)array);
+    assert_int_equal(bed.result.end_thread, 1);
+    bed.order.in_cache = true; /* the same pair is a reuse in the cache that both share */
+    assert_true(as_tracer_registers(NULL, bed.pid, bed.threads[0]));
+    assert_true(as_tracer_registers(NULL, other, bed.threads[1]));
+    look(&bed);
+    assert_int_equal(bed.result.outcome, AS_REUSE_REUSE);
+    end_child(other);
+    close_bed(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_what_is_in_between),
+        cmocka_unit_test(does_not_look_beyond_the_bound),
+        cmocka_unit_test(finds_nothing_between_caches_alone),
+        cmocka_unit_test(names_places_on_the_way),
+        cmocka_unit_test(sees_the_others_stores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+static void is_for_x86(void **state)
+{
+    unit_skip("it runs x86-64 code alone");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_for_x86)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#endif
