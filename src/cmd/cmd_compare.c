@@ -25,10 +25,11 @@
 #include <unistd.h>
 
 /* Bundled observers that write files and have their own option. */
-enum { KONATA, O3PIPEVIEW, CYCLE_TRACE, COMMIT_CSV, COMMIT_TRACE, COUNTERS, CALLS, FLAME, FILES };
+enum { KONATA, O3PIPEVIEW, CYCLE_TRACE, CYCLE_TRACE_ALL, COMMIT_CSV, COMMIT_TRACE, COUNTERS, CALLS, FLAME, FILES };
 static const struct as_observer *const file_observers[FILES] = {[KONATA] = &as_konata_observer,
                                                                 [O3PIPEVIEW] = &as_o3pipeview_observer,
                                                                 [CYCLE_TRACE] = &as_cycle_trace_observer,
+                                                                [CYCLE_TRACE_ALL] = &as_cycle_trace_all_observer,
                                                                 [COMMIT_CSV] = &as_commit_csv_observer,
                                                                 [COMMIT_TRACE] = &as_commit_trace_observer,
                                                                 [COUNTERS] = &as_counters_observer,
@@ -130,6 +131,13 @@ static const struct as_option options_table[] = {
      .help =
          "Write the commit stage cycle by cycle to FILE, 64 bytes for each cycle in which it changes, so that other "
          "samplers can be run on it."},
+    {.name = "cycle-trace-all",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct compare_options, files[CYCLE_TRACE_ALL]),
+     .value = "FILE",
+     .help =
+         "Write the same to FILE with 64 bytes for each cycle in which the ROB holds an instruction: what the tools "
+         "of TIP's authors read."},
     {.name = "commit-csv",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[COMMIT_CSV]),

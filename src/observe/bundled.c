@@ -7,9 +7,16 @@ static const struct {
     const struct as_observer *ops;
     const char *argument;
 } observers[] = {
-    {&as_konata_observer, "FILE"},        {&as_o3pipeview_observer, "FILE"},   {&as_cycle_trace_observer, "FILE"},
-    {&as_commit_csv_observer, "FILE"},    {&as_commit_trace_observer, "FILE"}, {&as_counters_observer, "FILE[,CYCLES]"},
-    {&as_timeline_observer, "[COLUMNS]"}, {&as_calls_observer, "FILE"},        {&as_flame_observer, "FILE"},
+    {&as_konata_observer, "FILE"},
+    {&as_o3pipeview_observer, "FILE"},
+    {&as_cycle_trace_observer, "FILE"},
+    {&as_cycle_trace_all_observer, "FILE"},
+    {&as_commit_csv_observer, "FILE"},
+    {&as_commit_trace_observer, "FILE"},
+    {&as_counters_observer, "FILE[,CYCLES]"},
+    {&as_timeline_observer, "[COLUMNS]"},
+    {&as_calls_observer, "FILE"},
+    {&as_flame_observer, "FILE"},
 };
 enum { OBSERVERS = sizeof observers / sizeof *observers };
 

@@ -11,6 +11,7 @@ const struct as_observer *as_bundled_at(size_t index);       /* NULL: behind the
 const char *as_bundled_argument(const struct as_observer *observer);
 
 extern const struct as_observer as_konata_observer, as_o3pipeview_observer, as_cycle_trace_observer;
+extern const struct as_observer as_cycle_trace_all_observer;
 extern const struct as_observer as_commit_csv_observer, as_commit_trace_observer;
 extern const struct as_observer as_counters_observer, as_timeline_observer;
 extern const struct as_observer as_calls_observer, as_flame_observer;

@@ -1,8 +1,9 @@
-/* Cycle tokens: the commit stage, 64 bytes for each cycle in which it changes (doc/format/traces.md has the layout).
+/* Cycle tokens: the commit stage, 64 bytes for each cycle in which it changes, or for each cycle in which the ROB holds
+ * an instruction (doc/format/traces.md has the layout, and what each of the two is good for).
  *
  * Records wait in a queue from the one at the head of the ROB to the first that is not dispatched yet, because only
- * then is the content of the ROB in a cycle known. Cycles are visited in order, but only those in which something can
- * change: commits, the cycle after each, and dispatches close to the head.
+ * then is the content of the ROB in a cycle known. Cycles are visited in order, but without tokens for all only those in
+ * which something can change: commits, the cycle after each, and dispatches close to the head.
  *
  * Entries are instructions. If more instructions commit in a cycle than a token has entries for, the cycle takes
  * several tokens. Records do not contain wrong-path instructions or the instructions after the first try of an
@@ -45,6 +46,7 @@ struct cursor {
 
 struct cycles {
     struct as_trace_target target;
+    bool all; /* a token for each cycle in which the head of the ROB is an instruction, and for no other */
     AS_VEC(struct as_pipe) queue;
     struct cursor head; /* the oldest that has not committed before `now` */
     struct cursor tail; /* the first that is not dispatched */
@@ -59,6 +61,13 @@ static void *start(const struct as_trace_target *target)
 {
     struct cycles *self = as_alloc(sizeof *self);
     self->target = *target;
+    return self;
+}
+
+static void *start_all(const struct as_trace_target *target)
+{
+    struct cycles *self = start(target);
+    self->all = true;
     return self;
 }
 
@@ -183,7 +192,7 @@ static void look(struct cycles *self)
     else if (token.flags & VALID)
         for (; at < self->queue.len && token.valid < ENTRIES && in_rob(&pipes[at], self->now); at++)
             add_entry(self, &token, &pipes[at], false);
-    if (changes(&self->last, &token))
+    if (self->all ? token.flags & VALID : changes(&self->last, &token))
         write_token(self, &token);
 }
 
@@ -219,6 +228,8 @@ static uint64_t next_cycle(const struct cycles *self)
 {
     uint64_t next = UINT64_MAX, now = self->now;
     if (now == 0 || self->head.at == self->queue.len || self->queue.data[self->head.at].commit == now)
+        return now + 1;
+    if (self->all && in_rob(&self->queue.data[self->head.at], now))
         return now + 1;
     for (size_t i = 0; i < ENTRIES && self->head.at + i < self->queue.len; i++) {
         const struct as_pipe *pipe = &self->queue.data[self->head.at + i];
@@ -280,3 +291,5 @@ static void end(void *opaque)
 
 const struct as_trace_format as_trace_cycles = {
     .name = "cycle", .start = start, .add = add, .end = end, .free = release};
+const struct as_trace_format as_trace_all_cycles = {
+    .name = "all-cycle", .start = start_all, .add = add, .end = end, .free = release};

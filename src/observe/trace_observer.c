@@ -164,6 +164,11 @@ static void *create_cycle_trace(const struct as_run_info *run, const char *argum
     return create(&as_trace_cycles, run, argument);
 }
 
+static void *create_cycle_trace_all(const struct as_run_info *run, const char *argument)
+{
+    return create(&as_trace_all_cycles, run, argument);
+}
+
 static void *create_commit_csv(const struct as_run_info *run, const char *argument)
 {
     return create(&as_trace_commit_csv, run, argument);
@@ -182,5 +187,6 @@ static void *create_commit_trace(const struct as_run_info *run, const char *argu
 const struct as_observer as_konata_observer = TRACE_OBSERVER("konata", create_konata);
 const struct as_observer as_o3pipeview_observer = TRACE_OBSERVER("o3pipeview", create_o3pipeview);
 const struct as_observer as_cycle_trace_observer = TRACE_OBSERVER("cycle-trace", create_cycle_trace);
+const struct as_observer as_cycle_trace_all_observer = TRACE_OBSERVER("cycle-trace-all", create_cycle_trace_all);
 const struct as_observer as_commit_csv_observer = TRACE_OBSERVER("commit-csv", create_commit_csv);
 const struct as_observer as_commit_trace_observer = TRACE_OBSERVER("commit-trace", create_commit_trace);

@@ -10,8 +10,8 @@
 #include "assay/observer.h"
 
 struct as_trace_format;
-extern const struct as_trace_format as_trace_konata, as_trace_o3pipeview, as_trace_cycles, as_trace_commit_csv,
-    as_trace_commit_binary;
+extern const struct as_trace_format as_trace_konata, as_trace_o3pipeview, as_trace_cycles, as_trace_all_cycles,
+    as_trace_commit_csv, as_trace_commit_binary;
 
 /* Where traces go. Called on the observer's thread, once for each guest thread. NULL: this one is not written. The file
  * stays the caller's; it is complete after the observer's finish. */

@@ -211,9 +211,9 @@ check_same "whole tokens" 0 $(($(wc -c <tokens) % 64))
 others() {
     local name=$1
     shift
-    rm -f tokens tokens.*
-    run compare -q --json -o rows.json --top 10000000 --cycle-trace tokens "$@"
-    check "$name: samplers on the tokens alone" python3 "$SOURCE/tests/cli/cycle_samplers.py" rows.json tokens*
+    rm -f tokens tokens[.-]*
+    run compare -q --json -o rows.json --top 10000000 --cycle-trace tokens --cycle-trace-all tokens-all "$@"
+    check "$name: samplers on the tokens alone" python3 "$SOURCE/tests/cli/cycle_samplers.py" rows.json tokens
 }
 for core in $cores; do
     others "$core" --core "$core" --period 97 --max 60k -- "$demo" 2
@@ -221,7 +221,7 @@ for core in $cores; do
 done
 others "every cycle" --period 1 --max 20k -- "$demo" 1
 others "threads" --period 31 -- "$WORKLOADS/threads" -t 2 -w 50 -r 2
-check_same "a file for each thread" "tokens tokens.2 tokens.3" "$(echo tokens*)"
+check_same "a file for each thread" "tokens tokens-all tokens-all.2 tokens-all.3 tokens.2 tokens.3" "$(LC_ALL=C && echo tokens*)"
 others "rep instructions" --period 3 -- "$known/x86-rep-movsb-4000"
 cat >becomes.c <<'END'
 #include <unistd.h>

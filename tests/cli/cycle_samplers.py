@@ -1,21 +1,25 @@
 """Samplers written by somebody else: LCI, NCI, NCI+ILP, TIP-ILP and TIP, run on the cycle tokens alone.
 
-Usage: cycle_samplers.py COMPARE.json TOKENS...
+Usage: cycle_samplers.py COMPARE.json PREFIX
 
-Knows the layout in doc/format/traces.md and nothing of Assay. Takes samples with the period in COMPARE.json, a file
-for each thread, and holds the share of every instruction against the rows in COMPARE.json, which must be all of them
-(--top). Also: what commits adds up to the instructions (further iterations of rep instructions aside). Prints what
-differs and fails, or prints one line.
+Knows the layout in doc/format/traces.md and nothing of Assay. Takes samples with the period in COMPARE.json on the
+files PREFIX, PREFIX.2 …, one for each thread, and holds the share of every instruction against the rows in
+COMPARE.json, which must be all of them (--top). Also: what commits adds up to the instructions (further iterations of
+rep instructions aside). If there are files PREFIX-all, PREFIX-all.2 … of the other form, expands the first to it, and
+runs the Oracle, TIP, TIP-ILP, NCI and NCI+ILP on it, too, as tools do for which time before a token is the token's.
+Prints what differs and fails, or prints one line.
 """
 import collections
+import glob
 import json
 import struct
 import sys
 
 COMMITTING, VALID, EMPTY, EXCEPTION = 1, 2, 8, 64
 ENTRY_COMMITTING, ENTRY_TROUBLE, ENTRY_CONTINUES = 1, 4 | 8, 16
+READY, DISPATCHING = 4, 16
 
-Token = collections.namedtuple("Token", "cycle committing entries flags")
+Token = collections.namedtuple("Token", "cycle committing entries flags head")
 
 
 def read(path):
@@ -25,7 +29,7 @@ def read(path):
     if len(data) % 64:
         sys.exit(f"{path}: {len(data)} bytes are no tokens")
     programs, last = [], 0
-    for _, cycle, flags, counts, _, _, _, *entries in struct.iter_unpack("<QQBBHHH5Q", data):
+    for _, cycle, flags, counts, head, _, _, *entries in struct.iter_unpack("<QQBBHHH5Q", data):
         entries = entries[:counts >> 4]
         committing = [entry for entry in entries if entry & ENTRY_COMMITTING]
         if len(committing) != counts & 15:
@@ -35,7 +39,7 @@ def read(path):
         elif cycle == last:
             before = programs[-1].pop()
             committing, entries = before.committing + committing, before.entries + entries
-        programs[-1].append(Token(cycle, committing, entries, flags))
+        programs[-1].append(Token(cycle, committing, entries, flags, head))
         last = cycle
     return programs
 
@@ -80,27 +84,91 @@ def profile(programs, period):
     return shares
 
 
+def expand(tokens):
+    """The second form of a program's tokens of the first, but for what moves while the commit stage does not."""
+    expanded = []
+    for i, token in enumerate(tokens):
+        until = tokens[i + 1].cycle if i + 1 < len(tokens) else token.cycle + 1
+        if not token.flags & EMPTY:
+            expanded += [token._replace(cycle=cycle) for cycle in range(token.cycle, until)]
+    return expanded
+
+
+def same(expanded, tokens):
+    """Whether the two are the same in what is known between tokens."""
+    def known(token):
+        return token.cycle, token.flags & ~(READY | DISPATCHING), token.entries, token.head
+    return [known(token) for token in expanded] == [known(token) for token in tokens]
+
+
+def by_token(tokens):
+    """(first cycle, cycles, {policy: entries}) for each stretch of cycles: as the authors' tools charge them."""
+    last, committed, raised, group = 0, None, None, []
+    for i in range(len(tokens) - 1, -1, -1): # the next that commits, from each on
+        group.append(tokens[i].committing or (group[-1] if group else []))
+    group.reverse()
+    for token, following in zip(tokens, group):
+        oldest = token.entries[:1]
+        if token.cycle > last + 1:
+            blamed = [raised] if raised else [committed] if committed and committed & ENTRY_TROUBLE else oldest
+            yield last + 1, token.cycle - last - 1, {"tip": blamed, "tip-ilp": blamed[:1], "nci": following[:1], "nci+ilp": following}
+        charged = token.committing or oldest
+        yield token.cycle, 1, {"tip": charged, "tip-ilp": charged[:1], "nci": following[:1], "nci+ilp": following}
+        if token.flags & EXCEPTION:
+            raised = oldest[0]
+        if token.committing:
+            committed, raised = token.committing[-1], None
+        last = token.cycle
+
+
+def profile_by_token(programs, period):
+    shares = collections.defaultdict(lambda: collections.defaultdict(float))
+    for tokens in programs:
+        for first, cycles, answers in by_token(tokens):
+            samples = (first + cycles - 1) // period - (first - 1) // period
+            for entry in answers["tip"]:
+                shares["oracle"][entry >> 8] += cycles / len(answers["tip"])
+            for name, entries in answers.items():
+                for entry in entries if samples else []:
+                    shares[name][entry >> 8] += samples * period / len(entries)
+    return shares
+
+
+def agree(document, theirs):
+    """Holds their shares against ours; returns how many."""
+    compared = 0
+    for name, shares in theirs.items():
+        total = sum(shares.values())
+        ours = collections.defaultdict(float)
+        for row in document["rows"]:
+            ours[int(row["address"], 16)] += row["share"] if name == "oracle" else row["samplers"][name]
+        for address in set(shares) | {address for address, share in ours.items() if share}:
+            if abs(shares[address] / total - ours[address]) > 1e-9:
+                sys.exit(f"{name}: {address:#x} has {shares[address] / total}, not {ours[address]}")
+            compared += 1
+    return compared
+
+
+def read_all(prefix):
+    paths = glob.glob(prefix) + sorted(glob.glob(prefix + ".*"))
+    return [tokens for path in paths for tokens in read(path)]
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         document = json.load(file)
-    programs = [tokens for path in sys.argv[2:] for tokens in read(path)]
+    programs, every = read_all(sys.argv[2]), read_all(sys.argv[2] + "-all")
     committed = sum(not entry & ENTRY_CONTINUES for tokens in programs for token in tokens for entry in token.committing)
     cycles = sum(tokens[-1].cycle for tokens in programs)
     if committed != document["instructions"]:
         sys.exit(f"{committed} commits of {document['instructions']} instructions")
     if cycles != document["cycles"]:
         sys.exit(f"{cycles} cycles of {document['cycles']}")
-    theirs = profile(programs, document["period"])
-    compared = 0
-    for name, shares in theirs.items():
-        total = sum(shares.values())
-        ours = collections.defaultdict(float)
-        for row in document["rows"]:
-            ours[int(row["address"], 16)] += row["samplers"][name]
-        for address in set(shares) | {address for address, share in ours.items() if share}:
-            if abs(shares[address] / total - ours[address]) > 1e-9:
-                sys.exit(f"{name}: {address:#x} has {shares[address] / total}, not {ours[address]}")
-            compared += 1
+    compared = agree(document, profile(programs, document["period"]))
+    if every:
+        if len(every) != len(programs) or not all(same(expand(tokens), all_) for tokens, all_ in zip(programs, every)):
+            sys.exit("the tokens of all cycles are not the expanded ones")
+        compared += agree(document, profile_by_token(every, document["period"]))
     print(f"{compared} shares agree")
 
 

@@ -166,14 +166,20 @@ static void compare(const char *name, const struct trace *trace, const struct na
                      answer.addresses[i], bed_address(run->pipes[truth.at[i]].insn));
 }
 
-static void trace_records(struct trace_bed *bed, uint64_t seed, uint32_t width, bool fuse)
+static void trace_records_as(struct trace_bed *bed, uint64_t seed, uint32_t width, bool fuse,
+                             const struct as_trace_format *format)
 {
     bed_init(bed, seed, width, fuse);
     pipe_gen_fill(&bed->gen, pipes, RECORDS);
-    struct as_trace *trace = bed_trace(bed, &as_trace_cycles);
+    struct as_trace *trace = bed_trace(bed, format);
     pipe_gen_feed(&bed->gen, &as_trace_observer, trace, 1, pipes, RECORDS, 40);
     bed_finish(bed, trace);
     read_trace(&trace_read, bed->text[1], bed->size[1]);
+}
+
+static void trace_records(struct trace_bed *bed, uint64_t seed, uint32_t width, bool fuse)
+{
+    trace_records_as(bed, seed, width, fuse, &as_trace_cycles);
 }
 
 static void test_samplers(void **state)
@@ -186,6 +192,36 @@ static void test_samplers(void **state)
         for (uint64_t cycle = 1; cycle <= naive_cycles(&run); cycle++)
             for (int i = 0; i < 5; i++)
                 compare(names[i], &trace_read, &run, cycle);
+        bed_free(&bed);
+    }
+}
+
+/* In cycle: the naive answer of TIP is an instruction in the ROB, so there is a token; and only then. */
+static void test_all_cycles(void **state)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct trace_bed bed;
+        trace_records_as(&bed, seed, 1 + (uint32_t)seed % 8, seed & 1, &as_trace_all_cycles);
+        size_t at = 0;
+        for (uint64_t cycle = 1; cycle <= pipes[RECORDS - 1].commit; cycle++) {
+            size_t head = 0;
+            while (pipes[head].commit < cycle)
+                head++;
+            struct as_tries tries = as_tries_of(&pipes[head]);
+            bool raises = cycle == tries.fault && cycle < pipes[head].dispatch;
+            bool inside = cycle >= pipes[head].dispatch || (cycle >= tries.first && cycle < tries.fault) || raises;
+            if (inside) {
+                assert_int_equal(trace_read.tokens[at].cycle, cycle);
+                assert_true(trace_read.tokens[at].flags & VALID);
+                assert_int_equal(trace_read.tokens[at].entries[0] >> 8, bed_address(pipes[head].insn));
+                assert_int_equal(!!(trace_read.tokens[at].flags & COMMITTING), pipes[head].commit == cycle);
+            }
+            while (at < trace_read.n && trace_read.tokens[at].cycle == cycle) { /* several, if more commit than fit */
+                assert_true(inside);
+                at++;
+            }
+        }
+        assert_int_equal(at, trace_read.n);
         bed_free(&bed);
     }
 }
@@ -294,10 +330,8 @@ static void test_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samplers),
-        cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_indices),
-        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_samplers), cmocka_unit_test(test_all_cycles), cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_indices),  cmocka_unit_test(test_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
