@@ -15,9 +15,11 @@ enum as_pipe_flag {
     AS_PIPE_FLUSHES = 1 << 2,   /* the pipeline behind it was flushed when it committed (CSR, FP flags, memory order) */
     AS_PIPE_EXCEPTION = 1 << 3, /* it raised an exception first (page fault, system call); then see `exception` */
     AS_PIPE_CONTINUES = 1 << 4, /* a further iteration of the rep instruction before; not an instruction of its own */
-    AS_PIPE_SERIALISED = 1 << 5, /* dispatched only when everything older had committed */
-    AS_PIPE_LAST = 1 << 6,       /* of its thread */
-    AS_PIPE_REFETCHED = 1 << 7,  /* fetched again because of a memory-order violation of its own; see `exception` */
+    AS_PIPE_SERIALISED = 1 << 5,  /* dispatched only when everything older had committed */
+    AS_PIPE_LAST = 1 << 6,        /* of its thread */
+    AS_PIPE_REFETCHED = 1 << 7,   /* fetched again because of a memory-order violation of its own; see `exception` */
+    AS_PIPE_OWN_VECTORS = 1 << 8, /* with these two: `events` are those of the second try alone, and the first met FL_EX
+                                     (FL_MO); else they are those of both tries (back.retry_vector) */
 };
 
 /* Events that an instruction met on its way (its performance signature vector). */
@@ -61,5 +63,14 @@ struct as_pipe {
     uint8_t uops;
     uint8_t wrong_delay; /* cycles from its dispatch to that of the first wrong-path instruction */
 };
+
+/* The events of the first try, of an instruction that was tried twice. */
+static inline uint32_t as_first_events(const struct as_pipe *pipe)
+{
+    if (!(pipe->flags & AS_PIPE_OWN_VECTORS))
+        return pipe->events;
+    return (uint32_t)((pipe->flags & AS_PIPE_EXCEPTION ? AS_EVENT_FL_EX : 0) |
+                      (pipe->flags & AS_PIPE_REFETCHED ? AS_EVENT_FL_MO : 0));
+}
 
 #endif

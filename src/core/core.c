@@ -216,11 +216,16 @@ static __attribute__((noinline)) void try_again(const struct passage *first, uin
         core->kernel_cycles += core->machine->memory.fault_cycles;
     core->last_commit = later(before, head - 1);
     as_core_flush_after(core, head);
+    if (core->machine->back.retry_vector) {
+        pipe->flags |= AS_PIPE_OWN_VECTORS;
+        pipe->events = 0;
+    }
     fetch(core, first->op, first->recipe, pipe);
     struct passage second = {.core = core, .op = first->op, .recipe = first->recipe, .pipe = pipe};
     as_core_pass(&second);
     pipe->flags |= (first->trouble.fault ? AS_PIPE_EXCEPTION : 0) | (first->trouble.violated ? AS_PIPE_REFETCHED : 0);
-    pipe->events |= (first->trouble.fault ? AS_EVENT_FL_EX : 0) | (first->trouble.violated ? AS_EVENT_FL_MO : 0);
+    if (!core->machine->back.retry_vector)
+        pipe->events |= (first->trouble.fault ? AS_EVENT_FL_EX : 0) | (first->trouble.violated ? AS_EVENT_FL_MO : 0);
     pipe->exception = pipe->dispatch > head ? (uint32_t)(pipe->dispatch - head) : 0;
     pipe->first_try = head - dispatched < UINT16_MAX ? (uint16_t)(head - dispatched) : UINT16_MAX;
     core->counters.memory_order_violations += first->trouble.violated != 0;

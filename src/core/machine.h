@@ -116,6 +116,7 @@ struct as_machine {
         uint32_t dispatch_to_issue; /* cycles at least between them */
         bool fuse;                  /* compare-and-branch pairs are one micro-operation */
         bool flag_flush;            /* accesses of FP flags and control registers flush when they commit (BOOM) */
+        bool retry_vector;          /* a second try starts with an empty signature vector */
     } back;
 
     struct as_unit_machine units[AS_UNIT_COUNT];

@@ -118,6 +118,8 @@ const struct as_field as_fields[] = {
     MUST("back.dispatch_to_issue", COUNT, back.dispatch_to_issue, 0, 100, "cycles at least from dispatch to issue"),
     MAY("back.fuse", YESNO, back.fuse, 0, 1, 0, "compare-and-branch pairs are one micro-operation"),
     MAY("back.flag_flush", YESNO, back.flag_flush, 0, 1, 0, "accesses of FP flags and CSRs flush at commit"),
+    MAY("back.retry_vector", YESNO, back.retry_vector, 0, 1, 0,
+        "an instruction that is tried again has a signature vector for each try"),
 
     UNIT("int", AS_UNIT_INT, "integer and branches"),
     UNIT("mul", AS_UNIT_MUL, "integer multiply"),

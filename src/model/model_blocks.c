@@ -52,7 +52,7 @@ static __attribute__((noinline)) void note_accesses(struct model_thread *own, co
  * its start. */
 static void rebase(const struct model_thread *own, struct as_pipe *pipe)
 {
-    const uint16_t again = AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED;
+    const uint16_t again = AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED | AS_PIPE_OWN_VECTORS;
     uint64_t *const times[] = {&pipe->fetch, &pipe->dispatch, &pipe->issue, &pipe->done, &pipe->commit};
     if (pipe->flags & again && pipe->dispatch <= own->border + pipe->exception + pipe->first_try) {
         pipe->flags &= (uint16_t)~again;

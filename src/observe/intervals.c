@@ -115,7 +115,8 @@ static inline void count_stay(struct hand *hand, const struct as_stay *stay, uin
 static void count_pipes(struct hand *hand, const struct as_pipe *pipes, size_t n, uint64_t before)
 {
     for (size_t i = 0; i < n; i++)
-        count_record(row_at(hand, before + pipes[i].commit - 1), pipes[i].flags, pipes[i].uops, pipes[i].events);
+        count_record(row_at(hand, before + pipes[i].commit - 1), pipes[i].flags, pipes[i].uops,
+                     pipes[i].events | as_first_events(&pipes[i]));
 }
 
 static void count_stays(struct hand *hand, const struct as_stay *stays, size_t n, uint64_t before)

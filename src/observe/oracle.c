@@ -48,10 +48,10 @@ void as_oracle_free(struct as_oracle *oracle)
 /* The vector is the instruction's own, complete, as it is at commit. For cycles after a flush it is that of the
  * instruction that flushed, which the hardware would keep in a register. */
 static inline void charge(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipe,
-                          enum as_state state, uint64_t cycles)
+                          uint32_t vector, enum as_state state, uint64_t cycles)
 {
     uint64_t units = cycles * AS_CYCLE_UNITS;
-    uint32_t events = pipe->events & oracle->kept;
+    uint32_t events = vector & oracle->kept;
     as_oracle_charge_row(&stream->rows, pipe->insn, state, events, units);
     as_oracle_charge_row(&oracle->paths, pipe->path, state, events, units);
     stream->thread.units[state] += units;
@@ -67,12 +67,13 @@ struct between {
 };
 
 /* Charges up to, not including, cycle `end`. */
-static void charge_until(struct between *between, uint64_t end, enum as_state state, const struct as_pipe *to_whom)
+static void charge_until(struct between *between, uint64_t end, enum as_state state, const struct as_pipe *to_whom,
+                         uint32_t vector)
 {
     end = end < between->to ? end : between->to;
     if (between->from >= end)
         return;
-    charge(between->oracle, between->stream, to_whom, state, end - between->from);
+    charge(between->oracle, between->stream, to_whom, vector, state, end - between->from);
     between->stalled += state == AS_STATE_STALLED ? end - between->from : 0;
     between->from = end;
 }
@@ -81,7 +82,20 @@ static void charge_until(struct between *between, uint64_t end, enum as_state st
 static void charge_empty_until(struct between *between, uint64_t end)
 {
     enum as_state state = as_state_behind(between->before);
-    charge_until(between, end, state, state == AS_STATE_DRAINED ? between->pipe : between->before);
+    const struct as_pipe *to_whom = state == AS_STATE_DRAINED ? between->pipe : between->before;
+    bool first =
+        to_whom == between->pipe && end < between->pipe->dispatch; /* the front end is late for its first try */
+    charge_until(between, end, state, to_whom, first ? as_first_events(to_whom) : to_whom->events);
+}
+
+/* A try that has a vector of its own has met its event, without being another execution. */
+static void count_first_try(struct as_oracle *oracle, struct as_oracle_stream *stream, const struct as_pipe *pipe)
+{
+    uint32_t events = as_first_events(pipe) & oracle->kept;
+    if (!(pipe->flags & AS_PIPE_OWN_VECTORS))
+        return;
+    as_oracle_count_record(&stream->rows, pipe->insn, events, true, 1);
+    as_oracle_count_record(&oracle->paths, pipe->path, events, true, 1);
 }
 
 static void charge_between(struct between *between)
@@ -90,11 +104,12 @@ static void charge_between(struct between *between)
     if (pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED)) {
         struct as_tries tries = as_tries_of(pipe);
         charge_empty_until(between, tries.first);
-        charge_until(between, tries.fault, AS_STATE_STALLED, pipe);
-        charge_until(between, pipe->dispatch, AS_STATE_EXCEPTION, pipe);
+        charge_until(between, tries.fault, AS_STATE_STALLED, pipe, as_first_events(pipe));
+        charge_until(between, pipe->dispatch, AS_STATE_EXCEPTION, pipe, as_first_events(pipe));
+        count_first_try(between->oracle, between->stream, pipe);
     }
     charge_empty_until(between, pipe->dispatch);
-    charge_until(between, pipe->commit, AS_STATE_STALLED, pipe);
+    charge_until(between, pipe->commit, AS_STATE_STALLED, pipe, pipe->events);
     if (between->stalled && !(pipe->events & between->oracle->shown))
         as_stall_note(&between->oracle->unexplained, pipe->insn, between->stalled, 1);
 }

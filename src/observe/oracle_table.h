@@ -18,7 +18,7 @@ struct as_oracle_part {
 
 struct as_oracle_page {
     struct as_oracle_row rows[AS_PAGE_ROWS];
-    uint64_t continued[AS_PAGE_ROWS]; /* records that were no execution of their own */
+    uint64_t continued[AS_PAGE_ROWS]; /* records, and first tries with a vector of their own, that were no execution */
 };
 
 struct as_oracle_table {

@@ -35,6 +35,8 @@ static void sample_waiting(struct as_pmu_core *core, const struct as_pmu_op *op)
     struct as_pmu_sample sample = tip->last;
     if (!flushed)
         as_pmu_describe(core, 0, op, &sample);
+    if (!flushed && as_pmu_dispatch(core, op) > tip->due)
+        sample.events = as_first_events(op->pipe);
     as_pmu_pass_on(core, &sample);
 }
 

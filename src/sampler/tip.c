@@ -14,7 +14,8 @@ static struct oir oir_at(const struct as_query *query, uint64_t head)
 {
     const struct as_pipe *next = as_window_at(query->window, head);
     if (query->cycle >= as_tries_of(next).fault)
-        return (struct oir){.address = next->insn, .events = next->events, .path = next->path, .exception = true};
+        return (struct oir){
+            .address = next->insn, .events = as_first_events(next), .path = next->path, .exception = true};
     if (head == as_window_start(query->window))
         return (struct oir){0}; /* as after a reset */
     const struct as_pipe *last = as_window_at(query->window, head - 1);
@@ -49,9 +50,10 @@ static bool copy_entries(const struct as_window *window, uint64_t head, uint64_t
 {
     const struct as_pipe *before = as_window_at(window, head);
     sample->oldest = (uint32_t)(head % sample->banks);
-    set_entry(sample, head, before->insn, before->events, before->path);
-    if (before->dispatch > cycle)
-        return true; /* its first try: what followed it is not in the records */
+    bool first = before->dispatch > cycle; /* its first try: what followed it is not in the records */
+    set_entry(sample, head, before->insn, first ? as_first_events(before) : before->events, before->path);
+    if (first)
+        return true;
     for (uint64_t position = head + 1; position < head + sample->banks; position++) {
         if (position == window->end)
             return window->ended;

@@ -25,9 +25,15 @@ enum as_verdict as_truth_take(const struct as_query *query, struct as_attributio
         return as_window_group(query->window, head, truth) ? AS_SAMPLE_TAKEN : AS_SAMPLE_WAITS;
     }
     struct as_tries tries = as_tries_of(pipe);
-    if (query->cycle >= pipe->dispatch || (query->cycle >= tries.first && query->cycle < tries.fault))
+    if (query->cycle >= pipe->dispatch)
         return as_sample_one(truth, AS_STATE_STALLED, pipe);
-    if (query->cycle >= tries.fault)
-        return as_sample_one(truth, AS_STATE_EXCEPTION, pipe);
-    return empty(query, head, truth);
+    if (query->cycle < tries.first) {
+        enum as_verdict verdict = empty(query, head, truth);
+        if (truth->state == AS_STATE_DRAINED && tries.first < pipe->dispatch)
+            truth->events[0] = as_first_events(pipe);
+        return verdict;
+    }
+    as_sample_one(truth, query->cycle < tries.fault ? AS_STATE_STALLED : AS_STATE_EXCEPTION, pipe);
+    truth->events[0] = as_first_events(pipe);
+    return AS_SAMPLE_TAKEN;
 }

@@ -198,6 +198,27 @@ static void e12_fl_ex_page(void **state)
     }
 }
 
+/* … or it is the first try's alone, with the same times, and the second has what it met itself. */
+static void e12_fl_ex_apart(void **state)
+{
+    struct as_pipe seen[2];
+    for (int apart = 0; apart <= 1; apart++) {
+        struct core_bed bed;
+        core_bed_open(&bed, "memory.fault_cycles=100");
+        bed.machine.back.retry_vector = apart;
+        core_bed_load(&bed, R1, BED_NONE, BED_DATA);
+        core_bed_run(&bed);
+        seen[apart] = bed.pipes[0];
+        core_bed_close(&bed);
+    }
+    assert_int_equal(seen[0].commit, seen[1].commit);
+    assert_int_equal(as_first_events(&seen[0]), seen[0].events);
+    assert_int_equal(as_first_events(&seen[1]), AS_EVENT_FL_EX);
+    assert_int_equal(seen[1].events & FLUSHED, 0);
+    assert_int_equal(seen[1].events & ~seen[0].events, 0);
+    assert_int_equal(seen[1].flags & ~seen[0].flags, AS_PIPE_OWN_VECTORS);
+}
+
 /* What flushes when it commits counts as an exception: system calls, and accesses to flags where the machine flushes
  * for them. What follows has no event. */
 static void e13_fl_ex_flush(void **state)
@@ -382,6 +403,7 @@ int main(void)
         cmocka_unit_test(e10_fl_mb),
         cmocka_unit_test(e11_fl_mb_return),
         cmocka_unit_test(e12_fl_ex_page),
+        cmocka_unit_test(e12_fl_ex_apart),
         cmocka_unit_test(e13_fl_ex_flush),
         cmocka_unit_test(e14_fl_mo),
         cmocka_unit_test(e20_st_l1_st_llc),

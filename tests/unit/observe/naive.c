@@ -47,6 +47,13 @@ static uint64_t first_cycle(const struct as_pipe *pipe)
     return stood < fault_cycle(pipe) ? fault_cycle(pipe) - stood : 0;
 }
 
+uint32_t naive_events(const struct as_pipe *pipe, uint64_t cycle)
+{
+    bool first = twice(pipe) && pipe->flags & AS_PIPE_OWN_VECTORS && cycle < pipe->dispatch &&
+                 first_cycle(pipe) < pipe->dispatch;
+    return !first ? pipe->events : pipe->flags & AS_PIPE_EXCEPTION ? AS_EVENT_FL_EX : AS_EVENT_FL_MO;
+}
+
 static bool in_rob(const struct as_pipe *pipe, uint64_t cycle)
 {
     if (twice(pipe) && first_cycle(pipe) <= cycle && cycle < fault_cycle(pipe))

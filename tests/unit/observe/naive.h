@@ -22,6 +22,8 @@ struct naive_answer {
 };
 
 uint64_t naive_cycles(const struct naive_run *run); /* the last commit */
+/* The vector that the cycle is charged to, of an instruction that an answer names. */
+uint32_t naive_events(const struct as_pipe *pipe, uint64_t cycle);
 struct naive_answer naive_oracle(const struct naive_run *run, uint64_t cycle);
 
 /* By the sampler's name, each sample by itself: that a tag may be in use is the caller's to know. */

@@ -54,6 +54,7 @@ static void try_first(struct pipe_gen *gen, struct toy *toy, struct as_pipe *pip
 {
     uint64_t first = toy->dispatch, head = later(toy->commit + 1, first + pipe_gen_below(gen, 20));
     pipe->flags |= pipe_gen_below(gen, 2) ? AS_PIPE_EXCEPTION : AS_PIPE_REFETCHED;
+    pipe->flags |= gen->own_vectors ? AS_PIPE_OWN_VECTORS : 0;
     pipe->exception = pipe_gen_below(gen, 40);
     pipe->first_try = (uint16_t)(head - first);
     toy->dispatch = head + pipe->exception;

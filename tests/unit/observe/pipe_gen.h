@@ -12,6 +12,7 @@ struct pipe_gen {
     bool fuse;       /* some instructions commit with the one before and take no slot */
     uint32_t statics, paths;
     uint32_t trouble; /* one in so many instructions has something special; at least 1 */
+    bool own_vectors; /* each try of an instruction has its own */
 };
 
 uint64_t pipe_gen_random(struct pipe_gen *gen);

@@ -152,6 +152,32 @@ static void an_exception_is_one_component(void **state)
     as_oracle_free(oracle);
 }
 
+/* … unless each try has a vector of its own: the fault's is FL-EX alone. */
+static void an_exception_with_two_vectors(void **state)
+{
+    const struct as_pipe pipes[] = {
+        {.insn = 1, .dispatch = 1, .commit = 1},
+        {.insn = 2,
+         .fetch = 17,
+         .dispatch = 20,
+         .commit = 25,
+         .exception = 10,
+         .first_try = 5,
+         .flags = AS_PIPE_EXCEPTION | AS_PIPE_OWN_VECTORS,
+         .events = AS_EVENT_ST_TLB},
+    };
+    struct as_oracle *oracle = new_oracle(2, AS_EVENTS_TEA);
+    feed(oracle, 0, pipes, 2);
+    finish(oracle);
+    struct as_pics pics = as_oracle_pics(oracle);
+    size_t n;
+    expect(&pics, 2, AS_EVENT_FL_EX, 18 * cycle, 1);
+    expect(&pics, 2, AS_EVENT_ST_TLB, 6 * cycle, 1);
+    assert_int_equal(as_oracle_rows(oracle, &n)[2].executions, 1);
+    as_pics_free(&pics);
+    as_oracle_free(oracle);
+}
+
 /* Two iterations commit together: one member, the first one's vector gets the cycle; both count. */
 static void rep_iterations(void **state)
 {
@@ -186,7 +212,7 @@ static void charge_naively(struct as_pics *pics, const struct as_pipe *pipes, ui
         for (size_t i = 0; i < answer.n; i++) {
             const struct as_pipe *pipe = &pipes[answer.at[i]];
             as_pics_push(pics, &(struct as_pics_entry){.id = by_path ? pipe->path : pipe->insn,
-                                                       .events = pipe->events & mask,
+                                                       .events = naive_events(pipe, now) & mask,
                                                        .units = as_share(cycle, (uint32_t)answer.n, (uint32_t)i)});
         }
     }
@@ -194,6 +220,11 @@ static void charge_naively(struct as_pics *pics, const struct as_pipe *pipes, ui
         as_pics_push(pics, &(struct as_pics_entry){.id = by_path ? pipes[i].path : pipes[i].insn,
                                                    .events = pipes[i].events & mask,
                                                    .count = 1});
+    for (size_t i = 0; i < RECORDS; i++)
+        if (pipes[i].flags & AS_PIPE_OWN_VECTORS)
+            as_pics_push(pics, &(struct as_pics_entry){.id = by_path ? pipes[i].path : pipes[i].insn,
+                                                       .events = as_first_events(&pipes[i]) & mask,
+                                                       .count = 1});
 }
 
 static void same(struct as_pics got, struct as_pics want)
@@ -213,7 +244,8 @@ static void run_random(uint64_t seed)
                            .fuse = seed % 3 == 0,
                            .statics = STATICS,
                            .paths = PATHS,
-                           .trouble = 1 + seed % 10};
+                           .trouble = 1 + seed % 10,
+                           .own_vectors = seed % 4 < 2};
     uint32_t mask = seed % 2 ? AS_EVENTS_TEA : AS_EVENTS_ALL;
     struct as_run_info run = pipe_gen_run(&gen);
     struct as_error err = AS_ERROR_INIT;
@@ -425,6 +457,7 @@ int main(void)
         cmocka_unit_test(each_event_alone_and_in_pairs),
         cmocka_unit_test(flushed_cycles_have_the_flushers_vector),
         cmocka_unit_test(an_exception_is_one_component),
+        cmocka_unit_test(an_exception_with_two_vectors),
         cmocka_unit_test(rep_iterations),
         cmocka_unit_test(random_runs),
         cmocka_unit_test(threads_are_merged),
