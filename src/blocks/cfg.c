@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "blocks/cfg_internal.h"
 
+#include "symbol/debugserver.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +27,7 @@ struct as_cfg *as_cfg_new(const struct as_cfg_options *options)
     struct as_cfg *cfg = as_alloc(sizeof *cfg);
     cfg->paths = as_strings_new();
     cfg->names = as_strings_new();
-    cfg->roots = as_strdup(options && options->debug_path ? options->debug_path : "/usr/lib/debug");
+    cfg->roots = as_debug_roots(options ? options->debug_path : NULL);
     cfg->options = (struct as_module_options){.roots = cfg->roots, .strings = cfg->names};
     return cfg;
 }

@@ -4,6 +4,7 @@
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
+#include "cmd/debug_path.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
 #include "cmd/shared_options.h"
@@ -276,6 +277,7 @@ static int run_blocks(int argc, char **argv)
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
+    options.debug_path = as_cli_debug_path(options.debug_path);
     if (options.json && options.csv)
         return as_cli_usage(&as_command_blocks, "--json and --csv exclude each other");
     if (options.for_ && (options.json || options.csv))

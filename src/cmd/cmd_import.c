@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/show.h"
 #include "cmd/commands.h"
+#include "cmd/debug_path.h"
 #include "cmd/shared_options.h"
 #include "import/import.h"
 
@@ -93,7 +94,7 @@ static struct as_perf_spaces_options name_sources(const struct import_options *o
                                                   const char *directory)
 {
     return (struct as_perf_spaces_options){
-        .debug_path = options->debug_path,
+        .debug_path = as_cli_debug_path(options->debug_path),
         .search = {.symfs = options->symfs, .cache = options->cache, .beside = directory},
         .kallsyms = options->kallsyms,
         .vmlinux = options->vmlinux,
@@ -130,6 +131,7 @@ static bool import_file(const struct import_options *options, const char *file, 
         as_store_writer_abort(writer);
     else
         ok = as_store_writer_commit(writer, err);
+    as_cli_note_servers();
     if (ok && as_perf_spaces_rejected_vmlinux(as_import_spaces(import)))
         as_log_warn("%s is not used: it is not the ELF file of the recorded kernel", options->vmlinux);
     if (ok) {

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "cmd/commands.h"
+#include "cmd/debug_path.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
 #include "cmd/record_summary.h"
@@ -364,6 +365,7 @@ static int record(struct record_command *command, char **argv)
     options->meter = &as_progress_meter;
     options->meter_context = &progress;
     bool ok = as_record_run(options, &result, &err);
+    as_cli_note_servers();
     free(region);
     if (!ok)
         return as_cli_fail(&as_command_record, &err);

@@ -1,5 +1,6 @@
 /* See run_options.h. */
 #include "cmd/run_options.h"
+#include "cmd/debug_path.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -186,6 +187,7 @@ struct as_engine_options as_run_engine_options(const struct as_run_options *opti
     return (struct as_engine_options){
         .argv = argv,
         .qemu = options->qemu,
+        .debug_path = as_cli_debug_path(NULL),
         .window = options->window,
         .quantum = options->quantum,
         .deterministic = options->deterministic,

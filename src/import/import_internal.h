@@ -171,6 +171,9 @@ struct as_import {
 bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
                           const struct as_import_facts *facts);
 
+/* Notes the files in which many samples have no function, and what package has the names: import_hints.c. */
+void as_import_write_hints(const struct as_import *import);
+
 /* Whether perf record was asked for all processes of the machine, or of some processors: import_wide.c. */
 bool as_import_is_wide_command(const char *command);
 

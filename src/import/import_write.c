@@ -423,6 +423,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
         as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
                              "part of the samples are in files that are missing or have changed: no function names, "
                              "no instructions");
+    as_import_write_hints(import);
 }
 
 /* Adds what samples recorded that a profile cannot store by instruction. */

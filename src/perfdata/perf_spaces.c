@@ -1,6 +1,7 @@
 /* Processes, each with its ranges. See perf_spaces_inside.h. */
 #include "perfdata/perf_spaces_inside.h"
 
+#include "symbol/debugserver.h"
 #include "symbol/demangle.h"
 
 #include <stdio.h>
@@ -8,12 +9,11 @@
 
 struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *given)
 {
-    static const char default_roots[] = "/usr/lib/debug";
     const struct as_perf_spaces_options none = {0}, *options = given ? given : &none;
     struct as_perf_spaces *spaces = as_alloc(sizeof *spaces);
     spaces->strings = as_strings_new();
-    spaces->roots =
-        options->debug_path ? as_format("%s:%s", options->debug_path, default_roots) : as_strdup(default_roots);
+    spaces->roots = as_debug_roots(options->debug_path);
+    spaces->vdso = -1;
     spaces->options =
         (struct as_module_options){.roots = spaces->roots, .no_debug = options->no_debug, .strings = spaces->strings};
     spaces->search = options->search;
@@ -52,6 +52,8 @@ void as_perf_spaces_free(struct as_perf_spaces *spaces)
     as_map_free(&spaces->build_ids);
     as_map_free(&spaces->modules);
     as_strings_free(spaces->strings);
+    if (spaces->vdso >= 0)
+        close(spaces->vdso);
     free(spaces->roots);
     free(spaces);
 }

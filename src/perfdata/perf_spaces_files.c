@@ -4,9 +4,14 @@
 
 #include "base/bytes.h"
 #include "base/path.h"
+#include "symbol/debugserver.h"
 
+#include <elf.h>
 #include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 /* If perf finds the kernel's ELF file, its list of build-ids has that path instead of KERNEL_NAME. */
 static bool is_vmlinux(const char *path)
@@ -127,6 +132,50 @@ static void try_file(struct as_perf_spaces *spaces, struct as_perf_file *file, c
         file->match = match;
 }
 
+/* The size of the vdso, which ends with its last segment or its section headers. */
+static size_t vdso_size(const Elf64_Ehdr *header)
+{
+    const Elf64_Phdr *segments = (const Elf64_Phdr *)((const char *)header + header->e_phoff);
+    size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    for (unsigned i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_offset + segments[i].p_filesz > size)
+            size = segments[i].p_offset + segments[i].p_filesz;
+    return size;
+}
+
+/* Every process maps the same vdso, so the one of this process serves for all that ran on this kernel: a live recording,
+ * or one with its build-id. The symbol library reads files, so it gets a copy in one. */
+static void try_own_vdso(struct as_perf_spaces *spaces, struct as_perf_file *file)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: an address */
+    char path[64];
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || (!spaces->live && file->build_id.size == 0))
+        return;
+    if (spaces->vdso < 0) {
+        size_t size = vdso_size(header);
+        spaces->vdso = memfd_create("vdso", MFD_CLOEXEC);
+        if (spaces->vdso < 0 || write(spaces->vdso, header, size) != (ssize_t)size)
+            return;
+    }
+    snprintf(path, sizeof path, "/proc/self/fd/%d", spaces->vdso);
+    bool trusted = spaces->trust_paths;
+    spaces->trust_paths |= file->build_id.size == 0; /* of this kernel, or it would not have come here */
+    try_file(spaces, file, path, true);
+    spaces->trust_paths = trusted;
+}
+
+/* A program that is not on this machine may be on a server. */
+static void try_servers(struct as_perf_spaces *spaces, struct as_perf_file *file)
+{
+    struct as_build_id id = {.len = file->build_id.size};
+    char path[PATH_MAX];
+    if (id.len == 0 || id.len > sizeof id.bytes || !as_debug_roots_ask_servers(spaces->roots))
+        return;
+    memcpy(id.bytes, file->build_id.bytes, id.len);
+    if (as_debug_server_find(&id, AS_DEBUG_WANTS_EXECUTABLE, path))
+        try_file(spaces, file, path, false);
+}
+
 void as_perf_file_ask(struct as_perf_spaces *spaces, struct as_perf_file *file)
 {
     if (file->asked)
@@ -146,6 +195,11 @@ void as_perf_file_ask(struct as_perf_spaces *spaces, struct as_perf_file *file)
     for (int place = 0; place < AS_PERF_CANDIDATES && !file->module; place++)
         if (as_perf_search_path(&spaces->search, place, file->path, file->build_id_text, path))
             try_file(spaces, file, path, place == AS_PERF_CANDIDATE_PATH);
+    bool vdso = strcmp(file->path, "[vdso]") == 0;
+    if (!file->module && vdso)
+        try_own_vdso(spaces, file);
+    else if (!file->module)
+        try_servers(spaces, file);
     /* Found by its inode, so the build-id in it is the recorded one. */
     if (file->module && !file->build_id_text && file->module->build_id[0])
         file->build_id_text = file->module->build_id;

@@ -57,6 +57,7 @@ struct as_perf_spaces {
     bool vmlinux_tried;
     struct as_perf_file *vmlinux; /* NULL: none, or of another kernel */
     bool trust_paths, live;
+    int vdso;                            /* a copy of the running kernel's; -1: not needed yet */
     uint64_t time;                       /* of what is looked up; 0: unknown */
     const struct as_perf_info *recorded; /* or NULL */
 };

@@ -92,7 +92,7 @@ static void open_import(struct as_native_result *result, const struct as_record 
 {
     struct as_import_options options = {.writer = record->writer,
                                         .info = as_perf_reader_info(as_native_reader(result->session)),
-                                        .spaces.live = true,
+                                        .spaces = {.live = true, .debug_path = record->options->engine.debug_path},
                                         .unwind = result->unwind,
                                         .addresses = record->options->accesses,
                                         .start = as_native_start(result->session),

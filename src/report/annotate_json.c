@@ -64,6 +64,8 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
     as_json_object(json, NULL);
     json_location(annotation, json, insn);
     json_target(annotation, json, insn);
+    if (insn->data)
+        as_json_string(json, "data", insn->data);
     as_json_bool(json, "recorded", insn->recorded);
     if (view->summary.exact)
         as_json_u64(json, "executions", insn->row.executions);

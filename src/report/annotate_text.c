@@ -184,9 +184,14 @@ static uint64_t count_of(const struct as_annotation *annotation, const struct as
     return annotation->view->summary.exact ? insn->row.executions : insn->row.samples;
 }
 
-/* The disassembly of an instruction, with the target of a jump named as in reports. */
+/* The disassembly of an instruction, with the target of a jump named as in reports, and data by its symbol. */
 static void add_text(const struct as_annotation *annotation, struct as_str *text, const struct as_note_insn *insn)
 {
+    if (insn->data) {
+        as_str_add_bytes(text, insn->text, insn->data_at);
+        as_str_addf(text, "%s%s", AS_SHOW(insn->data), insn->text + insn->data_at + insn->data_length);
+        return;
+    }
     char name[AS_TARGET_MAX], absolute[24];
     const char *target = as_annotation_target(annotation, insn, name), *found = NULL;
     snprintf(absolute, sizeof absolute, "0x%" PRIx64, insn->target);

@@ -5,6 +5,7 @@
 #include "symbol/debugfile.h"
 
 #include "base/bytes.h"
+#include "symbol/debugserver.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -135,7 +136,12 @@ struct as_elf *as_debug_file_open(const struct as_elf *elf, const char *path, co
     struct wanted wanted = {.machine = elf->machine};
     as_elf_build_id(elf, &wanted.id);
     struct as_elf *debug = try_build_id(roots, &wanted, found);
-    return debug != NULL ? debug : try_link(elf, path, roots, &wanted, found);
+    if (debug == NULL)
+        debug = try_link(elf, path, roots, &wanted, found);
+    if (debug == NULL && as_debug_roots_ask_servers(roots) &&
+        as_debug_server_find(&wanted.id, AS_DEBUG_WANTS_DEBUGINFO, found))
+        debug = try_file(found, &wanted);
+    return debug;
 }
 
 struct as_elf *as_debug_file_open_alt(const struct as_elf *debug, const char *path, const char *roots)

@@ -1,6 +1,6 @@
 /* Finds the DWARF of a module: in the file itself, or in a separate debug file named by build-id (ROOT/.build-
- * id/ab/cdef….debug) or by .gnu_debuglink (beside the file, in .debug beside it, in ROOT/its directory). Searches only
- * the local file system, never a debuginfod server. */
+ * id/ab/cdef….debug) or by .gnu_debuglink (beside the file, in .debug beside it, in ROOT/its directory), or, if the roots
+ * contain AS_DEBUG_SERVERS, from debuginfod servers. */
 #ifndef AS_SYMBOL_DEBUGFILE_H
 #define AS_SYMBOL_DEBUGFILE_H
 

@@ -5,6 +5,7 @@
  * A file that was replaced between two mappings becomes two modules if code of the first was looked up.
  */
 #include "symbol/space.h"
+#include "symbol/debugserver.h"
 
 #include "base/map.h"
 #include "base/search.h"
@@ -41,7 +42,7 @@ struct as_space *as_space_new(const struct as_space_options *options)
 {
     struct as_space *space = as_alloc(sizeof *space);
     space->strings = as_strings_new();
-    space->roots = as_strdup(options != NULL && options->debug_path != NULL ? options->debug_path : "/usr/lib/debug");
+    space->roots = as_debug_roots(options != NULL ? options->debug_path : NULL);
     space->options = (struct as_module_options){
         .roots = space->roots, .no_debug = options != NULL && options->no_debug, .strings = space->strings};
     space->unknown = (struct as_module){.path = "[unknown]", .name = "[unknown]", .loaded = true};

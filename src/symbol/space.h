@@ -18,7 +18,7 @@
 struct as_space;
 
 struct as_space_options {
-    const char *debug_path; /* colon-separated roots with separate debug files; NULL: /usr/lib/debug */
+    const char *debug_path; /* colon-separated roots with separate debug files, before the default /usr/lib/debug */
     bool no_debug;          /* symbols only, no DWARF */
 };
 

@@ -159,6 +159,7 @@ static bool complete(struct as_annotation *annotation, struct as_error *err)
     drop_beginnings(annotation);
     annotation->hole_note = as_annotation_fill(annotation);
     sort_insns(annotation);
+    as_annotation_name_data(annotation);
     add_lines(annotation);
     return true;
 }
@@ -233,8 +234,10 @@ bool as_annotation_make_outside(struct as_annotation *annotation, const struct a
 
 void as_annotation_free(struct as_annotation *annotation)
 {
-    for (size_t i = 0; i < annotation->insns.len; i++)
+    for (size_t i = 0; i < annotation->insns.len; i++) {
         free(annotation->insns.data[i].text);
+        free(annotation->insns.data[i].data);
+    }
     as_vec_free(&annotation->insns);
     as_vec_free(&annotation->lines);
     as_vec_free(&annotation->chains);

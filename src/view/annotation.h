@@ -15,11 +15,13 @@ struct as_note_insn {
     bool jumps;      /* it jumps to its target, rather than calling it */
     bool recorded;   /* it is in the profile; others are from the file */
     char *text;
-    uint32_t file, line;     /* file: of as_annotation_file */
-    uint32_t chain, n_chain; /* in as_annotation.chains: inlined functions that it comes from, innermost first */
-    struct as_store_row row; /* its time; all 0 if it has none */
-    double runs;             /* of its basic block (as_annotation_count_runs); NAN: not known */
-    bool starts;             /* … which begins here */
+    char *data; /* what lies at the address in its text: "table[3].hits", ".rodata+0x10"; NULL: unknown */
+    uint32_t data_at, data_length; /* the address in the text */
+    uint32_t file, line;           /* file: of as_annotation_file */
+    uint32_t chain, n_chain;       /* in as_annotation.chains: inlined functions that it comes from, innermost first */
+    struct as_store_row row;       /* its time; all 0 if it has none */
+    double runs;                   /* of its basic block (as_annotation_count_runs); NAN: not known */
+    bool starts;                   /* … which begins here */
 };
 
 struct as_note_line {
@@ -62,6 +64,8 @@ void as_annotation_count_runs(struct as_annotation *annotation, const struct as_
 const char *as_annotation_fill(struct as_annotation *annotation);
 void as_note_code_free(struct as_note_code *code);
 const char *as_annotation_file(const struct as_annotation *annotation, uint32_t file); /* NULL: unknown */
+/* Names the data that instructions access at fixed addresses, if the file is still the one that ran. */
+void as_annotation_name_data(struct as_annotation *annotation);
 /* Describes where an instruction jumps to, "+0x1d" inside the function, "puts@plt", "other+0x10"; returns `text`, or
  * NULL if it does not jump or the target is unknown. */
 enum { AS_TARGET_MAX = 192 };

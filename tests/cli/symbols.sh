@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Where names come from beside the file itself: debuginfod servers (one on this machine), the vdso, data operands, and
+# hints which package has what is missing.
+# plain-only: the same files are read by the sanitized suites of import and symbols
+. "$(dirname "$0")/lib.sh"
+
+cat >prog.c <<'END_C'
+#include <time.h>
+struct row { long hits, misses; };
+static struct row table[4];
+static volatile long counter;
+__attribute__((noinline)) static void hidden_work(long n) {
+    for (long i = 0; i < n; i++) {
+        counter += i;
+        table[2].misses += i & 3;
+    }
+}
+__attribute__((noinline)) static long ask_time(long n) {
+    struct timespec t = {0};
+    for (long i = 0; i < n; i++)
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+int main(int argc, char **argv) {
+    long n = argc > 1 ? 100000000 : 20000;
+    hidden_work(n);
+    return argc > 1 && ask_time(n / 8) == 0;
+}
+END_C
+cc -O1 -g -o whole prog.c
+cp whole prog
+objcopy --only-keep-debug whole prog.debug && strip prog
+id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+mkdir -p "srv/buildid/$id" && cp prog.debug "srv/buildid/$id/debuginfo" && cp prog "srv/buildid/$id/executable"
+unset DEBUGINFOD_URLS
+export DEBUGINFOD_CACHE_PATH=$PWD/cache DEBUGINFOD_TIMEOUT=20
+
+# ---- debuginfod ----
+
+python3 - 2>server.log <<'END_PY' &
+import functools, http.server
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory="srv")
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+open("port.new", "w").write(str(server.server_port))
+__import__("os").rename("port.new", "port")
+server.serve_forever()
+END_PY
+server=$!
+wait_until test -e port
+served() { DEBUGINFOD_URLS=http://127.0.0.1:$(cat port) "$@"; }
+known='any(r["function"] == "hidden_work" and r["share"] > 0.1 for r in d["rows"])'
+check "a program without symbols" "$ASSAY" record -q --source=model -o bare.db -- ./prog
+check_json "… has no names" "not $known" "$ASSAY" report --json bare.db
+check "DEBUGINFOD_URLS: it has" served "$ASSAY" record -q --source=model -o served.db -- ./prog
+check_json "… those of its debug file" "$known" "$ASSAY" report --json served.db
+check_json "… and lines" 'any((r["file"] or "").endswith("prog.c") and r["line"] == 7 for r in d["rows"])' "$ASSAY" report --by line --json served.db
+check "the server was asked for it" grep -q "GET /buildid/$id/debuginfo .* 200" server.log
+if command -v perf >/dev/null && perf record -q -e cpu-clock -o perf.data -- ./prog long >perf.log 2>&1; then
+    mv prog gone
+    check "a recording whose program is gone" "$ASSAY" import -q --buildid-dir . -o lost.db perf.data
+    check_json "… without names" "not $known" "$ASSAY" report --json lost.db
+    check "… and with a server that has the program" served "$ASSAY" import -q --buildid-dir . -o found.db perf.data
+    check_json "… with them" "$known" "$ASSAY" report --json found.db
+    mv gone prog
+else
+    skip "a recording whose program is gone" "no perf, or no permission"
+fi
+rm -rf cache
+refused() { DEBUGINFOD_URLS=http://127.0.0.1:1 "$@"; }
+check "a server that is not there" refused "$ASSAY" record --source=model -o refused.db -- ./prog
+check "… costs names, not the run" grep -q 'the servers in DEBUGINFOD_URLS cannot be asked: ' <<<"$err"
+
+# ---- hints, the vdso: on this machine itself ----
+
+if "$ASSAY" record -q --source=timer -o own.db -- ./prog long 2>own.log; then
+    check "a program in no package" "$ASSAY" report own.db
+    check "… is said to be" bash -c 'tr "\n" " " | tr -s " " | grep -q "% of the samples are in [^ ]*/prog, whose functions have no names, and which is in no installed Debian package"' <<<"$out"
+    check_json "functions of the vdso have names" 'any(r["module"] == "[vdso]" and "gettime" in (r["function"] or "") for r in d["rows"])' "$ASSAY" report --json own.db
+    gzip=$(readlink -f "$(command -v gzip)")
+    if [ -e /var/lib/dpkg/info/gzip.list ] && ! readelf -S "$gzip" | grep -q '\.symtab'; then
+        build_id=$(readelf -n "$gzip" | sed -n 's/.*Build ID: //p')
+        head -c 30000000 /dev/urandom >noise
+        check "a program of a package" "$ASSAY" record -q --source=timer -o gzip.db -- gzip -c noise
+        check "… reported" "$ASSAY" report gzip.db
+        [ -e "/usr/lib/debug/.build-id/${build_id:0:2}/${build_id:2}.debug" ] ||
+            check "… names the one with its symbols" bash -c 'tr "\n" " " | tr -s " " | grep -q "the package gzip-dbgsym has them"' <<<"$out"
+    else
+        skip "a program of a package" "gzip is not Debian's, or has symbols"
+    fi
+else
+    skip "hints and the vdso" "no permission to sample"
+fi
+
+# ---- data ----
+
+check "a program with symbols" "$ASSAY" record -q --source=model -o whole.db -- ./whole
+check "its data" "$ASSAY" annotate hidden_work whole.db
+listing=$out
+check "… has names" grep -q 'qword ptr \[counter\]' <<<"$listing"
+check "… down to the member" grep -q 'qword ptr \[table\[2\]\.misses\]' <<<"$listing"
+check_json "… as JSON" '{"counter", "table[2].misses"} <= {r.get("data") for r in d["rows"]}' "$ASSAY" annotate --json hidden_work whole.db
+
+kill "$server"
+wait "$server" 2>/dev/null || true
