@@ -23,8 +23,9 @@ static struct as_access unpack(uint64_t word)
     };
 }
 
-_Static_assert(AS_WIRE_SIZE_SHIFT == 57 && AS_WIRE_STORE == (uint64_t)AS_ACCESS_STORE << 62,
-               "as_access_size and _kind");
+_Static_assert(AS_WIRE_SIZE_SHIFT == 50 && AS_WIRE_INDEX_SHIFT == 53 && AS_WIRE_INDEX_MASK == 511 &&
+                   AS_WIRE_STORE == (uint64_t)AS_ACCESS_STORE << 62,
+               "as_access_size, _index and _kind");
 _Static_assert(AS_ACCESS_ADDRESS_BITS == AS_WIRE_ADDRESS_BITS && AS_WIRE_INDEX_SHIFT >= AS_ACCESS_ADDRESS_BITS,
                "the head of a word is all but its address");
 

@@ -181,11 +181,11 @@ static inline uint16_t as_access_head(uint64_t word)
 }
 static inline uint32_t as_access_index(uint64_t word) /* of the instruction in its block */
 {
-    return (uint32_t)(word >> AS_ACCESS_ADDRESS_BITS & 511);
+    return (uint32_t)(word >> 53 & 511);
 }
 static inline uint32_t as_access_size(uint64_t word) /* in bytes */
 {
-    return 1u << (word >> 57 & 7);
+    return 1u << (word >> 50 & 7);
 }
 static inline uint8_t as_access_kind(uint64_t word) /* AS_ACCESS_LOAD, AS_ACCESS_STORE or both */
 {

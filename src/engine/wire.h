@@ -11,7 +11,9 @@
  * block. Words:
  *
  *   00 | 0 … | block id (32)                                          a translation block starts to execute
- *   01 load, 10 store, 11 both | size (3) | index (9) | address (48)  its index-th instruction accesses memory
+ *   01 load, 10 store, 11 both | index (9) | size (3) | 00 | address (48)
+ *                                                                     its index-th instruction accesses memory; kind and
+ *                                                                     size are as far apart as in what QEMU passes
  *   00 | event (6) | …, then the event's operands                     everything else: enum as_wire_event
  *
  * A block's accesses follow it in program order; a reader that needs none asks for those alone that the code does not
@@ -45,9 +47,9 @@ enum {
 #define AS_WIRE_LOAD (UINT64_C(1) << 62)
 #define AS_WIRE_STORE (UINT64_C(2) << 62)
 #define AS_WIRE_ACCESS_MASK (UINT64_C(3) << 62)
-#define AS_WIRE_INDEX_SHIFT 48
+#define AS_WIRE_INDEX_SHIFT 53
 #define AS_WIRE_INDEX_MASK UINT64_C(511)
-#define AS_WIRE_SIZE_SHIFT 57
+#define AS_WIRE_SIZE_SHIFT 50
 #define AS_WIRE_EVENT_SHIFT 56
 
 /* The low 32 bits of an event word hold its number operand, the words behind it the rest. */

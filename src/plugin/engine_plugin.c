@@ -108,9 +108,10 @@ void as_on_watched(unsigned vcpu, void *userdata, void *cpu)
 /* The fast way relies on how QEMU lays out `info`; install() checks that against QEMU's own accessors. */
 static void on_access_fast(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
+    enum { SIZE_AT = 4, KIND_AT = 16, SIZE_AND_KIND = 7 << SIZE_AT | 3 << KIND_AT };
+    _Static_assert(AS_WIRE_SIZE_SHIFT - SIZE_AT == 62 - KIND_AT, "one shift for both");
     as_lane_push(as_lane_of[vcpu], (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) | (uintptr_t)userdata |
-                                       (uint64_t)(info >> 4 & 7) << AS_WIRE_SIZE_SHIFT |
-                                       (uint64_t)(info >> 16 & 3) << 62);
+                                       (uint64_t)(info & SIZE_AND_KIND) << (AS_WIRE_SIZE_SHIFT - SIZE_AT));
 }
 
 static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
