@@ -34,9 +34,9 @@
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
     AS_WIRE_VERSION = 7,
-    AS_WIRE_LANES = 4096,     /* most threads and processes alive at a time */
-    AS_WIRE_CHUNK = 4096,     /* words: 32 KiB, published at a time */
-    AS_WIRE_RING = 16 * 4096, /* words: 512 KiB a lane, touched only where the lane is used */
+    AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
+    AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
+    AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
     AS_WIRE_SYSCALL_ARGS = 6,
     AS_WIRE_WATCHES = 1024, /* landmarks that a plugin can be told of */
     AS_WIRE_NAME_WORDS = 8, /* for the end of a path */
