@@ -73,6 +73,7 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
     core->registers[AS_REGISTERS_FP] = ring_new(machine->back.fp_registers - ARCH_REGISTERS);
     core->load_queue = ring_new(machine->back.load_queue);
     core->store_queue = ring_new(machine->back.store_queue);
+    core->store_moved = as_alloc_array(core->store_queue.mask + 1, sizeof *core->store_moved);
     core->pending_mask = ring_size(core->store_queue.mask + AS_BODY_STORES) - 1;
     core->pending = as_alloc_array(core->pending_mask + 1, sizeof *core->pending);
     core->next_drain = UINT64_MAX;
@@ -168,6 +169,7 @@ void as_core_free(struct as_core *core)
     struct ring *rings[] = {&core->buffer, &core->targets, &core->rows, &core->load_queue, &core->store_queue};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
         free(rings[i]->gone);
+    free(core->store_moved);
     for (int i = 0; i < AS_REGISTERS_COUNT; i++)
         free(core->registers[i].gone);
     for (int i = 0; i < AS_QUEUE_COUNT; i++) {

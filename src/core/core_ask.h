@@ -123,17 +123,18 @@ static inline void note_drained(struct as_core *core, const struct pending *pend
     }
 }
 
-/* The first pending store, which writes something, starts: returns when it has drained. */
-static inline uint64_t as_core_ask_drain(struct as_core *core, uint64_t start)
+/* The first pending store, which writes something, starts: when it has drained, and whether it waited for another core's line
+ * (COHERENCE). */
+static inline struct as_memory_answer as_core_ask_drain(struct as_core *core, uint64_t start)
 {
     const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
-    uint64_t done = start;
+    struct as_memory_answer answer = {.done = start};
     if (__builtin_expect(
             !as_memory_hits_store(core->memory, start + core->offset, pending->address, pending->size, pending->insn),
             0))
-        done = as_core_drain_slowly(core, pending, start);
-    note_drained(core, pending, done);
-    return done;
+        answer = as_core_drain_slowly(core, pending, start);
+    note_drained(core, pending, answer.done);
+    return answer;
 }
 
 #endif

@@ -5,6 +5,12 @@
  */
 #include "core/core_back.h"
 
+/* Whether the entry that the next store takes was in use until another core's line came. */
+static bool freed_by_move(const struct as_core *core)
+{
+    return core->store_moved[(core->n_stores - core->store_queue.limit) & core->store_queue.mask];
+}
+
 uint64_t as_core_wait_for_store_queue(struct as_core *core, uint64_t cycle, uint64_t in_turn, struct as_pipe *pipe)
 {
     if (core->ideal & AS_EVENT_DR_SQ)
@@ -13,7 +19,7 @@ uint64_t as_core_wait_for_store_queue(struct as_core *core, uint64_t cycle, uint
         drain_first(core, core->n_stores - core->store_queue.limit + 1);
     uint64_t room = gone_at(&core->store_queue, core->n_stores);
     if (room > in_turn) /* it was next and the queue was full, whatever else may have been full as well */
-        pipe->events |= AS_EVENT_DR_SQ;
+        pipe->events |= AS_EVENT_DR_SQ | (freed_by_move(core) ? AS_EVENT_COHERENCE : 0);
     return later(cycle, room);
 }
 

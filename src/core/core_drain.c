@@ -11,13 +11,13 @@ static uint64_t drain_start(const struct as_core *core)
     return later(start, core->last_drain);
 }
 
-uint64_t as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start)
+struct as_memory_answer as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start)
 {
     struct as_memory_answer answer = in_core_time(
         core, as_memory_store(core->memory, start + core->offset, pending->address, pending->size, pending->insn));
     if (__builtin_expect(answer.events & AS_EVENT_COHERENCE, 0))
         as_memory_name_insn(core->memory, pending->insn);
-    return later(start, answer.done);
+    return (struct as_memory_answer){.done = later(start, answer.done), .events = answer.events & AS_EVENT_COHERENCE};
 }
 
 void as_core_log_drain(struct as_core *core, uint64_t freed)
@@ -27,39 +27,45 @@ void as_core_log_drain(struct as_core *core, uint64_t freed)
                         core->store_dispatched[core->n_drained & core->pending_mask], freed + 1);
 }
 
-/* When the store has drained, and whether it wrote anything. `logged`: whoever asked first has logged it. */
-static __attribute__((noinline)) uint64_t drain_by_script(struct as_core *core, uint64_t start, bool *writes,
-                                                          bool *logged)
+/* As as_core_ask_drain, and whether the store wrote anything. `logged`: whoever asked first has logged it. */
+static __attribute__((noinline)) struct as_memory_answer drain_by_script(struct as_core *core, uint64_t start,
+                                                                         bool *writes, bool *logged)
 {
     struct as_script *script = core->script;
     const struct as_ask *given = as_script_next(script, AS_ASK_DRAIN, start);
     *logged = given != NULL;
     if (given) {
         *writes = given->flag;
-        return as_script_done(script, given);
+        return (struct as_memory_answer){.done = as_script_done(script, given), .events = given->events};
     }
     *writes = core->pending[core->n_drained & core->pending_mask].size != 0;
-    uint64_t done = *writes ? as_core_ask_drain(core, start) : start;
-    as_script_note(script, (struct as_ask){.kind = AS_ASK_DRAIN, .flag = *writes, .ideal = core->ideal}, start, done);
-    return done;
+    struct as_memory_answer answer = {.done = start};
+    if (*writes)
+        answer = as_core_ask_drain(core, start);
+    as_script_note(
+        script, (struct as_ask){.kind = AS_ASK_DRAIN, .flag = *writes, .ideal = core->ideal, .events = answer.events},
+        start, answer.done);
+    return answer;
 }
 
 void as_core_drain_one(struct as_core *core)
 {
     const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
-    uint64_t freed = pending->commit, start = core->next_drain, done = start;
+    uint64_t freed = pending->commit, start = core->next_drain;
+    struct as_memory_answer answer = {.done = start};
     bool writes = pending->size != 0, logged = false;
     if (core->script)
-        done = drain_by_script(core, start, &writes, &logged);
+        answer = drain_by_script(core, start, &writes, &logged);
     else if (writes)
-        done = as_core_ask_drain(core, start);
+        answer = as_core_ask_drain(core, start);
     if (writes) {
         core->drains_in_cycle = start == core->last_drain_start ? core->drains_in_cycle + 1 : 1;
         core->last_drain_start = start;
-        core->last_drain = freed = done;
+        core->last_drain = freed = answer.done;
     }
     if (!logged)
         as_core_log_drain(core, freed);
+    core->store_moved[core->n_drained & core->store_queue.mask] = answer.events != 0;
     go(&core->store_queue, core->n_drained++, freed);
     as_core_plan_drain(core);
 }

@@ -48,11 +48,13 @@ static struct as_ask *give_up(struct as_hunt *hunt, struct as_ask *ask)
 
 static inline struct reply ask_drain(struct as_core *core, const struct as_ask *ask, uint64_t cycle)
 {
-    uint64_t done = ask->flag ? as_core_ask_drain(core, cycle) : cycle;
+    struct as_memory_answer answer = {.done = cycle};
+    if (ask->flag)
+        answer = as_core_ask_drain(core, cycle);
     if (__builtin_expect(core->stays != NULL, 0))
-        as_core_log_drain(core, ask->flag ? done : core->pending[core->n_drained & core->pending_mask].commit);
+        as_core_log_drain(core, ask->flag ? answer.done : core->pending[core->n_drained & core->pending_mask].commit);
     core->n_drained++;
-    return (struct reply){.done = ask->cycle + (int64_t)(done - cycle)};
+    return (struct reply){.done = ask->cycle + (int64_t)(answer.done - cycle), .events = answer.events};
 }
 
 static inline void put_off(const struct as_hunt *hunt, const struct as_ask *ask, uint64_t commit)

@@ -117,6 +117,7 @@ struct as_core {
     struct ring rows;                /* last commit by row */
     uint64_t flights_mask, width, rob, commit_width;
     struct ring load_queue, store_queue;
+    bool *store_moved; /* beside the store queue: what left waited for another core's line */
     struct ring registers[AS_REGISTERS_COUNT];
     struct as_occupancy *branches; /* unresolved ones: they resolve out of order */
 
@@ -280,7 +281,7 @@ void as_core_plan_drain(struct as_core *core);
 /* The first pending store's entry is free behind cycle `freed`. */
 void as_core_log_drain(struct as_core *core, uint64_t freed);
 /* A pending store that core_ask.h does not answer inline: when it has drained. */
-uint64_t as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start);
+struct as_memory_answer as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start);
 /* All stores of the instruction drain after its commit. */
 void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
                             const struct as_pipe *pipe);

@@ -44,7 +44,7 @@ struct as_ask {
     uint32_t ideal;  /* events that do not happen to the instruction at hand */
     int32_t cycle;   /* for when it asks; PUT_OFF: its commit */
     int32_t done;    /* the answer; PREDICT: instructions on the wrong path; PUT_OFF: its dispatch */
-    uint32_t events; /* … met on the way; WAITS: whether; PREDICT: enum as_ask_prediction */
+    uint32_t events; /* … met on the way; DRAIN: COHERENCE alone; WAITS: whether; PREDICT: enum as_ask_prediction */
     union {
         int32_t data;  /* TRANSLATE: the data is there, but for the translation */
         uint32_t most; /* PREDICT: instructions that a wrong path can have */

@@ -432,8 +432,11 @@ static void put_drains(struct writer *writer, const struct as_core *core)
     while (first != core->n_drained && core->store_queue.gone[first & core->store_queue.mask] <= writer->base)
         first++;
     put(writer, core->n_drained - first);
-    for (; first != core->n_drained; first++)
+    for (; first != core->n_drained; first++) {
         put_later(writer, core->store_queue.gone[first & core->store_queue.mask], writer->base);
+        if (writer->out[-1])
+            writer->out[-1] |= (uint16_t)(core->store_moved[first & core->store_queue.mask] << 15);
+    }
     uint64_t start = pending ? core->pending[core->n_drained & core->pending_mask].commit : writer->base;
     start = start < writer->base ? start : writer->base;
     put_later(writer, core->last_drain_start, start);
@@ -447,8 +450,13 @@ static void get_drains(struct reader *reader, struct as_core *core)
     for (uint64_t n = core->n_drained; n < core->n_stores; n++)
         core->pending[n & core->pending_mask].commit = reader->base + (*reader->in++ & ((1u << 15) - 1)) - BIAS;
     memset(core->store_queue.gone, 0, (core->store_queue.mask + 1) * sizeof *core->store_queue.gone);
-    for (uint64_t n = get(reader); n > 0; n--)
-        core->store_queue.gone[(core->n_drained - n) & core->store_queue.mask] = get_later(reader);
+    memset(core->store_moved, 0, (core->store_queue.mask + 1) * sizeof *core->store_moved);
+    for (uint64_t n = get(reader); n > 0; n--) {
+        uint64_t at = (core->n_drained - n) & core->store_queue.mask, word = get(reader);
+        uint64_t since = word & ((1u << 15) - 1);
+        core->store_queue.gone[at] = since ? reader->base + since - BIAS : 0;
+        core->store_moved[at] = word >> 15;
+    }
     core->last_drain_start = get_later(reader);
     core->drains_in_cycle = (uint32_t)get(reader);
     core->last_drain = get_later(reader);

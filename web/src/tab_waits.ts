@@ -38,7 +38,7 @@ class WaitsView implements View {
         const { table } = this;
         return el("p", { class: "origins" }, el("strong", {}, `${short(table.cycles)} cycles of waiting for lines that another core had`),
             `, in ${count(table.transfers)} transfers; ${percent(table.false / (table.cycles || 1))} of it false sharing. Pattern: ${clean(table.pattern, 40)}. `,
-            "Waits of one core can overlap. What they cost is in its cycles: ST-CO of loads and atomics, DR-SQ where stores fill the store queue.");
+            "Waits of one core can overlap. What they cost is in its cycles: ST-CO of loads and atomics, DR-SQ+ST-CO where stores fill the store queue.");
     }
 
     private thread(i: number): string {

@@ -23,6 +23,7 @@ void core_bed_close(struct core_bed *bed)
     as_vec_free(&bed->code);
     as_vec_free(&bed->steps);
     as_vec_free(&bed->warm);
+    as_vec_free(&bed->foreign);
     free(bed->pipes);
 }
 
@@ -121,6 +122,22 @@ void core_bed_warm(struct core_bed *bed, uint64_t address, uint64_t bytes)
     *as_vec_push(&bed->warm) = (struct bed_range){address, bytes};
 }
 
+void core_bed_give_away(struct core_bed *bed, uint64_t address, uint64_t bytes)
+{
+    *as_vec_push(&bed->foreign) = (struct bed_range){address, bytes};
+}
+
+struct as_memory *core_bed_other_core(const struct core_bed *bed, struct as_uncore *uncore)
+{
+    struct as_memory *other = bed->foreign.len ? as_memory_new(&bed->machine, uncore, 1) : NULL;
+    for (size_t i = 0; i < bed->foreign.len; i++) {
+        const struct bed_range *range = &bed->foreign.data[i];
+        for (uint64_t at = 0; at < range->bytes; at += bed->machine.memory.line)
+            as_memory_warm(other, AS_MEMORY_STORE, range->address + at, 8);
+    }
+    return other;
+}
+
 struct as_op core_bed_op(const struct core_bed *bed, const struct bed_step *step)
 {
     return (struct as_op){.insn = &bed->code.data[step->insn],
@@ -199,6 +216,7 @@ void core_bed_run(struct core_bed *bed)
         as_core_log_stays(core, bed->stays);
     core_bed_each_warm(bed, warm_line, &warming);
     make_system_call(&warming);
+    struct as_memory *other = core_bed_other_core(bed, uncore);
     as_core_count(core, &before);
     bed->start = warming.pipe.commit;
     bed->kernel_cycles = as_core_kernel_cycles(core);
@@ -220,6 +238,7 @@ void core_bed_run(struct core_bed *bed)
         after[i] -= ((const uint64_t *)&before)[i];
     bed->kernel_cycles = as_core_kernel_cycles(core) - bed->kernel_cycles;
     as_core_free(core);
+    as_memory_free(other);
     as_uncore_free(uncore);
 }
 

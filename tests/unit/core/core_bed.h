@@ -35,6 +35,7 @@ struct core_bed {
     AS_VEC(struct as_insn) code;
     AS_VEC(struct bed_step) steps;
     AS_VEC(struct bed_range) warm;
+    AS_VEC(struct bed_range) foreign; /* another core has written it last */
     /* after core_bed_run */
     struct as_pipe *pipes;
     struct as_counters counters;
@@ -62,6 +63,10 @@ void core_bed_load(struct core_bed *bed, int write, int base, uint64_t address);
 void core_bed_store(struct core_bed *bed, int base, int data, uint64_t address);
 
 void core_bed_warm(struct core_bed *bed, uint64_t address, uint64_t bytes);
+/* From before the steps on, another core owns these lines. Only with coherence. */
+void core_bed_give_away(struct core_bed *bed, uint64_t address, uint64_t bytes);
+/* That core, where there are such lines, or NULL; the caller frees it. */
+struct as_memory *core_bed_other_core(const struct core_bed *bed, struct as_uncore *uncore);
 /* What the steps are for whoever executes them. */
 struct as_op core_bed_op(const struct core_bed *bed, const struct bed_step *step);
 /* Calls `touch` for each line of code and data that is to be warm, in the order in which the core sees them. */

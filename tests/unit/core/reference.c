@@ -22,6 +22,9 @@ struct flight {
     uint64_t address_known, translated, drained; /* stores */
     uint64_t caught;                             /* loads that passed a store: when that had its address */
     bool fault, mispredicted, predicted, slow_target, waits_for_decode;
+    bool moved; /* stores: its line came from another core */
+    uint32_t
+        full_with; /* stores: at the end of the last cycle in which the store queue alone had no room for it: events */
     uint32_t packet;
     long row;                            /* of the ROB */
     uint64_t first_dispatch, first_head; /* of a try that failed; 0: none */
@@ -124,7 +127,11 @@ static void drain(struct ref *ref)
             continue;
         if (flight->commit >= ref->cycle || ref->drain_free > ref->cycle)
             return;
-        flight->drained = flight->access ? later(ask(ref, AS_MEMORY_STORE, flight->access).done, ref->cycle) : 0;
+        struct as_memory_answer answer = {0};
+        if (flight->access)
+            answer = ask(ref, AS_MEMORY_STORE, flight->access);
+        flight->drained = flight->access ? later(answer.done, ref->cycle) : 0;
+        flight->moved = answer.events & AS_EVENT_COHERENCE;
         ref->drain_free = later(ref->drain_free, flight->drained);
         started++;
     }
@@ -189,6 +196,25 @@ static bool is_held(const struct ref *ref, const struct flight *next)
 static bool can_dispatch(const struct ref *ref, const struct flight *next)
 {
     return next->fetch + ref->machine->front.depth <= ref->cycle && !is_held(ref, next) && has_room(ref, next);
+}
+
+/* The store that is next in turn finds the store queue full: what its oldest entry waits for. */
+static void note_full(struct ref *ref)
+{
+    struct flight *next = &ref->flights[ref->next_dispatch];
+    const struct flight *oldest = NULL;
+    uint32_t stores = 0;
+    if (ref->next_dispatch == ref->next_fetch || !is_store(next) ||
+        next->fetch + ref->machine->front.depth > ref->cycle)
+        return;
+    for (long i = ref->next_dispatch - 1; i >= 0; i--) {
+        if (is_store(&ref->flights[i]) && ref->flights[i].drained < ref->cycle)
+            break;
+        stores += is_store(&ref->flights[i]);
+        oldest = is_store(&ref->flights[i]) ? &ref->flights[i] : oldest;
+    }
+    if (stores >= ref->machine->back.store_queue)
+        next->full_with = AS_EVENT_DR_SQ | (oldest->moved ? AS_EVENT_COHERENCE : 0);
 }
 
 static void dispatch_next(struct ref *ref)
@@ -654,6 +680,7 @@ static struct as_pipe record(const struct ref *ref, long i)
                            .done = flight->done,
                            .commit = flight->commit,
                            .insn = flight->insn->id,
+                           .events = flight->full_with,
                            .uops = 1};
     bool control = as_insn_is_control(flight->insn);
     pipe.flags |= control && step->taken ? AS_PIPE_TAKEN : 0;
@@ -673,7 +700,10 @@ static void run(struct ref *ref)
 {
     while (ref->head < ref->n) {
         drain(ref);
+        long before = ref->next_dispatch;
         dispatch(ref);
+        if (ref->next_dispatch - before < (long)ref->machine->back.width)
+            note_full(ref);
         compute_addresses(ref);
         issue(ref);
         access_caches(ref);
@@ -693,6 +723,7 @@ struct reference_result reference_run(const struct core_bed *bed, bool perfect_m
     ref.packet_line = UINT64_MAX;
     core_bed_each_warm(bed, warm_line, &ref);
     ref.base += WARM_GAP;
+    struct as_memory *other = core_bed_other_core(bed, ref.uncore);
     struct as_memory *memory = ref.memory;
     ref.memory = perfect_memory ? NULL : memory;
     ref.flights = as_alloc_array((size_t)ref.n + 1, sizeof *ref.flights);
@@ -711,6 +742,7 @@ struct reference_result reference_run(const struct core_bed *bed, bool perfect_m
     free(ref.caught_before);
     as_predictor_free(ref.predictor);
     as_memory_free(memory);
+    as_memory_free(other);
     as_uncore_free(ref.uncore);
     return result;
 }

@@ -16,7 +16,9 @@
 #include "core_bed.h"
 
 struct reference_result {
-    struct as_pipe *pipes; /* of the bed's steps, counted from the same cycle 0; the caller frees */
+    struct as_pipe
+        *pipes; /* of the bed's steps, counted from the same cycle 0; events: only those of a full store queue, DR_SQ
+                              and, where its oldest entry waits for another core's line, COHERENCE. The caller frees */
     uint64_t kernel_cycles, retries;
 };
 
