@@ -128,11 +128,21 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
     return (uint32_t)(*number - 1);
 }
 
+/* The kernel has the name that it has in a recording's file. */
+static const char *module_of_text(const struct as_perf_frame *text)
+{
+    if (!text->module)
+        return "[unknown]";
+    bool kernel =
+        strncmp(text->module, "[kernel.kallsyms]", 17) == 0 || strncmp(text->module, "[guest.kernel.kallsyms", 22) == 0;
+    return kernel ? "[kernel]" : text->module;
+}
+
 /* Converts what `perf script` printed to a location. */
 static void read_frame(const struct as_import_frame *frame, struct as_perf_location *recorded)
 {
     const struct as_perf_frame *text = frame->text;
-    *recorded = (struct as_perf_location){.module = text->module ? text->module : "[unknown]",
+    *recorded = (struct as_perf_location){.module = module_of_text(text),
                                           .function = text->symbol,
                                           .raw_function = text->symbol,
                                           .module_offset = frame->address,
@@ -211,9 +221,10 @@ static void find_line(struct as_import_code *code, struct as_import_insn *insn)
     struct as_line line = {0};
     if (!insn->recorded.file)
         return;
-    (void)as_perf_spaces_line(code->spaces, &insn->recorded, &line);
-    insn->file = file_of(code, line.file);
-    insn->line = line.line > 0 ? (uint32_t)line.line : 0;
+    if (as_perf_spaces_line(code->spaces, &insn->recorded, &line) || insn->file == AS_STORE_NONE) {
+        insn->file = file_of(code, line.file);
+        insn->line = line.line > 0 ? (uint32_t)line.line : 0;
+    }
     size_t n = as_perf_spaces_inline(code->spaces, &insn->recorded, frames, MOST_INLINES);
     for (size_t i = n > 0 ? n - 1 : 0; i-- > 0;)
         insn->inlined = add_inline(code, insn->inlined, frames[i].function, &frames[i].call);
@@ -285,6 +296,12 @@ static uint32_t add_instruction(struct as_import_code *code, const struct as_imp
                                     .recorded = location->recorded,
                                     .file = AS_STORE_NONE,
                                     .inlined = inlines_of_text(code, frame)};
+    /* perf printed the lines of the innermost inlined function first. */
+    const struct as_perf_frame *printed = frame->text ? frame->text - frame->n_inlined : NULL;
+    if (printed && printed->file) {
+        insn->file = file_of(code, printed->file);
+        insn->line = printed->line;
+    }
     decode(code, location, &decoded);
     if (decoded.known) {
         insn->target = decoded.insn.target;

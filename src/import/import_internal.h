@@ -131,6 +131,8 @@ struct as_import_table {
     struct as_import_sums path_times; /* (path cell, event or measure) */
 };
 
+struct as_import_waiting_sample;
+
 struct as_import {
     struct as_import_options options;
     const struct as_perf_info *info; /* from the options, like the writer */
@@ -156,6 +158,8 @@ struct as_import {
     struct as_import_chains whole;
     uint64_t chains, lone_chains; /* samples in user mode with a call chain; those whose chain has no caller */
     struct as_import_raw raw;
+    AS_VEC(struct as_import_waiting_sample *) waiting; /* import_waiting.c */
+    bool releasing;                                    /* samples do not wait again */
     struct as_import_spe spe;
     struct as_stack_walker *walker; /* NULL: stacks are not unwound */
     uint64_t walked, unwalked;      /* copies that gave callers or the start of a thread, and others */
@@ -170,6 +174,15 @@ struct as_import {
  * why. */
 bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
                           const struct as_import_facts *facts);
+
+/* ---- samples in generated code without a name yet: import_waiting.c ---- */
+
+enum { AS_IMPORT_ALL = UINT32_MAX };
+bool as_import_must_wait(struct as_import *import, const struct as_perf_sample *sample);
+void as_import_wait(struct as_import *import, const struct as_perf_sample *sample, const struct as_import_facts *facts);
+/* Adds the waiting samples of a process, whose mappings end now, or of AS_IMPORT_ALL. */
+void as_import_release(struct as_import *import, uint32_t pid);
+void as_import_waiting_free(struct as_import *import);
 
 /* Notes the files in which many samples have no function, and what package has the names: import_hints.c. */
 void as_import_write_hints(const struct as_import *import);

@@ -68,6 +68,7 @@ void as_import_free(struct as_import *import)
     free_sums(&import->branches.taken);
     as_import_data_free(&import->data);
     as_import_spe_free(import);
+    as_import_waiting_free(import);
     as_stack_walker_free(import->walker);
     as_import_code_free(&import->code);
     as_perf_spaces_free(import->spaces);
@@ -292,6 +293,10 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     as_import_frames frames = {0};
     if (as_store_writer_failed(import->writer))
         return false; /* commit reports why */
+    if (as_import_must_wait(import, sample)) {
+        as_import_wait(import, sample, facts);
+        return true;
+    }
     bool timed = sample->has & PERF_SAMPLE_TIME && sample->event->clock == CLOCK_MONOTONIC;
     as_perf_spaces_set_time(import->spaces, timed ? sample->time : 0);
     if (sample->n_frames > 0)
@@ -382,6 +387,10 @@ static bool use_process(void *context, const struct as_perf_process *process, st
 {
     struct as_import *import = context;
     as_import_spe_process(import, process);
+    if (process->kind == AS_PERF_EXIT && process->pid == process->tid)
+        as_import_release(import, process->pid);
+    if (process->kind == AS_PERF_COMM && process->exec)
+        as_import_release(import, process->pid);
     return as_perf_spaces_process(import->spaces, process, err) &&
            (!import->walker || as_stack_walker_process(import->walker, process, err));
 }
@@ -405,6 +414,7 @@ static bool use_aux(void *context, const struct as_perf_aux *aux, struct as_erro
 void as_import_finish(struct as_import *import)
 {
     as_import_spe_finish(import);
+    as_import_release(import, AS_IMPORT_ALL);
 }
 
 static size_t count_processes(const struct as_import *import)

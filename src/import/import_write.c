@@ -470,15 +470,27 @@ static void add_machine(const struct as_import *import, const struct as_perf_inf
     }
 }
 
-/* The command line begins with perf's own options, and their end cannot be determined. The thread with the most samples
- * has the program's name. */
+/* The command line begins with perf's own options, and their end cannot be determined. The name with the most samples is
+ * the program's. */
 static const char *program_of(const struct as_import *import)
 {
-    const struct as_import_thread *most = NULL;
-    for (size_t i = 0; i < import->threads.len; i++)
-        if (import->threads.data[i].name && (!most || import->threads.data[i].samples > most->samples))
-            most = &import->threads.data[i];
-    return most ? most->name : NULL;
+    struct as_strings *names = as_strings_new();
+    uint64_t *samples = as_alloc_array(import->threads.len + 1, sizeof *samples);
+    const char *most = NULL;
+    uint64_t most_samples = 0;
+    for (size_t i = 0; i < import->threads.len; i++) {
+        const struct as_import_thread *thread = &import->threads.data[i];
+        uint64_t *sum = thread->name ? &samples[as_strings_intern(names, thread->name)] : NULL;
+        if (sum)
+            *sum += thread->samples;
+        if (sum && (!most || *sum > most_samples)) {
+            most = thread->name;
+            most_samples = *sum;
+        }
+    }
+    as_strings_free(names);
+    free(samples);
+    return most;
 }
 
 /* Whether the recording is of the whole machine: then the idle loop has samples, or perf's command line says so. */

@@ -11,9 +11,9 @@
  * recognised by its form too. -F +srcline adds a line with the source position under each frame.
  */
 #include "base/str.h"
+#include "perfdata/perf_script_words.h"
 #include "perfdata/perf_session.h"
 
-#include <ctype.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 
@@ -25,11 +25,6 @@ enum {
     EVENTS_MAX = 1024, /* more names than that are not events */
 };
 
-struct word {
-    const char *start;
-    size_t length;
-};
-
 struct script {
     struct as_perf_reader *reader;
     bool open, chained; /* a sample is open; frames follow it */
@@ -38,79 +33,12 @@ struct script {
     AS_VEC(struct as_perf_branch) branches;
 };
 
-/* ---- words ---- */
-
-static struct word next_word(const char **at)
-{
-    while (**at == ' ' || **at == '\t')
-        (*at)++;
-    struct word word = {.start = *at};
-    while (**at != '\0' && **at != ' ' && **at != '\t')
-        (*at)++;
-    word.length = (size_t)(*at - word.start);
-    return word;
-}
-
-static bool all_of(struct word word, const char *set)
-{
-    return word.length > 0 && strspn(word.start, set) >= word.length;
-}
-
-static bool is_number(struct word word)
-{
-    return all_of(word, "0123456789") && word.length < 20;
-}
-
-static bool is_hex(struct word word)
-{
-    return all_of(word, "0123456789abcdef") && word.length <= 16;
-}
-
-/* "123" or "123/456". */
-static bool is_ids(struct word word, uint32_t *pid, uint32_t *tid)
-{
-    if (!all_of(word, "0123456789/") || !isdigit((unsigned char)word.start[0]) || word.length > 21)
-        return false;
-    char *end;
-    *pid = (uint32_t)strtoul(word.start, &end, 10);
-    *tid = *pid;
-    if (*end == '/')
-        *tid = (uint32_t)strtoul(end + 1, &end, 10);
-    return end == word.start + word.length;
-}
-
-static bool is_cpu(struct word word, uint32_t *cpu)
-{
-    if (word.length < 3 || word.start[0] != '[' || word.start[word.length - 1] != ']' ||
-        !is_number((struct word){word.start + 1, word.length - 2}))
-        return false;
-    *cpu = (uint32_t)strtoul(word.start + 1, NULL, 10);
-    return true;
-}
-
-/* "123.456789:" → nanoseconds. */
-static bool is_time(struct word word, uint64_t *time)
-{
-    const char *dot = memchr(word.start, '.', word.length);
-    if (dot == NULL || word.start[word.length - 1] != ':')
-        return false;
-    struct word whole = {word.start, (size_t)(dot - word.start)};
-    struct word part = {dot + 1, word.length - whole.length - 2};
-    if (!is_number(whole) || !is_number(part) || part.length > 9 || whole.length > 10)
-        return false;
-    uint64_t fraction = strtoull(part.start, NULL, 10);
-    for (size_t i = part.length; i < 9; i++)
-        fraction *= 10;
-    *time = strtoull(whole.start, NULL, 10) * UINT64_C(1000000000) + fraction;
-    return true;
-}
+/* ---- frames ---- */
 
 static const char *keep_word(struct as_perf_reader *reader, struct word word)
 {
     return as_perf_keep(reader, word.start, word.length);
 }
-
-/* ---- frames ---- */
 
 /* The start of the module's parenthesis; NULL: the text does not end in one. */
 static const char *module_start(const char *text)
@@ -523,15 +451,24 @@ static bool is_frame(const char *line)
     return !is_ids(next_word(&at), &pid, &tid) || !split_line(line, &columns, &event, &rest);
 }
 
-/* "  file.c:12" under a frame; if the line is unknown perf prints the module or the symbol with an offset. */
-static bool is_source_line(const char *line)
+/* "  file.c:12" under a frame; if the line is unknown perf prints the module or the symbol with an offset. Somebody may
+ * have removed the indentation; a sample's line has more than one word. */
+static bool take_source_line(struct script *script, const char *line)
 {
     const char *at = line;
-    if (line[0] != ' ' && line[0] != '\t')
-        return false;
     struct word word = next_word(&at);
     struct word behind = next_word(&at);
-    return word.length > 0 && (behind.length == 0 || behind.start[0] == '(');
+    bool indented = line[0] == ' ' || line[0] == '\t';
+    if (word.length == 0 || (behind.length > 0 && (behind.start[0] != '(' || !indented)))
+        return false;
+    struct as_perf_frame *frame = &script->frames.data[script->frames.len - 1];
+    const char *colon = memrchr(word.start, ':', word.length);
+    uint64_t number = colon ? strtoull(colon + 1, NULL, 10) : 0;
+    if (colon > word.start && number > 0 && number <= UINT32_MAX && !frame->file) {
+        frame->file = as_perf_keep(script->reader, word.start, (size_t)(colon - word.start));
+        frame->line = (uint32_t)number;
+    }
+    return true;
 }
 
 /* Returns false if the line does not belong to the sample. */
@@ -541,7 +478,7 @@ static bool take_under_sample(struct script *script, char *line)
         script->chained = true;
         return true;
     }
-    if (script->frames.len > 0 && is_source_line(line))
+    if (script->frames.len > 0 && take_source_line(script, line))
         return true;
     if (line[0] != '\t')
         return false;

@@ -75,7 +75,8 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
         as_json_double(json, "block_runs", insn->runs);
         as_json_bool(json, "block_start", insn->starts);
     }
-    as_json_double(json, "cycles", as_view_cycles(view, insn->row.units));
+    as_json_double(json, "time", as_view_cycles(view, insn->row.units));
+    as_json_double(json, "cycles", as_view_cycles(view, insn->row.units)); /* the original name of the field */
     as_json_double(json, "share", as_ratio(insn->row.units, annotation->rows.total));
     as_json_double(json, "function_share", as_ratio(insn->row.units, annotation->units));
     as_components_json(view, &insn->row, json, "components");
@@ -99,6 +100,7 @@ void as_annotation_json(const struct as_annotation *annotation, struct as_json *
         as_json_string(json, "file", as_view_file(view, line->file));
         as_json_u64(json, "line", line->line);
         as_json_string(json, "source", as_annotation_source(annotation, line->file, line->line));
+        as_json_double(json, "time", as_view_cycles(view, line->units));
         as_json_double(json, "cycles", as_view_cycles(view, line->units));
         as_json_double(json, "function_share", as_ratio(line->units, annotation->units));
         as_json_end(json);

@@ -145,7 +145,8 @@ static void json_node(const struct as_tree *tree, const struct as_tree_node *nod
     as_json_string(json, "function", as_view_function(view, node->function));
     as_json_address(json, "address", node->address);
     as_json_bool(json, "signal", node->signal);
-    as_json_double(json, "cycles", as_view_cycles(view, node->self));
+    as_json_double(json, "time", as_view_cycles(view, node->self));
+    as_json_double(json, "cycles", as_view_cycles(view, node->self)); /* the original name of the field */
     as_json_double(json, "share", as_ratio(node->self, tree->total));
     as_json_double(json, "total", as_view_cycles(view, node->total));
     as_json_double(json, "total_share", as_ratio(node->total, tree->total));
@@ -162,6 +163,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     const struct as_tree_node *node;
     as_summary_json(&tree->view->summary, json, "summary");
     as_json_string(json, "by", "call path");
+    as_json_string(json, "unit", tree->view->summary.unit);
     as_module_notes_json(tree->view, json);
     as_filters_json(tree->view, json);
     as_json_array(json, "rows");
@@ -190,7 +192,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     const struct as_view *view = tree->view;
     struct as_tree_walk walk = as_tree_walk_start(tree, shown->limit, 0);
     const struct as_tree_node *node;
-    fputs("depth,function,address,signal,cycles,share,total", out);
+    fputs("depth,function,address,signal,time,share,total", out);
     as_csv_names(&tree->legend, view, "", out);
     as_csv_names(&tree->legend, view, "total ", out);
     fputs("\r\n", out);

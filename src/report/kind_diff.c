@@ -210,7 +210,8 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
     if (row->line)
         as_json_u64(json, "line", row->line);
     as_json_double(json, "before", row->cycles[AS_DIFF_BEFORE]);
-    as_json_double(json, "cycles", row->cycles[AS_DIFF_AFTER]);
+    as_json_double(json, "time", row->cycles[AS_DIFF_AFTER]);
+    as_json_double(json, "cycles", row->cycles[AS_DIFF_AFTER]); /* the original name of the field */
     as_json_double(json, "share",
                    diff->total[AS_DIFF_AFTER] > 0 ? row->cycles[AS_DIFF_AFTER] / diff->total[AS_DIFF_AFTER] : 0);
     as_json_double(json, "change", as_diff_change(row->cycles));

@@ -334,7 +334,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     const struct shown *shown = state;
     const struct as_rows *list = &shown->list;
     fputs(!as_view_has_code(list->level) ? as_view_level_name(list->level) : "thread", out);
-    fputs(",module,function,file,line,address,module_offset,text,samples,executions,unit,cycles,share,total", out);
+    fputs(",module,function,file,line,address,module_offset,text,samples,executions,unit,time,share,total", out);
     as_csv_names(&list->legend, list->view, "", out);
     if (list->errors)
         fputs(",share_error", out);

@@ -106,6 +106,9 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
     perf script -i run.data -F +srcline >lines.txt 2>/dev/null
     "$ASSAY" import -q -o lines.db lines.txt
     check_same "… with source lines" "$("$ASSAY" report --calls --csv text.db)" "$("$ASSAY" report --calls --csv lines.db)"
+    sed 's/^[[:space:]]*//' lines.txt >flat.txt
+    "$ASSAY" import -q -o flat.db flat.txt
+    check_same "… and without any indentation" "$("$ASSAY" report --calls --csv text.db)" "$("$ASSAY" report --calls --csv flat.db)"
     perf script -i run.data -F comm,tid,time,event,ip,sym,dso >periodless.txt 2>/dev/null
     "$ASSAY" import -q -o periodless.db periodless.txt
     check_json "… without periods: times are samples" \
@@ -390,3 +393,12 @@ check_json "… is not" 'd["summary"]["title"] == "p"' "$ASSAY" report --json na
 printf 'swapper 0/0 1.1: 5 cycles: \n\t10 idle+0x1 ([kernel.kallsyms])\n\n' >idle.txt
 check "an idle processor" "$ASSAY" import -o idle.db idle.txt
 check_json "… was not alone" 'd["summary"]["title"] == "system-wide"' "$ASSAY" report --json idle.db
+
+# Source lines that perf printed, where the program is not here: of the innermost inlined function.
+printf 'p 7 1.1: 5 cycles: \n\t401000 small (inlined)\n  /src/small.h:12\n\t401000 large+0x10 (/nowhere/p)\n  large.c:30\n\t402000 main (/nowhere/p)\n  p+0x402000\n\n' >sources.txt
+check "source lines of perf script" "$ASSAY" import -o sources.db sources.txt
+check_json "… are those of the instructions" '[(r["file"], r["line"], r["time"]) for r in d["rows"]] == [("/src/small.h", 12, 5)]' "$ASSAY" report --by line --json sources.db
+
+printf 'p 7 1.1: 5 cycles: \n\tffffffff81000010 do_it+0x10 ([kernel.kallsyms])\n\n' >kernel.txt
+check "text with the kernel" "$ASSAY" import -o kernel.db kernel.txt
+check_json "… has the name that it has in files" '[r["module"] for r in d["rows"]] == ["[kernel]"]' "$ASSAY" report --by module --json kernel.db

@@ -37,6 +37,34 @@ if "$ASSAY" record -q --source=timer -o native.db -- true 2>/dev/null; then
         check_json "… has the names" "{'jit_first', 'jit_third'} | ({'jit_second'} if '$kind' == 'dump' else set()) <= {r['function'] for r in d['rows']}" \
             "$ASSAY" report --json native.db
     done
+    # Java's -XX:+DumpPerfMapAtExit writes its names when the samples have long been taken.
+    cat >late.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    /* mov rax, rdi; loop: dec rax; jnz loop; ret */
+    static const unsigned char code[] = {0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3};
+    void *page = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(page, code, sizeof code);
+    ((void (*)(long))page)(300000000);
+    char name[64];
+    snprintf(name, sizeof name, "/tmp/perf-%d.map", getpid());
+    FILE *file = fopen(name, "w");
+    fprintf(file, "%lx %lx late_name\n", (unsigned long)page, sizeof code);
+    fclose(file);
+    printf("pid %d\n", getpid());
+    return 0;
+}
+END
+    if [ "$(uname -m)" = x86_64 ] && cc -O1 -o late late.c; then
+        check "on the machine: a map that is written at the end" "$ASSAY" record -q --source=timer -o late.db -- ./late
+        tidy
+        check_json "… names all samples" '(lambda of: of.get("late_name", 0) > 0.8 and of.get("[anon]", 0) == 0)({r["function"]: r["share"] for r in d["rows"]})' "$ASSAY" report --json late.db
+        check_json "… and their call paths" 'any(r["function"] == "late_name" and r["share"] > 0.8 for r in d["rows"])' "$ASSAY" report --calls --json late.db
+    fi
 else
     skip "on the machine" "no timer source here"
 fi

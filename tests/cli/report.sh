@@ -113,7 +113,7 @@ rows = list(csv.DictReader(open("rows.csv", newline="", encoding="utf-8")))
 wanted = json.load(open("instruction.json"))["rows"]
 assert len(rows) == len(wanted)
 for row, want in zip(rows, wanted):
-    assert math.isclose(float(row["cycles"]), want["cycles"]) and row["text"] == want["text"], (row, want)
+    assert math.isclose(float(row["time"]), want["cycles"]) and row["text"] == want["text"], (row, want)
     assert row["module_offset"] == want["module_offset"] and row["unit"] == "cycles"
     assert row["address"] == want["address"] and row["function"] == (want["function"] or "")
     assert math.isclose(float(row["Base"]), want["components"].get("Base", 0))
@@ -412,7 +412,7 @@ check_json "--by process: by number, with the name of its first thread" \
 check_json "--by command: threads of one name in all processes" \
     '[(r["command"], r["cycles"]) for r in d["rows"]] == [("worker", 5500), ("swapper", 4000), ("server", 1000)]' \
     "$ASSAY" report --by command --json many.db
-check_same "… as CSV" $'command,cycles\nworker,5500\nswapper,4000\nserver,1000' \
+check_same "… as CSV" $'command,time\nworker,5500\nswapper,4000\nserver,1000' \
     "$("$ASSAY" report --by command --csv many.db | cut -d, -f1,12)"
 check_same "… in a part of the threads" 2000 "$("$ASSAY" report --by command --thread 100 --csv many.db | sed 1d | cut -d, -f12)"
 check_json "… compared with itself" 'len(d["rows"]) == 3 and all(r["before"] == r["cycles"] for r in d["rows"])' \
