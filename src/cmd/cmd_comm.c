@@ -1,4 +1,5 @@
 /* assay comm: which threads communicate, through which lines, objects and code. */
+#include "agent/agent_host.h"
 #include "base/log.h"
 #include "cmd/comm_recording.h"
 #include "cmd/comm_show.h"
@@ -17,7 +18,7 @@ enum { USUAL_PERIOD = 10000, USUAL_COST = 4000, USUAL_LIFE = 2 };
 
 struct comm_options {
     struct as_run_options run;
-    bool json, csv, svg, html, fixed, disturb, no_estimate, no_exact, no_paths;
+    bool json, csv, svg, html, fixed, disturb, no_estimate, no_exact, no_paths, allocations;
     int sampling; /* enum as_lens_sampling */
     uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
     uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
@@ -116,6 +117,10 @@ static const struct as_option options_table[] = {
     NUMBER("seed", seed, "N", 0, UINT64_MAX, "For the random numbers (default 1)."),
     FLAG("no-estimate", no_estimate, "Count only exactly; take no samples."),
     FLAG("no-exact", no_exact, "Only estimate."),
+    FLAG("allocations", allocations,
+         "Load Assay's agent into the program, so that lines of the heap are those of places that allocate. For "
+         "programs of "
+         "this machine's architecture that are linked dynamically."),
     FLAG("no-paths", no_paths, "Do not follow calls: faster, without call paths and names of threads."),
     AS_RUN_OPTIONS(struct comm_options, run),
     {.name = NULL},
@@ -230,6 +235,16 @@ static void warn_about(const struct as_comm_run *run)
                     AS_DETECT_THREADS);
 }
 
+static void warn_about_agent(const struct comm_options *options, const struct as_comm_result *result)
+{
+    size_t sites;
+    as_guest_memory_sites(result->memory, &sites);
+    if (options->allocations && !sites)
+        as_log_warn(
+            "--allocations: the agent saw no allocation; the program makes none, is linked statically, or is of "
+            "another architecture");
+}
+
 static int show(const struct comm_options *options, const struct as_comm_shown *known, struct as_output *output)
 {
     struct as_comm_rows rows = {0};
@@ -249,6 +264,7 @@ static int show_program(const struct comm_options *options, const struct as_comm
     struct as_comm_shown shown = {
         .argv = argv, .options = comm, .result = &result, .run = run, .seconds = ended->seconds};
     warn_about(run);
+    warn_about_agent(options, &result);
     int failed = show(options, &shown, output);
     int status = as_run_report(ended, &options->run);
     return failed ? failed : status;
@@ -266,13 +282,17 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     struct as_output output = {0};
     struct as_progress_watch watch = {0};
     struct as_engine *engine = NULL;
+    char **environment = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
     engine_options.stdout_to_stderr = goes_to_stdout(options);
     engine_options.observed = true;
     engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
-    bool ok = as_output_open(&output, options->output, &err) && (engine = as_engine_start(&engine_options, &err));
+    bool ok = as_output_open(&output, options->output, &err) &&
+              (!options->allocations || (environment = as_agent_model_environment(&err)));
+    engine_options.environment = environment;
+    ok = ok && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;
     as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
     ok = ok && as_comm_run_start(run, engine, &err) && as_engine_run(engine, as_comm_run_sink(run), run, &result, &err);
@@ -287,6 +307,7 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     }
     as_comm_run_free(run);
     as_engine_free(engine);
+    as_agent_model_environment_free(environment);
     return status;
 }
 
@@ -313,6 +334,7 @@ static const char *model_option(const struct comm_options *options)
                  {"quantum", options->quantum > 0},
                  {"no-estimate", options->no_estimate},
                  {"no-exact", options->no_exact},
+                 {"allocations", options->allocations},
                  {"skip", run->skip > 0},
                  {"max", run->max > 0},
                  {"from", run->from != NULL},

@@ -50,7 +50,7 @@ static void put_objects(const struct table *table)
     put_head(table, "Objects", "object");
     for (size_t i = 0; i < rows->objects.len && i < table->shown->top; i++) {
         put_counts(table, rows->objects.data[i].true_, rows->objects.data[i].false_);
-        as_html_text(table->out, rows->objects.data[i].name);
+        as_html_text(table->out, rows->objects.data[i].what.name);
         fputs("</tr>\n", table->out);
     }
     fputs("</table>\n", table->out);
@@ -95,7 +95,7 @@ static void put_pairs(const struct table *table)
         fputs("<td>", table->out);
         put_code(table, &pair->to);
         fputs("<td>", table->out);
-        as_html_text(table->out, rows->objects.data[pair->object].name);
+        as_html_text(table->out, rows->objects.data[pair->object].what.name);
         fputs("</tr>\n", table->out);
     }
     fputs("</table>\n", table->out);

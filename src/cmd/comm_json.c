@@ -89,10 +89,6 @@ static void json_pattern(struct as_json *json, const struct as_pair_matrix *matr
 
 /* ---- rows ---- */
 
-static const char *const kind_names[] = {
-    [AS_COMM_GLOBAL] = "global",       [AS_COMM_HEAP] = "heap",     [AS_COMM_STACK] = "stack",
-    [AS_COMM_ANONYMOUS] = "anonymous", [AS_COMM_SHARED] = "shared", [AS_COMM_UNKNOWN] = "unknown"};
-
 static void json_counts(struct as_json *json, uint64_t true_, uint64_t false_)
 {
     as_json_u64(json, "total", true_ + false_);
@@ -106,11 +102,11 @@ static void json_objects(struct as_json *json, const struct as_comm_shown *shown
     for (size_t i = 0; i < shown->rows->objects.len && i < shown->top; i++) {
         const struct as_comm_object *object = &shown->rows->objects.data[i];
         as_json_object(json, NULL);
-        as_json_string(json, "name", object->name);
-        as_json_string(json, "kind", kind_names[object->kind]);
-        as_json_string(json, "module", object->module);
-        as_json_address(json, "address", object->address);
-        as_json_u64(json, "size", object->size);
+        as_json_string(json, "name", object->what.name);
+        as_json_string(json, "kind", as_guest_kinds[object->what.kind]);
+        as_json_string(json, "module", object->what.module);
+        as_json_address(json, "address", object->what.start);
+        as_json_u64(json, "size", object->what.end - object->what.start);
         as_json_u64(json, "lines", object->lines);
         json_counts(json, object->true_, object->false_);
         as_json_end(json);
@@ -172,7 +168,7 @@ static void json_lines(struct as_json *json, const struct as_comm_shown *shown)
         as_json_object(json, NULL);
         as_json_address(json, "address", line->address);
         as_json_u64(json, "process", line->process);
-        as_json_string(json, "object", shown->rows->objects.data[line->object].name);
+        as_json_string(json, "object", shown->rows->objects.data[line->object].what.name);
         json_counts(json, line->true_, line->false_);
         json_side(json, "from", shown, contact, &contact->from);
         json_side(json, "to", shown, contact, &contact->to);
@@ -188,7 +184,7 @@ static void json_pairs(struct as_json *json, const struct as_comm_shown *shown)
         const struct as_comm_pair *pair = &shown->rows->pairs.data[i];
         as_json_object(json, NULL);
         json_counts(json, pair->true_, pair->false_);
-        as_json_string(json, "object", shown->rows->objects.data[pair->object].name);
+        as_json_string(json, "object", shown->rows->objects.data[pair->object].what.name);
         json_code(json, "from", shown, &pair->from);
         json_code(json, "to", shown, &pair->to);
         as_json_end(json);

@@ -228,10 +228,10 @@ static void print_objects(FILE *out, const struct as_comm_shown *shown)
         const struct as_comm_object *object = &rows->objects.data[i];
         fprintf(out, "  %12s %12s %12s %8s  %s", AS_COUNT(amount(shown, object->true_ + object->false_)),
                 AS_COUNT(amount(shown, object->true_)), AS_COUNT(amount(shown, object->false_)),
-                AS_COUNT(object->lines), AS_SHOW(object->name));
-        if (object->size)
-            fprintf(out, ", %s bytes%s%s", AS_COUNT(object->size), *object->module ? " of " : "",
-                    AS_SHOW(object->module));
+                AS_COUNT(object->lines), AS_SHOW(object->what.name));
+        if (object->what.end > object->what.start)
+            fprintf(out, ", %s bytes%s%s", AS_COUNT(object->what.end - object->what.start),
+                    *object->what.module ? " of " : "", AS_SHOW(object->what.module));
         fprintf(out, "\n");
     }
 }
@@ -260,7 +260,7 @@ static void print_lines(FILE *out, const struct as_comm_shown *shown)
         const struct as_contact *contact = &contacts->list.data[line->contact];
         fprintf(out, "  %12s %12s %12s  0x%" PRIx64 "  %s\n", AS_COUNT(amount(shown, line->true_ + line->false_)),
                 AS_COUNT(amount(shown, line->true_)), AS_COUNT(amount(shown, line->false_)), line->address,
-                AS_SHOW(shown->rows->objects.data[line->object].name));
+                AS_SHOW(shown->rows->objects.data[line->object].what.name));
         print_side(out, shown, "from", contact, &contact->from, line->from_threads);
         print_side(out, shown, "to  ", contact, &contact->to, line->to_threads);
     }
@@ -288,7 +288,7 @@ static void print_pairs(FILE *out, const struct as_comm_shown *shown)
         print_path(out, shown, pair->from.path);
         fprintf(out, "  %38s  -> %s", "", AS_SHOW(to));
         print_path(out, shown, pair->to.path);
-        fprintf(out, "  %38s  on %s\n", "", AS_SHOW(shown->rows->objects.data[pair->object].name));
+        fprintf(out, "  %38s  on %s\n", "", AS_SHOW(shown->rows->objects.data[pair->object].what.name));
         free(from);
         free(to);
     }

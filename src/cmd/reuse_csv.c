@@ -101,9 +101,9 @@ static void csv_objects(const struct as_reuse_shown *shown, FILE *out)
 {
     for (size_t i = 0; shown->objects && i < shown->objects->list.len; i++) {
         const struct as_reuse_object *object = &shown->objects->list.data[i];
-        csv_causes(out, "object", object->misses, object->start, object->end, object->name);
-        print_row(out, "object: bytes used of a line", 0, object->start, object->end, as_reuse_object_used(object),
-                  object->name);
+        csv_causes(out, "object", object->misses, object->what.start, object->what.end, object->what.name);
+        print_row(out, "object: bytes used of a line", 0, object->what.start, object->what.end,
+                  as_reuse_object_used(object), object->what.name);
     }
 }
 

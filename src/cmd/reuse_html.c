@@ -180,7 +180,7 @@ static void put_objects(const struct as_reuse_shown *shown, FILE *out)
         put_causes(out, object->misses);
         fprintf(out, "<td class=\"n\">%s<td class=\"n\">%.1f<td>%s<td>", AS_COUNT(object->lines),
                 as_reuse_object_used(object), bytes);
-        as_html_text(out, object->name);
+        as_html_text(out, object->what.name);
         fprintf(out, "<td>");
         as_html_text(out, object->hottest_name);
         fprintf(out, "</tr>\n");

@@ -20,7 +20,7 @@ static void print_object(const struct as_reuse_object *object, uint64_t whole, F
     fprintf(out, "  %14s %6.2f %%", AS_COUNT(misses), 100 * as_ratio(misses, whole));
     for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
         fprintf(out, " %12s", AS_COUNT(object->misses[cause]));
-    fprintf(out, " %6.1f  %s", as_reuse_object_used(object), AS_SHOW(object->name));
+    fprintf(out, " %6.1f  %s", as_reuse_object_used(object), AS_SHOW(object->what.name));
     if (as_reuse_object_used(object) <= 32 && *bytes && strcmp(bytes, "0-63") != 0)
         fprintf(out, ", bytes %s of lines", bytes);
     fputc('\n', out);
@@ -43,13 +43,13 @@ static void json_object(struct as_json *json, const struct as_reuse_shown *shown
 {
     char *bytes = as_reuse_object_bytes(object);
     as_json_object(json, NULL);
-    as_json_string(json, "kind", as_reuse_object_kinds[object->kind]);
-    as_json_string(json, "name", object->name);
-    as_json_string(json, "module", *object->module ? object->module : NULL);
-    as_json_u64(json, "process", object->process);
-    if (object->end) {
-        as_json_address(json, "address", object->start);
-        as_json_u64(json, "size", object->end - object->start);
+    as_json_string(json, "kind", as_guest_kinds[object->what.kind]);
+    as_json_string(json, "name", object->what.name);
+    as_json_string(json, "module", *object->what.module ? object->what.module : NULL);
+    as_json_u64(json, "process", object->what.process);
+    if (object->what.end) {
+        as_json_address(json, "address", object->what.start);
+        as_json_u64(json, "size", object->what.end - object->what.start);
     }
     as_json_u64(json, "lines", object->lines);
     as_json_u64(json, "misses", as_reuse_object_misses(object));

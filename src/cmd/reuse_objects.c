@@ -1,25 +1,15 @@
 /* See reuse_objects.h. Lines are looked at in the order of their addresses, so most belong to the object of the one before. */
 #include "cmd/reuse_objects.h"
 
-#include "base/path.h"
 #include "base/str.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-const char *const as_reuse_object_kinds[AS_OBJECT_KINDS] = {
-    [AS_OBJECT_GLOBAL] = "global",   [AS_OBJECT_BLOCKS] = "blocks", [AS_OBJECT_HEAP] = "heap",
-    [AS_OBJECT_MAPPING] = "mapping", [AS_OBJECT_STACK] = "stack",   [AS_OBJECT_UNKNOWN] = "unknown"};
-
 struct line {
     uint64_t key;
     const struct as_reuse_misses *misses;
-};
-
-struct stack {
-    uint32_t thread, process;
-    uint64_t start, end;
 };
 
 struct maker {
@@ -27,111 +17,29 @@ struct maker {
     struct as_guest_memory *memory;
     uint32_t shift;
     AS_VEC(struct line) lines;
-    AS_VEC(struct stack) stacks;
+    AS_VEC(struct as_guest_stack) stacks;
     struct as_strings *names; /* their place */
     uint32_t last;            /* object of the line before, where it is one piece without blocks; UINT32_MAX: none */
     struct as_map of_site;    /* place of the object + 1 */
 };
 
-/* ---- names ---- */
-
-static char *frame_text(const struct as_image *image, uint64_t address)
-{
-    struct as_location location;
-    struct as_line line;
-    as_space_find(image->space, address - 1, &location);
-    const char *function = location.function ? location.function : as_space_name(image->space, address - 1);
-    if (as_space_line(image->space, address - 1, &line) && line.line)
-        return as_format("%s at %s:%d", function, as_path_base(line.file), line.line);
-    return as_strdup(function);
-}
-
-static char *site_text(const struct as_image *image, const struct as_guest_site *site)
-{
-    struct as_str text = {0};
-    as_str_add(&text, "blocks of ");
-    for (int i = 0; i < AS_GUEST_FRAMES && site->frames[i]; i++) {
-        char *frame = image ? frame_text(image, site->frames[i]) : as_format("0x%" PRIx64, site->frames[i]);
-        as_str_addf(&text, "%s%s", i ? " < " : "", frame);
-        free(frame);
-    }
-    return as_str_take(&text);
-}
-
 /* ---- what lies at an address ---- */
-
-static bool find_blocks(struct as_reuse_object *object, const struct maker *maker, uint64_t address)
-{
-    size_t n;
-    const struct as_guest_site *sites = as_guest_memory_sites(maker->memory, &n);
-    uint32_t site = as_guest_memory_site_at(maker->memory, object->process, address);
-    if (site >= n)
-        return false;
-    object->kind = AS_OBJECT_BLOCKS;
-    object->site = site;
-    object->name = site_text(as_guest_memory_image(maker->memory, object->process), &sites[site]);
-    return true;
-}
-
-static bool find_global(struct as_reuse_object *object, const struct maker *maker, uint64_t address)
-{
-    struct as_variable variable;
-    const struct as_image *image = as_guest_memory_image(maker->memory, object->process);
-    if (!image || !as_space_variable(image->space, address, &variable))
-        return false;
-    object->kind = AS_OBJECT_GLOBAL;
-    object->name = as_strdup(variable.name);
-    object->module = as_strdup(variable.module_name);
-    object->start = variable.start;
-    object->end = variable.start + variable.size;
-    return true;
-}
-
-static bool find_stack(struct as_reuse_object *object, const struct maker *maker, uint64_t address)
-{
-    for (size_t i = 0; i < maker->stacks.len; i++) {
-        const struct stack *stack = &maker->stacks.data[i];
-        if (stack->process != object->process || address < stack->start || address >= stack->end)
-            continue;
-        object->kind = AS_OBJECT_STACK;
-        object->name = as_format("stack of thread %" PRIu32, stack->thread);
-        object->start = stack->start;
-        object->end = stack->end;
-        return true;
-    }
-    return false;
-}
-
-static bool find_region(struct as_reuse_object *object, const struct maker *maker, uint64_t address)
-{
-    const struct as_guest_region *region = as_guest_memory_region(maker->memory, object->process, address);
-    if (!region)
-        return false;
-    object->kind = region->is_heap ? AS_OBJECT_HEAP : AS_OBJECT_MAPPING;
-    object->name = region->is_heap ? as_strdup("heap") : as_format("mapping at 0x%" PRIx64, region->start);
-    object->start = region->start;
-    object->end = region->end;
-    return true;
-}
 
 static void free_object(struct as_reuse_object *object)
 {
-    free(object->name);
-    free(object->module);
+    as_guest_object_free(&object->what);
     free(object->hottest_name);
 }
 
 /* The place of the object at an address in the list. */
 static uint32_t name_object(struct maker *maker, uint32_t process, uint64_t address)
 {
-    struct as_reuse_object object = {.kind = AS_OBJECT_UNKNOWN, .process = process};
-    if (!find_blocks(&object, maker, address) && !find_global(&object, maker, address) &&
-        !find_stack(&object, maker, address) && !find_region(&object, maker, address))
-        object.name = as_strdup("unknown");
-    if (!object.module)
-        object.module = as_strdup("");
-    char *key =
-        as_format("%s %s %" PRIx64 " %" PRIu32 " %u", object.name, object.module, object.start, process, object.site);
+    const struct as_guest_lookup lookup = {
+        .memory = maker->memory, .stacks = maker->stacks.data, .n_stacks = maker->stacks.len};
+    const struct as_image *image = as_guest_memory_image(maker->memory, process);
+    struct as_reuse_object object = {0};
+    as_guest_object_find(&object.what, &lookup, image ? image->space : NULL, process, address);
+    char *key = as_guest_object_key(&object.what);
     size_t before = as_strings_count(maker->names);
     uint32_t place = as_strings_intern(maker->names, key);
     if (place == before)
@@ -157,7 +65,7 @@ static bool is_one_piece(const struct maker *maker, const struct as_reuse_object
 {
     size_t sites;
     as_guest_memory_sites(maker->memory, &sites);
-    return object->kind == AS_OBJECT_GLOBAL || object->kind == AS_OBJECT_STACK || !sites;
+    return object->what.kind == AS_GUEST_GLOBAL || object->what.kind == AS_GUEST_STACK || !sites;
 }
 
 /* ---- adding up ---- */
@@ -196,7 +104,7 @@ static void take_line(struct maker *maker, const struct line *line)
     uint64_t first = address + (line->misses->used ? (uint64_t)__builtin_ctzll(line->misses->used) << scale : 0);
     struct as_reuse_object *last = maker->last != UINT32_MAX ? &maker->objects->list.data[maker->last] : NULL;
     uint32_t place = maker->last;
-    if (!last || last->process != process || first < last->start || first >= last->end)
+    if (!last || last->what.process != process || first < last->what.start || first >= last->what.end)
         place = object_at(maker, process, first);
     add_line(&maker->objects->list.data[place], first, line->misses);
     maker->last = is_one_piece(maker, &maker->objects->list.data[place]) ? place : UINT32_MAX;
@@ -225,14 +133,16 @@ static int by_misses(const void *a, const void *b)
 {
     const struct as_reuse_object *x = a, *y = b;
     uint64_t m = as_reuse_object_misses(x), n = as_reuse_object_misses(y);
-    return m != n ? (m < n ? 1 : -1) : x->start != y->start ? (x->start < y->start ? -1 : 1) : strcmp(x->name, y->name);
+    return m != n                           ? (m < n ? 1 : -1)
+           : x->what.start != y->what.start ? (x->what.start < y->what.start ? -1 : 1)
+                                            : strcmp(x->what.name, y->what.name);
 }
 
 static void find_stacks(struct maker *maker, const struct as_reuse *exact, const struct as_reuse_feed *feed)
 {
     for (size_t i = 0; i < as_reuse_count_threads(exact); i++) {
         const struct as_reuse_thread *thread = as_reuse_get_thread(exact, i);
-        struct stack stack = {.thread = thread->number, .process = thread->process};
+        struct as_guest_stack stack = {.thread = thread->number, .process = thread->process};
         as_guest_memory_stack(maker->memory, thread->process, as_reuse_feed_stack(feed, thread->number), &stack.start,
                               &stack.end);
         *as_vec_push(&maker->stacks) = stack;
@@ -241,11 +151,12 @@ static void find_stacks(struct maker *maker, const struct as_reuse *exact, const
 
 static void name_hottest(struct as_reuse_object *object, const struct as_guest_memory *memory)
 {
-    const struct as_image *image = as_guest_memory_image(memory, object->process);
-    char *member = object->kind == AS_OBJECT_GLOBAL && image ? as_space_member(image->space, object->hottest) : NULL;
-    object->hottest_name = object->kind != AS_OBJECT_GLOBAL ? as_format("0x%" PRIx64, object->hottest)
-                           : member                         ? as_format("%s%s", object->name, member)
-                                    : as_format("%s+0x%" PRIx64, object->name, object->hottest - object->start);
+    const struct as_guest_object *what = &object->what;
+    const struct as_image *image = as_guest_memory_image(memory, what->process);
+    char *member = what->kind == AS_GUEST_GLOBAL && image ? as_space_member(image->space, object->hottest) : NULL;
+    object->hottest_name = what->kind != AS_GUEST_GLOBAL ? as_format("0x%" PRIx64, object->hottest)
+                           : member                      ? as_format("%s%s", what->name, member)
+                                    : as_format("%s+0x%" PRIx64, what->name, object->hottest - what->start);
     free(member);
 }
 

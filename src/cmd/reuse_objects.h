@@ -3,28 +3,13 @@
 #ifndef AS_CMD_REUSE_OBJECTS_H
 #define AS_CMD_REUSE_OBJECTS_H
 
-#include "model/guest_memory.h"
+#include "model/guest_objects.h"
 #include "reuse/reuse.h"
 #include "reuse/reuse_feed.h"
 
-enum as_reuse_object_kind {
-    AS_OBJECT_GLOBAL,
-    AS_OBJECT_BLOCKS, /* of one place that allocates */
-    AS_OBJECT_HEAP,   /* the break, and what of it is of no block that is known */
-    AS_OBJECT_MAPPING,
-    AS_OBJECT_STACK,
-    AS_OBJECT_UNKNOWN,
-    AS_OBJECT_KINDS
-};
-extern const char *const as_reuse_object_kinds[AS_OBJECT_KINDS];
-
 struct as_reuse_object {
-    enum as_reuse_object_kind kind;
-    uint32_t process, site; /* site: AS_OBJECT_BLOCKS */
-    char *name;             /* "matrix", "blocks of load at main.c:12" */
-    char *module;           /* "" where there is none */
-    uint64_t start, end;    /* 0 where it is not one piece */
-    uint64_t lines;         /* that missed */
+    struct as_guest_object what;
+    uint64_t lines; /* that missed */
     uint64_t misses[AS_MISS_CAUSES], llc;
     uint64_t fetched_bytes, far_octaves;
     double bytes[64];            /* by byte of a line: misses of lines of which that byte was used */

@@ -35,7 +35,8 @@ struct as_comm_result {
     size_t n_threads;
     const struct as_pair_matrix *estimate, *exact; /* NULL: there is none */
     const struct as_contacts *contacts;            /* the exact ones where there are any */
-    const struct as_guest_region *regions;         /* later ones hold where two cover an address */
+    struct as_guest_memory *memory;                /* of a program in the model; NULL: only its regions are known … */
+    const struct as_guest_region *regions;         /* … of which later ones hold where two cover an address */
     size_t n_regions;
     struct as_detect_counts detect;
     struct as_comm_names names;

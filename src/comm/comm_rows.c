@@ -14,91 +14,40 @@ struct maker {
     const struct as_comm_result *result;
     struct as_strings *names;   /* of objects: their place */
     struct as_map lines, pairs; /* hash: place + 1 */
+    AS_VEC(struct as_guest_stack) stacks;
     AS_VEC(uint64_t) line_tops; /* by line: the count of its contact */
 };
 
 /* ---- objects ---- */
 
-static bool find_global(struct as_comm_object *object, struct as_space *space, uint64_t address)
-{
-    struct as_variable variable;
-    if (!space || !as_space_variable(space, address, &variable))
-        return false;
-    *object = (struct as_comm_object){.kind = AS_COMM_GLOBAL,
-                                      .name = as_strdup(variable.name),
-                                      .module = as_strdup(variable.module_name),
-                                      .address = variable.start,
-                                      .size = variable.size};
-    return true;
-}
-
-static bool find_stack(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
+static void find_stacks(struct maker *maker)
 {
     for (size_t i = 0; i < maker->result->n_threads; i++) {
         const struct as_comm_thread *thread = &maker->result->threads[i];
-        if (thread->process != process || address < thread->stack_start || address >= thread->stack_end)
-            continue;
-        *object = (struct as_comm_object){.kind = AS_COMM_STACK,
-                                          .name = as_format("[stack of thread %" PRIu32 "]", thread->number),
-                                          .module = as_strdup(""),
-                                          .address = thread->stack_start,
-                                          .size = thread->stack_end - thread->stack_start};
-        return true;
+        *as_vec_push(&maker->stacks) = (struct as_guest_stack){.thread = thread->number,
+                                                               .process = thread->process,
+                                                               .start = thread->stack_start,
+                                                               .end = thread->stack_end};
     }
-    return false;
-}
-
-static bool find_region(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
-{
-    const struct as_guest_region *region =
-        as_guest_region_at(maker->result->regions, maker->result->n_regions, process, address);
-    if (!region)
-        return false;
-    *object = (struct as_comm_object){.kind = region->is_heap ? AS_COMM_HEAP : AS_COMM_ANONYMOUS,
-                                      .name = region->is_heap ? as_strdup("[heap]")
-                                                              : as_format("[anon 0x%" PRIx64 "]", region->start),
-                                      .module = as_strdup(""),
-                                      .address = region->start,
-                                      .size = region->end - region->start};
-    return true;
-}
-
-static bool find_shared(struct as_comm_object *object, const struct maker *maker, uint32_t process, uint64_t address)
-{
-    const struct as_guest_region *region =
-        as_guest_region_at(maker->result->regions, maker->result->n_regions, process, address);
-    if (!region || !region->shared)
-        return false;
-    *object = (struct as_comm_object){.kind = AS_COMM_SHARED,
-                                      .name = as_strdup(region->shared),
-                                      .module = as_strdup(""),
-                                      .address = region->start,
-                                      .size = region->end - region->start};
-    return true;
-}
-
-static void free_object(struct as_comm_object *object)
-{
-    free(object->name);
-    free(object->module);
 }
 
 /* The place of the object at an address in the list. */
 static uint32_t object_at(struct maker *maker, struct as_space *space, uint32_t process, uint64_t address)
 {
-    struct as_comm_object object = {.kind = AS_COMM_UNKNOWN};
-    if (!find_shared(&object, maker, process, address) && !find_global(&object, space, address) &&
-        !find_stack(&object, maker, process, address) && !find_region(&object, maker, process, address)) {
-        object.name = as_strdup("[unknown]");
-        object.module = as_strdup("");
-    }
-    char *key = as_format("%s %s %" PRIx64 " %" PRIu32, object.name, object.module, object.address, process);
+    const struct as_guest_lookup lookup = {.memory = maker->result->memory,
+                                           .regions = maker->result->regions,
+                                           .n_regions = maker->result->n_regions,
+                                           .stacks = maker->stacks.data,
+                                           .n_stacks = maker->stacks.len};
+    struct as_comm_object object = {0};
+    as_guest_object_find(&object.what, &lookup, space, process, address);
+    char *key = as_guest_object_key(&object.what);
     size_t before = as_strings_count(maker->names);
     uint32_t place = as_strings_intern(maker->names, key);
     if (place == before)
         *as_vec_push(&maker->rows->objects) = object;
     else
-        free_object(&object);
+        as_guest_object_free(&object.what);
     free(key);
     return place;
 }
@@ -216,6 +165,7 @@ void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *r
 {
     const struct as_contacts *contacts = result->contacts;
     struct maker maker = {.rows = rows, .result = result, .names = as_strings_new()};
+    find_stacks(&maker);
     for (size_t i = 0; i < contacts->list.len; i++) {
         const struct as_contact *contact = &contacts->list.data[i];
         struct as_space *space = as_comm_space(result, contact->to.process, contact->to.insn);
@@ -234,12 +184,13 @@ void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *r
     as_map_free(&maker.lines);
     as_map_free(&maker.pairs);
     as_vec_free(&maker.line_tops);
+    as_vec_free(&maker.stacks);
 }
 
 void as_comm_rows_free(struct as_comm_rows *rows)
 {
     for (size_t i = 0; i < rows->objects.len; i++)
-        free_object(&rows->objects.data[i]);
+        as_guest_object_free(&rows->objects.data[i].what);
     for (size_t i = 0; i < rows->advice.len; i++) {
         free(rows->advice.data[i].from);
         free(rows->advice.data[i].to);

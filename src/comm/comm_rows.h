@@ -4,14 +4,10 @@
 #define AS_COMM_COMM_ROWS_H
 
 #include "comm/comm_result.h"
-
-enum as_comm_kind { AS_COMM_GLOBAL, AS_COMM_HEAP, AS_COMM_STACK, AS_COMM_ANONYMOUS, AS_COMM_SHARED, AS_COMM_UNKNOWN };
+#include "model/guest_objects.h"
 
 struct as_comm_object {
-    enum as_comm_kind kind;
-    char *name;             /* "counters", "[heap]", "[stack of thread 3]" */
-    char *module;           /* "" where there is none */
-    uint64_t address, size; /* 0 where unknown */
+    struct as_guest_object what;
     uint64_t true_, false_, lines;
 };
 

@@ -390,6 +390,6 @@ struct as_comm_result as_comm_run_result(const struct as_comm_run *run)
         .names = {.space = space_of, .address = address_of, .frames = frames_of, .context = (void *)run}};
     if (run->detect)
         result.detect = as_detect_counts(run->detect);
-    result.regions = as_guest_memory_regions(run->memory, &result.n_regions);
+    result.memory = run->memory;
     return result;
 }

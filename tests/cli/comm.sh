@@ -63,6 +63,44 @@ holds "… found by samples, too" 'd["total"] > 0 and d["sampling"]["found"] > 0
 comm -- "$WORKLOADS/processes" private 200 >private.json
 holds "a private mapping is not shared" 'd["exact"]["total"] == 0 and d["total"] == 0' private.json
 
+# Blocks of the heap, by the place that allocated them; without the agent, they are the heap.
+cat >heap.c <<'END'
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+static volatile uint64_t *slots, *table;
+static uint64_t *make_slots(void) { return calloc(8, 8); }
+static uint64_t *make_table(void) { return aligned_alloc(64, 4096); }
+static void *work(void *which)
+{
+    for (int i = 0; i < 3000; i++) {
+        slots[(uintptr_t)which]++;
+        table[i % 512]++;
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    slots = make_slots();
+    table = make_table();
+    for (uintptr_t i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+gcc -O1 -g -fno-inline -fno-omit-frame-pointer -pthread -o heap heap.c
+comm --allocations --no-estimate -- ./heap >blocks.json
+comm --no-estimate -- ./heap >heap.json
+holds "blocks by the place that allocated them" 'all(any(o["kind"] == "blocks" and o["name"].startswith(f"blocks of {f} at heap.c:")
+    and "< main at heap.c:" in o["name"] for o in d["objects"]) for f in ("make_slots", "make_table"))' blocks.json
+holds "without the agent: the heap" 'sum(o["total"] for o in d["objects"] if o["kind"] == "heap") >= 64 and
+    not any(o["kind"] == "blocks" for o in d["objects"])' heap.json
+check_stderr_line 'the agent saw no allocation' "an agent that is not there" \
+    "$ASSAY" comm --json --allocations -o none.json -- "$WORKLOADS/known/x86-load-1"
+
 # Like IBS: one counter, and most tagged instructions give no sample.
 comm --sampling=operations -- "$sharing" write -t 2 -n 40000 -f 1 >ibs.json
 holds "one counter of all instructions" 'd["sampling"]["kind"] == "operations" and d["sampling"]["store_samples"] > 20' ibs.json
