@@ -97,8 +97,9 @@ static const struct as_option options_table[] = {
      .value = "N|all|auto",
      .help =
          "Warm caches, TLBs and predictors with the N instructions before each region, or with all between regions; "
-         "auto (the default): with all until regions are 32 periods apart, then with as many as it takes, which is "
-         "tried out before that."},
+         "auto (the default): with all between the first 800 regions, then with as many as it takes, which is tried "
+         "out "
+         "before that. Large caches see what they would see in any case."},
     {.name = "samplers",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),

@@ -69,13 +69,6 @@ void as_uncore_touch(struct as_uncore *uncore, const struct as_machine *machine,
         *as_map_put(&uncore->touched, page | tag) = 1;
 }
 
-void as_uncore_touch_same(struct as_uncore *uncore, const struct as_uncore *other)
-{
-    for (size_t i = 0; i < other->touched.cap; i++)
-        if (other->touched.slots[i].used && other->touched.slots[i].value)
-            *as_map_put(&uncore->touched, other->touched.slots[i].key) = 1;
-}
-
 /* Bits of a mask stand for bytes, or for as many of them as make 64 a line. */
 static uint32_t grain_of(uint32_t line_shift)
 {

@@ -28,8 +28,9 @@ void as_uncore_set_transfers(struct as_uncore *uncore, as_on_transfer *on_transf
 /* The pages of [start, end) have been touched by the process: data in them does not fault. */
 void as_uncore_touch(struct as_uncore *uncore, const struct as_machine *machine, uint32_t process, uint64_t start,
                      uint64_t end);
-/* So have all that were touched in another uncore of the same machine. */
-void as_uncore_touch_same(struct as_uncore *uncore, const struct as_uncore *other);
+/* Caches, TLBs and pages are as in another uncore of the same machine, as far as both have the same cores. Nothing is under
+ * way in either. Not for cores that share lines. */
+void as_uncore_copy(struct as_uncore *to, const struct as_uncore *from);
 
 struct as_memory;
 struct as_memory *as_memory_new(const struct as_machine *machine, struct as_uncore *uncore, uint32_t core);

@@ -169,8 +169,10 @@ void as_tlb_warm(struct as_tlb *tlb, struct as_walker *walker, uint64_t page, en
     }
     if (walker->touched && touch == AS_TOUCH_PREFETCH && !as_map_get(walker->touched, page))
         return;
-    if (walker->touched && touch == AS_TOUCH_DATA)
+    if (walker->touched && touch == AS_TOUCH_DATA && walker->recent[page % AS_WALKER_RECENT] != page + 1) {
         *as_map_put(walker->touched, page) = 1;
+        walker->recent[page % AS_WALKER_RECENT] = page + 1;
+    }
     warm_second(walker, page);
     insert(&tlb->tags, page, 0, 0);
 }

@@ -21,12 +21,14 @@ struct as_tlb {
 void as_tlb_init(struct as_tlb *tlb, const struct as_tlb_machine *sizes);
 void as_tlb_free(struct as_tlb *tlb);
 
+enum { AS_WALKER_RECENT = 256 };
 struct as_walker {
     struct as_tlb second; /* entries 0: tags.ways is 0 */
     uint32_t second_latency, levels, index_bits, entry_shift;
     struct as_slots walkers;
-    struct as_cache *cache; /* where walks go */
-    struct as_map *touched; /* pages that were there before or had their fault; NULL: all are there */
+    struct as_cache *cache;            /* where walks go */
+    struct as_map *touched;            /* pages that were there before or had their fault; NULL: all are there */
+    uint64_t recent[AS_WALKER_RECENT]; /* pages, + 1, that warming found touched: it need not look again */
     uint64_t walks, accesses, faults;
 };
 

@@ -300,6 +300,16 @@ bool as_block_may_be_second_try(const struct as_block *block)
            !(block->flags & AS_BLOCK_REP_LAST) && block->address / PAGE == block->end / PAGE;
 }
 
+/* Whether the block's end always leads out of its function, or may, so that call paths change. */
+static bool changes_paths(const struct as_code_table *table, const struct as_block *block)
+{
+    struct as_location location;
+    if (block->last_class != AS_CLASS_JUMP)
+        return block->outcome == AS_OUTCOME_LEAVES;
+    as_space_find(as_code_table_find_image(table, block->image)->space, block->address, &location);
+    return block->target - location.function_start >= location.function_size;
+}
+
 /* Whether a sink wants to know where executions go. */
 static bool wants_targets(const struct as_code_table *table, const struct as_block *block)
 {
@@ -316,6 +326,7 @@ static struct as_block_gist gist_of(const struct as_code_table *table, const str
         .n = (uint16_t)block->n,
         .outcome = block->outcome,
         .plain = (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) == 0,
+        .singly = table->tell_transfers && changes_paths(table, block),
         .targets = wants_targets(table, block),
         .second_try = as_block_may_be_second_try(block),
     };

@@ -25,6 +25,7 @@ struct as_block_gist {
     uint8_t outcome;               /* enum as_outcome */
     bool bare;                     /* QEMU's translation of it reports only the accesses that vary */
     bool plain;                    /* it may be tallied: it always accesses the same, and holds no landmark */
+    bool singly;                   /* in counted stretches its executions are told one by one */
     bool targets;                  /* its tallies are reported by target */
     bool second_try;               /* it could be QEMU's second try of a single instruction: look closely */
 };
@@ -43,7 +44,8 @@ struct as_code_table {
     struct as_map latest;                    /* instruction by place: the one translated last */
     const struct as_regions *regions;        /* NULL: none */
     const char *debug_path;
-    bool tell_jumps; /* tallies of blocks that end in an indirect jump are reported by target */
+    bool tell_transfers; /* executions that change call paths are told one by one */
+    bool tell_jumps;     /* tallies of blocks that end in an indirect jump are reported by target */
 };
 
 void as_code_table_free(struct as_code_table *table);

@@ -93,6 +93,7 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     memset(result, 0, sizeof *result);
     reader->sink = sink;
     reader->code.tell_jumps = sink->jumps;
+    reader->code.tell_transfers = sink->passed != NULL;
     reader->context = context;
     bool ok = as_reader_run(reader, err);
     result->end.stopped = reader->regions.over;

@@ -238,6 +238,10 @@ struct as_sink {
     /* What comes from here on is of another stretch of the run, whichever thread executes it; called at the run's start
      * too. */
     void (*stretch)(void *context, const struct as_stretch *stretch);
+    /* Where this is given, accesses of counted stretches go through a sieve (sieve.h) instead of not being recorded,
+     * and all executions that have accesses beyond it, or end in a call, a return or a jump, are told here, in order, besides
+     * being counted. There may be more accesses than the sieve lets through. */
+    void (*passed)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
     /* Accesses were not recorded, for as long as a counted stretch allowed it, and are from here on. If the program has one
      * thread, it waits at this very instruction. */
     void (*gap_end)(void *context);

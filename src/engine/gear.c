@@ -57,7 +57,7 @@ void as_gear_prepare(struct as_wire_header *wire, const struct as_regions *regio
 {
     wire->gated = !blocks_only && has_gaps(regions);
     wire->watches_markers = wire->gated && starts_at_marker(regions);
-    atomic_store(&wire->record_accesses, !blocks_only);
+    atomic_store(&wire->record_accesses, blocks_only ? AS_WIRE_VARYING : AS_WIRE_ALL);
     atomic_store(&wire->asks, wire->gated); /* until the reader knows better */
 }
 
@@ -180,9 +180,9 @@ static bool is_heeded(const struct as_reader *reader, const struct as_stream *st
 
 static void record(struct as_reader *reader)
 {
-    if (reader->gear.state == AS_GEAR_FAST && reader->sink->gap_end)
+    if (reader->gear.state == AS_GEAR_FAST && reader->sink->gap_end && !reader->sink->passed)
         reader->sink->gap_end(reader->context);
-    atomic_store(&reader->wire->record_accesses, 1);
+    atomic_store(&reader->wire->record_accesses, AS_WIRE_ALL);
     atomic_store(&reader->wire->asks, 0);
     atomic_store(&reader->wire->gates_closed, 0);
     take_back(reader);
@@ -277,6 +277,8 @@ static bool drive_fast(struct as_reader *reader)
 /* Nobody knows how far away a landmark is: far, as a rule. */
 static bool is_worth_it(const struct as_reader *reader, uint64_t left)
 {
+    if (reader->sink->passed && !atomic_load(&reader->wire->cheap_switch))
+        return false; /* several threads have no sieve in QEMU */
     return left >= worth(reader) || (left > 0 && reader->regions.awaits == AS_POINT_LANDMARK);
 }
 
@@ -294,7 +296,7 @@ static bool wait_for_rest(struct as_reader *reader)
     if (!all_at_rest(reader))
         return false;
     atomic_store(&reader->wire->asks, asks);
-    atomic_store(&reader->wire->record_accesses, 0);
+    atomic_store(&reader->wire->record_accesses, reader->sink->passed ? AS_WIRE_SIEVED : AS_WIRE_VARYING);
     reader->gear.state = AS_GEAR_FAST;
     as_log_debug("accesses are not recorded from instruction %lu on", reader->regions.count);
     return drive_fast(reader);

@@ -170,6 +170,12 @@ static void on_stretch(void *context, const struct as_stretch *stretch)
             tee->branches.data[i].sink->stretch(tee->branches.data[i].context, stretch);
 }
 
+static void on_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, passed, exec);
+}
+
 static void on_gap_end(void *context)
 {
     struct as_sink_tee *tee = context;
@@ -206,7 +212,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     }
     *context = tee;
     bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
-    bool recorded = true, words = false;
+    bool recorded = true, words = false, passed = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         const struct as_sink *sink = tee->branches.data[i].sink;
         tallies &= sink->tally || sink->words;
@@ -216,6 +222,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         unmeasured |= tee->branches.data[i].sink->unmeasured;
         jumps |= tee->branches.data[i].sink->jumps;
         skipped |= tee->branches.data[i].sink->skipped != NULL;
+        passed |= tee->branches.data[i].sink->passed != NULL;
         calls |= tee->branches.data[i].sink->all_calls;
     }
     tee->sink = (struct as_sink){
@@ -232,6 +239,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .signal_return = on_signal_return,
         .mapping = on_mapping,
         .stretch = on_stretch,
+        .passed = passed ? on_passed : NULL,
         .gap_end = on_gap_end,
         .jumps = jumps,
         .unmeasured = unmeasured,

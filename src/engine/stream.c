@@ -160,6 +160,13 @@ static void cross_borders(struct as_stream *stream, const struct as_block_exec *
     }
 }
 
+/* Tells the sink of an execution in a counted stretch, if it wants to see it. */
+static inline void pass(struct as_stream *stream, const struct as_block_exec *exec)
+{
+    if (stream->sink->passed && (exec->n_words || exec->registers || exec->block->outcome == AS_OUTCOME_LEAVES))
+        stream->sink->passed(stream->context, &stream->thread, exec);
+}
+
 /* Tells the sink of a piece of an execution that lies in one stretch, if it is to know. */
 static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uint32_t whole)
 {
@@ -172,8 +179,10 @@ static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uin
     if (as_stream_is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &piece);
         stream->blind += stream->bare && !stream->blocks_only ? as_block_exec_count(&piece) : 0;
-    } else if (stream->sink->skipped) {
-        stream->sink->skipped(stream->context, &stream->thread, block, piece.first + piece.continues, piece.end, 1);
+    } else {
+        if (stream->sink->skipped)
+            stream->sink->skipped(stream->context, &stream->thread, block, piece.first + piece.continues, piece.end, 1);
+        pass(stream, &piece);
     }
     for (uint32_t i = piece.first + 1; block->flags & AS_BLOCK_LANDMARK && i < piece.end; i++)
         pass_landmarks(stream, block->insns[i]->address);
@@ -371,8 +380,12 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     if (as_stream_is_told(stream)) {
         stream->sink->block(stream->context, &stream->thread, &exec);
         stream->blind += stream->bare && !stream->blocks_only ? block->n : 0;
-    } else if (stream->sink->skipped) {
-        stream->sink->skipped(stream->context, &stream->thread, block, 0, block->n, 1);
+    } else {
+        if (stream->bare && stream->sink->passed && stream->sink->skipped)
+            as_ways_add_run(stream, stream->block_id);
+        else if (stream->sink->skipped)
+            stream->sink->skipped(stream->context, &stream->thread, block, 0, block->n, 1);
+        pass(stream, &exec);
     }
     as_region_run_count(stream->regions, block->n);
     stream->executed += block->n;

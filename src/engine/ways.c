@@ -59,6 +59,21 @@ static void reach(struct as_stream *stream, uint32_t id)
         *as_vec_push(&stream->ways) = (struct as_ways){.next = {AS_WAY_NONE, AS_WAY_NONE}};
 }
 
+void as_ways_add_run(struct as_stream *stream, uint32_t id)
+{
+    const struct as_block_gist *gist = &stream->code->gists.data[id];
+    reach(stream, id);
+    struct as_ways *ways = &stream->ways.data[id];
+    if (!ways->listed) {
+        *as_vec_push(&stream->counted) = id;
+        ways->n = gist->n;
+        ways->falls = gist->outcome != AS_OUTCOME_LEAVES;
+        ways->listed = true;
+    }
+    ways->runs[0]++;
+    stream->summed = true;
+}
+
 /* Which way of the block leads to an address, or is to lead there from now on. */
 static unsigned choose_way(const struct as_ways *ways, const struct as_block_gist *block, uint32_t next,
                            uint64_t address)
@@ -74,7 +89,7 @@ static bool is_countable(struct as_stream *stream, uint32_t id, const uint64_t *
     const struct as_block_gist *gist = &stream->code->gists.data[id];
     struct as_block *block = as_code_table_block(stream->code, id);
     bool bare = gist->bare || stream->blocks_only;
-    if (!gist->plain || bare == recorded)
+    if (!gist->plain || gist->singly || bare == recorded)
         return false;
     if (!recorded)
         return true;
@@ -123,6 +138,7 @@ struct walk {
 static inline __attribute__((always_inline)) void follow(struct as_stream *stream, const uint64_t *words, size_t at,
                                                          size_t n, bool recorded, struct walk *walk)
 {
+    bool passes = !recorded && stream->sink->passed;
     struct as_ways *all = stream->ways.data;
     size_t from = walk->from;
     uint32_t id = walk->id;
@@ -134,6 +150,8 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
         struct as_ways *ways = &all[id];
         unsigned way = ways->next[1] == word;
         if (__builtin_expect(ways->next[way] != word || (recorded && as_access_head(words[at - 1]) != ways->head), 0)) {
+            if (!recorded && word & AS_WIRE_ACCESS_MASK && passes)
+                break;
             if (!recorded && word & AS_WIRE_ACCESS_MASK)
                 continue; /* of the few that are reported anyway; the decoder foretells what such a block accesses */
             if (!learn(stream, id, words + from, at - from, recorded))
@@ -164,12 +182,14 @@ static __attribute__((noinline)) void follow_recorded(struct as_stream *stream, 
 }
 
 /* Whether executions of the block's kind can be counted now: nobody is told of them, or sums are enough. */
-static bool can_follow(struct as_stream *stream, size_t from)
+static bool can_follow(struct as_stream *stream, size_t from, size_t at)
 {
     const struct as_sink *sink = stream->sink;
     bool told = as_stream_is_told(stream);
     if (stream->continues || stream->regions->awaits == AS_POINT_CYCLE || (!stream->bare && from == 0))
         return false;
+    if (!told && sink->passed && (!stream->bare || at > from))
+        return false; /* the sink sees this execution */
     if (told && stream->bare ? !sink->tally || !stream->blocks_only : told && !sink->recorded_tallies && !sink->words)
         return false;
     stream->summed = told || sink->skipped;
@@ -182,7 +202,7 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
     uint64_t room = stream->regions->left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
     bool recorded = !stream->bare, words_too = recorded && stream->sink->words && as_stream_is_told(stream);
     size_t most = words_too ? *from - 1 + AS_WORDS_MOST : SIZE_MAX;
-    if (!can_follow(stream, *from) || room < 2)
+    if (!can_follow(stream, *from, at) || room < 2)
         return false;
     if (stream->doubts != stream->code->doubts)
         forget(stream);

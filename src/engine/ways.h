@@ -30,6 +30,8 @@ struct as_ways {
  * there are no others and no border. words[at] is the number of the next block. Returns whether there were any; then the
  * stream executes another block, whose accesses begin at words[*from]. */
 _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *from, size_t at, size_t n);
+/* Counts one whole execution of a block of which only the sum is wanted. */
+void as_ways_add_run(struct as_stream *stream, uint32_t id);
 /* Reports to the sink what was counted. */
 void as_ways_report(struct as_stream *stream);
 

@@ -106,6 +106,13 @@ enum as_wire_activity {
     AS_WIRE_GATED,     /* has executed as much as it may, or asks before a landmark */
 };
 
+/* Which accesses are reported. */
+enum as_wire_accesses {
+    AS_WIRE_VARYING, /* those of instructions that do not access the same every time */
+    AS_WIRE_ALL,
+    AS_WIRE_SIEVED, /* … and of the others those that pass a sieve: engine/sieve.h */
+};
+
 struct as_wire_lane {
     /* The writer's, in its own addresses: */
     _Alignas(64) uint64_t *write; /* the next word goes here */
@@ -134,7 +141,7 @@ struct as_wire_header {
     uint32_t version, header_size;
     uint32_t gated;                   /* recording is switched while the program runs: threads look at their gates */
     _Atomic uint32_t cheap_switch;    /* recording is switched without translating code anew (plugin/code_sets.h) */
-    _Atomic uint32_t record_accesses; /* 0: only those of instructions that do not access the same every time */
+    _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those that tell the stacks of call paths apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
     uint64_t quantum; /* cycles that threads may be apart, kept by their budgets (stop_at); 0: no limit */

@@ -119,6 +119,7 @@ void as_model_free(struct as_model *model)
     as_measure_free(&model->measure);
     as_vec_free(&model->also);
     as_vec_free(&model->warm_ways);
+    as_model_sieve_free(model);
     as_engine_free(model->engine);
     as_uncore_free(model->uncore);
     as_shared_memory_free(model->memory_shared);
@@ -260,7 +261,8 @@ static bool run_engine(struct as_model *model, struct as_engine_result *result, 
     void *context = model;
     struct as_sink own = as_model_sink;
     struct as_sink_tee *tee = as_sink_tee_new();
-    own.skipped = as_model_counts_all(model) ? as_model_skipped : NULL;
+    own.skipped = as_model_counts_all(model) || model->sieve ? as_model_skipped : NULL;
+    own.passed = model->sieve ? as_model_passed : NULL;
     as_sink_tee_add(tee, &own, model);
     for (size_t i = 0; i < model->also.len; i++)
         as_sink_tee_add(tee, model->also.data[i].sink, model->also.data[i].context);

@@ -57,8 +57,11 @@ void as_model_add_also(struct as_model *model, const struct as_sink *also, void 
  * that calls observers in line; before it is freed it leaves (NULL). */
 extern const struct as_sink as_model_sink;
 void as_model_join(struct as_model *model, const struct as_engine *engine, struct as_fanout *fanout);
-/* Pages that another model of the same run has seen touched do not fault any more. */
-void as_model_touch_same(struct as_model *model, const struct as_model *other);
+/* Call this before the run: counted stretches are not left out completely. Caches behind the first ones, and pages, are kept
+ * up to date by a sieve (engine/sieve.h), and calls are followed. For regions that are warmed for a short time. */
+void as_model_set_sieve(struct as_model *model);
+/* Caches, TLBs and pages are what another model of the same run has. In a stretch without time, of both. */
+void as_model_copy_caches(struct as_model *model, const struct as_model *other);
 /* Called at the end of each measured stretch, after every observer has seen all of it, on the thread that runs the
  * engine. Set this before the run. */
 typedef void as_region_measured(void *context, uint32_t region);

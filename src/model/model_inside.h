@@ -4,6 +4,7 @@
  *   model_threads.c     threads and their cores, their time, the batches that they fill
  *   model_stretches.c   what to do with the stretches of a run: count, warm, measure
  *   model_warm.c        blocks that warm
+ *   model_sieve.c       counted stretches whose accesses are sieved
  *   model_blocks.c      the way of a block into its core, and of its records into a batch
  */
 #ifndef AS_MODEL_MODEL_INSIDE_H
@@ -11,6 +12,7 @@
 
 #include "base/vec.h"
 #include "count/targets.h"
+#include "engine/sieve.h"
 #include "model/ahead.h"
 #include "model/bodies.h"
 #include "model/chains.h"
@@ -66,9 +68,10 @@ struct as_model {
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
-    struct as_executed executed; /* the core's, if it runs apart */
-    struct as_ahead *ahead;      /* NULL: cores never run apart */
-    struct model_thread *apart;  /* the thread whose core runs apart now; NULL: none */
+    struct as_executed executed;  /* the core's, if it runs apart */
+    struct as_model_sieve *sieve; /* NULL: nobody sees accesses of counted stretches */
+    struct as_ahead *ahead;       /* NULL: cores never run apart */
+    struct model_thread *apart;   /* the thread whose core runs apart now; NULL: none */
     uint32_t n_cores;
     bool shared;                 /* there have been two cores at a time: lines may be elsewhere */
     as_on_transfer *on_transfer; /* NULL: transfers are not reported */
@@ -146,6 +149,14 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
 
 /* Updates caches, TLBs and predictors with a block. */
 void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec);
+
+/* ---- model_sieve.c ---- */
+
+void as_model_sieve_free(struct as_model *model);
+/* The block was executed in a counted stretch. */
+void as_model_sieve_mark(struct as_model *model, const struct as_thread *thread, const struct as_block *block);
+void as_model_sieve_end(struct as_model *model);
+void as_model_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec);
 
 /* ---- model_blocks.c ---- */
 

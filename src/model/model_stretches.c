@@ -69,7 +69,9 @@ void as_model_stretch(void *context, const struct as_stretch *stretch)
         end_measuring(model);
     if (has_time(is) && !has_time(was))
         empty_cores(model);
-    if (was == AS_MODE_COUNT && is != AS_MODE_COUNT)
+    if (was == AS_MODE_COUNT && is != AS_MODE_COUNT && model->sieve)
+        as_model_sieve_end(model);
+    else if (was == AS_MODE_COUNT && is != AS_MODE_COUNT)
         forget_calls(model);
     if (is == AS_MODE_DETAIL)
         begin_measuring(model, stretch->region, was == AS_MODE_SETTLE);
@@ -95,9 +97,9 @@ void as_model_gap_end(void *context)
     }
 }
 
-void as_model_touch_same(struct as_model *model, const struct as_model *other)
+void as_model_copy_caches(struct as_model *model, const struct as_model *other)
 {
-    as_uncore_touch_same(model->uncore, other->uncore);
+    as_uncore_copy(model->uncore, other->uncore);
 }
 
 void as_model_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
@@ -108,4 +110,6 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
         as_model_settle(model);
         as_model_note_executed(model, block);
     }
+    if (model->sieve && model->stretch.mode == AS_MODE_COUNT)
+        as_model_sieve_mark(model, thread, block);
 }

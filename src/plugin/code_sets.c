@@ -30,9 +30,10 @@ bool as_code_sets_find(unsigned vcpu)
     return place != 0;
 }
 
-void as_code_sets_switch(unsigned vcpu)
+void as_code_sets_switch(unsigned vcpu, uint32_t set)
 {
     void *cpu = qemu_get_cpu((int)vcpu);
-    *(volatile uint32_t *)((char *)cpu + place) ^= CLUSTER_BIT;
+    volatile uint32_t *flags = (uint32_t *)((char *)cpu + place);
+    *flags = (*flags & ~((AS_CODE_SETS - 1) * CLUSTER_BIT)) | set * CLUSTER_BIT;
     cpu_exit(cpu); /* blocks that follow each other directly stay in their set: the next one has to be looked up */
 }

@@ -3,6 +3,7 @@
  * The plugin does as little as possible: one callback for each block that starts, one for each access; no decoding, no
  * counting. The reader does the rest, on another core.
  */
+#include "engine/sieve.h"
 #include "engine/wire.h"
 #include "isa/marker_code.h"
 #include "plugin/code.h"
@@ -45,13 +46,15 @@ AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)
 AS_CPU_ENTRY(on_watched, as_on_watched)
 
+static bool info_is_known; /* on_access_fast is right */
+
 /* The thread may be too far ahead, or has no lane yet. */
 static __attribute__((noinline)) void check_and_push(unsigned vcpu, uintptr_t block, void *cpu)
 {
     bool is_new = as_lane_of[vcpu] == &as_lane_unclaimed;
     struct as_wire_lane *lane = as_lane_check(vcpu);
     if (is_new && lane->thread == 1 && as_plugin.wire->gated)
-        atomic_store(&as_plugin.wire->cheap_switch, as_code_sets_find(vcpu));
+        atomic_store(&as_plugin.wire->cheap_switch, as_code_sets_find(vcpu) && info_is_known);
     lane->cpu = cpu;
     as_lane_push(lane, block >> COUNT_BITS);
 }
@@ -122,6 +125,15 @@ static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
 }
 
 static qemu_mem_cb on_access = on_access_slow;
+
+/* Only for a process with one thread. */
+static uint64_t sieve[AS_SIEVE_SLOTS];
+
+static void on_access_sieved(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    if (as_sieve_pass(sieve, address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1), info >> 17 & 1))
+        on_access_fast(vcpu, info, address, userdata);
+}
 
 static bool info_layout_is_known(void)
 {
@@ -196,7 +208,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         return;
     if (n > AS_WIRE_INDEX_MASK + 1)
         as_plugin_die("QEMU made a block of more than 512 instructions; this version of QEMU is not supported");
-    bool watched = is_watched(tb, n), recorded = as_plugin.recording || watched;
+    bool watched = is_watched(tb, n), recorded = as_plugin.recording == AS_WIRE_ALL || watched;
+    bool sieved = as_plugin.recording == AS_WIRE_SIEVED;
     uint32_t block = as_code_report_block(tb, n, recorded);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n, recorded, watched), QEMU_PLUGIN_CB_NO_REGS,
                                          (void *)((uintptr_t)block << COUNT_BITS | n));
@@ -207,9 +220,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         size_t size = qemu_plugin_insn_size(insn);
         bool tells = stacks && (moved || as_insn_links(as_plugin.arch, bytes, size));
         moved = moved || (stacks && as_insn_moves_stack(as_plugin.arch, bytes, size));
-        if (recorded || tells || as_insn_varies(as_plugin.arch, bytes, size))
-            qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                             (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
+        bool whole = recorded || tells || as_insn_varies(as_plugin.arch, bytes, size);
+        if (whole || sieved)
+            qemu_plugin_register_vcpu_mem_cb(insn, whole ? on_access : on_access_sieved, QEMU_PLUGIN_CB_NO_REGS,
+                                             QEMU_PLUGIN_MEM_RW, (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
     }
 }
 
@@ -314,13 +328,16 @@ static void on_reset(qemu_plugin_id_t id)
     register_callbacks(id);
 }
 
+static uint32_t recording_first; /* what as_plugin.recording was at the start: the first set of code */
+
 /* Other threads may see this at the same time: QEMU lets the first of them have it, and what is translated from here on
  * is as it shall be. */
 static void switch_recording(unsigned vcpu)
 {
-    as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses) != 0;
+    as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses);
+    memset(sieve, 0, sizeof sieve);
     if (!atomic_load(&threaded) && as_code_sets_find(vcpu))
-        as_code_sets_switch(vcpu);
+        as_code_sets_switch(vcpu, (as_plugin.recording - recording_first) % AS_CODE_SETS);
     else
         qemu_plugin_reset(plugin_id, on_reset);
 }
@@ -357,7 +374,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     bool is_child = as_plugin.process > 1; /* the first process dies with the reader by PR_SET_PDEATHSIG */
     if (!as_plugin.process)
         as_plugin.process = atomic_fetch_add(&as_plugin.wire->next_process, 1) + 1;
-    on_access = info_layout_is_known() ? on_access_fast : on_access_slow;
+    info_is_known = info_layout_is_known();
+    on_access = info_is_known ? on_access_fast : on_access_slow;
     as_lane_setup();
     as_follow_setup();
     as_code_start_process(0);
@@ -366,7 +384,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         as_follow_watch_reader();
     plugin_id = id;
     as_plugin.switch_recording = switch_recording;
-    as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses) != 0;
+    as_plugin.recording = recording_first = atomic_load(&as_plugin.wire->record_accesses);
     register_callbacks(id);
     return 0;
 }

@@ -15,7 +15,7 @@ struct as_plugin {
     struct as_wire_header *wire;
     enum as_arch arch;
     uint32_t process, image;
-    bool recording;                          /* what is translated now reports all accesses */
+    uint32_t recording;                      /* enum as_wire_accesses: what code that is translated now reports */
     void (*switch_recording)(unsigned vcpu); /* has code executed that is as `wire` wants it */
     pid_t pid;
     bool guest_base_known;

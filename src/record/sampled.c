@@ -85,8 +85,25 @@ static void count(struct as_sampled *sampled, const struct as_block *block, uint
     sampled->blocks.data[block->index] = block;
 }
 
+static void note_timed(struct as_sampled *sampled, const struct as_block *block)
+{
+    while (sampled->timed.len <= block->index)
+        *as_vec_push(&sampled->timed) = false;
+    if (!sampled->timed.data[block->index])
+        *as_vec_push(&sampled->timed_blocks) = block;
+    sampled->timed.data[block->index] = true;
+}
+
+static void on_stretch(void *context, const struct as_stretch *stretch)
+{
+    ((struct as_sampled *)context)->mode = stretch->mode;
+}
+
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
+    struct as_sampled *sampled = context;
+    if (sampled->mode == AS_MODE_SETTLE || sampled->mode == AS_MODE_DETAIL)
+        note_timed(sampled, exec->block);
     count(context, exec->block, exec->first + exec->continues, exec->end, 1);
 }
 
@@ -96,7 +113,8 @@ static void on_skipped(void *context, struct as_thread *thread, const struct as_
     count(context, block, first, end, times);
 }
 
-static const struct as_sink sampled_sink = {.block = on_block, .skipped = on_skipped, .unmeasured = true};
+static const struct as_sink sampled_sink = {
+    .block = on_block, .skipped = on_skipped, .stretch = on_stretch, .unmeasured = true};
 
 /* Moves the counts since the last stratum to the open one. */
 static void take_counts(struct as_sampled *sampled)
@@ -141,6 +159,23 @@ static uint32_t count_threads(const struct as_sampled *sampled)
     return n;
 }
 
+static void take_cost(struct as_sampled *sampled, uint32_t group, uint32_t id, uint32_t threads)
+{
+    struct as_stratum *open = &sampled->open;
+    struct as_sampled_cost now = charged(sampled, id, threads), *seen = &sampled->seen.data[id];
+    double units = as_sampled_units(&now) - as_sampled_units(seen), executions = now.executions - seen->executions;
+    if (units == 0 && executions == 0)
+        return;
+    for (int state = 0; state < AS_STATE_COUNT; state++)
+        open->costs.data[id].units[state] += now.units[state] - seen->units[state];
+    open->costs.data[id].executions += executions;
+    if (!open->full) {
+        as_sampled_numbers_add(&open->groups[group].units, id, units);
+        as_sampled_numbers_add(&open->groups[group].executions, id, executions);
+    }
+    *seen = now;
+}
+
 static void take_costs(struct as_sampled *sampled, uint32_t group)
 {
     struct as_stratum *open = &sampled->open;
@@ -150,20 +185,13 @@ static void take_costs(struct as_sampled *sampled, uint32_t group)
         *as_vec_push(&sampled->seen) = (struct as_sampled_cost){0};
     while (open->costs.len < n)
         *as_vec_push(&open->costs) = (struct as_sampled_cost){0};
-    for (uint32_t id = 0; id < n; id++) {
-        struct as_sampled_cost now = charged(sampled, id, threads), *seen = &sampled->seen.data[id];
-        double units = as_sampled_units(&now) - as_sampled_units(seen), executions = now.executions - seen->executions;
-        if (units == 0 && executions == 0)
-            continue;
-        for (int state = 0; state < AS_STATE_COUNT; state++)
-            open->costs.data[id].units[state] += now.units[state] - seen->units[state];
-        open->costs.data[id].executions += executions;
-        if (!open->full) {
-            as_sampled_numbers_add(&open->groups[group].units, id, units);
-            as_sampled_numbers_add(&open->groups[group].executions, id, executions);
-        }
-        *seen = now;
+    for (size_t i = 0; i < sampled->timed_blocks.len; i++) {
+        const struct as_block *block = sampled->timed_blocks.data[i];
+        for (uint32_t at = 0; at < block->n; at++)
+            take_cost(sampled, group, block->insns[at]->id, threads);
+        sampled->timed.data[block->index] = false;
     }
+    as_vec_clear(&sampled->timed_blocks);
 }
 
 /* Adds to `to` what `now` has more than `before`. Both are sorted, and nothing ever decreases. */
@@ -282,6 +310,7 @@ static void on_measured(void *context, uint32_t region)
 void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *modelled)
 {
     sampled->modelled = modelled;
+    as_model_set_sieve(modelled->model);
     as_model_add_also(modelled->model, &sampled_sink, sampled);
     if (sampled->options.warm == AS_SAMPLED_AUTO)
         sampled->warming = as_warming_new(sampled);
@@ -316,6 +345,8 @@ void as_sampled_free(struct as_sampled *sampled)
     as_vec_free(&sampled->runs);
     as_vec_free(&sampled->blocks);
     as_vec_free(&sampled->cut);
+    as_vec_free(&sampled->timed);
+    as_vec_free(&sampled->timed_blocks);
     as_vec_free(&sampled->seen);
     as_pics_free(&sampled->seen_pics);
     as_pics_free(&sampled->seen_paths);

@@ -44,6 +44,10 @@ struct as_sampled {
     AS_VEC(const struct as_block *) blocks;
     as_sampled_numbers cut;
     uint64_t executed;
+    /* Blocks that were executed since the last region, in what settles or is measured: those whose costs have changed. */
+    enum as_mode mode;
+    AS_VEC(bool) timed;
+    AS_VEC(const struct as_block *) timed_blocks;
     /* The Oracle's state at the end of the last region, and of the last stratum. */
     as_sampled_costs seen;
     struct as_pics seen_pics, seen_paths;
@@ -83,7 +87,7 @@ static inline double as_sampled_units(const struct as_sampled_cost *cost)
 
 enum {
     AS_STRATUM_REGIONS = 400, /* regions of a stratum */
-    AS_WARM_STRATA = 5,       /* the first ones, which are warmed all the time */
+    AS_WARM_STRATA = 2,       /* the first ones, which are warmed all the time */
 };
 
 /* Tries several lengths of warming in the first regions, and sets that of later ones. After as_sampled.modelled was set. */

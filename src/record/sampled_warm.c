@@ -1,22 +1,26 @@
 /* How long to warm before a region: determined in the run itself.
  *
  * The first strata are warmed all the time. In one of them every sixth region is a pilot: beside the real model, which has
- * seen everything, others without observers measure it too. They see the same instructions, but only so many of those
- * before a pilot. Four times the shortest warming whose pilots take the same time as in the real model, but for TOLERABLE,
- * is used where periods are long, since other parts of the program may need more; if none does, everything is warmed to
- * the end. The first pilot comes behind a long warming for all, so that caches are full; it does not count.
+ * seen everything, others without observers measure it too. Before a pilot they see so many instructions; further away only
+ * what a sieve lets through (model_sieve.c). Four times the shortest warming whose pilots take the same time as in the real
+ * model, but for TOLERABLE (and for twice that with a standard deviation), is used where periods are long, since other parts
+ * of the program may need more; if none does, everything is warmed to the end. Trials begin with the real model's caches and
+ * warm their predictors for a while before the first pilot, which does not count.
  */
+#include "base/log.h"
 #include "record/sampled_internal.h"
 #include "score/confidence.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 enum {
     TRIALS = 3,
     PILOTS = 31,
     PILOT_REGIONS = 6, /* from one pilot to the next */
-    PILOT_STRATUM = AS_WARM_STRATA - 2,
-    RUN_IN = 20000000, /* instructions before the first pilot */
+    PILOT_STRATUM = AS_WARM_STRATA - 1,
+    RUN_IN = 3000000, /* instructions that all trials see before the first pilot */
+    SAFETY = 2,       /* so many times the length that is found to suffice is used */
 };
 static const uint64_t part_of_longest[TRIALS] = {16, 4, 1};
 static const double tolerable = 0.005;
@@ -26,14 +30,17 @@ struct trial {
     struct as_model *model;
     struct as_fanout *fanout;
     uint64_t warm;        /* instructions */
+    bool follows;         /* the first pilot is near enough */
+    bool hears;           /* instructions are warmed or measured, not sieved */
     uint64_t passed;      /* instructions since the program's start */
-    double apart[PILOTS]; /* how much longer than in the real model a pilot took, as a part */
+    double apart[PILOTS]; /* how much larger a pilot's CPI was than in the real model */
 };
 
 struct as_warming {
     struct as_sampled *sampled;
     struct trial trials[TRIALS];
-    uint32_t pilots; /* measured so far */
+    double cpi[PILOTS]; /* of the pilots in the real model */
+    uint32_t pilots;    /* measured so far */
     bool decided;
 };
 
@@ -53,6 +60,25 @@ static bool is_heard(const struct trial *trial)
     return pilot && trial->passed + warm + pilot->settle >= pilot->start.number;
 }
 
+/* Whether the trial sees anything yet, and still. */
+static bool follows(struct trial *trial)
+{
+    const struct as_region *pilot = next_pilot(trial->warming);
+    if (!trial->follows && pilot && trial->passed + RUN_IN >= pilot->start.number) {
+        trial->follows = true;
+        as_model_copy_caches(trial->model, trial->warming->sampled->modelled->model);
+    }
+    return trial->follows && pilot;
+}
+
+static void hear(struct trial *trial, bool heard)
+{
+    if (heard != trial->hears)
+        as_model_sink.stretch(
+            trial->model, &(struct as_stretch){.mode = heard ? AS_MODE_WARM : AS_MODE_COUNT, .region = AS_REGION_NONE});
+    trial->hears = heard;
+}
+
 static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct trial *trial = context;
@@ -69,22 +95,29 @@ static void on_thread_end(void *context, struct as_thread *thread)
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct trial *trial = context;
-    if (is_heard(trial))
-        as_model_sink.block(trial->model, thread, exec);
+    if (follows(trial)) {
+        hear(trial, is_heard(trial));
+        if (trial->hears) {
+            as_model_sink.block(trial->model, thread, exec);
+        } else {
+            as_model_sink.skipped(trial->model, thread, exec->block, exec->first, exec->end, 1);
+            as_model_sink.passed(trial->model, thread, exec);
+        }
+    }
     trial->passed += as_block_exec_count(exec);
 }
 
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct trial *trial = context;
-    if (is_heard(trial))
+    if (trial->hears)
         as_model_sink.syscall(trial->model, thread, number, args);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
     struct trial *trial = context;
-    if (is_heard(trial))
+    if (trial->hears)
         as_model_sink.syscall_return(trial->model, thread, number, result);
 }
 
@@ -96,14 +129,15 @@ static void on_mapping(void *context, struct as_thread *thread, const struct as_
 /* Only pilots take time. */
 static void on_stretch(void *context, const struct as_stretch *stretch)
 {
-    static const struct as_stretch warm = {.mode = AS_MODE_WARM, .region = AS_REGION_NONE};
+    struct as_stretch other = {.mode = AS_MODE_WARM, .region = AS_REGION_NONE};
     struct trial *trial = context;
     const struct as_region *pilot = next_pilot(trial->warming);
-    if (!pilot)
+    if (!pilot || !trial->follows)
         return;
+    other.mode = trial->hears ? AS_MODE_WARM : AS_MODE_COUNT;
     bool settles = stretch->mode == AS_MODE_SETTLE && trial->passed + pilot->settle >= pilot->start.number;
     bool measures = stretch->mode == AS_MODE_DETAIL && trial->passed >= pilot->start.number;
-    as_model_sink.stretch(trial->model, settles || measures ? stretch : &warm);
+    as_model_sink.stretch(trial->model, settles || measures ? stretch : &other);
 }
 
 static const struct as_sink trial_sink = {
@@ -119,11 +153,22 @@ static const struct as_sink trial_sink = {
 
 /* ---- the decision ---- */
 
-/* How far a trial's pilots are from the real ones: the mean, and its standard deviation added. */
-static double deviation(const struct trial *trial)
+/* How far a trial's pilots are from the real ones, as a part of their time: the mean, and its standard deviation. */
+static struct as_spread deviation(const struct trial *trial)
 {
     struct as_spread spread = as_spread_of(trial->apart + 1, PILOTS - 1);
-    return fabs(spread.mean) + spread.deviation / sqrt(PILOTS - 1);
+    double real = as_spread_of(trial->warming->cpi + 1, PILOTS - 1).mean;
+    spread.mean = fabs(spread.mean) / real;
+    spread.deviation /= sqrt(PILOTS - 1) * real;
+    return spread;
+}
+
+static bool suffices(const struct trial *trial)
+{
+    struct as_spread apart = deviation(trial);
+    as_log_debug("warming with %" PRIu64 " instructions: %.4f from all, standard deviation %.4f", trial->warm,
+                 apart.mean, apart.deviation);
+    return apart.mean <= tolerable && apart.mean + apart.deviation <= 2 * tolerable;
 }
 
 static void decide(struct as_warming *warming)
@@ -131,12 +176,12 @@ static void decide(struct as_warming *warming)
     struct as_sampled *sampled = warming->sampled;
     struct as_sampled_summary *summary = &sampled->summary;
     int chosen = 0;
-    while (chosen < TRIALS && deviation(&warming->trials[chosen]) > tolerable)
+    while (chosen < TRIALS && !suffices(&warming->trials[chosen]))
         chosen++;
     const struct trial *shown = &warming->trials[chosen < TRIALS ? chosen : TRIALS - 1];
-    summary->warm = chosen < TRIALS ? 4 * shown->warm : AS_REGION_ALL;
+    summary->warm = chosen < TRIALS ? SAFETY * shown->warm : AS_REGION_ALL;
     summary->warm_short = shown->warm;
-    summary->warm_error = deviation(shown);
+    summary->warm_error = deviation(shown).mean;
     for (size_t i = 0; i < sampled->regions.list.len; i++)
         if (sampled->regions.list.data[i].warm != AS_REGION_ALL)
             sampled->regions.list.data[i].warm = summary->warm;
@@ -154,18 +199,18 @@ static void on_measured(void *context, uint32_t region)
 {
     struct trial *trial = context;
     struct as_warming *warming = trial->warming;
-    trial->apart[warming->pilots] =
-        cpi_of(trial->model, region) / cpi_of(warming->sampled->modelled->model, region) - 1;
+    warming->cpi[warming->pilots] = cpi_of(warming->sampled->modelled->model, region);
+    trial->apart[warming->pilots] = cpi_of(trial->model, region) - warming->cpi[warming->pilots];
     if (trial == &warming->trials[TRIALS - 1] && ++warming->pilots == PILOTS)
         decide(warming);
 }
 
 /* ---- the run ---- */
 
-/* More than any cache of the bundled machines takes to fill, as far as pilots are apart. */
+/* As far as pilots are apart. */
 static uint64_t longest_warm(const struct as_sampled_options *options)
 {
-    enum { LONGEST = 8000000 };
+    enum { LONGEST = 800000 };
     uint64_t room = (PILOT_REGIONS - 1) * (options->period << PILOT_STRATUM);
     return room < LONGEST ? room : LONGEST;
 }
@@ -184,6 +229,7 @@ struct as_warming *as_warming_new(struct as_sampled *sampled)
                                 .model = as_model_new(&sampled->modelled->machine),
                                 .fanout = as_fanout_new(&options),
                                 .warm = longest / part_of_longest[i]};
+        as_model_set_sieve(trial->model);
         warming->decided |= !as_fanout_start(trial->fanout, NULL); /* in line: it cannot fail */
         as_model_set_measured(trial->model, on_measured, trial);
         as_model_add_also(sampled->modelled->model, &trial_sink, trial);

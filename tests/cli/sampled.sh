@@ -63,6 +63,31 @@ check_same "… in many regions" 1 "$(($(one start.db 'SELECT samples FROM serie
 check "warming is tried out" "$ASSAY" record -q --budget 1M --sample-period 10k --sample-unit 2k -o warm.db -- ./two
 warming="SELECT value FROM quality WHERE key = 'warming'"
 check_same "… and these loops need little" 1 "$(python3 -c "print(int(0 <= $(one warm.db "$warming") < 0.005))")"
+# Two buffers in turn, each larger than half of the last-level cache: what a region finds there was used far before its warming.
+cat >turns.c <<'END'
+static struct line { struct line *next; long pad[7]; } lines[2][20000];
+__attribute__((noinline)) static struct line *chase(struct line *at, long n) { while (n--) at = at->next; return at; }
+int main(void)
+{
+    for (int b = 0; b < 2; b++)
+        for (long i = 0, at = 0; i < 20000; i++) {
+            long to = (at + 7919) % 20000;
+            lines[b][at].next = &lines[b][to];
+            at = to;
+        }
+    struct line *at[2] = {lines[0], lines[1]};
+    for (int i = 0; i < 24; i++)
+        at[i % 2] = chase(at[i % 2], 400000);
+    return at[0] == at[1];
+}
+END
+gcc -O1 -static turns.c -o turns
+often=(--budget 2M --sample-period 700k --sample-unit 10k)
+check "a program that comes back to its data" "$ASSAY" record -q "${often[@]}" --sample-warm all -o turns_all.db -- ./turns
+check "… with little warming" "$ASSAY" record -q "${often[@]}" --sample-warm 10k -o turns.db -- ./turns
+check_same "… takes the same time" 1 "$(python3 -c "print(int(abs($(one turns.db "$cycles") / $(one turns_all.db "$cycles") - 1) < 0.01))")"
+check "… the same again" "$ASSAY" record -q "${often[@]}" --sample-warm 10k -o turns2.db -- ./turns
+check_same "… to the cycle" "$(one turns.db "$cycles")" "$(one turns2.db "$cycles")"
 check "threads" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o threads.db -- "$WORKLOADS/threads"
 check "a program that executes others" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l'
 for seed in 2 3 4; do # an exec in a part that is not measured must not confuse the Oracle

@@ -257,7 +257,7 @@ static void knows_pages_that_were_touched_unseen(void **state)
     assert_false(translate(&bed, 1, 1).fault);
     assert_true(translate(&bed, 1, 2).fault);
     assert_true(translate(&bed, 1, 3).fault);
-    as_uncore_touch_same(other.uncore, bed.uncore);
+    as_uncore_copy(other.uncore, bed.uncore);
     assert_false(translate(&other, 1, 1).fault);
     assert_false(translate(&other, 1, 3).fault);
     assert_true(translate(&other, 1, 4).fault);

@@ -109,13 +109,28 @@ static void test_two_lines(void **state)
     bed_close(&bed);
 }
 
+static void copies_what_is_there(void **state)
+{
+    struct bed from = bed_open(machine_with_tlbs(false)), to = bed_open(machine_with_tlbs(false));
+    uint64_t seed = 3, cycle = 1, other = 1;
+    for (int i = 0; i < ACCESSES; i++)
+        access_alone(&from, &cycle, AS_MEMORY_LOAD, random_address(&seed) & ~7ull);
+    as_uncore_copy(to.uncore, from.uncore);
+    for (int i = 0; i < ACCESSES; i++) {
+        uint64_t address = random_address(&seed) & ~7ull;
+        assert_int_equal(access_alone(&to, &other, AS_MEMORY_LOAD, address),
+                         access_alone(&from, &cycle, AS_MEMORY_LOAD, address));
+    }
+    bed_close(&from);
+    bed_close(&to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contents),
-        cmocka_unit_test(test_contents_with_prefetching),
-        cmocka_unit_test(test_counts_nothing),
-        cmocka_unit_test(test_two_lines),
+        cmocka_unit_test(test_contents),        cmocka_unit_test(test_contents_with_prefetching),
+        cmocka_unit_test(test_counts_nothing),  cmocka_unit_test(test_two_lines),
+        cmocka_unit_test(copies_what_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

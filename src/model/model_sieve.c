@@ -1,0 +1,93 @@
+/* Counted stretches whose accesses go through a sieve: the caches behind the first one, and the pages, see what they would
+ * see. See model_inside.h.
+ *
+ * Data comes as it passes. Code comes when the stretch ends: the lines of all blocks that were executed in it, in order of their
+ * first execution in the program. Calls and returns are followed as they come. What is left to warming before a region are
+ * the first caches and TLBs, whose last users are not known, and the branch predictor. */
+#include "model/model_inside.h"
+
+#include <string.h>
+
+struct as_model_sieve {
+    uint64_t slots[AS_SIEVE_SLOTS];
+    AS_VEC(bool) marked; /* by block: it was executed in this stretch */
+    AS_VEC(struct mark {
+        const struct as_block *block;
+        const struct model_thread *thread;
+    })
+    marks;
+};
+
+void as_model_set_sieve(struct as_model *model)
+{
+    model->sieve = as_alloc(sizeof *model->sieve);
+}
+
+void as_model_sieve_free(struct as_model *model)
+{
+    if (!model->sieve)
+        return;
+    as_vec_free(&model->sieve->marked);
+    as_vec_free(&model->sieve->marks);
+    free(model->sieve);
+}
+
+void as_model_sieve_mark(struct as_model *model, const struct as_thread *thread, const struct as_block *block)
+{
+    struct as_model_sieve *sieve = model->sieve;
+    while (sieve->marked.len <= block->index)
+        *as_vec_push(&sieve->marked) = false;
+    if (sieve->marked.data[block->index])
+        return;
+    sieve->marked.data[block->index] = true;
+    *as_vec_push(&sieve->marks) = (struct mark){.block = block, .thread = thread->user};
+}
+
+static int by_index(const void *a, const void *b)
+{
+    uint32_t first = ((const struct mark *)a)->block->index, second = ((const struct mark *)b)->block->index;
+    return (first > second) - (first < second);
+}
+
+/* A counted stretch has ended. */
+void as_model_sieve_end(struct as_model *model)
+{
+    struct as_model_sieve *sieve = model->sieve;
+    if (sieve->marks.len)
+        qsort(sieve->marks.data, sieve->marks.len, sizeof *sieve->marks.data, by_index);
+    for (size_t i = 0; i < sieve->marks.len; i++) {
+        const struct mark *mark = &sieve->marks.data[i];
+        if (mark->thread->seat.core)
+            as_core_warm_fetch(mark->thread->seat.core, mark->block->address, mark->block->end);
+        sieve->marked.data[mark->block->index] = false;
+    }
+    as_vec_clear(&sieve->marks);
+    memset(sieve->slots, 0, sizeof sieve->slots);
+}
+
+static void warm_words(struct as_model_sieve *sieve, struct as_core *core, const struct as_block_exec *exec)
+{
+    for (size_t i = 0; i < exec->n_words; i++) {
+        uint64_t word = exec->words[i], address = word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
+        uint8_t kind = as_access_kind(word);
+        if (as_sieve_pass(sieve->slots, address, kind >> 1))
+            as_core_warm_accesses(
+                core, &(struct as_core_access){.address = as_access_address(word), .size = 1, .kind = kind}, 1);
+    }
+}
+
+void as_model_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_model *model = context;
+    struct model_thread *own = thread->user;
+    if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0))
+        as_model_cores_enter(&model->cores, &own->seat);
+    warm_words(model->sieve, own->seat.core, exec);
+    if (exec->taken && exec->block->outcome == AS_OUTCOME_LEAVES) {
+        if (__builtin_expect(!own->followed, 0))
+            (void)as_call_tracker_begin(model->calls, thread, exec);
+        own->path = 0;
+        own->followed = true;
+        as_call_tracker_end(model->calls, thread, exec);
+    }
+}
