@@ -56,32 +56,42 @@ void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint6
     core->n_packets++;
 }
 
-static struct straight follow_code(const struct as_core *core, uint64_t address)
+/* Goes on from the straight's end. */
+static void follow_code(const struct as_core *core, struct straight *straight)
 {
-    struct straight straight = {.address = address, .next = address};
-    while (straight.n < WRONG_PATH_MOST && !straight.control) {
-        const struct as_insn *insn = core->code_at ? core->code_at(core->code_context, straight.next) : NULL;
-        straight.next = insn ? insn->address + insn->length : 0;
+    straight->unknown = false;
+    while (straight->n < WRONG_PATH_MOST && !straight->control && !straight->unknown) {
+        const struct as_insn *insn = core->code_at ? core->code_at(core->code_context, straight->end) : NULL;
+        straight->unknown = !insn;
         if (!insn)
             break;
-        straight.n++;
-        straight.control = as_insn_is_control(insn) ? insn : NULL;
+        straight->end = insn->address + insn->length;
+        straight->n++;
+        straight->control = as_insn_is_control(insn) ? insn : NULL;
     }
-    return straight;
 }
 
-static uint64_t version_of(const struct as_core *core, const struct straight *straight)
+static void begin_straight(struct straight *straight, uint64_t address)
 {
-    return core->code_version(core->code_context, straight->next == 0);
+    *straight = (struct straight){.address = address, .end = address};
 }
 
-static struct straight *find_straight(struct as_core *core, uint64_t address)
+/* Where new code has come since, only the end of straight code can have moved. */
+static const struct straight *find_straight(struct as_core *core, uint64_t address)
 {
     struct straight *straight = &core->straights[(address >> 1 ^ address >> 11) % STRAIGHTS];
-    if (straight->address != address || straight->version != version_of(core, straight)) {
-        *straight = follow_code(core, address);
-        straight->version = version_of(core, straight);
-    }
+    uint64_t version = core->code_version(core->code_context, false);
+    bool same = straight->address == address && straight->version == version;
+    if (__builtin_expect(same && !straight->unknown, 1))
+        return straight;
+    uint64_t code = core->code_version(core->code_context, true);
+    if (same && straight->code == code)
+        return straight;
+    if (!same)
+        begin_straight(straight, address);
+    follow_code(core, straight);
+    straight->version = version;
+    straight->code = code;
     return straight;
 }
 
@@ -92,14 +102,17 @@ uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_
     while (n < most && address) {
         struct straight once;
         const struct straight *straight = &once;
-        if (core->code_version)
+        if (core->code_version) {
             straight = find_straight(core, address);
-        else
-            once = follow_code(core, address);
+        } else {
+            begin_straight(&once, address);
+            follow_code(core, &once);
+        }
         if (straight->n >= most - n)
             return most;
         n += straight->n;
-        address = straight->control ? as_predictor_peek(core->predictor, straight->control) : straight->next;
+        address = straight->control ? as_predictor_peek(core->predictor, straight->control)
+                                    : (straight->unknown ? 0 : straight->end);
     }
     return n;
 }

@@ -27,7 +27,7 @@ enum {
     WAIT_TABLE = 1 << 10,  /* loads that were caught passing a store */
     MAX_UNITS = 16,        /* of one kind */
     ARCH_REGISTERS = 32,
-    STRAIGHTS = 1 << 10, /* pieces of straight code that wrong paths go through */
+    STRAIGHTS = 1 << 11, /* pieces of straight code that wrong paths go through */
 };
 
 /* At most `limit` at a time, in the order of their numbers: for each the first cycle in which it has gone. The ring is
@@ -68,10 +68,11 @@ struct pending {
 
 /* Code without a control transfer, from an address on. */
 struct straight {
-    uint64_t address, version;
-    const struct as_insn *control; /* behind it; NULL: none, code goes on at `next` */
-    uint64_t next;                 /* 0: no code is known there */
+    uint64_t address, end;
+    uint64_t version, code;        /* as_code_version: of what is here, and of any code */
+    const struct as_insn *control; /* behind it; NULL: none */
     uint32_t n;                    /* instructions, with `control` */
+    bool unknown;                  /* no code is known at `end` */
 };
 
 struct as_core {
