@@ -40,7 +40,7 @@ struct as_edge {
     uint16_t first_end, last_start;
     uint32_t n_stays; /* 0 where no observer wants occupancy */
     const struct as_edge_stay *stays;
-    struct as_edge_record records[];
+    const struct as_edge_record *records;
 };
 
 struct as_edge_run {

@@ -15,38 +15,47 @@ static inline struct reply reply_of(const struct as_hunt *hunt, struct as_memory
                           .events = answer.events | (answer.fault ? AS_ASK_FAULT : 0)};
 }
 
-static inline bool has_answer(const struct as_ask *ask, struct reply reply)
+static inline bool has_answer(const struct as_question *ask, struct reply reply)
 {
     return ask->done == reply.done && ask->events == reply.events;
 }
 
-/* The question with this answer, of those that ask the same; NULL: it is new. */
-static __attribute__((noinline)) struct as_ask *find_other(struct as_hunt *hunt, struct as_ask *ask, struct reply reply)
+/* The same question with another answer; NULL: there is none. */
+static inline struct as_question *other_of(const struct as_hunt *hunt, const struct as_question *ask)
 {
-    hunt->answer = *ask;
-    while (ask->other) {
-        ask = ask->other;
-        if (has_answer(ask, reply))
-            return ask;
-    }
+    return ask->other ? as_memo_at(hunt->core->walk.memo, ask->other) : NULL;
+}
+
+/* The question with this answer, of those that ask the same; NULL: it is new. */
+static __attribute__((noinline)) struct as_question *find_other(struct as_hunt *hunt, struct as_question *ask,
+                                                                struct reply reply)
+{
+    as_question_unpack(ask, hunt->core->ideal, &hunt->answer);
+    for (struct as_question *other; (other = other_of(hunt, ask)); ask = other)
+        if (has_answer(other, reply))
+            return other;
     hunt->link = &ask->other;
     hunt->asked = true;
     hunt->answer.done = (int32_t)reply.done;
     hunt->answer.events = reply.events;
-    hunt->answer.other = NULL;
     return NULL;
 }
 
 /* A load that met something rare: nothing was asked. */
-static struct as_ask *give_up(struct as_hunt *hunt, struct as_ask *ask)
+static struct as_question *give_up(struct as_hunt *hunt, struct as_question *ask)
 {
-    while (ask->other)
-        ask = ask->other;
+    for (struct as_question *other; (other = other_of(hunt, ask));)
+        ask = other;
     hunt->link = &ask->other;
     return NULL;
 }
 
-static inline struct reply ask_drain(struct as_core *core, const struct as_ask *ask, uint64_t cycle)
+static inline uint64_t line_of(const struct as_core *core, const struct as_body *body, const struct as_question *ask)
+{
+    return ((body->insns[ask->number]->address >> core->line_shift) + ask->flag) << core->line_shift;
+}
+
+static inline struct reply ask_drain(struct as_core *core, const struct as_question *ask, uint64_t cycle)
 {
     struct as_memory_answer answer = {.done = cycle};
     if (ask->flag)
@@ -57,67 +66,66 @@ static inline struct reply ask_drain(struct as_core *core, const struct as_ask *
     return (struct reply){.done = ask->cycle + (int64_t)(answer.done - cycle), .events = answer.events};
 }
 
-static inline void put_off(const struct as_hunt *hunt, const struct as_ask *ask, uint64_t commit)
+static inline void put_off(const struct as_hunt *hunt, const struct as_question *ask, uint64_t commit)
 {
     struct as_core *core = hunt->core;
     struct pending *pending = &core->pending[core->n_stores & core->pending_mask];
     const struct as_core_access *access = &hunt->run->accesses[ask->access];
     bool writes = ask->flag;
     pending->commit = commit;
-    pending->number = core->n_stores - ask->back;
+    pending->number = core->n_stores - ask->number;
     pending->address = writes ? access->address : 0;
     pending->size = writes ? access->size : 0;
-    pending->insn = ask->id;
+    pending->insn = ask->events;
     if (__builtin_expect(core->stays != NULL, 0))
         core->store_dispatched[core->n_stores & core->pending_mask] = hunt->base + (uint64_t)(int64_t)ask->done;
     core->n_stores++;
 }
 
-static inline struct reply ask_prediction(struct as_hunt *hunt, const struct as_ask *ask)
+static inline struct reply ask_prediction(struct as_hunt *hunt, const struct as_question *ask)
 {
     struct as_core *core = hunt->core;
     const struct as_body_run *run = hunt->run;
-    uint64_t next = ask->flag ? run->next : run->body->insns[ask->access + 1]->address;
+    const struct as_insn *const *insn = (const struct as_insn *const *)&run->body->insns[ask->number];
+    uint64_t next = ask->flag ? run->next : insn[1]->address;
     bool taken = ask->flag ? run->taken : ask->memory;
-    struct reply reply = {.events = as_core_ask_prediction(core, ask->insn, taken, next, &hunt->target)};
+    struct reply reply = {.events = as_core_ask_prediction(core, *insn, taken, next, &hunt->target)};
     if (__builtin_expect(reply.events & AS_PREDICT_WRONG, 0)) {
-        const struct as_ask *wrong = ask;
+        const struct as_question *wrong = ask;
         while (wrong && wrong->events != reply.events)
-            wrong = wrong->other;
-        reply.done = wrong ? as_core_walk_wrong_path(core, hunt->target, wrong->most) : 0;
+            wrong = other_of(hunt, wrong);
+        reply.done = wrong ? as_core_walk_wrong_path(core, hunt->target, (uint16_t)wrong->cycle) : 0;
     }
     return reply;
 }
 
-static inline struct reply ask_access(const struct as_hunt *hunt, const struct as_ask *ask, uint64_t cycle)
+static inline struct reply ask_access(const struct as_hunt *hunt, const struct as_question *ask, uint64_t cycle)
 {
-    return reply_of(hunt, as_core_ask_access(hunt->core, (enum as_memory_kind)ask->memory, cycle,
-                                             &hunt->run->accesses[ask->access]));
+    enum as_memory_kind kind = (enum as_memory_kind)ask->memory;
+    struct as_memory_answer answer = as_core_ask_access(hunt->core, kind, cycle, &hunt->run->accesses[ask->access]);
+    return kind <= AS_MEMORY_STORE ? reply_of(hunt, answer) : (struct reply){0}; /* nobody waits for the others */
 }
 
-struct as_known *as_core_follow(struct as_hunt *hunt, struct as_ask *ask)
+struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask)
 {
     struct as_core *core = hunt->core;
     const struct as_body_run *run = hunt->run;
     const struct as_core_access *accesses = run->accesses;
-    struct as_ask **trail = core->walk.trail, **at = trail;
+    struct as_question **trail = core->walk.trail, **at = trail;
     uint64_t base = hunt->base;
-    bool ideals = run->body->ideals;
     core->insns = run->body->insns;
     set_ideal(core, 0);
     for (;; ask++) {
         uint64_t cycle = base + (uint64_t)(int64_t)ask->cycle;
         struct as_memory_answer answer;
         struct reply reply = {0};
-        if (__builtin_expect(ideals, 0))
-            set_ideal(core, ask->ideal);
         switch ((enum as_ask_kind)ask->kind) {
         case AS_ASK_FETCH:
-            reply = reply_of(hunt, as_core_ask_line(core, cycle, ask->address));
+            reply = reply_of(hunt, as_core_ask_line(core, cycle, line_of(core, run->body, ask)));
             break;
         case AS_ASK_WAITS:
-            reply.events = core->waits[ask->slot];
-            if (ideals || ask[1].kind != AS_ASK_LOAD || !has_answer(ask, reply))
+            reply.events = core->waits[ask->number];
+            if (ask[1].kind != AS_ASK_LOAD || !has_answer(ask, reply))
                 break;
             *at++ = ask++; /* as a rule the load comes next */
             cycle = base + (uint64_t)(int64_t)ask->cycle;
@@ -146,8 +154,14 @@ struct as_known *as_core_follow(struct as_hunt *hunt, struct as_ask *ask)
         case AS_ASK_PREDICT:
             reply = ask_prediction(hunt, ask);
             break;
+        case AS_ASK_IDEAL:
+            set_ideal(core, ask->events);
+            *at++ = ask;
+            continue;
         case AS_ASK_END:
             goto end;
+        default:
+            __builtin_unreachable();
         }
         if (__builtin_expect(!has_answer(ask, reply), 0) && !(ask = find_other(hunt, ask, reply)))
             goto end;
@@ -155,5 +169,5 @@ struct as_known *as_core_follow(struct as_hunt *hunt, struct as_ask *ask)
     }
 end:
     core->walk.n_trail = (uint32_t)(at - trail);
-    return ask ? ask->edge : NULL;
+    return ask ? as_memo_at(core->walk.memo, ask->other) : NULL;
 }

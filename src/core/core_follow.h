@@ -9,13 +9,13 @@ struct as_hunt {
     struct as_core *core;
     const struct as_body_run *run;
     uint64_t base;
-    struct as_ask **link; /* where a question with a new answer belongs */
-    bool asked;           /* … which is this: */
+    uint32_t *link; /* where a question with a new answer belongs */
+    bool asked;     /* … which is this: */
     struct as_ask answer;
     uint64_t target;
 };
 
 /* Asks all that the node's block asks, from `ask` on; the core's walk gets the trail. NULL: an answer is new. */
-struct as_known *as_core_follow(struct as_hunt *hunt, struct as_ask *ask);
+struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask);
 
 #endif

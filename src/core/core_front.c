@@ -8,25 +8,29 @@
 
 enum { WRONG_PATH_MOST = 512 };
 
-static __attribute__((noinline)) struct as_memory_answer fetch_by_script(struct as_core *core, uint64_t cycle,
-                                                                         uint64_t address)
+static __attribute__((noinline)) struct as_memory_answer fetch_by_script(struct as_core *core, const struct as_op *op,
+                                                                         uint64_t cycle, uint64_t address)
 {
     struct as_script *script = core->script;
     const struct as_ask *given = as_script_next(script, AS_ASK_FETCH, cycle);
     if (given)
         return (struct as_memory_answer){.done = as_script_done(script, given), .events = given->events};
     struct as_memory_answer answer = as_core_ask_line(core, cycle, address);
-    as_script_note(
-        script,
-        (struct as_ask){.kind = AS_ASK_FETCH, .ideal = core->ideal, .events = answer.events, .address = address}, cycle,
-        answer.done);
+    as_script_note(script,
+                   (struct as_ask){.kind = AS_ASK_FETCH,
+                                   .flag = address > op->insn->address,
+                                   .access = op->number,
+                                   .ideal = core->ideal,
+                                   .events = answer.events},
+                   cycle, answer.done);
     return answer;
 }
 
-static struct as_memory_answer fetch_line(struct as_core *core, uint64_t cycle, uint64_t address)
+static struct as_memory_answer fetch_line(struct as_core *core, const struct as_op *op, uint64_t cycle,
+                                          uint64_t address)
 {
     drain_until(core, cycle);
-    return core->script ? fetch_by_script(core, cycle, address) : as_core_ask_line(core, cycle, address);
+    return core->script ? fetch_by_script(core, op, cycle, address) : as_core_ask_line(core, cycle, address);
 }
 
 uint64_t as_core_next_packet(const struct as_core *core)
@@ -36,15 +40,16 @@ uint64_t as_core_next_packet(const struct as_core *core)
     return later(cycle, gone_at(&core->targets, core->n_packets));
 }
 
-void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe)
+void as_core_open_packet(struct as_core *core, const struct as_op *op, uint64_t not_before, struct as_pipe *pipe)
 {
     const struct as_machine *machine = core->machine;
+    const struct as_insn *insn = op->insn;
     uint64_t cycle = later(core->fetch_next, not_before), last_byte = insn->address + insn->length - 1;
     cycle = later(cycle, gone_at(&core->targets, core->n_packets));
     for (uint64_t line = insn->address >> core->line_shift; line <= last_byte >> core->line_shift; line++) {
         if (line == core->packet_line)
             continue;
-        struct as_memory_answer answer = fetch_line(core, cycle, line << core->line_shift);
+        struct as_memory_answer answer = fetch_line(core, op, cycle, line << core->line_shift);
         cycle = later(cycle, answer.done);
         pipe->events |= answer.events;
         core->packet_line = line;
@@ -177,8 +182,7 @@ static __attribute__((noinline)) struct forecast predict_by_script(struct as_cor
                                        .ideal = core->ideal,
                                        .done = (int32_t)forecast.n,
                                        .events = forecast.bits,
-                                       .most = forecast.most,
-                                       .insn = op->insn},
+                                       .most = forecast.most},
                        script->base, 0);
         return forecast;
     }

@@ -201,7 +201,7 @@ struct passage {
 /* ---- core_front.c ---- */
 
 uint64_t as_core_next_packet(const struct as_core *core); /* the earliest cycle of a new packet */
-void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint64_t not_before, struct as_pipe *pipe);
+void as_core_open_packet(struct as_core *core, const struct as_op *op, uint64_t not_before, struct as_pipe *pipe);
 /* Predicts a control transfer that has its times, and says when and where fetch goes on. */
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
 /* Returns enum as_ask_prediction. `next` 0: not known. */
@@ -221,7 +221,7 @@ static inline void fetch(struct as_core *core, const struct as_op *op, const str
     bool joins = core->packet_slots != 0 && recipe->block == core->packet_block && recipe->line == core->packet_line &&
                  not_before <= core->packet_cycle;
     if (!joins)
-        as_core_open_packet(core, op->insn, not_before, pipe);
+        as_core_open_packet(core, op, not_before, pipe);
     core->packet_slots--;
     pipe->fetch = core->packet_cycle;
 }

@@ -33,10 +33,10 @@ static void execute(struct as_core *core, const struct as_body_run *run, struct 
         op.n_accesses = body->first_access[i + 1] - body->first_access[i];
         op.ideal = body->ideals ? body->ideals[i] : 0;
         op.last = i + 1 == body->n;
+        op.number = (uint16_t)i;
         if (recipe->traits & AS_RECIPE_CONTROL) {
             op.next = op.last ? run->next : body->insns[i + 1]->address;
             op.taken = op.last ? run->taken : body->taken && body->taken[i];
-            op.number = (uint16_t)i;
         }
         as_core_execute(core, &op, &pipes[i]);
         op.continues = false;
@@ -51,15 +51,16 @@ static inline void count_edge(struct as_core *core, struct as_known *edge, uint6
     core->n_insns += times * edge->edge.n;
     core->n_uops += times * edge->uops;
     core->counters.branches += times * edge->branches;
-    if (!edge->odd)
-        return;
     core->n_continued += times * edge->edge.continued;
-    core->counters.branch_mispredictions += times * edge->mispredictions;
-    core->counters.btb_misses += times * edge->btb_misses;
-    core->counters.flushes += times * edge->flushes;
-    core->counters.wrong_path_instructions += times * edge->wrong_path;
-    core->counters.store_forwards += times * edge->forwards;
-    core->kernel_cycles += times * edge->kernel_cycles;
+    const struct as_known_counts *counts = edge->counts;
+    if (!counts)
+        return;
+    core->counters.branch_mispredictions += times * counts->mispredictions;
+    core->counters.btb_misses += times * counts->btb_misses;
+    core->counters.flushes += times * counts->flushes;
+    core->counters.wrong_path_instructions += times * counts->wrong_path;
+    core->counters.store_forwards += times * counts->forwards;
+    core->kernel_cycles += times * counts->kernel_cycles;
 }
 
 /* What a run changes beside the pipeline. */
@@ -86,14 +87,21 @@ static void count_into(struct as_known *edge, const struct as_core *core, const 
     const struct as_counters *now = &core->counters, *then = &before->counters;
     edge->uops = (uint32_t)(core->n_uops - before->n_uops);
     edge->branches = (uint32_t)(now->branches - then->branches);
-    edge->mispredictions = (uint32_t)(now->branch_mispredictions - then->branch_mispredictions);
-    edge->btb_misses = (uint32_t)(now->btb_misses - then->btb_misses);
-    edge->flushes = (uint32_t)(now->flushes - then->flushes);
-    edge->wrong_path = (uint32_t)(now->wrong_path_instructions - then->wrong_path_instructions);
-    edge->forwards = (uint32_t)(now->store_forwards - then->store_forwards);
-    edge->kernel_cycles = core->kernel_cycles - before->kernel_cycles;
-    edge->odd = core->n_continued != before->n_continued || edge->mispredictions || edge->btb_misses || edge->flushes ||
-                edge->wrong_path || edge->forwards || edge->kernel_cycles;
+    struct as_known_counts counts = {
+        .mispredictions = (uint32_t)(now->branch_mispredictions - then->branch_mispredictions),
+        .btb_misses = (uint32_t)(now->btb_misses - then->btb_misses),
+        .flushes = (uint32_t)(now->flushes - then->flushes),
+        .wrong_path = (uint32_t)(now->wrong_path_instructions - then->wrong_path_instructions),
+        .forwards = (uint32_t)(now->store_forwards - then->store_forwards),
+        .kernel_cycles = core->kernel_cycles - before->kernel_cycles,
+    };
+    bool none = !(counts.mispredictions | counts.btb_misses | counts.flushes | counts.wrong_path | counts.forwards |
+                  counts.kernel_cycles);
+    if (none)
+        return;
+    struct as_known_counts *kept = as_memo_take_cold(core->walk.memo, sizeof *kept);
+    *kept = counts;
+    edge->counts = kept;
 }
 
 static struct as_edge_record record_of(const struct as_pipe *pipe, uint64_t base)
@@ -171,8 +179,9 @@ static struct as_known *make_edge(struct as_core *core, struct as_node *node, co
 {
     struct as_memo *memo = core->walk.memo;
     uint32_t n = node->body->n, n_stays = count_stays(core, before->stays);
-    size_t records = n * sizeof(struct as_edge_record);
-    struct as_known *known = as_memo_take(memo, sizeof *known + records + n_stays * sizeof(struct as_edge_stay));
+    struct as_edge_record *records = as_memo_take_cold(memo, n * sizeof *records);
+    struct as_edge_stay *stays = n_stays ? as_memo_take_cold(memo, n_stays * sizeof *stays) : NULL;
+    struct as_known *known = as_memo_take(memo, sizeof *known);
     *known = (struct as_known){.node = node, .dispatched = (int32_t)(core->last_dispatch - base)};
     count_into(known, core, before);
     struct as_edge *edge = &known->edge;
@@ -183,9 +192,10 @@ static struct as_known *make_edge(struct as_core *core, struct as_node *node, co
     edge->flags_before = before->last_flags;
     edge->committed = (int32_t)(core->last_commit - base);
     for (uint32_t i = 0; i < n; i++)
-        edge->records[i] = record_of(&pipes[i], base);
+        records[i] = record_of(&pipes[i], base);
+    edge->records = records;
+    known->flags = records[n - 1].flags & AS_STATE_FLAGS;
     find_groups(edge);
-    struct as_edge_stay *stays = (struct as_edge_stay *)&edge->records[n];
     edge->n_stays = n_stays;
     edge->stays = stays;
     move_stays(core, before->stays, stays, base);
@@ -214,7 +224,7 @@ static void go_back(struct as_core *core, const struct as_node *node)
     core->n_drained = walk->n_drained;
     if (!walk->stale)
         return;
-    as_state_put(core, node->body, node->words, walk->horizon);
+    as_state_put(core, node->body, node->state->words, walk->horizon);
     walk->stale = false;
     walk->memo->counters.restored++;
 }
@@ -224,9 +234,8 @@ static struct as_script *open_script(struct as_core *core, const struct as_core_
     struct as_script *script = &core->walk.memo->script;
     script->base = core->last_dispatch;
     script->accesses = accesses;
-    script->given = core->walk.trail;
-    script->n_given = given ? core->walk.n_trail : 0;
-    script->at = script->n = 0;
+    script->n = 0;
+    as_script_give(script, core->walk.trail, given ? core->walk.n_trail : 0);
     script->answered = script->spoiled = script->checks = script->differs = false;
     return script;
 }
@@ -265,10 +274,40 @@ void as_memo_drop(struct as_memo *memo)
 
 /* ---- new edges ---- */
 
+/* The events that do not happen where the new questions begin. */
+static uint32_t ideal_before(const struct as_script *script)
+{
+    for (uint32_t i = script->n_given; i-- > 0;)
+        if (script->given[i]->kind == AS_ASK_IDEAL)
+            return script->given[i]->events;
+    return 0;
+}
+
+/* Keeps the script's new questions; returns the last of them, which has room for an edge. NULL: they cannot be kept. */
+static struct as_question *keep_questions(struct as_memo *memo, const struct as_script *script, uint32_t *link)
+{
+    struct as_question packed[2 * AS_SCRIPT_ASKS + 1];
+    uint32_t n = 0, ideal = ideal_before(script);
+    for (uint32_t i = 0; i < script->n; i++) {
+        const struct as_ask *ask = &script->asks[i];
+        bool asks = ask->kind != AS_ASK_WAITS && ask->kind != AS_ASK_PUT_OFF; /* of others, that it does not matter */
+        if (asks && ask->ideal != ideal)
+            packed[n++] = (struct as_question){.kind = AS_ASK_IDEAL, .events = ideal = ask->ideal};
+        if (!as_question_pack(ask, &packed[n++]))
+            return NULL;
+    }
+    packed[n++] = (struct as_question){.kind = AS_ASK_END};
+    struct as_question *kept = as_memo_take(memo, n * sizeof *kept);
+    memcpy(kept, packed, n * sizeof *kept);
+    *link = as_memo_number(memo, kept);
+    return &kept[n - 1];
+}
+
 /* Runs the block in the pipeline, which stands before it, and makes an edge of it; NULL: it cannot be one. */
 static struct as_known *run_new(struct as_core *core, struct as_node *node, const struct as_hunt *hunt,
                                 const struct as_body_run *run, struct as_pipe *pipes)
 {
+    struct as_memo *memo = core->walk.memo;
     struct as_script *script = open_script(core, run->accesses, hunt->link != &node->first);
     if (hunt->asked) {
         script->answered = true;
@@ -280,16 +319,14 @@ static struct as_known *run_new(struct as_core *core, struct as_node *node, cons
     core->script = script;
     execute(core, run, pipes);
     core->script = NULL;
-    if (script->spoiled || as_memo_is_full(core->walk.memo))
+    if (script->spoiled || as_memo_is_full(memo))
         return NULL;
-    struct as_ask *asks = as_memo_take(core->walk.memo, (script->n + 1) * sizeof *asks);
-    memcpy(asks, script->asks, script->n * sizeof *asks);
-    for (uint32_t i = 0; i < script->n; i++)
-        asks[i].other = NULL;
-    asks[script->n] = (struct as_ask){.kind = AS_ASK_END};
-    asks[script->n].edge = make_edge(core, node, pipes, base, &before);
-    *hunt->link = asks;
-    return asks[script->n].edge;
+    struct as_question *last = keep_questions(memo, script, hunt->link);
+    if (!last)
+        return NULL;
+    struct as_known *known = make_edge(core, node, pipes, base, &before);
+    last->other = as_memo_number(memo, known);
+    return known;
 }
 
 /* ---- checks ---- */
@@ -351,7 +388,7 @@ static void check_edge(struct as_core *core, struct as_known *edge, const struct
     execute_unlogged(core, run, pipes);
     core->script = NULL;
     if (script->differs) {
-        const struct as_ask *ask = script->given[script->at - 1];
+        const struct as_ask *ask = &script->taken;
         char what[64];
         snprintf(what, sizeof what, "question %" PRIu32 " (kind %u)", script->at - 1, ask->kind);
         report(memo, edge->node, what, script->came - base, (uint64_t)(int64_t)ask->cycle);
@@ -432,7 +469,7 @@ static struct as_known *follow_known(struct as_core *core, struct as_hunt *hunt,
     walk->n_stores = core->n_stores;
     walk->n_drained = core->n_drained;
     walk->base = core->last_dispatch;
-    struct as_known *edge = node->first ? as_core_follow(hunt, node->first) : NULL;
+    struct as_known *edge = node->first ? as_core_follow(hunt, as_memo_at(memo, node->first)) : NULL;
     if (!edge)
         return NULL;
     memo->counters.known_blocks += run->body->n_blocks;
@@ -447,7 +484,7 @@ static struct as_known *follow_known(struct as_core *core, struct as_hunt *hunt,
     count_edge(core, edge, 1);
     core->last_dispatch = walk->base + (uint64_t)(int64_t)edge->dispatched;
     core->last_commit = walk->base + (uint64_t)(int64_t)edge->edge.committed;
-    core->last_flags = edge->edge.records[edge->edge.n - 1].flags & AS_STATE_FLAGS;
+    core->last_flags = edge->flags;
     return edge;
 }
 
@@ -481,7 +518,7 @@ static struct as_known *run_with_memo(struct as_core *core, const struct as_body
 void as_core_set_memo(struct as_core *core, struct as_memo *memo)
 {
     core->walk.memo = memo;
-    core->walk.trail = as_alloc_array(AS_SCRIPT_ASKS + 1, sizeof(struct as_ask *));
+    core->walk.trail = as_alloc_array(2 * AS_SCRIPT_ASKS + 1, sizeof(struct as_question *));
     *as_vec_push(&memo->cores) = core;
 }
 

@@ -21,33 +21,118 @@ static void compare(struct as_script *script, const struct as_ask *ask, enum as_
     script->came = cycle;
 }
 
+/* What is no question is known here as well. */
+static void skip_ideals(struct as_script *script)
+{
+    while (script->at < script->n_given && script->given[script->at]->kind == AS_ASK_IDEAL)
+        script->at++;
+}
+
+void as_script_give(struct as_script *script, struct as_question *const *given, uint32_t n)
+{
+    script->given = given;
+    script->n_given = n;
+    script->at = 0;
+    skip_ideals(script);
+}
+
 const struct as_ask *as_script_next(struct as_script *script, enum as_ask_kind kind, uint64_t cycle)
 {
     if (script->at < script->n_given && !script->differs) {
-        const struct as_ask *ask = script->given[script->at++];
+        as_question_unpack(script->given[script->at++], 0, &script->taken);
+        skip_ideals(script);
         if (script->checks)
-            compare(script, ask, kind, cycle);
-        return ask;
+            compare(script, &script->taken, kind, cycle);
+        return &script->taken;
     }
     return script->answered ? take_answer(script) : NULL;
 }
 
-static int32_t since(const struct as_script *script, uint64_t cycle, bool *fits)
+static int32_t since(const struct as_script *script, uint64_t cycle, bool *has_room)
 {
     int64_t cycles = (int64_t)(cycle - script->base);
-    *fits &= cycles == (int32_t)cycles;
+    *has_room &= cycles == (int32_t)cycles;
     return (int32_t)cycles;
 }
 
 void as_script_note(struct as_script *script, struct as_ask ask, uint64_t cycle, uint64_t done)
 {
-    bool fits = script->n < AS_SCRIPT_ASKS;
-    ask.cycle = since(script, cycle, &fits);
+    bool has_room = script->n < AS_SCRIPT_ASKS;
+    ask.cycle = since(script, cycle, &has_room);
     if (ask.kind != AS_ASK_PREDICT && ask.kind != AS_ASK_PUT_OFF && ask.kind != AS_ASK_WAITS &&
         ask.memory <= AS_MEMORY_STORE)
-        ask.done = since(script, done, &fits);
-    if (fits && !script->spoiled)
+        ask.done = since(script, done, &has_room);
+    if (has_room && !script->spoiled)
         script->asks[script->n++] = ask;
     else
         script->spoiled = true;
+}
+
+/* ---- questions that are kept ---- */
+
+static bool fits(int64_t value)
+{
+    return value == (int16_t)value;
+}
+
+bool as_question_pack(const struct as_ask *ask, struct as_question *question)
+{
+    *question = (struct as_question){.kind = ask->kind & 15,
+                                     .flag = ask->flag,
+                                     .memory = ask->memory & 7,
+                                     .access = (uint8_t)ask->access,
+                                     .cycle = (int16_t)ask->cycle,
+                                     .done = (int16_t)ask->done,
+                                     .data = (int16_t)ask->data,
+                                     .events = ask->events};
+    switch ((enum as_ask_kind)ask->kind) {
+    case AS_ASK_FETCH:
+        question->number = ask->access;
+        break;
+    case AS_ASK_WAITS:
+        question->number = ask->slot;
+        break;
+    case AS_ASK_PUT_OFF:
+        question->events = ask->id;
+        break;
+    case AS_ASK_PREDICT:
+        question->number = ask->access;
+        question->cycle = (int16_t)ask->most;
+        return fits(ask->done) && fits(ask->most);
+    default:
+        break;
+    }
+    bool numbered = ask->kind == AS_ASK_FETCH || ask->kind == AS_ASK_WAITS;
+    return fits(ask->cycle) && fits(ask->done) && (numbered || (fits(ask->data) && ask->access <= UINT8_MAX));
+}
+
+void as_question_unpack(const struct as_question *question, uint32_t ideal, struct as_ask *ask)
+{
+    *ask = (struct as_ask){.kind = question->kind,
+                           .flag = question->flag,
+                           .memory = question->memory,
+                           .access = question->access,
+                           .ideal = ideal,
+                           .cycle = question->cycle,
+                           .done = question->done,
+                           .data = question->data,
+                           .events = question->events};
+    switch ((enum as_ask_kind)question->kind) {
+    case AS_ASK_FETCH:
+        ask->access = question->number;
+        break;
+    case AS_ASK_WAITS:
+        ask->slot = question->number;
+        break;
+    case AS_ASK_PUT_OFF:
+        ask->id = question->events;
+        break;
+    case AS_ASK_PREDICT:
+        ask->access = question->number;
+        ask->cycle = 0;
+        ask->most = (uint16_t)question->cycle;
+        break;
+    default:
+        break;
+    }
 }

@@ -21,6 +21,7 @@ enum as_ask_kind {
     AS_ASK_DRAIN,     /* the oldest store that has committed writes its line */
     AS_ASK_PUT_OFF,   /* no question: a store commits and waits for its drain */
     AS_ASK_PREDICT,
+    AS_ASK_IDEAL, /* no question: events that do not happen from here on. Only questions that are kept have it */
 };
 
 /* The answer of a prediction. */
@@ -37,9 +38,9 @@ struct as_ask {
     uint8_t kind; /* enum as_ask_kind */
     uint8_t
         memory; /* ACCESS: enum as_memory_kind. PREDICT: whether it was taken, where it is not the last instruction */
-    bool flag;  /* DRAIN, PUT_OFF: it writes something. PREDICT: the block's last instruction */
-    uint16_t
-        access; /* LOAD, TRANSLATE, ACCESS, PUT_OFF: the number of the access in the block. PREDICT: of the instruction */
+    bool flag;  /* DRAIN, PUT_OFF: it writes something. PREDICT: the block's last instruction. FETCH: the second line */
+    uint16_t access; /* LOAD, TRANSLATE, ACCESS, PUT_OFF: the number of the access in the block. FETCH, PREDICT: of the
+                        instruction */
     uint16_t slot;   /* WAITS: its place in the table */
     uint32_t ideal;  /* events that do not happen to the instruction at hand */
     int32_t cycle;   /* for when it asks; PUT_OFF: its commit */
@@ -50,15 +51,22 @@ struct as_ask {
         uint32_t most; /* PREDICT: instructions that a wrong path can have */
         uint32_t back; /* PUT_OFF: stores of the same instruction before it */
     };
+    uint32_t id; /* PUT_OFF: as_insn.id */
+};
+
+/* A question as it is kept. A walk reads one after the other, most of them from the host's second-level cache or from
+ * further away, so they are small: four of them are a line of it. */
+struct as_question {
+    uint8_t kind : 4, flag : 1, memory : 3;
+    uint8_t access;
+    int16_t cycle; /* PREDICT: as_ask.most */
+    int16_t done;
     union {
-        uint64_t address;           /* FETCH: of the line */
-        uint32_t id;                /* PUT_OFF: as_insn.id */
-        const struct as_insn *insn; /* PREDICT */
+        int16_t data;
+        uint16_t number; /* FETCH, PREDICT: as_ask.access. WAITS: slot. PUT_OFF: back */
     };
-    union {
-        struct as_ask *other;  /* the same question with another answer */
-        struct as_known *edge; /* END */
-    };
+    uint32_t events; /* PUT_OFF: id. IDEAL: which */
+    uint32_t other;  /* the same question with another answer; END: the edge (as_memo_at). 0: none */
 };
 
 #define AS_ASK_FAULT (1u << 31) /* among the events of an answer: the page is not there yet */
@@ -68,13 +76,14 @@ enum { AS_SCRIPT_ASKS = 1024 }; /* of one block, at most */
 struct as_script {
     uint64_t base; /* the last dispatch before the block */
     const struct as_core_access *accesses;
-    struct as_ask *const *given;
+    struct as_question *const *given;
     uint32_t n_given, at;
-    bool answered; /* behind the given ones: `answer` is that of a question that has been asked already */
-    bool spoiled;  /* not to be remembered */
-    bool checks;   /* whether the questions are those that were asked before */
-    bool differs;  /* … they are not: `given[at - 1]` was not to come, or in another cycle … */
-    uint64_t came; /* … in this one */
+    struct as_ask taken; /* the last of them that was taken */
+    bool answered;       /* behind the given ones: `answer` is that of a question that has been asked already */
+    bool spoiled;        /* not to be remembered */
+    bool checks;         /* whether the questions are those that were asked before */
+    bool differs;        /* … they are not: `given[at - 1]` was not to come, or in another cycle … */
+    uint64_t came;       /* … in this one */
     struct as_ask answer;
     uint64_t target; /* of the prediction that is the answer */
     uint32_t n;
@@ -85,6 +94,12 @@ struct as_script {
 const struct as_ask *as_script_next(struct as_script *script, enum as_ask_kind kind, uint64_t cycle);
 /* Notes a question with its answer. Times in `ask` are filled from `cycle` and `done`. */
 void as_script_note(struct as_script *script, struct as_ask ask, uint64_t cycle, uint64_t done);
+
+/* False: it does not fit, and is not worth it: something waited for a very long time. */
+bool as_question_pack(const struct as_ask *ask, struct as_question *question);
+void as_question_unpack(const struct as_question *question, uint32_t ideal, struct as_ask *ask);
+/* Starts to take the first `n` of the questions in `given`. */
+void as_script_give(struct as_script *script, struct as_question *const *given, uint32_t n);
 
 static inline uint64_t as_script_done(const struct as_script *script, const struct as_ask *ask)
 {

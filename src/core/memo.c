@@ -1,4 +1,4 @@
-/* See memo.h and memo_table.h. Memory is taken from chunks and given back all at once. */
+/* See memo.h and memo_table.h. Memory is taken piece by piece and given back all at once. */
 #include "core/memo_table.h"
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CHUNK = 1 << 21, FIRST_SLOTS = 1 << 14 };
+enum { SPARE = 1 << 21, FIRST_SLOTS = 1 << 14 }; /* SPARE: bytes, more than any edge takes */
 
 /* Memory that is looked at here and there: in large pages, where the system has them. All 0. */
 static void *take_large(size_t bytes)
@@ -19,10 +19,31 @@ static void *take_large(size_t bytes)
     return memory;
 }
 
+/* Only addresses are taken here, memory when it is used. Where the system gives fewer, fewer have to do. */
+static void reserve_room(struct as_memo *memo)
+{
+    const size_t most = (size_t)UINT32_MAX * AS_MEMO_GRAIN;
+    void *room = MAP_FAILED;
+    memo->size = (memo->options.bytes < most ? memo->options.bytes : most) & ~(size_t)(AS_MEMO_GRAIN - 1);
+    for (; memo->size >= SPARE; memo->size = memo->size / 2 & ~(size_t)(AS_MEMO_GRAIN - 1)) {
+        room = mmap(NULL, memo->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (room != MAP_FAILED)
+            break;
+    }
+    if (room == MAP_FAILED)
+        memo->size = 0;
+    else
+        madvise(room, memo->size, MADV_HUGEPAGE);
+    memo->room = memo->size ? room : NULL;
+    memo->options.bytes = memo->size;
+    memo->hot = AS_MEMO_GRAIN; /* number 0 is nothing's */
+}
+
 struct as_memo *as_memo_new(const struct as_memo_options *options)
 {
     struct as_memo *memo = as_alloc_apart(1, sizeof *memo);
     memo->options = *options;
+    reserve_room(memo);
     memo->mask = FIRST_SLOTS - 1;
     memo->table = take_large(FIRST_SLOTS * sizeof *memo->table);
     memo->error = (struct as_error)AS_ERROR_INIT;
@@ -33,9 +54,8 @@ void as_memo_free(struct as_memo *memo)
 {
     if (!memo)
         return;
-    for (size_t i = 0; i < memo->chunks.len; i++)
-        munmap(memo->chunks.data[i], CHUNK);
-    as_vec_free(&memo->chunks);
+    if (memo->room)
+        munmap(memo->room, memo->size);
     as_vec_free(&memo->cores);
     munmap(memo->table, (memo->mask + 1) * sizeof *memo->table);
     free(memo);
@@ -53,20 +73,24 @@ void as_memo_count(const struct as_memo *memo, struct as_memo_counters *counters
 
 /* ---- memory ---- */
 
+static size_t in_grains(size_t bytes)
+{
+    return (bytes + AS_MEMO_GRAIN - 1) & ~(size_t)(AS_MEMO_GRAIN - 1);
+}
+
 void *as_memo_take(struct as_memo *memo, size_t bytes)
 {
-    bytes = (bytes + 15) & ~(size_t)15;
-    if (memo->chunks.len == 0 || memo->taken + bytes > CHUNK) {
-        if (memo->chunks.len > 0)
-            memo->chunk++;
-        memo->taken = 0;
-    }
-    if (memo->chunk >= memo->chunks.len)
-        *as_vec_push(&memo->chunks) = take_large(CHUNK);
-    void *taken = memo->chunks.data[memo->chunk] + memo->taken;
-    memo->taken += bytes;
-    memo->counters.bytes = memo->chunk * CHUNK + memo->taken;
+    void *taken = memo->room + memo->hot;
+    memo->hot += in_grains(bytes);
+    memo->counters.bytes = memo->hot + memo->cold;
     return taken;
+}
+
+void *as_memo_take_cold(struct as_memo *memo, size_t bytes)
+{
+    memo->cold += in_grains(bytes);
+    memo->counters.bytes = memo->hot + memo->cold;
+    return memo->room + memo->size - memo->cold;
 }
 
 /* Observers keep something for each edge that a thread went along. */
@@ -79,14 +103,15 @@ static size_t bytes_beside(const struct as_memo *memo)
 bool as_memo_is_full(const struct as_memo *memo)
 {
     size_t table = (memo->mask + 1) * sizeof *memo->table;
-    return memo->counters.bytes + CHUNK + table + bytes_beside(memo) > memo->options.bytes;
+    return memo->counters.bytes + SPARE + table + bytes_beside(memo) > memo->options.bytes;
 }
 
 void as_memo_clear(struct as_memo *memo)
 {
     memset(memo->table, 0, (memo->mask + 1) * sizeof *memo->table);
     memo->used = 0;
-    memo->chunk = memo->taken = 0;
+    memo->hot = AS_MEMO_GRAIN;
+    memo->cold = 0;
     memo->counters.nodes = memo->counters.edges = memo->counters.bytes = 0;
     memo->counters.drops++;
 }
@@ -150,7 +175,7 @@ static void tidy_table(struct as_memo *memo)
     memo->used = 0;
     for (uint64_t i = 0; i < n; i++)
         if (old[i] && node_of(old[i])) {
-            *free_slot(memo, node_of(old[i])->hash) = old[i];
+            *free_slot(memo, node_of(old[i])->state->hash) = old[i];
             memo->used++;
         }
     munmap(old, n * sizeof *old);
@@ -159,16 +184,20 @@ static void tidy_table(struct as_memo *memo)
 static struct as_node *add_node(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n,
                                 uint64_t hash)
 {
-    struct as_node *node = as_memo_take(memo, sizeof *node + n * sizeof *words);
-    *node = (struct as_node){.hash = hash, .body = body, .number = (uint32_t)memo->counters.made_nodes++, .n_words = n};
-    memcpy(node->words, words, n * sizeof *words);
+    struct as_state *state = as_memo_take_cold(memo, sizeof *state + n * sizeof *words);
+    struct as_node *node = as_memo_take(memo, sizeof *node);
+    state->hash = hash;
+    state->n_words = n;
+    memcpy(state->words, words, n * sizeof *words);
+    *node = (struct as_node){.body = body, .state = state, .number = (uint32_t)memo->counters.made_nodes++};
     memo->counters.nodes++;
     return node;
 }
 
 static bool is_state(const struct as_node *node, const struct as_body *body, const uint16_t *words, uint32_t n)
 {
-    return node->body == body && node->n_words == n && memcmp(node->words, words, n * sizeof *words) == 0;
+    const struct as_state *state = node->state;
+    return node->body == body && state->n_words == n && memcmp(state->words, words, n * sizeof *words) == 0;
 }
 
 struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n)

@@ -9,10 +9,15 @@
 #include "core/memo.h"
 
 struct as_node {
-    uint64_t hash;
     const struct as_body *body;
-    struct as_ask *first; /* the first question; NULL: nothing is known yet */
-    uint32_t number, n_words;
+    const struct as_state *state;
+    uint32_t first; /* the first question; 0: nothing is known yet */
+    uint32_t number;
+};
+
+struct as_state {
+    uint64_t hash;
+    uint32_t n_words;
     uint16_t words[];
 };
 
@@ -21,14 +26,20 @@ struct as_known_next {
     struct as_node *node;
 };
 
+/* What few edges count. */
+struct as_known_counts {
+    uint32_t mispredictions, btb_misses, flushes, wrong_path, forwards;
+    uint64_t kernel_cycles;
+};
+
 /* An edge, with what the core needs of it. */
 struct as_known {
-    struct as_node *node;         /* where it begins */
-    struct as_known_next next[2]; /* where it leads, by what follows: the one that was used last comes first */
-    int32_t dispatched;           /* the last dispatch */
-    uint32_t uops, branches, mispredictions, btb_misses, flushes, wrong_path, forwards;
-    uint64_t kernel_cycles;
-    bool odd; /* there is more to count than instructions, micro-operations and branches */
+    struct as_node *node;                 /* where it begins */
+    struct as_known_next next[2];         /* where it leads, by what follows: the one that was used last comes first */
+    int32_t dispatched;                   /* the last dispatch */
+    uint32_t uops, branches;              /* to count, beside the instructions, … */
+    uint16_t flags;                       /* AS_STATE_FLAGS of its last record */
+    const struct as_known_counts *counts; /* … and beside these; NULL: nothing */
     struct as_edge edge;
 };
 
@@ -39,8 +50,10 @@ struct as_memo {
      * a slot without a node; when it comes again it gets one. */
     uint64_t *table;
     uint64_t mask, used; /* slots - 1; those that are not free */
-    AS_VEC(uint8_t *) chunks;
-    size_t chunk, taken; /* the one to take from, and what of it is taken */
+    /* What walks read grows from the start: nodes, questions, edges, each behind the one that it is reached from. What
+     * is read seldom grows from the end: states, records. Both are numbered in grains from the start. */
+    uint8_t *room;
+    size_t size, hot, cold;
     AS_VEC(struct as_core *) cores;
     bool failed;
     struct as_error error;
@@ -50,7 +63,21 @@ struct as_memo {
 
 /* The node of a state; NULL: there is none, because it came for the first time, or there is no room for more. */
 struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n);
+enum { AS_MEMO_GRAIN = 16 };
+/* Room for what walks read, and for what is read seldom. */
 void *as_memo_take(struct as_memo *memo, size_t bytes);
+void *as_memo_take_cold(struct as_memo *memo, size_t bytes);
+
+static inline void *as_memo_at(const struct as_memo *memo, uint32_t number)
+{
+    return memo->room + (size_t)number * AS_MEMO_GRAIN;
+}
+
+static inline uint32_t as_memo_number(const struct as_memo *memo, const void *at)
+{
+    return (uint32_t)((size_t)((const uint8_t *)at - memo->room) / AS_MEMO_GRAIN);
+}
+
 /* Everything is forgotten. No core may be walking. */
 void as_memo_clear(struct as_memo *memo);
 

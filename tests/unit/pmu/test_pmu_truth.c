@@ -89,25 +89,22 @@ static void blocks_are_forgotten(void **state)
 {
     static const char *const events[] = {"instructions"};
     struct as_pmu_truth *truth = open_truth(&pebs, events, 1);
-    struct as_edge *edge = as_alloc(sizeof *edge + 2 * sizeof *edge->records);
+    struct as_edge_record records[] = {{.insn = LOAD, .uops = 1}, {.insn = BRANCH, .uops = 1}};
+    const struct as_edge edge = {.n = 2, .records = records};
     struct as_edge_run runs[3];
     const struct as_pipe alone[] = {{.insn = STORE, .uops = 1}};
-    edge->n = 2;
-    edge->records[0] = (struct as_edge_record){.insn = LOAD, .uops = 1};
-    edge->records[1] = (struct as_edge_record){.insn = BRANCH, .uops = 1};
-    runs[0] = runs[1] = (struct as_edge_run){.edge = edge, .n = 2};
+    runs[0] = runs[1] = (struct as_edge_run){.edge = &edge, .n = 2};
     runs[2] = (struct as_edge_run){.first = 0, .n = 1};
     struct as_edge_batch batch = {.thread = 1, .n = 5, .n_runs = 3, .pipes = alone, .runs = runs};
     as_pmu_truth_observer.edges(truth, &batch);
     as_pmu_truth_observer.forget(truth);
-    edge->records[0].insn = NOP;
+    records[0].insn = NOP;
     batch.n_runs = 1;
     as_pmu_truth_observer.edges(truth, &batch);
     as_pmu_truth_observer.finish(truth, NULL);
     assert_true(at(truth, 0, LOAD) == 2 && at(truth, 0, NOP) == 1 && at(truth, 0, BRANCH) == 3 &&
                 at(truth, 0, STORE) == 1);
     as_pmu_truth_observer.free(truth);
-    free(edge);
 }
 
 int main(void)

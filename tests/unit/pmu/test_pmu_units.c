@@ -733,18 +733,20 @@ static struct taken run_edges(const struct as_pmu_request *request, const struct
 static struct as_edge *make_edge(void)
 {
     static const uint32_t ids[BLOCK] = {LOAD, LOCKED, LOAD2, BRANCH};
-    struct as_edge *edge = as_alloc(sizeof *edge + BLOCK * sizeof *edge->records);
+    static struct as_edge_record records[BLOCK];
+    struct as_edge *edge = as_alloc(sizeof *edge);
     edge->n = BLOCK;
+    edge->records = records;
     for (int32_t i = 0; i < BLOCK; i++)
-        edge->records[i] = (struct as_edge_record){.fetch = i / 2,
-                                                   .dispatch = 3 + i / 2,
-                                                   .issue = 4 + i,
-                                                   .done = 6 + i,
-                                                   .commit = 7 + 2 * i,
-                                                   .insn = ids[i],
-                                                   .events = i == 2 ? AS_EVENT_ST_L1 : 0,
-                                                   .flags = i == 3 ? AS_PIPE_TAKEN : 0,
-                                                   .uops = 1};
+        records[i] = (struct as_edge_record){.fetch = i / 2,
+                                             .dispatch = 3 + i / 2,
+                                             .issue = 4 + i,
+                                             .done = 6 + i,
+                                             .commit = 7 + 2 * i,
+                                             .insn = ids[i],
+                                             .events = i == 2 ? AS_EVENT_ST_L1 : 0,
+                                             .flags = i == 3 ? AS_PIPE_TAKEN : 0,
+                                             .uops = 1};
     edge->committed = edge->records[BLOCK - 1].commit;
     return edge;
 }
