@@ -5,6 +5,7 @@
  * there. What it does then becomes another edge.
  */
 #include "core/core_follow.h"
+#include "core/memo_promise.h"
 
 #include <inttypes.h>
 
@@ -421,43 +422,21 @@ static void link_node(struct as_known *edge, struct as_node *node)
     edge->next[0] = (struct as_known_next){.body = node->body, .node = node};
 }
 
-/* The more looks in a row found nothing, the longer until the next. */
-static void note_luck(struct as_walk *walk, bool found)
-{
-    enum { MOST = 8, FORGIVEN = 3 };
-    if (found)
-        walk->missed -= walk->missed < FORGIVEN ? walk->missed : FORGIVEN;
-    else if (walk->missed < MOST)
-        walk->missed++;
-    walk->rest = found ? 0 : (1u << walk->missed) - 1;
-}
-
 /* The node of the state in which the pipeline is; NULL: it has none, and need not get one. */
 static struct as_node *find_node(struct as_core *core, const struct as_body *body)
 {
     struct as_memo *memo = core->walk.memo;
+    if (!memo->options.eager && !as_promise_count(memo, core, body))
+        return NULL;
     uint32_t n = as_state_take(core, body, memo->words);
     if (!n)
         return NULL;
     struct as_node *node = as_memo_find(memo, body, memo->words, n);
     if (node && core->walk.edge)
         link_node(core->walk.edge, node);
-    note_luck(&core->walk, node != NULL);
+    if (!memo->options.eager)
+        as_promise_note(memo, node != NULL);
     return node;
-}
-
-/* To look for a node costs as much as to run a block. A state that no one knows is followed by others like it; they end
- * where the pipeline is flushed. So behind an edge it is always worth a look, behind a flush soon, and else now and
- * then. */
-static bool is_promising(struct as_core *core)
-{
-    enum { FLUSH = 4 };
-    struct as_walk *walk = &core->walk;
-    uint32_t step = core->last_flags ? FLUSH : 1;
-    if (walk->edge || walk->rest < step || walk->memo->options.eager)
-        return true;
-    walk->rest -= step;
-    return false;
 }
 
 /* Along a known edge from the node. */
@@ -494,7 +473,7 @@ static struct as_known *run_with_memo(struct as_core *core, const struct as_body
     struct as_node *node = walk->edge ? next_node(walk->edge, run->body) : NULL;
     if (!node) {
         catch_up(core);
-        node = is_promising(core) ? find_node(core, run->body) : NULL;
+        node = find_node(core, run->body);
     }
     walk->memo->counters.blocks += run->body->n_blocks;
     walk->memo->counters.instructions += run->body->n;

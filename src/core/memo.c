@@ -140,7 +140,10 @@ static uint64_t hash_of(const struct as_body *body, const uint16_t *words, uint3
     return mix(mix(a, b), mix(c, d));
 }
 
-enum { NODE_BITS = 48, OFTEN = 3 }; /* OFTEN: times that a state comes before it gets a node; counted in its place */
+enum {
+    NODE_BITS = 48,
+    OFTEN = 2
+}; /* OFTEN: times that a state is looked for before it gets a node; counted in its place */
 
 static uint64_t slot_of(uint64_t hash, const struct as_node *node)
 {

@@ -43,6 +43,12 @@ struct as_known {
     struct as_edge edge;
 };
 
+enum {
+    AS_PROMISE_BITS = 16,
+    AS_PROMISE_COUNT = 7,               /* bits of a place in the table of signatures that count; others are a tag */
+    AS_PROMISE_NODE = AS_PROMISE_COUNT, /* a count: there was a node */
+};
+
 struct as_memo {
     struct as_memo_options options;
     struct as_memo_counters counters;
@@ -58,8 +64,18 @@ struct as_memo {
     bool failed;
     struct as_error error;
     uint16_t words[AS_STATE_WORDS];
+    uint16_t promises[1 << AS_PROMISE_BITS], *promise; /* signatures (memo_promise.h), and the one that came last */
+    uint32_t passed;                                   /* states that were not even counted */
     struct as_script script;
 };
+
+/* Whether blocks along edges have saved what it cost to make nodes, and to bring pipelines up to date behind them. */
+static inline bool as_memo_has_paid(const struct as_memo *memo)
+{
+    enum { NODE = 64, RESTORED = 8, ADVANCE = 2048 * NODE }; /* in blocks */
+    const struct as_memo_counters *counters = &memo->counters;
+    return counters->made_nodes * NODE + counters->restored * RESTORED < counters->known_blocks + ADVANCE;
+}
 
 /* The node of a state; NULL: there is none, because it came for the first time, or there is no room for more. */
 struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, const uint16_t *words, uint32_t n);

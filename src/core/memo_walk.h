@@ -10,7 +10,6 @@ struct as_known;
 struct as_walk {
     struct as_memo *memo;  /* NULL: none */
     struct as_known *edge; /* of the last block; NULL: it has none */
-    uint32_t missed, rest; /* states without a node, one after the other; blocks until the next look */
     bool stale;            /* the pipeline stands where the last block that it ran itself ended */
     /* The last block, where it came along an edge: */
     uint64_t base, n_stores, n_drained; /* at its start */
