@@ -79,6 +79,19 @@ sys.exit(not any(r["name"] == "debug_registers" and r["verdict"] == "ok" for r i
     holds "the budget is kept" 'd["spent"]["watching_seconds"] < 0.2 * (d["seconds"] + 0.2)' rare.json
     "$ASSAY" comm --source=timer --budget 0 --json -o poor.json -- ./rare
     holds "no budget, no watchpoints" 'd["spent"]["watchpoints"] == 0 and d["spent"]["traps"] == 0' poor.json
+    # The program watches four words of its own, on all of its threads: no register is left, as under a debugger.
+    sed -e 's|^int main(void)|#include <linux/hw_breakpoint.h>\n#include <linux/perf_event.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n&|' \
+        -e 's|    pthread_t threads\[2\];|&\n    for (int i = 0; i < 4; i++) {\n        struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT, .size = sizeof attr, .bp_type = HW_BREAKPOINT_W,\n            .bp_addr = (uintptr_t)\&unused[i], .bp_len = HW_BREAKPOINT_LEN_8, .inherit = 1, .exclude_kernel = 1};\n        if (syscall(SYS_perf_event_open, \&attr, 0, -1, -1, 0) < 0)\n            return 9;\n    }|' \
+        -e 's|^static void \*writes|static uint64_t unused[4];\n&|' rare.c >taken.c
+    cc -O1 -g -pthread -o taken taken.c
+    run "$ASSAY" comm --source=timer --rate 4000 --budget 20 --json -o taken.json -- ./taken
+    if [ "$status" = 9 ]; then
+        skip "all debug registers are taken" "the kernel gives the program none"
+    else
+        check_same "all debug registers are taken: the program's status" 3 "$status"
+        holds "… nothing was watched" 'd["spent"]["watchpoints"] == 0 and d["spent"]["traps"] == 0' taken.json
+        check_same "… one line says so" 1 "$(grep -c 'no watchpoints: the debug registers are in use by another program' <<<"$err")"
+    fi
 else
     skip "watchpoints" "this machine has none"
 fi
@@ -97,6 +110,50 @@ check_json "a thousand threads" 'd["threads_started"] == 1001 and len(d["matrix"
     "$ASSAY" comm --source=timer --json --top 1 -- "$sharing" write -t 1000 -n 20000
 check_json "fork and exec: processes do not communicate" 'd["total"] == 0' \
     "$ASSAY" comm --source=timer --rate 10000 --json -- sh -c 'ls -R /usr/share/doc >/dev/null; exec ls -R /usr/share/doc >/dev/null'
+cat >ends.c <<'END'
+#include <pthread.h>
+static _Alignas(64) volatile long word, own[512];
+static void *work(void *a) { for (long i = 0; i < 400000; i++) i % 64 ? own[i % 512]++ : word++; return a; }
+int main(void)
+{
+    pthread_t threads[3];
+    for (int round = 0; round < 60; round++) {
+        for (int i = 0; i < 3; i++)
+            pthread_create(&threads[i], 0, work, 0);
+        for (int i = 0; i < 3; i++)
+            pthread_join(threads[i], 0);
+    }
+    return 7;
+}
+END
+cc -O1 -pthread -o ends ends.c
+check_status 7 "threads that end while they watch" "$ASSAY" comm --source=timer --rate 10000 --budget 50 --json -o ends.json -- ./ends
+holds "… all of them were started" 'd["threads_started"] == 181 and d["threads"] <= 181' ends.json
+cat >plugged.c <<'END'
+_Alignas(64) volatile long in_library[8];
+void add(long which, long times) { for (long i = 0; i < times; i++) in_library[which]++; }
+END
+cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+static void (*add)(long, long);
+static void *work(void *which) { add((long)which, 50000000); return NULL; }
+int main(void)
+{
+    pthread_t threads[2];
+    add = (void (*)(long, long))dlsym(dlopen("./plugged.so", RTLD_NOW), "add");
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+END
+cc -O1 -g -shared -fPIC -o plugged.so plugged.c
+cc -O1 -g -pthread -o loads loads.c
+native loads.json -- ./loads
+holds "a library that is loaded while the program runs" 'd["objects"][0]["name"] == "in_library" and
+    d["objects"][0]["module"] == "plugged.so" and d["false_sharing"] == d["total"] > 0' loads.json
 check_status 139 "a program that dies" "$ASSAY" comm --source=timer -- sh -c 'kill -SEGV $$'
 check_status 127 "no such program" "$ASSAY" comm --source=timer -- ./absent
 
