@@ -257,27 +257,48 @@ static uint32_t find_next(const struct as_reader *reader)
     return next;
 }
 
-/* Whether a thread that should execute sleeps. */
+/* A thread that should execute sleeps. */
 static bool is_stuck(const struct as_wire_lane *lane)
 {
-    return atomic_load(&lane->state) == AS_WIRE_LIVE && !lane->is_code &&
-           atomic_load(&lane->activity) == AS_WIRE_RUNNING && state_of(lane) == 'S' &&
+    return atomic_load(&lane->activity) == AS_WIRE_RUNNING && state_of(lane) == 'S' &&
            atomic_load(&lane->activity) == AS_WIRE_RUNNING;
+}
+
+/* Threads at their gates have all come there since the last leak: on a busy machine they take their time to leave. */
+static bool has_left(const struct as_reader *reader, const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->activity) != AS_WIRE_GATED ||
+           atomic_load(&lane->leaks) == atomic_load(&reader->wire->leaks);
+}
+
+/* Whether a thread that should execute sleeps, and no other can do anything about it. */
+static bool all_are_stuck(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    bool stuck = false;
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (atomic_load(&lane->state) != AS_WIRE_LIVE || lane->is_code)
+            continue;
+        bool sleeps = is_stuck(lane);
+        if (!has_left(reader, lane) || (!sleeps && !is_at_rest(lane)))
+            return false;
+        stuck |= sleeps;
+    }
+    return stuck;
 }
 
 /* Inside QEMU somebody waits for threads that wait at their gates: all go on for one block. */
 static bool let_all_by(struct as_reader *reader)
 {
     double now = as_clock_seconds();
-    bool stuck = false;
-    uint32_t used = atomic_load(&reader->wire->lanes_used);
-    for (uint32_t i = 0; i < used && !stuck; i++)
-        stuck = is_stuck(&reader->wire->lanes[i]);
-    if (!stuck)
+    if (!all_are_stuck(reader))
+        reader->pace.since = 0;
+    else if (reader->pace.since == 0)
         reader->pace.since = now;
-    if (now < reader->pace.since + stuck_seconds)
+    if (reader->pace.since == 0 || now < reader->pace.since + stuck_seconds)
         return false;
-    reader->pace.since = now;
+    reader->pace.since = 0;
     atomic_fetch_add(&reader->wire->leaks, 1);
     ring(reader->wire);
     return false;
@@ -299,7 +320,7 @@ static bool take_turns(struct as_reader *reader, bool idle)
     uint32_t used = atomic_load(&reader->wire->lanes_used), next = find_next(reader);
     for (uint32_t i = 0; i < used; i++)
         atomic_store(&reader->wire->lanes[i].stop_at, 0);
-    pace->since = as_clock_seconds();
+    pace->since = 0;
     if (next == AS_WIRE_LANES) {
         bool anything = !all_drained(reader);
         pace->reads = true;

@@ -36,7 +36,7 @@ struct as_pace {
     bool alone;                 /* in turn: there is one thread, whose words can be read at any time */
     uint32_t thread;            /* in turn: the thread that runs; 0: none */
     uint64_t granted;           /* the time behind when budgets were last given */
-    double since;               /* when the thread that runs was last seen to do so */
+    double since;               /* in turn: when all were first seen to be stuck; 0: they are not */
 };
 
 void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options); /* behind as_gear_prepare */

@@ -126,6 +126,7 @@ struct as_wire_lane {
     _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
     _Atomic uint32_t state, activity;
     _Atomic uint32_t brief; /* it is in a system call that does not block: it comes back, or ends */
+    _Atomic uint32_t leaks; /* the header's when it came to its gate */
     uint32_t is_code, process, image, thread;
     int32_t pid, tid;
 

@@ -232,13 +232,15 @@ static struct as_wire_lane *lane_for(unsigned vcpu)
     return vcpu >= AS_PLUGIN_VCPUS || as_lane_of[vcpu] == &as_lane_unclaimed ? as_lane_check(vcpu) : as_lane_of[vcpu];
 }
 
-/* Threads take turns: a new one must be known before the turn of the thread that made it ends. */
-static __thread uint32_t started_before;
+/* Threads take turns: a new one must be known before the turn of the thread that made it ends, and wait at its gate. With its first
+ * new thread QEMU throws all code away, for which it must be alone: were the new thread sometimes at its gate by then and sometimes
+ * not, it would sometimes go on for a block (see as_wire_header.leaks). */
+static __thread uint32_t settled_before;
 
 static void wait_for_clone(uint64_t flags)
 {
     enum { CLONES_MEMORY = 0x100, STEP_MICROSECONDS = 50, LONGEST = 20000 };
-    for (int i = 0; i < LONGEST && flags & CLONES_MEMORY && as_lane_count_started() == started_before; i++)
+    for (int i = 0; i < LONGEST && flags & CLONES_MEMORY && as_lane_count_settled() == settled_before; i++)
         usleep(STEP_MICROSECONDS);
 }
 
@@ -248,7 +250,7 @@ static _Atomic bool threaded;                             /* the process has, or
 static void note_clone(uint64_t flags)
 {
     enum { SHARES_MEMORY = 0x100, IS_VFORK = 0x4000 }; /* QEMU makes a vfork a fork */
-    started_before = as_lane_count_started();
+    settled_before = as_lane_count_settled();
     if ((flags & (SHARES_MEMORY | IS_VFORK)) != SHARES_MEMORY)
         return;
     atomic_store(&threaded, true);

@@ -32,7 +32,8 @@ struct as_wire_lane as_lane_unclaimed; /* write == chunk_end and check_at == 0: 
 
 /* Threads of this process that wait for a slower one, and the futex that they wait on. */
 static _Atomic uint32_t throttle_waiters, throttle_epoch;
-static _Atomic uint32_t live_threads, threads_started;
+static _Atomic uint32_t live_threads, threads_settled;
+static __thread bool settled; /* the thread has come to its gate, or to a system call */
 static __thread struct as_wire_lane *mine;
 
 struct as_wire_lane *as_lane_mine(void)
@@ -254,6 +255,13 @@ static void throttle(struct as_wire_lane *lane)
     atomic_store(&lane->activity, AS_WIRE_RUNNING);
 }
 
+static void settle(void)
+{
+    if (!settled)
+        atomic_fetch_add(&threads_settled, 1);
+    settled = true;
+}
+
 /* Waits until the thread may go on: for its gate to open, or for the answer to its question. A thread that others may wait for inside QEMU
  * goes on for one block after a while: the reader has left room for that. */
 static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct as_wire_lane *lane, uint32_t question),
@@ -265,8 +273,10 @@ static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct 
     uint32_t leaks = atomic_load(&wire->leaks);
     as_lane_publish(lane);
     atomic_store(&lane->questions, question);
+    atomic_store(&lane->leaks, leaks);
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_GATED); /* the reader looks at the others after this */
     as_lane_publish(lane);
+    settle();
     wake_waiters();
     for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached); waited++) {
         if (wire->in_turn ? atomic_load(&wire->leaks) != leaks : waited == patience && atomic_load(&live_threads) > 1)
@@ -331,12 +341,12 @@ void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
     atomic_fetch_add(&live_threads, 1);
     lane->check_at = 0; /* the first block looks at everything */
     as_lane_of[vcpu] = mine = lane;
-    atomic_fetch_add(&threads_started, 1);
+    settled = false;
 }
 
-uint32_t as_lane_count_started(void)
+uint32_t as_lane_count_settled(void)
 {
-    return atomic_load(&threads_started);
+    return atomic_load(&threads_settled);
 }
 
 struct as_wire_lane *as_lane_check(unsigned vcpu)
@@ -366,6 +376,7 @@ void as_lane_enter_syscall(struct as_wire_lane *lane)
 {
     atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL); /* clock_limit (reader.c) and is_fellow leave it out now */
     as_lane_publish(lane);
+    settle();
     wake_waiters();
 }
 

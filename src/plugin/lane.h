@@ -39,7 +39,7 @@ void as_lane_publish(struct as_wire_lane *lane);
 void as_lane_end(struct as_wire_lane *lane);
 void as_lane_enter_syscall(struct as_wire_lane *lane);
 void as_lane_leave_syscall(struct as_wire_lane *lane);
-uint32_t as_lane_count_started(void); /* threads of this process so far */
+uint32_t as_lane_count_settled(void); /* threads of this process that have come to a gate or a system call */
 void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent);
 _Noreturn void as_plugin_die(const char *message);
 
