@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/search.h"
 #include "base/str.h"
+#include "count/function_cache.h"
 #include "count/targets.h"
 
 #include <inttypes.h>
@@ -15,6 +16,7 @@ struct gathering {
     const struct as_counter *counter;
     struct as_strings *names; /* "module\nfunction" to an index of functions */
     as_function_counts functions;
+    struct as_function_cache known;
     AS_VEC(uint64_t) entries; /* sorted addresses that were called; image in the high 16 bits */
 };
 
@@ -68,10 +70,14 @@ static struct as_function_count *function_at(struct gathering *all, const struct
                                              const struct as_insn *insn, struct as_location *location)
 {
     struct as_str name = {0}, key = {0};
+    uint32_t id;
     as_engine_locate(all->engine, insn->id, location);
+    if (as_function_cache_get(&all->known, image->number, location, &id))
+        return &all->functions.data[id];
     name_function(all, image, insn->address, location, &name);
     as_str_addf(&key, "%s\n%s", location->module, as_str_get(&name));
-    uint32_t id = as_strings_intern(all->names, as_str_get(&key));
+    id = as_strings_intern(all->names, as_str_get(&key));
+    as_function_cache_put(&all->known, image->number, location, id);
     if (id == all->functions.len)
         *as_vec_push(&all->functions) =
             (struct as_function_count){.module = as_strdup(location->module), .function = as_str_take(&name)};
@@ -114,6 +120,7 @@ as_function_counts as_functions_count(const struct as_engine *engine, const stru
         qsort(all.functions.data, all.functions.len, sizeof all.functions.data[0], compare_functions);
     as_strings_free(all.names);
     as_vec_free(&all.entries);
+    as_function_cache_free(&all.known);
     return all.functions;
 }
 

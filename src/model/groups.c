@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "count/function_cache.h"
 #include "count/targets.h"
 #include "symbol/blocks.h"
 
@@ -22,22 +23,36 @@ static uint32_t name_function(struct as_strings *names, const struct as_location
     return as_strings_intern(names, key);
 }
 
+/* The number of the function of an instruction. Each function is added to the blocks once. */
+static uint32_t find_function(struct as_groups *groups, const struct as_model *model, const struct as_insn *insn,
+                              struct as_blocks *blocks, struct as_function_cache *known)
+{
+    struct as_location location;
+    uint32_t number, image = as_engine_insn_image(as_model_engine(model), insn->id);
+    as_model_locate(model, insn->id, &location);
+    if (as_function_cache_get(known, image, &location, &number))
+        return number;
+    if (location.function_start)
+        as_blocks_add_function(blocks, location.function_start, location.function_size);
+    number = name_function(groups->function_names, &location, insn->address);
+    as_function_cache_put(known, image, &location, number);
+    return number;
+}
+
 /* Cuts the blocks of one image; their numbers start at `first`. Returns how many there are. */
 static uint32_t cut_image(struct as_groups *groups, const struct as_model *model, uint32_t image, uint32_t first)
 {
     const struct as_engine *engine = as_model_engine(model);
     struct as_blocks *blocks = as_blocks_new();
+    struct as_function_cache known = {0};
     size_t n = as_engine_count_insns(engine), n_leaders;
     for (uint32_t id = 0; id < n; id++) {
-        struct as_location location;
         if (as_engine_insn_image(engine, id) != image)
             continue;
         as_blocks_add_insn(blocks, as_engine_insn(engine, id));
-        as_model_locate(model, id, &location);
-        if (location.function_start)
-            as_blocks_add_function(blocks, location.function_start, location.function_size);
-        groups->function_of[id] = name_function(groups->function_names, &location, as_engine_insn(engine, id)->address);
+        groups->function_of[id] = find_function(groups, model, as_engine_insn(engine, id), blocks, &known);
     }
+    as_function_cache_free(&known);
     const uint64_t *leaders = as_model_leaders(model, &n_leaders);
     for (size_t i = 0; i < n_leaders; i++)
         if (leaders[i] >> 48 == image)

@@ -12,6 +12,8 @@ double as_binomial_deviation(double n, double p)
     double v = floor(n * p) + 1;
     if (v > n)
         return 2 * pow(p, n) * (1 - p);
+    if (v == 1) /* the general case without its binomial coefficient, which is n: most instructions have few samples */
+        return 2 * p * exp(n * log1p(-p));
     double choose = lgamma(n + 1) - lgamma(v + 1) - lgamma(n - v + 1);
     return 2 * v / n * exp(choose + v * log(p) + (n - v + 1) * log1p(-p));
 }
