@@ -12,8 +12,8 @@
 #include "base/vec.h"
 #include "observe/bundled.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct call {
     uint64_t start, end;
@@ -30,9 +30,13 @@ struct stack {
     uint64_t last; /* commit */
 };
 
+enum { KEPT = 512 };
+
 struct calls {
     const struct as_run_info *run;
     FILE *file, *raw;
+    struct call kept[KEPT]; /* calls that are not in the nameless file yet */
+    size_t n_kept;
     AS_VEC(struct stack) stacks; /* by thread */
     AS_VEC(const char *) names;  /* by path, at the end; NULL: not looked up yet */
 };
@@ -70,17 +74,24 @@ static struct stack *stack_of(struct calls *self, uint32_t thread)
     return &self->stacks.data[thread];
 }
 
+static void flush(struct calls *self)
+{
+    fwrite(self->kept, sizeof *self->kept, self->n_kept, self->raw);
+    self->n_kept = 0;
+}
+
 /* Ends all frames from `depth` on at cycle `end`. */
 static void pop(struct calls *self, struct stack *stack, uint32_t thread, size_t depth, uint64_t end)
 {
     while (stack->frames.len > depth) {
         const struct frame *frame = &stack->frames.data[--stack->frames.len];
-        struct call call = {.start = frame->start,
-                            .end = end,
-                            .thread = thread,
-                            .depth = (uint32_t)stack->frames.len,
-                            .path = frame->path};
-        fwrite(&call, sizeof call, 1, self->raw);
+        self->kept[self->n_kept++] = (struct call){.start = frame->start,
+                                                   .end = end,
+                                                   .thread = thread,
+                                                   .depth = (uint32_t)stack->frames.len,
+                                                   .path = frame->path};
+        if (self->n_kept == KEPT)
+            flush(self);
     }
 }
 
@@ -167,22 +178,46 @@ static void write_name(const char *name, FILE *out)
     fputc('"', out);
 }
 
+/* A run has millions of calls, so printf is not used. Writes the number and a comma; returns what is behind it. */
+static char *put_number(char *to, uint64_t number)
+{
+    char digits[20];
+    size_t n = sizeof digits;
+    do
+        digits[--n] = (char)('0' + number % 10);
+    while (number /= 10);
+    memcpy(to, digits + n, sizeof digits - n);
+    to += sizeof digits - n;
+    *to = ',';
+    return to + 1;
+}
+
+static void write_call(struct calls *self, const struct call *call)
+{
+    char line[4 * 21];
+    char *end = put_number(line, call->thread);
+    end = put_number(end, call->depth);
+    end = put_number(end, call->start);
+    end = put_number(end, call->end);
+    fwrite(line, 1, (size_t)(end - line), self->file);
+    write_name(name_of(self, call->path), self->file);
+    putc_unlocked('\n', self->file);
+}
+
 static void finish(void *opaque, FILE *out)
 {
     struct calls *self = opaque;
-    struct call call;
+    size_t n;
     for (uint32_t thread = 0; thread < self->stacks.len; thread++) /* the run was cut short */
         pop(self, &self->stacks.data[thread], thread, 0, self->stacks.data[thread].last);
+    flush(self);
     if (fflush(self->raw) != 0 || ferror(self->raw))
         as_log_error("calls are missing: the temporary file for them could not be written");
     rewind(self->raw);
     fputs("thread,depth,start,end,function\n", self->file);
-    while (fread(&call, sizeof call, 1, self->raw) == 1) {
-        fprintf(self->file, "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",", call.thread, call.depth, call.start,
-                call.end);
-        write_name(name_of(self, call.path), self->file);
-        fputc('\n', self->file);
-    }
+    while ((n = fread(self->kept, sizeof *self->kept, KEPT, self->raw)) > 0)
+        for (size_t i = 0; i < n; i++)
+            write_call(self, &self->kept[i]);
 }
 
 const struct as_observer as_calls_observer = {

@@ -98,22 +98,35 @@ static void *start_csv(const struct as_trace_target *target)
     return self;
 }
 
+static inline void write_csv(struct csv *self, uint32_t insn, uint64_t cycle)
+{
+    struct commits *commits = &self->commits;
+    const struct tail *tail = tail_of(self, insn);
+    char *to = commits->text + commits->n;
+    advance(self, cycle);
+    uint32_t length = DIGITS - self->first;
+    memcpy(to, self->digits + self->first, length);
+    memcpy(to + length, tail->text, TAIL);
+    commits->n += length + tail->length;
+    if (commits->n >= BUFFER)
+        flush(commits);
+}
+
 static void add_csv(void *opaque, const struct as_pipe *pipes, size_t n)
 {
     struct csv *self = opaque;
-    struct commits *commits = &self->commits;
-    for (size_t i = 0; i < n; i++) {
-        const struct tail *tail = tail_of(self, pipes[i].insn);
-        char *to = commits->text + commits->n;
-        advance(self, commits->base + pipes[i].commit);
-        uint32_t length = DIGITS - self->first;
-        memcpy(to, self->digits + self->first, length);
-        memcpy(to + length, tail->text, TAIL);
-        commits->n += length + tail->length;
-        if (commits->n >= BUFFER)
-            flush(commits);
-    }
-    commits->last = pipes[n - 1].commit;
+    for (size_t i = 0; i < n; i++)
+        write_csv(self, pipes[i].insn, self->commits.base + pipes[i].commit);
+    self->commits.last = pipes[n - 1].commit;
+}
+
+static void add_edge_csv(void *opaque, const struct as_edge_run *run)
+{
+    struct csv *self = opaque;
+    uint64_t base = self->commits.base + run->base;
+    for (uint32_t i = 0; i < run->n; i++)
+        write_csv(self, run->edge->records[i].insn, base + (uint64_t)(int64_t)run->edge->records[i].commit);
+    self->commits.last = run->base + (uint64_t)(int64_t)run->edge->records[run->n - 1].commit;
 }
 
 static void end_csv(void *opaque)
@@ -128,8 +141,12 @@ static void free_csv(void *opaque)
     free(self);
 }
 
-const struct as_trace_format as_trace_commit_csv = {
-    .name = "commit-csv", .start = start_csv, .add = add_csv, .end = end_csv, .free = free_csv};
+const struct as_trace_format as_trace_commit_csv = {.name = "commit-csv",
+                                                    .start = start_csv,
+                                                    .add = add_csv,
+                                                    .add_edge = add_edge_csv,
+                                                    .end = end_csv,
+                                                    .free = free_csv};
 
 /* ---- binary ---- */
 
@@ -167,19 +184,32 @@ static inline uint64_t address_of(struct binary *self, uint32_t insn)
     return *address;
 }
 
+static inline void write_binary(struct binary *self, uint32_t insn, uint64_t cycle)
+{
+    struct commits *commits = &self->commits;
+    uint64_t *to = commits->words + commits->n / 8;
+    to[0] = to_little_endian(cycle);
+    to[1] = address_of(self, insn);
+    commits->n += 16;
+    if (commits->n >= BUFFER)
+        flush(commits);
+}
+
 static void add_binary(void *opaque, const struct as_pipe *pipes, size_t n)
 {
     struct binary *self = opaque;
-    struct commits *commits = &self->commits;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t *to = commits->words + commits->n / 8;
-        to[0] = to_little_endian(commits->base + pipes[i].commit);
-        to[1] = address_of(self, pipes[i].insn);
-        commits->n += 16;
-        if (commits->n >= BUFFER)
-            flush(commits);
-    }
-    commits->last = pipes[n - 1].commit;
+    for (size_t i = 0; i < n; i++)
+        write_binary(self, pipes[i].insn, self->commits.base + pipes[i].commit);
+    self->commits.last = pipes[n - 1].commit;
+}
+
+static void add_edge_binary(void *opaque, const struct as_edge_run *run)
+{
+    struct binary *self = opaque;
+    uint64_t base = self->commits.base + run->base;
+    for (uint32_t i = 0; i < run->n; i++)
+        write_binary(self, run->edge->records[i].insn, base + (uint64_t)(int64_t)run->edge->records[i].commit);
+    self->commits.last = run->base + (uint64_t)(int64_t)run->edge->records[run->n - 1].commit;
 }
 
 static void end_binary(void *opaque)
@@ -194,5 +224,9 @@ static void free_binary(void *opaque)
     free(self);
 }
 
-const struct as_trace_format as_trace_commit_binary = {
-    .name = "commit-trace", .start = start_binary, .add = add_binary, .end = end_binary, .free = free_binary};
+const struct as_trace_format as_trace_commit_binary = {.name = "commit-trace",
+                                                       .start = start_binary,
+                                                       .add = add_binary,
+                                                       .add_edge = add_edge_binary,
+                                                       .end = end_binary,
+                                                       .free = free_binary};

@@ -2,6 +2,7 @@
 #ifndef AS_OBSERVE_TRACE_FORMAT_H
 #define AS_OBSERVE_TRACE_FORMAT_H
 
+#include "assay/edge.h"
 #include "observe/attribution.h"
 #include "observe/trace_observer.h"
 
@@ -20,6 +21,8 @@ struct as_trace_format {
     const char *name;
     void *(*start)(const struct as_trace_target *target);
     void (*add)(void *self, const struct as_pipe *pipes, size_t n);
+    /* NULL, or the same of a run along an edge: then records of edges are not made for the format. */
+    void (*add_edge)(void *self, const struct as_edge_run *run);
     void (*end)(void *self); /* writes everything that was kept back */
     void (*free)(void *self);
 };

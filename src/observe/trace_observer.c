@@ -97,6 +97,23 @@ static void observe(void *self, const struct as_pipe_batch *batch)
         trace->format->end(stream->self);
 }
 
+static void observe_edges(void *self, const struct as_edge_batch *batch)
+{
+    struct as_trace *trace = self;
+    struct stream *stream = stream_of(trace, batch->thread);
+    if (!stream->self || ferror(stream->out))
+        return;
+    for (size_t i = 0; i < batch->n_runs; i++) {
+        const struct as_edge_run *run = &batch->runs[i];
+        if (run->edge)
+            trace->format->add_edge(stream->self, run);
+        else
+            trace->format->add(stream->self, &batch->pipes[run->first], run->n);
+    }
+    if (batch->last)
+        trace->format->end(stream->self);
+}
+
 static void finish(void *self, FILE *out)
 {
     struct as_trace *trace = self;
@@ -179,14 +196,16 @@ static void *create_commit_trace(const struct as_run_info *run, const char *argu
     return create(&as_trace_commit_binary, run, argument);
 }
 
-#define TRACE_OBSERVER(its_name, its_create)                                                                           \
+#define TRACE_OBSERVER(its_name, its_create, ...)                                                                      \
     {                                                                                                                  \
         .version = AS_OBSERVER_VERSION, .record_size = sizeof(struct as_pipe), .name = its_name, .create = its_create, \
-        .batch = observe, .finish = finish, .free = release                                                            \
+        .batch = observe, .finish = finish, .free = release, __VA_ARGS__                                               \
     }
 const struct as_observer as_konata_observer = TRACE_OBSERVER("konata", create_konata);
 const struct as_observer as_o3pipeview_observer = TRACE_OBSERVER("o3pipeview", create_o3pipeview);
 const struct as_observer as_cycle_trace_observer = TRACE_OBSERVER("cycle-trace", create_cycle_trace);
 const struct as_observer as_cycle_trace_all_observer = TRACE_OBSERVER("cycle-trace-all", create_cycle_trace_all);
-const struct as_observer as_commit_csv_observer = TRACE_OBSERVER("commit-csv", create_commit_csv);
-const struct as_observer as_commit_trace_observer = TRACE_OBSERVER("commit-trace", create_commit_trace);
+const struct as_observer as_commit_csv_observer =
+    TRACE_OBSERVER("commit-csv", create_commit_csv, .edges = observe_edges);
+const struct as_observer as_commit_trace_observer =
+    TRACE_OBSERVER("commit-trace", create_commit_trace, .edges = observe_edges);
