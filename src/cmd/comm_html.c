@@ -7,14 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-    "<style>body{font:14px/1.5 system-ui,sans-serif;margin:20px "
+static const char style[] =
+    "body{font:14px/1.5 system-ui,sans-serif;margin:20px "
     "28px;color:#1a2029}table{border-collapse:collapse;margin:0 0 "
     "24px}td,th{padding:3px 14px 3px 0;border-bottom:1px solid "
     "#dfe3e9;text-align:left;vertical-align:top}td.n,th.n{text-align:"
-    "right;font-variant-numeric:tabular-nums}code{font-size:.93em}svg{max-width:100%;height:auto}</style>\n<title>";
+    "right;font-variant-numeric:tabular-nums}code{font-size:.93em}svg{max-width:100%;height:auto}";
 
 /* A table while it is written. */
 struct table {
@@ -121,7 +119,7 @@ static void put_advice(const struct table *table)
 void as_comm_html(const struct as_comm_shown *shown, FILE *out)
 {
     struct table table = {.out = out, .shown = shown};
-    fputs(head, out);
+    as_html_begin(out, style);
     as_html_text(out, shown->argv[0]);
     fputs(": communication</title></head><body>\n", out);
     as_comm_svg(shown, out);

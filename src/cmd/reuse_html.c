@@ -11,11 +11,8 @@
 
 enum { MOST_ROWS = 200 };
 
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n"
-    "<style>:root{color-scheme:light dark;--ink:light-dark(#1a2029,#e4e9ef);--dim:light-dark(#5b6675,#97a3b2);"
+static const char style[] =
+    ":root{color-scheme:light dark;--ink:light-dark(#1a2029,#e4e9ef);--dim:light-dark(#5b6675,#97a3b2);"
     "--line:light-dark(#dfe3e9,#2a3440);--a:light-dark(#0b6cb8,#6cb6f5);--b:light-dark(#9a5b00,#e8b44c);"
     "--bg:light-dark(#f6f7f9,#0f141a)}"
     "body{font:14px/1.5 system-ui,sans-serif;margin:20px 28px;color:var(--ink);background:var(--bg)}"
@@ -28,7 +25,7 @@ static const char head[] =
     "polyline{fill:none;stroke-width:2}polyline.a{stroke:var(--a)}polyline.b{stroke:var(--b)}"
     "rect.a,circle.a,polygon.a{fill:var(--a)}rect.b,circle.b{fill:var(--b)}"
     ".key{margin:0;color:var(--dim)}.key span{display:inline-block;width:11px;height:11px;margin:0 5px 0 12px}"
-    "span.a{background:var(--a)}span.b{background:var(--b)}</style>\n<title>";
+    "span.a{background:var(--a)}span.b{background:var(--b)}";
 
 static void put_fact(FILE *out, const char *name, uint64_t n, uint64_t whole)
 {
@@ -223,7 +220,7 @@ static void put_advice(const struct as_reuse_shown *shown, FILE *out)
 
 static void put_title(const struct as_reuse_shown *shown, FILE *out)
 {
-    fprintf(out, "%s", head);
+    as_html_begin(out, style);
     as_html_text(out, shown->argv[0]);
     fprintf(out, " – reuse – Assay</title></head><body>\n<h1>Reuse distances of <code>");
     for (char **word = shown->argv; *word; word++) {

@@ -5,6 +5,7 @@
  * are no scripts, and whatever a picture shows stands in the table below it, too. */
 #include "cmd/trust_html.h"
 
+#include "base/html.h"
 #include "base/show.h"
 
 #include <ctype.h>
@@ -31,15 +32,6 @@ static const char style[] =
     "right;font-variant-numeric:tabular-nums}.dim{color:var(--dim)}";
 
 /* ---- text ---- */
-
-static void put_text(FILE *out, const char *text)
-{
-    for (; text && *text; text++)
-        if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-            fprintf(out, "&#%d;", *text);
-        else
-            fputc((unsigned char)*text < ' ' ? '?' : *text, out);
-}
 
 static void put_percent(FILE *out, double value, bool sign)
 {
@@ -85,9 +77,9 @@ static void put_table(FILE *out, struct part part)
     for (size_t i = 0; i < part.n; i++) {
         const struct as_trust_row *row = &part.rows[i];
         fputs("<tr><th scope=\"row\">", out);
-        put_text(out, row->what);
+        as_html_text(out, row->what);
         fputs("</th><td>", out);
-        put_text(out, row->setting);
+        as_html_text(out, row->setting);
         fputs("</td>", out);
         put_number(out, row->expected, row->share);
         put_number(out, row->got, row->share);
@@ -109,9 +101,9 @@ static void put_bar(FILE *out, const struct as_trust_row *row, double y, double 
 {
     double end = bar_end(row->got, full);
     fprintf(out, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">", LEFT - 8, y + 14);
-    put_text(out, row->what);
+    as_html_text(out, row->what);
     fputs(" <tspan class=\"dim\">", out);
-    put_text(out, row->setting);
+    as_html_text(out, row->setting);
     fprintf(out, "</tspan></text><rect class=\"bar\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>", LEFT, y + 2,
             end - LEFT, BAR - 6);
     fprintf(out, "<text x=\"%.1f\" y=\"%.0f\">%.1f %%</text>", end + 6, y + 14, 100 * row->got);
@@ -216,7 +208,7 @@ static void put_line(FILE *out, const struct axes *axes, struct part part, bool 
         if (last && *row->what) {
             fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", x_of(axes, number_in(row->setting)),
                     y_of(axes, y) - 8);
-            put_text(out, row->what);
+            as_html_text(out, row->what);
             fputs("</text>\n", out);
         }
     }
@@ -247,9 +239,9 @@ static void put_part(FILE *out, struct part part)
 {
     const char *name = part.rows[0].experiment;
     fputs("<h2>", out);
-    put_text(out, name);
+    as_html_text(out, name);
     fputs(": ", out);
-    put_text(out, as_trust_about(name));
+    as_html_text(out, as_trust_about(name));
     fputs("</h2>\n", out);
     if (strcmp(name, "interval") == 0)
         put_curve(out, part, true, true, "interval");
@@ -287,23 +279,21 @@ void as_trust_print_html(const struct as_trust_shown *shown, FILE *out)
     const struct as_trust_subject *subject = shown->subject;
     const struct as_trust_report *report = &shown->report;
     const char *name = subject->timer ? "the kernel's clocks on this machine" : subject->pmu.name;
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-          "content=\"width=device-"
-          "width\"><title>Trust: ",
-          out);
-    put_text(out, name);
-    fprintf(out, "</title><style>%s</style></head><body>\n<h1>How far to trust ", style);
-    put_text(out, name);
+    as_html_begin(out, style);
+    fputs("Trust: ", out);
+    as_html_text(out, name);
+    fputs("</title></head><body>\n<h1>How far to trust ", out);
+    as_html_text(out, name);
     fputs("</h1>\n<p class=\"dim\">", out);
     if (!subject->timer) {
-        put_text(out, subject->pmu.description);
+        as_html_text(out, subject->pmu.description);
         fputs(", on the modelled core ", out);
-        put_text(out, subject->options->core);
+        as_html_text(out, subject->options->core);
     }
     fputs("</p>\n<ul>\n", out);
     for (size_t i = 0; i < report->verdicts.len; i++) {
         fputs("<li>", out);
-        put_text(out, report->verdicts.data[i]);
+        as_html_text(out, report->verdicts.data[i]);
         fputs("</li>\n", out);
     }
     fputs("</ul>\n", out);
