@@ -104,6 +104,10 @@ static void csv_objects(const struct as_reuse_shown *shown, FILE *out)
         csv_causes(out, "object", object->misses, object->what.start, object->what.end, object->what.name);
         print_row(out, "object: bytes used of a line", 0, object->what.start, object->what.end,
                   as_reuse_object_used(object), object->what.name);
+        for (uint32_t octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
+            if (object->octaves[octave])
+                print_row(out, "object distance", 0, as_distance_octave_low(octave),
+                          as_distance_octave_low(octave + 1) - 1, (double)object->octaves[octave], object->what.name);
     }
 }
 

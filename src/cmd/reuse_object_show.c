@@ -60,6 +60,16 @@ static void json_object(struct as_json *json, const struct as_reuse_shown *shown
     as_json_double(json, "line_bytes_used", as_reuse_object_used(object));
     as_json_string(json, "used_bytes", bytes);
     as_json_u64(json, "distance", as_reuse_object_distance(object));
+    as_json_array(json, "histogram");
+    for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
+        if (object->octaves[i]) {
+            as_json_object(json, NULL);
+            as_json_u64(json, "lo", as_distance_octave_low(i));
+            as_json_u64(json, "hi", as_distance_octave_low(i + 1) - 1);
+            as_json_u64(json, "count", object->octaves[i]);
+            as_json_end(json);
+        }
+    as_json_end(json);
     as_json_object(json, "hottest");
     as_json_string(json, "name", object->hottest_name);
     as_json_address(json, "address", object->hottest);

@@ -88,6 +88,9 @@ static void add_line(struct as_reuse_object *object, uint64_t address, const str
     object->llc += line->llc;
     object->fetched_bytes += line->fetched_bytes;
     object->far_octaves += line->far_octaves;
+    uint64_t far = line->misses[AS_MISS_CAPACITY] + line->misses[AS_MISS_CONFLICT];
+    uint64_t middle = far ? (line->far_octaves + far / 2) / far : 0;
+    object->octaves[middle < AS_DISTANCE_OCTAVES ? middle : AS_DISTANCE_OCTAVES - 1] += far;
     object->lines++;
     for (int byte = 0; byte < 64; byte++)
         object->bytes[byte] += line->used >> byte & 1 ? (double)misses : 0;

@@ -12,6 +12,8 @@ struct as_reuse_object {
     uint64_t lines; /* that missed */
     uint64_t misses[AS_MISS_CAUSES], llc;
     uint64_t fetched_bytes, far_octaves;
+    /* Capacity and conflict misses by distance, each line's at its middle one: as_distance_octave. */
+    uint64_t octaves[AS_DISTANCE_OCTAVES];
     double bytes[64];            /* by byte of a line: misses of lines of which that byte was used */
     uint64_t hottest, hottest_n; /* the line with the most misses, and how many */
     char *hottest_name;          /* "matrix[3].key", "+0x40" */

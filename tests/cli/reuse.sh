@@ -67,6 +67,7 @@ holds "the code with its misses" 'd["code"][0]["at"]["function"] == "walk" and d
 holds "the path of both" 'd["pairs"][0]["use"]["path"] == d["pairs"][0]["reuse"]["path"] == ["walk"] and d["pairs"][0]["on_path"] == 9000' walk.json
 holds "the object" \
     '[(o["kind"], o["name"], o["lines"], o["cold"], o["capacity"], o["hottest"]["misses"]) for o in d["objects"]][0] == ("global", "lines", 1000, 1000, 9000, 10)' walk.json
+holds "… at which distances" '[(b["lo"], b["count"]) for b in d["objects"][0]["histogram"]] == [(512, 9000)]' walk.json
 holds "objects add up" 'sum(o["misses"] for o in d["objects"]) == [c["misses"] for c in d["caches"] if c["name"] == "L1"][0]' walk.json
 check_json "without paths" '"path" not in d["pairs"][0]["use"] and d["pairs"][0]["count"] == 9000' walks w walk --no-paths
 check_json "the path from the entry" 'd["pairs"][0]["use"]["path"][:2] == ["walk", "main"]' "$ASSAY" reuse --json -- ./walks w
