@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { GRANULE = 8, PATIENCE = 64, BEYOND = 8 }; /* PATIENCE: instructions for each access, at most */
+enum { GRANULE = 8, PATIENCE = 64, BEYOND = 8, HERE = 256 }; /* PATIENCE: instructions for each access, at most */
 
 struct look {
     const struct as_ahead_order *order;
@@ -143,6 +143,8 @@ void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *orde
     for (bool decided = false; !decided && result->accesses < most && steps < PATIENCE * most; steps++) {
         for (size_t i = 0; i < order->n && !decided; i++)
             decided = step_thread(ahead, &look, i);
+        if (steps < HERE)
+            result->density = (double)result->accesses / (double)(steps + 1);
         result->end = order->threads[0]->end;
         if (result->end != AS_LOOKAHEAD_GOES_ON)
             break;

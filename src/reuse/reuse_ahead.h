@@ -38,6 +38,7 @@ struct as_ahead_result {
     size_t end_thread;         /* place in `threads` */
     enum as_lookahead_end end; /* what stopped the owner, if anything did */
     uint64_t accesses;         /* that the owner made */
+    double density;            /* accesses for an instruction of the owner, where it is now */
     struct as_ahead_mark first, next, last;
     /* Where one instruction goes through memory in equal steps over the second half of what was looked at, `last` is its last
      * place, and this where it will be if it goes on. */

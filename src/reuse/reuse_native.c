@@ -80,9 +80,9 @@ struct as_reuse_native {
     struct as_space *space;
     struct as_map codes; /* address of an instruction: place in `insns` + 1 */
     AS_VEC(uint64_t) insns;
-    AS_VEC(double)
-    speeds;           /* accesses a nanosecond where samples were taken, by sample; 0: unknown, negative: at least */
-    uint64_t counted; /* by the PMU, in threads that have ended */
+    AS_VEC(double) densities; /* accesses an instruction where samples were taken, by sample */
+    AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown, negative: at least */
+    uint64_t counted;         /* by the PMU, in threads that have ended */
     struct as_reuse_native_info info;
 };
 
@@ -536,6 +536,9 @@ static void look(struct as_reuse_native *native, size_t n)
     as_lookahead_begin(native->ahead, as_tracer_pid(native->tracer));
     as_ahead_look(native->ahead, &order, &result);
     as_lookahead_end(native->ahead);
+    while (native->densities.len <= native->samples)
+        *as_vec_push(&native->densities) = 0;
+    native->densities.data[native->samples] = result.density;
     if (!result.has_use)
         native->info.without++;
     else if (result.outcome != AS_REUSE_NONE)
@@ -640,18 +643,24 @@ static int follow(struct as_reuse_native *native)
     }
 }
 
-/* Samples are taken by time, and are to stand for accesses: slow code makes fewer of them. */
+/* Samples are taken by time, and are to stand for accesses: slow code makes fewer of them. Where the speed is not known,
+ * instructions stand for time. */
 static void weigh(struct as_reuse_native *native)
 {
-    double usual = as_rate_usual(&native->rate), most = 0;
+    double usual = as_rate_usual(&native->rate), most = 0, dense = 0, n = 0;
     for (size_t i = 0; i < native->speeds.len; i++)
         most = fmax(most, fabs(native->speeds.data[i]));
     usual = usual > 0 ? usual : most;
-    for (size_t i = 0; i < native->speeds.len; i++) {
-        double factor = native->speeds.data[i] > 0 && usual > 0 ? native->speeds.data[i] / usual : 1;
-        native->speeds.data[i] = fmin(LARGEST_FACTOR, fmax(SMALLEST_FACTOR, factor));
+    for (size_t i = 0; i < native->densities.len; i++) {
+        dense += native->densities.data[i];
+        n += native->densities.data[i] > 0;
     }
-    as_reuse_watch_weigh(native->watch, native->speeds.data, native->speeds.len);
+    for (size_t i = 0; i < native->densities.len; i++) {
+        double speed = i < native->speeds.len ? native->speeds.data[i] : 0, density = native->densities.data[i];
+        double factor = speed > 0 && usual > 0 ? speed / usual : density > 0 ? density * n / dense : 1;
+        native->densities.data[i] = fmin(LARGEST_FACTOR, fmax(SMALLEST_FACTOR, factor));
+    }
+    as_reuse_watch_weigh(native->watch, native->densities.data, native->densities.len);
 }
 
 static void describe_end(struct as_reuse_native *native, int status)
@@ -738,6 +747,7 @@ void as_reuse_native_free(struct as_reuse_native *native)
     as_vec_free(&native->regs);
     as_vec_free(&native->insns);
     as_vec_free(&native->speeds);
+    as_vec_free(&native->densities);
     as_map_free(&native->codes);
     as_space_free(native->space);
     free(native);

@@ -13,8 +13,8 @@
  *   PMU      If there is one, its counters of loads and stores give the distance, and nothing is looked at in advance but
  *            the use.
  *   budget   Between two samples the program runs for so long that it stands still for a share of the time, at most. A
- *            sample weighs the processor time since the one before, times the rate where it was taken, if that is known:
- *            what is sampled by time is to stand for accesses.
+ *            sample weighs the processor time since the one before, times the rate where it was taken, if that is known, or
+ *            accesses per instruction there: what is sampled by time is to stand for accesses.
  *
  * Calls: new, run, ask, free. Signals reach the program as base/signals.h says. */
 #ifndef AS_REUSE_REUSE_NATIVE_H
