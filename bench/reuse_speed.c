@@ -1,7 +1,7 @@
 /* How fast exact reuse distances are worked out on one core, and how much memory they take, by pattern and footprint:
  * the analysis alone, fed with made-up accesses. Prints CSV.
  *
- * usage: reuse_speed [ACCESSES [caches]] */
+ * usage: reuse_speed [ACCESSES [caches|plain [PATTERN [MIB]]]] */
 #include "base/random.h"
 #include "reuse/reuse.h"
 
@@ -68,8 +68,8 @@ int main(int argc, char **argv)
     const char *patterns[] = {"sequential", "random", "local"};
     printf("pattern,footprint_mib,caches,million_accesses_per_second,bytes_per_byte\n");
     for (size_t i = 0; i < 3; i++) {
-        run(patterns[i], MIB, accesses, caches);
-        run(patterns[i], 64 * MIB, accesses, caches);
-        run(patterns[i], 1024 * MIB, accesses, caches);
+        for (uint64_t mib = 1; mib <= 1024; mib *= mib == 1 ? 64 : 16)
+            if ((argc <= 3 || !strcmp(argv[3], patterns[i])) && (argc <= 4 || strtoull(argv[4], NULL, 10) == mib))
+                run(patterns[i], mib * MIB, accesses, caches);
     }
 }
