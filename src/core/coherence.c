@@ -350,8 +350,12 @@ static struct as_fill request(struct as_port *port, uint64_t cycle, uint64_t lin
     if (memory->wish.quiet || kind == AS_REQUEST_WALK)
         return as_cache_request(memory->llc, cycle, line, kind);
     struct as_directory_entry *entry = as_directory_put(&memory->uncore->directory, line);
-    return memory->wish.writes && kind == AS_REQUEST_DEMAND ? take(memory, entry, cycle, line, kind)
-                                                            : share(memory, entry, cycle, line, kind);
+    bool moved = memory->moved;
+    struct as_fill fill = memory->wish.writes && kind == AS_REQUEST_DEMAND ? take(memory, entry, cycle, line, kind)
+                                                                           : share(memory, entry, cycle, line, kind);
+    if (kind == AS_REQUEST_PREFETCH)
+        memory->moved = moved; /* the access that it came with does not wait for it */
+    return fill;
 }
 
 /* A prefetch does not take a line from the core that owns it. */
