@@ -245,7 +245,7 @@ walks w walk --method lines --lines 64 >thin.json
 holds "lines: fewer are a sample" 'd["rate"] < 1 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
 check_stderr_line 'granularity of 64 or more' "lines have 64 bytes" "$ASSAY" reuse --method lines --granularity 8 -- true
 
-# What is hard on watchpoints: memory that goes while it is watched or comes back empty, strides of megabytes over terabytes,
+# What is hard on watchpoints: memory that goes while it is watched or comes back empty, strides of megabytes over 64 GiB,
 # more threads than registers, a program that does nothing, and one that dies.
 cat >hard.c <<'END'
 #include <pthread.h>
@@ -267,7 +267,7 @@ static void *fill(void *unused)
 }
 static void stride(void)
 {
-    size_t step = (size_t)64 << 20, size = (size_t)1 << 40;
+    size_t step = (size_t)4 << 20, size = (size_t)1 << 36;
     volatile char *memory = map(size);
     for (int turn = 0; turn < 3 && memory != MAP_FAILED; turn++)
         for (size_t at = 0; at < size; at += step)
