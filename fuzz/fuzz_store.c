@@ -117,7 +117,7 @@ static void ask_rows(struct as_store *store, uint32_t series)
         }
         as_store_functions(store, &functions);
         as_store_locations(store, &n_instructions);
-        need(rows.n <= n_instructions + 64);
+        need(level == AS_STORE_BY_PROCESSOR || rows.n <= n_instructions + 64);
         for (size_t i = 0; i < rows.n; i++)
             need(rows.rows[i].function == AS_STORE_NONE || rows.rows[i].function < functions);
         as_store_rows_free(&rows);
@@ -151,6 +151,24 @@ static void ask_data(struct as_store *store, uint32_t series)
     free(branches);
 }
 
+/* A part of the time: the last question, because it changes the answers. */
+static void ask_part(struct as_store *store)
+{
+    struct as_error err = AS_ERROR_INIT;
+    uint64_t first, last;
+    size_t n;
+    as_store_series(store, &n);
+    for (uint32_t i = 0; i < n && i < 3; i++)
+        if (as_store_span(store, i, &first, &last, &err) < 0)
+            check_line(&err);
+    if (n == 0)
+        return;
+    if (!as_store_keep_time(store, 0, 1000, UINT64_MAX, &err))
+        check_line(&err);
+    else
+        ask_rows(store, n > 1);
+}
+
 static void ask(struct as_store *store)
 {
     struct as_store_totals totals;
@@ -170,6 +188,7 @@ static void ask(struct as_store *store)
     if (!as_store_instructions(store, AS_STORE_NONE, use_instruction, &sum, &err) ||
         !as_store_instructions(store, 0, use_instruction, &sum, &err) || !as_store_instruction(store, 1, &err))
         check_line(&err);
+    ask_part(store);
 }
 
 /* ---- merging ---- */

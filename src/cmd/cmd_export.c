@@ -8,6 +8,7 @@
 #include "export/export.h"
 #include "report/report_text.h"
 #include "view/summary.h"
+#include "view/time_window.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 enum { SAMPLES_OF_EXACT = 10000 };
 
 struct export_options {
-    const char *to, *series, *output, *samples;
+    const char *to, *series, *output, *samples, *time;
     struct as_strlist threads;
     bool uncompressed;
 };
@@ -38,6 +39,11 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct export_options, threads),
      .value = "N",
      .help = "Only the time of this thread; may be given several times."},
+    {.name = "time",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct export_options, time),
+     .value = "FROM..TO",
+     .help = "Only this part of the run, in seconds since its start (1s..2s), of a profile whose samples have times."},
     {.name = "samples",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct export_options, samples),
@@ -151,6 +157,16 @@ static bool write_profile(const struct export_options *options, const struct as_
     return ok;
 }
 
+/* The series that is written must have times; of all others only what was sampled then is left, too. */
+static bool keep_time(const struct export_options *options, struct as_store *store, struct as_error *err)
+{
+    struct as_time_window window;
+    uint32_t series = as_store_find_series(store, options->series);
+    if (!options->time || series == AS_STORE_NONE) /* the format reports a wrong name */
+        return true;
+    return as_time_window_keep(store, series, options->time, &window, NULL, err);
+}
+
 static int export_file(const struct export_options *options, const char *file)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -158,7 +174,7 @@ static int export_file(const struct export_options *options, const char *file)
     if (!check_options(options, &format, &err))
         return as_cli_fail(&as_command_export, &err);
     struct as_store *store = as_store_open(file, &err);
-    bool ok = store && write_profile(options, format, store, &err);
+    bool ok = store && keep_time(options, store, &err) && write_profile(options, format, store, &err);
     as_store_close(store);
     return ok ? AS_EXIT_OK : as_cli_fail(&as_command_export, &err);
 }

@@ -48,22 +48,31 @@ bool as_time_window_read(const char *text, struct as_time_window *window, struct
 
 /* ---- refusing ---- */
 
-bool as_time_window_refuse(const struct as_view *view, const char *option, struct as_error *err)
+static const char *reason(struct as_store *store, const struct as_store_series *series)
+{
+    const char *source = as_store_meta(store, AS_META_SOURCE);
+    if (series->exact)
+        return "is exact: it adds up every cycle, but keeps neither its time nor its processor";
+    if (source && strcmp(source, "model") == 0)
+        return "is added up while the model runs, without times (--source=pmu:NAME, a modelled unit, has them)";
+    if (as_store_version(store) < 4)
+        return "was recorded before Assay kept samples one by one: record or import it again";
+    return "has no times of its samples (perf record --timestamp has them)";
+}
+
+bool as_time_window_refuse(struct as_store *store, uint32_t number, const char *option, struct as_error *err)
 {
     size_t n;
     uint64_t first, last;
-    const struct as_store_series *all = as_store_series(view->store, &n), *series = &all[view->series];
+    const struct as_store_series *all = as_store_series(store, &n);
     struct as_str others = {0};
     struct as_error ignored = AS_ERROR_INIT;
     for (uint32_t i = 0; i < n; i++)
-        if (i != view->series && as_store_span(view->store, i, &first, &last, &ignored) > 0)
+        if (i != number && as_store_span(store, i, &first, &last, &ignored) > 0)
             as_str_add_word(&others, all[i].name != NULL, AS_SHOW(all[i].name));
-    const char *why = series->exact ? "is exact: it adds up every cycle, but keeps neither its time nor its processor"
-                      : as_store_version(view->store) < 4
-                          ? "was recorded before Assay kept samples one by one: record or import it again"
-                          : "has no times of its samples (perf record --timestamp has them)";
-    as_error_set_status(err, AS_EXIT_USAGE, "%s: the series %s %s%s%s", option, AS_SHOW(series->name), why,
-                        others.len ? "; of this profile, these series have times: " : "", as_str_get(&others));
+    as_error_set_status(err, AS_EXIT_USAGE, "%s: the series %s %s%s%s", option, AS_SHOW(all[number].name),
+                        reason(store, &all[number]), others.len ? "; of this profile, these series have times: " : "",
+                        as_str_get(&others));
     as_str_free(&others);
     return false;
 }
@@ -98,24 +107,34 @@ static bool estimate(struct as_view *view, enum as_store_level level, const char
     return true;
 }
 
+bool as_time_window_keep(struct as_store *store, uint32_t series, const char *text, struct as_time_window *window,
+                         uint64_t *last, struct as_error *err)
+{
+    uint64_t first, end;
+    size_t n;
+    if (!as_time_window_read(text, window, err))
+        return false;
+    int any = as_store_span(store, series, &first, &end, err);
+    if (any <= 0)
+        return any == 0 && as_time_window_refuse(store, series, "--time", err);
+    if (window->from > end || window->until <= first)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--time=%s: there are no samples then; the first is at %.4g s, the last at %.4g s",
+                                   text, (double)first * 1e-9, (double)end * 1e-9);
+    if (!as_store_keep_time(store, series, window->from, window->until, err))
+        return false;
+    if (last)
+        *last = end;
+    return as_store_series(store, &n)[series].samples > 0 ||
+           as_error_set_status(err, AS_EXIT_USAGE, "--time=%s: there are no samples then", text);
+}
+
 bool as_time_window_choose(struct as_view *view, struct as_error *err)
 {
     struct as_time_window window;
-    uint64_t first, last;
-    size_t n;
-    if (!as_time_window_read(view->options.time, &window, err))
+    uint64_t last;
+    if (!as_time_window_keep(view->store, view->series, view->options.time, &window, &last, err))
         return false;
-    int any = as_store_span(view->store, view->series, &first, &last, err);
-    if (any <= 0)
-        return any == 0 && as_time_window_refuse(view, "--time", err);
-    if (window.from > last || window.until <= first)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--time=%s: there are no samples then; the first is at %.4g s, the last at %.4g s",
-                                   view->options.time, (double)first * 1e-9, (double)last * 1e-9);
-    if (!as_store_keep_time(view->store, view->series, window.from, window.until, err))
-        return false;
-    if (as_store_series(view->store, &n)[view->series].samples == 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--time=%s: there are no samples then", view->options.time);
     double begin = (double)window.from * 1e-9, end = (double)(window.until > last ? last : window.until) * 1e-9;
     view->part = as_format("%.6g s to %.6g s of %.6g s", begin, end, (double)last * 1e-9);
     view->part_seconds = end - begin;

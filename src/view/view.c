@@ -187,7 +187,7 @@ static bool check_level(const struct as_view *view, enum as_store_level level, s
     uint64_t first, last;
     if (level == AS_STORE_BY_PROCESSOR) {
         int any = as_store_span(view->store, view->series, &first, &last, err);
-        return any != 0 ? any > 0 : as_time_window_refuse(view, "--by=cpu", err);
+        return any != 0 ? any > 0 : as_time_window_refuse(view->store, view->series, "--by=cpu", err);
     }
     bool processes = false, names = false;
     for (size_t i = 0; i < view->n_threads; i++) {

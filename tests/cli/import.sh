@@ -365,6 +365,8 @@ check "… has one path" grep -q read_input <<<"$out"
 check "… and none of later" test "$(grep -c emit <<<"$out")" = 0
 check "… an annotation" "$ASSAY" annotate --time 1..2 emit timed.db
 check "… says which part" grep -q ': 1 s to 2 s of 2 s' <<<"$out"
+check_stdout_equals $'main;emit 700' "… an export" "$ASSAY" export --to=folded --time 1.. timed.db
+check_fails 2 'there are no samples then;' "… of a time that there was not" "$ASSAY" export --to=folded --time 3.. timed.db
 check "… a page" "$ASSAY" report --time 1..2 --html timed.html timed.db
 check_fails 2 'there are no samples then; the first is at 0 s, the last at 2 s$' "a time after the end" "$ASSAY" report --time 3.. timed.db
 check_fails 2 'there are no samples then$' "a time between two samples" "$ASSAY" report --time 0.1..0.2 timed.db

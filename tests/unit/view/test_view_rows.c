@@ -488,7 +488,7 @@ static void times_that_are_not_there(void **state)
         {"golden", "1s..2s",
          "golden is exact: it adds up every cycle, but keeps neither its time nor its processor; of "
          "this profile, these series have times: clock"},
-        {"tea", "1s..2s", "tea has no times of its samples"},
+        {"tea", "1s..2s", "tea is added up while the model runs, without times"},
         {"clock", "2s..", "there are no samples then; the first is at 1.5 s, the last at 1.5 s"},
         {"clock", "..1s", "there are no samples then"},
         {"clock", "2s", "not a range of times"},
