@@ -1,18 +1,19 @@
 /* Fast-forward: accesses are not recorded where nobody wants them.
  *
  * Stretches that are only counted can be billions of instructions long. While recording is off, QEMU runs code without
- * callbacks for accesses, as for `assay stat`. In a process with several threads,
- * switching means that all code is translated anew (the plugin's switch_recording), so it is done for long stretches only, and in such a way that nothing of a region is missed:
+ * callbacks for accesses, as for `assay stat`. In a process with several threads, QEMU then has to translate all code
+ * again (the plugin's switch_recording), so the reader switches only in long stretches. It does so without missing any
+ * instruction of a region:
  *
  *   record    accesses are recorded. When a long counted stretch has begun, the reader closes the gates:
  *   stopping  threads wait at their gates (lane.stop_at) until all that they wrote has been read. If the stretch still
  *             goes on, recording is switched off:
- *   fast      threads may execute so many instructions in all that the next border cannot be reached, then they wait to
- *             be given more. Before landmarks that may start a region they ask. Near the border recording is switched
- *             on, and all gates open: record.
+ *   fast      each thread may execute a number of instructions that cannot reach the next border, then waits for more.
+ *             It asks the reader before landmarks that may start a region. Near the border the reader switches
+ *             recording on and opens all gates: record.
  *
- * Blocks say themselves whether their accesses are recorded (as_block_gist.bare), so the streams need not know of this.
- * One reader, one gear; everything here runs on the reader's thread.
+ * Each translated block states whether its accesses are recorded (as_block_gist.bare), so streams need no other sign.
+ * A reader has one gear. All functions run on the reader's thread.
  */
 #ifndef AS_ENGINE_GEAR_H
 #define AS_ENGINE_GEAR_H

@@ -2,19 +2,20 @@
  *
  * Where the sink has clocks, each thread gets a budget of instructions that take it, at its own pace, to the time of the
  * thread that is behind, and a quantum more; at its end the thread waits at its gate (plugin/lane.c) until the reader
- * has seen the others come that far. Who gets a lock, and how often the others look at it meanwhile, is then the modelled
- * machine's doing, but for a quantum. A thread in a system call holds nobody up. A thread that others wait for inside
- * QEMU goes on for one block after a while.
+ * has seen the others come that far. Which thread gets a lock, and how often the others look at it meanwhile, then follows
+ * from the modelled machine, to within a quantum. A thread in a system call does not hold the others up. If other threads
+ * wait for a thread inside QEMU, it continues for one block after a while.
  *
- * In turn (`deterministic`): one thread at a time executes its budget, in the order of their numbers, and nothing is read
- * until all that can have had their turn. What the sink is told is then the same in every run. A turn ends at the gate,
- * in a system call that blocks (the kernel has it sleeping), or with the thread. What comes from outside (time, input,
- * signals) and several processes remain as they are.
+ * In turn (`deterministic`): one thread at a time executes its budget, in the order of thread numbers. The reader reads
+ * nothing until every thread that can run has had its turn. Every run then reports the same to the sink. A turn ends at
+ * the gate, in a system call that blocks (the kernel has put the thread to sleep), or with the thread. Time, input and
+ * signals from outside still differ between runs, and so does the order of several processes.
  *
- * Threads are then not kept together by instructions (`window`): two who each wait for the other in their own way would
- * not get on.
+ * Threads are then not kept together by instructions (`window`): two threads that wait for each other by different rules
+ * would never continue.
  *
- * Where parts of a run are only counted (gear.h), gates are taken: threads keep together by instructions alone.
+ * Where parts of a run are only counted (gear.h), the gates serve that purpose, and threads are kept together by
+ * instructions alone.
  */
 #ifndef AS_ENGINE_PACE_H
 #define AS_ENGINE_PACE_H

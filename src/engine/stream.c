@@ -1,4 +1,4 @@
-/* A block execution is told once the next record shows how it went on.
+/* A block execution is reported to the sink when the next record shows where the thread continued.
  *
  * Did all of the block complete? It is cut short by a fault in the middle, by QEMU's single-stepped atomics and by code
  * that modifies its own block. A signal record says where it interrupted the thread and whether the instruction there
@@ -6,8 +6,8 @@
  * not lead. Where accesses are recorded they must agree: they are reported after they happened, so an instruction that
  * always accesses memory and has no report did not complete.
  *
- * Where the thread goes on also tells the outcome of the branch and whether a rep instruction iterates (its block
- * follows itself). A rep instruction that a signal interrupts goes on after the handler.
+ * Where the thread continues also shows the outcome of the branch and whether a rep instruction iterates (its block
+ * follows itself). A rep instruction that a signal interrupts continues after the handler.
  */
 #include "engine/stream.h"
 

@@ -1,7 +1,7 @@
 /* assay-engine.so: reports to the engine what a program in QEMU's user mode executes. engine/wire.h has the format.
  *
- * The plugin does as little as possible: one callback for each block that starts, one for each access; no decoding, no
- * counting. The reader does the rest, on another core.
+ * The plugin does as little as possible: one callback for each block that starts and one for each access. The reader
+ * decodes and counts, on another processor.
  */
 #include "engine/sieve.h"
 #include "engine/wire.h"

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 void as_follow_setup(void);
-void as_follow_watch_reader(void); /* this process does not die with the reader by itself: see to it that it does */
+void as_follow_watch_reader(void);          /* ends this process when the reader dies */
 void as_follow_note_syscall(unsigned vcpu); /* the vcpu that this host thread runs, in case it forks */
-void as_follow_execve(uint64_t path, uint64_t argv, uint64_t envp); /* returns when QEMU shall do it itself */
+void as_follow_execve(uint64_t path, uint64_t argv, uint64_t envp); /* returns if QEMU is to perform the call */
 
 /* Reads the program's memory without trusting the address. */
 bool as_guest_read(uint64_t address, void *to, size_t size);

@@ -4,15 +4,15 @@
 
 #include "assay/insn.h"
 
-/* True for all that the decoders mark AS_INSN_COND_MEM, AS_INSN_MULTI_MEM or AS_INSN_REP, and for some more (a test
- * holds that). Without a decoder, because it runs in QEMU at every translation. */
+/* True for all instructions that the decoders mark AS_INSN_COND_MEM, AS_INSN_MULTI_MEM or AS_INSN_REP, and for some
+ * more; a test checks that. It does not use a decoder, because it runs in QEMU at every translation. */
 bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size);
 
-/* Whether it is a prefetch or a cache-line flush, which QEMU reports no access of. True for all that the decoders
- * mark AS_INSN_PREFETCH or AS_INSN_CACHE_FLUSH, and for some more. */
+/* Whether the instruction is a prefetch or a cache-line flush, for which QEMU reports no access. True for all that the
+ * decoders mark AS_INSN_PREFETCH or AS_INSN_CACHE_FLUSH, and for some more. */
 bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size);
 
-/* Whether an instruction gives the stack pointer a value from elsewhere: what comes behind it in its block tells which. */
+/* Whether an instruction gives the stack pointer a value from elsewhere: later accesses of its block show which. */
 bool as_insn_moves_stack(enum as_arch arch, const uint8_t *bytes, size_t size);
 /* Whether an instruction stores or loads a return address. */
 bool as_insn_links(enum as_arch arch, const uint8_t *bytes, size_t size);
