@@ -35,6 +35,12 @@ static void json_volume(struct as_json *json, const struct as_pair_matrix *matri
     json_matrix(json, "matrix_false", matrix, FALSE_ONLY);
 }
 
+/* Whether the modelled machine has several, and it is known which transfers were between them. */
+static bool has_nodes(const struct as_comm_shown *shown)
+{
+    return shown->options && shown->options->machine.sockets > 1 && !shown->options->no_exact;
+}
+
 static void json_cores(struct as_json *json, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
 {
     size_t n = shown->result->n_threads, cores = 0;
@@ -49,6 +55,15 @@ static void json_cores(struct as_json *json, const struct as_comm_shown *shown, 
     as_json_u64(json, "cores", cores);
     json_matrix(json, "matrix_by_core", &folded, ALL);
     as_pair_matrix_free(&folded);
+    if (has_nodes(shown)) {
+        uint32_t nodes = shown->options->machine.sockets;
+        for (size_t i = 0; i < n; i++)
+            to[i] = as_comm_node(shown->options, to[i]);
+        as_pair_matrix_fold(matrix, to, nodes, &folded);
+        as_json_u64(json, "nodes", nodes);
+        json_matrix(json, "matrix_by_node", &folded, ALL);
+        as_pair_matrix_free(&folded);
+    }
     free(to);
 }
 
@@ -109,6 +124,8 @@ static void json_objects(struct as_json *json, const struct as_comm_shown *shown
         as_json_u64(json, "size", object->what.end - object->what.start);
         as_json_u64(json, "lines", object->lines);
         json_counts(json, object->true_, object->false_);
+        if (has_nodes(shown))
+            as_json_u64(json, "remote", object->remote);
         as_json_end(json);
     }
     as_json_end(json);
@@ -184,6 +201,8 @@ static void json_pairs(struct as_json *json, const struct as_comm_shown *shown)
         const struct as_comm_pair *pair = &shown->rows->pairs.data[i];
         as_json_object(json, NULL);
         json_counts(json, pair->true_, pair->false_);
+        if (has_nodes(shown))
+            as_json_u64(json, "remote", pair->remote);
         as_json_string(json, "object", shown->rows->objects.data[pair->object].what.name);
         json_code(json, "from", shown, &pair->from);
         json_code(json, "to", shown, &pair->to);

@@ -178,6 +178,9 @@ static void print_exact(FILE *out, const struct as_comm_shown *shown)
             AS_COUNT(counts.transfers), AS_COUNT(counts.accesses), 100 * as_ratio(counts.false_, counts.transfers));
     fprintf(out, "  %s bytes wanted, %s bytes moved; %s invalidations without a transfer\n", AS_COUNT(counts.bytes),
             AS_COUNT(counts.transfers * AS_COHERENT_LINE), AS_COUNT(counts.invalidations));
+    if (shown->options->machine.sockets > 1)
+        fprintf(out, "  %s transfers between nodes, %.1f %%\n", AS_COUNT(counts.remote),
+                100 * as_ratio(counts.remote, counts.transfers));
     if (counts.transfers)
         fprintf(out, "  a count of last writers alone gives %s, %.2f times as many\n", AS_COUNT(counts.last_writer),
                 as_ratio(counts.last_writer, counts.transfers));
@@ -288,7 +291,10 @@ static void print_pairs(FILE *out, const struct as_comm_shown *shown)
         print_path(out, shown, pair->from.path);
         fprintf(out, "  %38s  -> %s", "", AS_SHOW(to));
         print_path(out, shown, pair->to.path);
-        fprintf(out, "  %38s  on %s\n", "", AS_SHOW(shown->rows->objects.data[pair->object].what.name));
+        fprintf(out, "  %38s  on %s", "", AS_SHOW(shown->rows->objects.data[pair->object].what.name));
+        if (pair->remote)
+            fprintf(out, "; %.1f %% between nodes", 100 * as_ratio(pair->remote, pair->true_ + pair->false_));
+        fputc('\n', out);
         free(from);
         free(to);
     }

@@ -150,6 +150,13 @@ static void give_copy(struct as_coherent *coherent, struct line *line, const str
         *as_map_put(coherent->copies.data[piece->thread], piece->line ^ piece->space << 48) = (uint64_t)line->epoch + 1;
 }
 
+static bool is_remote(const struct as_coherent *coherent, const struct line *line, const struct piece *piece)
+{
+    const struct as_coherent_hooks *hooks = &coherent->hooks;
+    return hooks->node && hooks->node(hooks->context, coherent->order.data[line->holder]) !=
+                              hooks->node(hooks->context, piece->number);
+}
+
 static __attribute__((noinline)) void transfer(struct as_coherent *coherent, const struct line *line,
                                                const struct piece *piece, uint32_t path)
 {
@@ -162,8 +169,10 @@ static __attribute__((noinline)) void transfer(struct as_coherent *coherent, con
         .to = {.insn = piece->insn, .path = path, .offset = piece->offset, .size = piece->size},
         .is_false = !(line->touched & piece->mask),
         .count = 1,
+        .remote = is_remote(coherent, line, piece),
     };
     coherent->counts.transfers++;
+    coherent->counts.remote += contact.remote;
     coherent->counts.false_ += contact.is_false;
     coherent->counts.bytes += piece->size;
     as_pair_matrix_add(&coherent->matrix, line->holder, piece->thread, contact.is_false, 1);

@@ -25,6 +25,7 @@ enum { AS_COHERENT_LINE = 64 };
 struct as_coherent_counts {
     uint64_t accesses;
     uint64_t transfers, false_;
+    uint64_t remote;        /* of them, between nodes */
     uint64_t bytes;         /* that the threads wanted of the transferred lines: the size of the accesses */
     uint64_t invalidations; /* stores that took copies from others and needed no data */
     uint64_t last_writer;   /* what a count of last writers gives */
@@ -34,6 +35,7 @@ struct as_coherent_counts {
 /* What is known of the thread and the line at the time; each may be NULL. */
 struct as_coherent_hooks {
     uint32_t (*path)(void *context, uint32_t thread); /* of calls */
+    uint32_t (*node)(void *context, uint32_t thread); /* that its core belongs to */
     uint32_t (*object)(void *context, uint32_t process, uint64_t address);
     bool (*home)(void *context, uint32_t *process, uint64_t *address); /* of a physical address */
     void *context;

@@ -97,6 +97,7 @@ static void add_pair(struct maker *maker, const struct as_contact *contact, uint
     }
     struct as_comm_pair *found = &maker->rows->pairs.data[*place - 1];
     add_kind(&found->true_, &found->false_, contact);
+    found->remote += contact->remote;
     if (contact->count > found->object_count) {
         found->object = object;
         found->object_count = contact->count;
@@ -171,6 +172,7 @@ void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *r
         struct as_space *space = as_comm_space(result, contact->to.process, contact->to.insn);
         uint32_t object = object_at(&maker, space, contact->process, contact->line + contact->to.offset);
         add_kind(&rows->objects.data[object].true_, &rows->objects.data[object].false_, contact);
+        rows->objects.data[object].remote += contact->remote;
         add_line(&maker, contact, (uint32_t)i, object);
         add_pair(&maker, contact, object);
     }

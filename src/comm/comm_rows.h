@@ -8,7 +8,7 @@
 
 struct as_comm_object {
     struct as_guest_object what;
-    uint64_t true_, false_, lines;
+    uint64_t true_, false_, remote, lines; /* remote: between nodes */
 };
 
 struct as_comm_line {
@@ -27,7 +27,7 @@ struct as_comm_code {
 
 struct as_comm_pair {
     struct as_comm_code from, to;
-    uint64_t true_, false_;
+    uint64_t true_, false_, remote;
     uint32_t object; /* where it was seen most */
     uint64_t object_count;
 };

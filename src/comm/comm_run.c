@@ -82,9 +82,9 @@ static void take_part(struct as_comm_run *run, const struct as_weave_span *span)
         walker->typical = walker->path;
     for (size_t i = 0; __builtin_expect(!walker->stack, 0) && i < span->n; i++)
         find_stack(run, walker, &span->accesses[i]);
+    as_modelled_lens_span(run->lens, run->weave, span); /* first: it gives the thread its core */
     if (run->coherent)
         as_coherent_span(run->coherent, span);
-    as_modelled_lens_span(run->lens, run->weave, span);
 }
 
 /* `part` becomes what lies between two records of paths; false: nothing is left. */
@@ -208,11 +208,24 @@ static bool home_of(void *context, uint32_t *process, uint64_t *address)
     return as_shared_memory_home(((const struct as_comm_run *)context)->shared, process, address);
 }
 
+uint32_t as_comm_node(const struct as_comm_options *options, uint32_t core)
+{
+    uint32_t sockets = options->machine.sockets, each = sockets > 1 ? options->machine.cores / sockets : 0;
+    return each ? core / each : 0;
+}
+
+static uint32_t node_of(void *context, uint32_t thread)
+{
+    const struct as_comm_run *run = context;
+    return as_comm_node(&run->options, as_modelled_lens_core(run->lens, thread));
+}
+
 struct as_comm_run *as_comm_run_new(const struct as_comm_options *options)
 {
     struct as_comm_run *run = as_alloc(sizeof *run);
     struct as_fanout_options fanout = {.kind = &as_access_buffers, .batch = BATCH, .in_flight = IN_FLIGHT};
-    struct as_coherent_hooks hooks = {.path = path_of, .home = home_of, .context = run};
+    struct as_coherent_hooks hooks = {
+        .path = path_of, .node = options->machine.sockets > 1 ? node_of : NULL, .home = home_of, .context = run};
     run->options = *options;
     run->fanout = as_fanout_new(&fanout);
     run->stream = as_access_stream_new(run->fanout, NULL, NULL);

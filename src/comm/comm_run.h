@@ -18,6 +18,9 @@ struct as_comm_options {
     bool no_estimate, no_exact, no_paths;
 };
 
+/* The node (socket) of a core; 0 where there is one. */
+uint32_t as_comm_node(const struct as_comm_options *options, uint32_t core);
+
 struct as_comm_run;
 struct as_comm_run *as_comm_run_new(const struct as_comm_options *options);
 const struct as_sink *as_comm_run_sink(const struct as_comm_run *run); /* its context is the run */

@@ -41,7 +41,7 @@ static struct as_contact *find(struct as_contacts *contacts, const struct as_con
             return &contacts->list.data[place - 1];
     struct as_contact *added = as_vec_push(&contacts->list);
     *added = *contact;
-    added->count = added->from_threads = added->to_threads = 0;
+    added->count = added->remote = added->from_threads = added->to_threads = 0;
     *as_vec_push(&contacts->next) = (uint32_t)*first;
     *first = contacts->list.len;
     return added;
@@ -51,6 +51,7 @@ void as_contacts_add(struct as_contacts *contacts, const struct as_contact *cont
 {
     struct as_contact *found = find(contacts, contact);
     found->count += contact->count;
+    found->remote += contact->remote;
     found->from_threads |= thread_bit(from);
     found->to_threads |= thread_bit(to);
 }

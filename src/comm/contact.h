@@ -23,7 +23,7 @@ struct as_contact {
     struct as_contact_side from, to; /* from: whose copy it was */
     bool is_false;
     /* Not part of what makes two contacts equal. */
-    uint64_t count;
+    uint64_t count, remote;            /* remote: of those, between nodes */
     uint64_t from_threads, to_threads; /* bit n: thread n took part; bit 63: one from 63 on */
 };
 
