@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "blocks/autofdo.h"
 #include "blocks/bolt.h"
+#include "blocks/propeller.h"
 #include "engine/program.h"
 
 #include <stdlib.h>
@@ -17,6 +18,8 @@ const char *const as_blocks_for_choices[] = {
     [AS_BLOCKS_FOR_BOLT] = "bolt",
     [AS_BLOCKS_FOR_AGGREGATED] = "pre-aggregated",
     [AS_BLOCKS_FOR_PROFGEN] = "profgen",
+    [AS_BLOCKS_FOR_PROPELLER] = "propeller",
+    [AS_BLOCKS_FOR_PROPELLER_ORDER] = "propeller-order",
     NULL,
 };
 
@@ -79,6 +82,11 @@ bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, ui
         return true;
     case AS_BLOCKS_FOR_PROFGEN:
         as_bolt_write_profgen(flow, module, out);
+        return true;
+    case AS_BLOCKS_FOR_PROPELLER:
+        return as_propeller_write_clusters(flow, module, out, err);
+    case AS_BLOCKS_FOR_PROPELLER_ORDER:
+        as_propeller_write_order(flow, module, out);
         return true;
     case AS_BLOCKS_FOR_NOTHING:
         break;

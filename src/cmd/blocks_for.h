@@ -15,6 +15,8 @@ enum as_blocks_for {
     AS_BLOCKS_FOR_BOLT,
     AS_BLOCKS_FOR_AGGREGATED,
     AS_BLOCKS_FOR_PROFGEN,
+    AS_BLOCKS_FOR_PROPELLER,
+    AS_BLOCKS_FOR_PROPELLER_ORDER,
 };
 extern const char *const as_blocks_for_choices[];
 

@@ -28,12 +28,12 @@ static const struct as_option options_table[] = {
     {.name = "for",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct as_blocks_options, for_),
-     .value = "people|autofdo|autofdo-binary|gcc|bolt|pre-aggregated|profgen",
+     .value = "people|autofdo|autofdo-binary|gcc|bolt|pre-aggregated|profgen|propeller|propeller-order",
      .choices = as_blocks_for_choices,
-     .help =
-         "Write a profile for a compiler instead: LLVM's sample profile as text or binary (clang "
-         "-fprofile-sample-use), GCC's (-fauto-profile), fdata for llvm-bolt, pre-aggregated for perf2bolt -pa, or an "
-         "unsymbolized profile for llvm-profgen. Of the program's own file, or of --module."},
+     .help = "Write a profile for a compiler instead: LLVM's sample profile as text or binary (clang "
+             "-fprofile-sample-use), GCC's (-fauto-profile), fdata for llvm-bolt, pre-aggregated for perf2bolt -pa, an "
+             "unsymbolized profile for llvm-profgen, or Propeller's lists for clang and lld. Of the program's own "
+             "file, or of --module."},
     {.name = "function",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_blocks_options, function),

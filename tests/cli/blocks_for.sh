@@ -131,6 +131,26 @@ else
     skip "llvm-bolt takes the profile" "no llvm-bolt-16: bench/compilers --install"
 fi
 
+check_stderr_line "known has no map of basic blocks.*-fbasic-block-address-map" "Propeller needs the compiler's numbers" \
+    "$ASSAY" blocks --for propeller -- ./known
+profile --for propeller-order -o known.order
+check_same "the order of functions begins with what is called most" "main" "$(grep -m1 -x 'main\|add\|sub\|sum' known.order)"
+if command -v clang-19 >/dev/null && command -v ld.lld-19 >/dev/null; then
+    taken() { "$ASSAY" blocks -q --json -o taken.json -- "./$1" && python3 -c '
+import json
+blocks = [b for b in json.load(open("taken.json"))["blocks"] if "/lib" not in b["module"]]
+print(sum(e["executions"] for b in blocks for e in b["edges"] if e["kind"] == "taken"))'; }
+    clang-19 -O2 -fbasic-block-address-map -o mapped known.c
+    check "Propeller's clusters" "$ASSAY" blocks -q --for propeller -o mapped.clusters -- ./mapped
+    check_same "… of each function once" "$(grep -c '^f ' mapped.clusters)" "$(grep '^f ' mapped.clusters | sort -u | wc -l)"
+    check "… which clang and lld take" clang-19 -O2 -fbasic-block-sections=list=mapped.clusters -fuse-ld=lld-19 \
+        -Wl,--symbol-ordering-file=known.order -Wl,--no-warn-symbol-ordering -o laid known.c
+    check_same "… nothing that never ran lies in the hot part" 1 "$(nm laid | grep -c ' main.cold$')"
+    check_same "… and branches are taken no more often" 1 "$(($(taken laid) <= $(taken mapped)))"
+else
+    skip "Propeller's clusters" "no clang-19 and lld-19: bench/compilers --install"
+fi
+
 cc -O2 -o bare known.c && strip bare
 check_status 125 "no debug information" "$ASSAY" blocks --for autofdo -- ./bare
 check_stderr_line "bare has no debug information.*-fdebug-info-for-profiling" "… what to do" "$ASSAY" blocks --for autofdo -- ./bare
