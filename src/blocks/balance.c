@@ -96,6 +96,7 @@ static void build(struct network *net, bool runs)
     net->free_ = 100 * (total + 1) * (unit > 0 ? unit : 1);
     for (uint32_t i = 0; i < net->n; i++) {
         uint32_t insns = as_cfg_get(net->flow->cfg, net->module)->blocks.data[net->first + i].n_insns;
+        insns = insns ? insns : 1;
         add_arc(net, begin_of(i), end_of(i), counts[i], unit <= 0 ? 1 : runs ? unit : unit / insns, &counts[i]);
     }
     add_edges(net, !runs ? 0 : unit > 0 ? unit : 1, entered, left);

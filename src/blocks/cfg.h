@@ -5,7 +5,9 @@
  * every function that was seen, from its file, and cuts it into blocks. So code that never ran is there too, with a
  * count of nothing. Code without a file (JIT, vdso) consists of the instructions that were handed over.
  *
- * Where decoding runs across an address that was seen, the bytes before were no code: what was seen is right.
+ * Where decoding runs across an address that was seen, the bytes before were no code: what was seen is right. If an
+ * instruction was executed at both places (a branch past a lock prefix), the bytes before the second one are a block
+ * of no instruction, which falls into it.
  */
 #ifndef AS_BLOCKS_CFG_H
 #define AS_BLOCKS_CFG_H
@@ -28,7 +30,7 @@ struct as_cfg_block {
     uint64_t start, end; /* [start, end) */
     uint64_t last;       /* the address of its last instruction */
     uint64_t target;     /* where that branches or calls to; 0: nowhere, or anywhere */
-    uint32_t n_insns, n_uops;
+    uint32_t n_insns, n_uops; /* 0: the first bytes of an instruction that is also executed without them */
     uint32_t first_insn; /* in the module's list */
     uint32_t function;
     uint8_t last_class; /* enum as_class */

@@ -8,9 +8,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 64 << 20 };
+enum { MOST_BYTES = 64 << 20, CLIPPED = 0xff };
 
 typedef AS_VEC(struct as_insn) insn_list;
+
+/* What src/symbol/blocks.h is told of the first bytes of an instruction that a branch goes past. */
+static void clip(struct as_insn *insn, uint64_t length)
+{
+    insn->length = (uint8_t)length;
+    insn->class_ = AS_CLASS_INT;
+    insn->target = 0;
+    insn->n_uops = CLIPPED;
+}
 
 /* ---- its bytes ---- */
 
@@ -46,10 +55,15 @@ static void decode_bytes(const struct as_cfg_module *module, const struct as_cfg
         uint64_t left = function->end - at;
         as_insn_decode(module->arch, at, bytes + (at - function->start), left, &insn);
         uint64_t length = insn.length ? insn.length : 1;
-        size_t next = from + (from < to && seen[from] == at);
-        if (!module->seen->loose && next < to && seen[next] < at + length) { /* the bytes here are no code */
-            at = seen[next];
-            continue;
+        bool executed = from < to && seen[from] == at;
+        size_t next = from + executed;
+        if (!module->seen->loose && next < to && seen[next] < at + length) {
+            length = seen[next] - at;
+            if (!executed) { /* the bytes here are no code */
+                at += length;
+                continue;
+            }
+            clip(&insn, length);
         }
         *as_vec_push(insns) = insn;
         at += length;
@@ -106,8 +120,9 @@ static void add_block(struct as_cfg_module *module, uint32_t function, const str
     for (; at < insns->len && insns->data[at].address < basic->end; at++) {
         last = &insns->data[at];
         *as_vec_push(&module->insns) = last->address;
-        block.n_insns++;
-        block.n_uops += last->n_uops ? last->n_uops : 1;
+        bool clipped = last->n_uops == CLIPPED;
+        block.n_insns += clipped ? 0 : 1;
+        block.n_uops += clipped ? 0 : last->n_uops ? last->n_uops : 1;
         block.flags &= is_filler(last) ? ~0 : ~AS_CFG_PADDING;
     }
     if (!last)

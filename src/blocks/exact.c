@@ -102,8 +102,11 @@ static void fill_counts(struct as_flow *flow, const struct gathering *all)
     for (uint32_t m = 0; m < all->counts.len; m++) {
         const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
         for (uint32_t i = 0; i < module->blocks.len; i++) {
-            const uint64_t *count = as_map_get(&all->counts.data[m], module->blocks.data[i].start);
+            const struct as_cfg_block *block = &module->blocks.data[i];
+            const uint64_t *count = as_map_get(&all->counts.data[m], block->start);
             flow->counts[m][i] = count ? (double)*count : 0;
+            if (i && block[-1].n_insns == 0 && block[-1].end == block->start)
+                flow->counts[m][i] += flow->counts[m][i - 1];
         }
     }
 }

@@ -110,6 +110,31 @@ run known --function pick
 check_same "text: where control went" 1 "$(($(grep -c "jumps to\|falls to" <<<"$out") > 7))"
 
 # Code that was made while running, and rewritten.
+cat >overlap.S <<'END'
+    .globl main
+    .type main, @function
+main:
+    movl $100, %ecx
+    leaq word(%rip), %rdx
+    xorl %eax, %eax
+again:
+    testl $3, %ecx
+    jz past
+    .byte 0xf0 # lock, which every fourth turn jumps past
+past:
+    addl $1, (%rdx)
+    decl %ecx
+    jnz again
+    ret
+    .size main, .-main
+    .bss
+word: .long 0
+    .section .note.GNU-stack,"",@progbits
+END
+check "code that overlaps" gcc -o overlap overlap.S
+check_json "… an instruction with and without its prefix" \
+    '[(b["instructions"], b["executions"]) for b in sorted(d["blocks"], key=lambda b: b["offset"]) if b["function"] == "main"] == [(3, 1), (2, 100), (0, 75), (3, 100), (1, 1)]' \
+    "$ASSAY" blocks --json -- ./overlap
 check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
 
 check_status 2 "no program" "$ASSAY" blocks

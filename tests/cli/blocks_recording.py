@@ -8,6 +8,7 @@ taken, so the recording is of a run that has the exact counts. KIND:
   bogus    the same, a tenth of the stacks with entries that cannot be: inside an instruction, past a jump, from nowhere
   addresses  each period of instructions an address, without stacks
   other    as taken, and the mapping has another inode than the file
+  build-id, other-build-id  as taken, and the mapping has the file's build-id, or another one
 """
 
 import json
@@ -47,6 +48,12 @@ def record(number, misc, body):
     return struct.pack("<IHH", number, misc, 8 + len(body)) + body
 
 
+def build_id():
+    text = subprocess.run(["readelf", "-nW", victim], check=True, capture_output=True, text=True).stdout
+    found = bytes.fromhex(text.split("Build ID: ")[1].split()[0])
+    return found if kind == "build-id" else found[::-1]
+
+
 def mappings():
     info = os.stat(victim)
     text = subprocess.run(["readelf", "-lW", victim], check=True, capture_output=True, text=True).stdout
@@ -57,9 +64,11 @@ def mappings():
         start = BASE + address & -PAGE
         length = (BASE + address + size + PAGE - 1 & -PAGE) - start
         inode = info.st_ino + (kind == "other")
-        body = struct.pack("<IIQQQIIQQII", PID, PID, start, length, offset & -PAGE, os.major(info.st_dev),
-                           os.minor(info.st_dev), inode, 0, 5, 2)
-        yield record(10, 2, body + victim.encode() + b"\0")
+        identity, misc = struct.pack("<IIQQ", os.major(info.st_dev), os.minor(info.st_dev), inode, 0), 2
+        if kind.endswith("build-id"):
+            identity, misc = struct.pack("<BBH20s", 20, 0, 0, build_id()), 2 | 1 << 14
+        body = struct.pack("<IIQQQ", PID, PID, start, length, offset & -PAGE) + identity + struct.pack("<II", 5, 2)
+        yield record(10, misc, body + victim.encode() + b"\0")
 
 
 def sample(time, address, stack):

@@ -66,6 +66,13 @@ check_status 125 "another file than the recorded one is refused" "$ASSAY" blocks
 run "$ASSAY" blocks other.data
 check_same "… with the reason" 1 "$(grep -c "victim: the file here is another one" <<<"$err")"
 
+record known.data build-id 200
+check "the recorded build-id is the file's" "$ASSAY" blocks known.data
+record unknown.data other-build-id 200
+check_status 125 "another build-id is refused" "$ASSAY" blocks unknown.data
+run "$ASSAY" blocks unknown.data
+check_same "… with the reason" 1 "$(grep -c "victim: the file here is another one: its build-id is not the recorded one" <<<"$err")"
+
 "$ASSAY" blocks --for bolt --module victim -o victim.fdata taken.data
 check_same "a profile for BOLT from samples" 1 "$(($(grep -c '^1 middle .* 1 leaf 0 ' victim.fdata) > 0))"
 check "… and for clang" "$ASSAY" blocks -q --for autofdo --module victim -o victim.prof taken.data
