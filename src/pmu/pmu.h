@@ -22,6 +22,9 @@ extern const char *const as_pmu_kind_names[]; /* "pebs" …, NULL behind the las
 /* Which operation of a dispatch group a tagging unit takes. */
 enum as_pmu_slot { AS_PMU_SLOT_FIRST, AS_PMU_SLOT_ANY };
 
+/* Where TIP and TEA choose an instruction: among those that commit, as proposed, or as it is dispatched. */
+enum as_pmu_stage { AS_PMU_STAGE_COMMIT, AS_PMU_STAGE_DISPATCH };
+
 /* Events with a shadow of their own. */
 enum as_pmu_shadow {
     AS_SHADOW_INSTRUCTIONS,
@@ -49,6 +52,8 @@ struct as_pmu {
     uint32_t interrupt, jitter; /* cycles from retirement until the handler stops the counter: least, and up to more */
     /* SPE */
     uint32_t jitter_bits, least_interval, target_window;
+    /* TIP and TEA */
+    uint32_t stage; /* enum as_pmu_stage */
     /* LBR */
     uint32_t lbr;
     bool lbr_cycles, lbr_mispredicts, lbr_call_stack;

@@ -8,12 +8,14 @@
 
 const char *const as_pmu_kind_names[] = {[AS_PMU_PEBS] = "pebs", [AS_PMU_IBS] = "ibs", [AS_PMU_SPE] = "spe",
                                          [AS_PMU_TIP] = "tip",   [AS_PMU_TEA] = "tea", NULL};
+static const char *const stage_names[] = {[AS_PMU_STAGE_COMMIT] = "commit", [AS_PMU_STAGE_DISPATCH] = "dispatch", NULL};
 static const char *const slot_names[] = {[AS_PMU_SLOT_FIRST] = "first", [AS_PMU_SLOT_ANY] = "any", NULL};
 
 enum {
     PEBS = 1 << AS_PMU_PEBS,
     IBS = 1 << AS_PMU_IBS,
     SPE = 1 << AS_PMU_SPE,
+    TIP = 1 << AS_PMU_TIP | 1 << AS_PMU_TEA,
     ALL = (1 << AS_PMU_KINDS) - 1,
 };
 
@@ -70,6 +72,8 @@ const struct as_pmu_field as_pmu_fields[] = {
     COUNT("least_interval", SPE, least_interval, 1, 1000000, "operations that an interval must have"),
     COUNT("target_window", SPE, target_window, 0, 16,
           "instructions behind a branch target whose samples the target gets (0: none)"),
+
+    CHOICE("stage", TIP, stage, stage_names, "where a sampled instruction is chosen"),
 
     COUNT("lbr", PEBS | IBS, lbr, 0, 64, "branches in the branch record (0: there is none)"),
     YESNO("lbr_mispredicts", PEBS | IBS, lbr_mispredicts, "branch records say whether they were mispredicted"),

@@ -1,7 +1,10 @@
 /* TIP and TEA: at every N-th cycle, what the commit stage did, as the Oracle would say (doc/design/oracle.md). Where
  * instructions commit in that cycle, each gets an equal part of the sample; where the oldest one waits, it gets all;
  * where there is none because of a flush, the one that flushed does, otherwise the next one. TEA records the events of
- * each beside it. */
+ * each beside it.
+ *
+ * With stage=dispatch the sample is the next instruction that is dispatched, as IBS and SPE choose theirs, with the events
+ * that TEA has: what then differs from TEA is the policy alone. */
 #include "pmu/pmu_unit.h"
 
 static void open(struct as_pmu_core *core)
@@ -40,7 +43,21 @@ static void sample_waiting(struct as_pmu_core *core, const struct as_pmu_op *op)
     as_pmu_pass_on(core, &sample);
 }
 
-static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
+static void take_dispatched(struct as_pmu_core *core, const struct as_pmu_op *op)
+{
+    struct as_pmu_tip *tip = &core->tip;
+    uint64_t dispatch = as_pmu_dispatch(core, op), commit = as_pmu_commit(core, op);
+    struct as_pmu_counts *counts = &core->stream->counts[0];
+    counts->happened += commit - tip->commit;
+    counts->counted = counts->happened;
+    for (; tip->due <= dispatch; tip->due += core->stream->request.counters[0].period) {
+        counts->overflows++;
+        as_pmu_sample_now(core, 0, op);
+    }
+    tip->commit = commit;
+}
+
+static void take_committing(struct as_pmu_core *core, const struct as_pmu_op *op)
 {
     struct as_pmu_tip *tip = &core->tip;
     uint64_t commit = as_pmu_commit(core, op), period = core->stream->request.counters[0].period;
@@ -63,6 +80,11 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
         as_pmu_describe(core, 0, op, &tip->last);
     tip->flags = op->pipe->flags;
     tip->commit = commit;
+}
+
+static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
+{
+    (core->stream->pmu.stage == AS_PMU_STAGE_DISPATCH ? take_dispatched : take_committing)(core, op);
 }
 
 static void finish(struct as_pmu_core *core)

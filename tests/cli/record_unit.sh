@@ -10,7 +10,7 @@ one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).exec
 
 # ---- each kind ----
 
-for unit in westmere ivy-bridge broadwell skylake cascade-lake ice-lake magny-cours zen2 zen3 zen4 neoverse-n1 tip tea; do
+for unit in westmere ivy-bridge broadwell skylake cascade-lake ice-lake magny-cours zen2 zen3 zen4 neoverse-n1 tip tea tea-dispatch; do
     check "$unit" rec "$unit" -o "$unit.db"
     check_json "… has samples with names" \
         'sum(r["samples"] for r in d["rows"]) > 500 and any(r["function"] == "text_fill" for r in d["rows"])' \
@@ -63,6 +63,8 @@ check "… and without it there is chance alone" below "$(error instruction none
 check_stdout_equals 1 "the report says so" sh -c "\"\$ASSAY\" report shadow.db | grep -c 'by instruction: compared with everything that happened'"
 check "cycles are held against the Oracle" rec tip --period 101 -o oracle.db
 check "… which TIP agrees with" below "$(error instruction oracle.db)" 0.05
+rec tea-dispatch --period 101 -o dispatched.db
+check "… and what is chosen at dispatch does not" below 0.20 "$(error instruction dispatched.db)"
 check "without the memo" rec skylake --event instructions --period 251 --memo=off -o plain.db
 check_same "… the errors are the same" "$(error instruction shadow.db)" "$(error instruction plain.db)"
 

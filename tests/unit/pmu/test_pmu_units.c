@@ -708,6 +708,30 @@ static void tip_every_cycle(void **state)
     clear(&taken);
 }
 
+/* Chosen at dispatch: the next instruction that is dispatched, whatever waits at commit. */
+static void tea_at_dispatch(void **state)
+{
+    static const struct as_pmu tea = {
+        .name = "tea", .kind = AS_PMU_TEA, .stage = AS_PMU_STAGE_DISPATCH, .buffer_records = 1};
+    static const struct as_pipe pipes[] = {
+        {.insn = 1, .dispatch = 1, .commit = 20, .events = 1},
+        {.insn = 16, .dispatch = 3, .commit = 21, .events = 2}, /* 2 */
+        {.insn = 32, .dispatch = 3, .commit = 21},
+        {.insn = 48, .dispatch = 9, .commit = 40, .events = 4}, /* 4, 6 and 8 */
+        {.insn = 64, .dispatch = 10, .commit = 41},             /* 10 */
+    };
+    struct as_pmu_request request = ask(&tea, "cycles", 2);
+    struct taken taken = run(&request, pipes, 5, NULL, NULL, 0);
+    assert_int_equal(taken.counts[0].happened, 41);
+    assert_int_equal(taken.samples.len, 5);
+    assert_int_equal(weight_of(&taken, 1), 0);
+    assert_int_equal(weight_of(&taken, 16), 2);
+    assert_int_equal(weight_of(&taken, 48), 6);
+    assert_int_equal(weight_of(&taken, 64), 2);
+    assert_int_equal(taken.samples.data[0].events, 2);
+    clear(&taken);
+}
+
 /* ---- blocks whose times are known ---- */
 
 enum { BLOCK = 4, BLOCKS = 5000, APART = 9 };
@@ -819,6 +843,7 @@ int main(void)
                                        cmocka_unit_test(spe_collisions),
                                        cmocka_unit_test(spe_branch_targets),
                                        cmocka_unit_test(tip_every_cycle),
+                                       cmocka_unit_test(tea_at_dispatch),
                                        cmocka_unit_test(edges_give_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
