@@ -136,7 +136,7 @@ static double dot(const struct network *net, const double *a, const double *b)
 static void start(struct network *net)
 {
     for (uint32_t i = 0; i < net->nodes; i++)
-        net->x[i] = net->r[i] = net->diagonal[i] = 0;
+        net->r[i] = net->diagonal[i] = 0;
     for (size_t a = 0; a < net->arcs.len; a++) {
         const struct arc *arc = &net->arcs.data[a];
         double measured = arc->spread > 0 ? arc->measured : 0;
@@ -153,13 +153,19 @@ static void precondition(const struct network *net, double *z)
         z[i] = net->diagonal[i] > 0 ? net->r[i] / net->diagonal[i] : 0;
 }
 
+/* Goes on from the potentials that solved it before, which are near where a few arcs were cut or spread anew. */
 static void solve(struct network *net, double *z)
 {
     start(net);
     precondition(net, z);
+    double enough = 1e-18 * dot(net, net->r, z);
+    apply(net, net->x, net->ap);
+    for (uint32_t i = 0; i < net->nodes; i++)
+        net->r[i] -= net->ap[i];
+    precondition(net, z);
     for (uint32_t i = 0; i < net->nodes; i++)
         net->p[i] = z[i];
-    double rz = dot(net, net->r, z), enough = 1e-18 * rz;
+    double rz = dot(net, net->r, z);
     for (uint32_t round = 0; round < 3 * net->nodes + 50 && rz > enough && rz > 0; round++) {
         apply(net, net->p, net->ap);
         double curve = dot(net, net->p, net->ap);
