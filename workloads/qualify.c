@@ -68,6 +68,11 @@ int main(int argc, char **argv)
     if (!kernel)
         return usage(argc > 1 ? "no such kernel" : "no kernel given");
     struct as_kernel_options options = kernel->usual;
+#ifdef __riscv
+    options.riscv = true;
+    if (!kernel->emit_riscv)
+        return usage("no such kernel for RISC-V");
+#endif
     for (int i = 2; i < argc; i++)
         if (sscanf(argv[i], "threads=%u", &threads) != 1 && !as_kernel_set(&options, argv[i]))
             return usage("a key or its value is wrong");
@@ -77,6 +82,7 @@ int main(int argc, char **argv)
     if (!as_kernel_build(kernel, &options, &code))
         return usage("so many nops do not fit");
     mprotect(code.bytes, AS_KERNEL_BYTES, PROT_READ | PROT_EXEC);
+    __builtin___clear_cache((char *)code.bytes, (char *)code.bytes + AS_KERNEL_BYTES);
     for (unsigned i = 0; i < threads; i++) {
         works[i].data = map(0, AS_KERNEL_DATA + 4096, PROT_READ | PROT_WRITE);
         as_kernel_fill(kernel, works[i].data, AS_KERNEL_DATA);

@@ -16,10 +16,13 @@
 struct trust_command {
     struct as_trust_options trust;
     const char *source, *experiments, *shadow;
+    int arch; /* as in arch_names */
     uint64_t runs, scale, max;
     const char *output;
     bool json, csv, html, keys, events, list, again;
 };
+
+static const char *const arch_names[] = {"x86-64", "riscv64", NULL};
 
 static const struct as_option options_table[] = {
     {.name = "source",
@@ -40,6 +43,12 @@ static const struct as_option options_table[] = {
      .value = "EVENT",
      .help = "Also search for the nops that take each event out of the shadow of the one before (PEBS): loads, "
              "branches, l3-miss, or all."},
+    {.name = "arch",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct trust_command, arch),
+     .value = "x86-64|riscv64",
+     .choices = arch_names,
+     .help = "The programs' code (default x86-64). In RISC-V there is no snippet3: user code cannot flush a line."},
     AS_CORE_OPTION(struct trust_command, trust.core, "one that fits the PMU", "."),
     AS_SET_OPTION(struct trust_command, trust.set, AS_SET_HELP),
     {.name = "pmu-set",
@@ -155,15 +164,22 @@ static bool check_list(const struct trust_command *command, const struct as_trus
 static bool find_shadows(struct as_trust_subject *subject, const char *event, struct as_trust_shown *shown,
                          struct as_error *err)
 {
+    bool missing = false;
     for (size_t i = 0; i < AS_TRUST_SHADOWS; i++) {
         struct as_trust_shadow shadow;
         if (strcmp(event, "all") != 0 && strcmp(event, as_trust_shadow_event(i)) != 0)
             continue;
+        if (!as_trust_has_shadow(subject, i)) {
+            missing = true;
+            continue;
+        }
         if (!as_trust_find_shadow(subject, i, &shadow, err))
             return false;
         *as_vec_push(&shown->shadows) = shadow;
         as_log_debug("shadow of %s: %u nops", shadow.event, shadow.nops);
     }
+    if (missing && shown->shadows.len == 0)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: RISC-V code cannot flush a line", event);
     return shown->shadows.len > 0 ||
            as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: there are loads, branches, l3-miss and all", event);
 }
@@ -257,6 +273,8 @@ static bool choose_source(struct trust_command *command, const char *operand, st
         command->trust.pmu = operand ? operand : source + 4;
     else if (strcmp(source, "timer") != 0)
         return as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: there are pmu:NAME and timer", source);
+    else if (command->trust.riscv)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--arch is for modelled PMUs, not for this machine's clocks");
     return true;
 }
 
@@ -289,6 +307,7 @@ static int start(struct trust_command *command, const char *operand)
     struct as_trust_subject subject;
     command->trust.runs = (uint32_t)command->runs;
     command->trust.scale = (uint32_t)command->scale;
+    command->trust.riscv = command->arch == 1;
     if (command->keys) {
         as_pmu_keys(print_key, NULL);
         return AS_EXIT_OK;

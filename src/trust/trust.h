@@ -56,6 +56,7 @@ struct as_trust_options {
     const char *core; /* the machine that the program runs on */
     struct as_strlist set, pmu_set;
     const char *program; /* qualify; NULL: found beside Assay */
+    bool riscv;          /* the programs' code is RV64GC, not x86-64; of a modelled unit */
     uint32_t scale;      /* percent of the usual number of iterations */
     uint32_t runs;       /* for the spread */
     struct as_notices notices;
@@ -110,6 +111,8 @@ bool as_trust_supports(const struct as_trust_subject *subject, const struct as_t
 struct as_trust_row *as_trust_add(struct as_trust_report *report, const char *experiment, const char *what);
 void as_trust_say(struct as_trust_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A probe with the kernel's usual options, scaled. */
+/* Whether the kernel can be had in the code that the subject runs. */
+bool as_trust_has_kernel(const struct as_trust_subject *subject, const char *kernel);
 struct as_trust_probe as_trust_probe(const struct as_trust_subject *subject, const char *kernel, const char *event,
                                      uint64_t period);
 
@@ -132,6 +135,7 @@ struct as_trust_shadow {
 };
 enum { AS_TRUST_SHADOWS = 4 };
 const char *as_trust_shadow_event(size_t which);
+bool as_trust_has_shadow(const struct as_trust_subject *subject, size_t which); /* there is a program for it */
 bool as_trust_find_shadow(struct as_trust_subject *subject, size_t which, struct as_trust_shadow *shadow,
                           struct as_error *err) AS_MUST_CHECK;
 

@@ -272,6 +272,8 @@ static bool run_shadow(struct as_trust_subject *subject, struct as_trust_report 
 {
     for (size_t i = 0; i < sizeof snippets / sizeof *snippets; i++) {
         const struct snippet *snippet = &snippets[i];
+        if (!as_trust_has_kernel(subject, snippet->kernel))
+            continue;
         struct as_trust_probe probe =
             as_trust_probe(subject, snippet->kernel, snippet->event, snippet->counts == AS_KERNEL_L3_MISS ? 97 : 991);
         struct as_trust_result result;

@@ -6,7 +6,7 @@
 
 /* ---- bytes ---- */
 
-static void put(struct as_kernel_code *code, const void *bytes, size_t size)
+void as_kernel_put(struct as_kernel_code *code, const void *bytes, size_t size)
 {
     if (code->size + size > AS_KERNEL_BYTES) {
         code->overflowed = true;
@@ -20,7 +20,7 @@ static void put(struct as_kernel_code *code, const void *bytes, size_t size)
 #define INSN(code, ...)                                                                                                \
     do {                                                                                                               \
         static const uint8_t insn_bytes[] = {__VA_ARGS__};                                                             \
-        put(code, insn_bytes, sizeof insn_bytes);                                                                      \
+        as_kernel_put(code, insn_bytes, sizeof insn_bytes);                                                            \
         (code)->per_iteration[AS_KERNEL_INSTRUCTIONS]++;                                                               \
     } while (0)
 
@@ -28,12 +28,12 @@ static void put(struct as_kernel_code *code, const void *bytes, size_t size)
 #define OUTSIDE(code, ...)                                                                                             \
     do {                                                                                                               \
         static const uint8_t insn_bytes[] = {__VA_ARGS__};                                                             \
-        put(code, insn_bytes, sizeof insn_bytes);                                                                      \
+        as_kernel_put(code, insn_bytes, sizeof insn_bytes);                                                            \
     } while (0)
 
 static void put_u32(struct as_kernel_code *code, uint32_t value)
 {
-    put(code, &value, sizeof value);
+    as_kernel_put(code, &value, sizeof value);
 }
 
 static void nops(struct as_kernel_code *code, uint32_t n)
@@ -57,7 +57,7 @@ static void align(struct as_kernel_code *code)
 
 /* ---- labels ---- */
 
-static struct as_kernel_label *label(struct as_kernel_code *code, const char *name, uint32_t number)
+struct as_kernel_label *as_kernel_label(struct as_kernel_code *code, const char *name, uint32_t number)
 {
     static struct as_kernel_label spare;
     struct as_kernel_label *here = code->n_labels < AS_KERNEL_LABELS ? &code->labels[code->n_labels++] : &spare;
@@ -71,7 +71,7 @@ static struct as_kernel_label *label(struct as_kernel_code *code, const char *na
     return here;
 }
 
-static void end_label(struct as_kernel_code *code, struct as_kernel_label *here, uint32_t events)
+void as_kernel_end_label(struct as_kernel_code *code, struct as_kernel_label *here, uint32_t events)
 {
     here->end = (uint32_t)code->size;
     here->events = events | 1u << AS_KERNEL_INSTRUCTIONS;
@@ -80,29 +80,29 @@ static void end_label(struct as_kernel_code *code, struct as_kernel_label *here,
 }
 
 enum {
-    LOAD = 1 << AS_KERNEL_LOADS,
-    BRANCH = 1 << AS_KERNEL_BRANCHES,
-    TAKEN = 1 << AS_KERNEL_TAKEN,
-    LOCKED = 1 << AS_KERNEL_LOADS | 1 << AS_KERNEL_STORES | 1 << AS_KERNEL_LOCKED,
+    LOAD = AS_KERNEL_A_LOAD,
+    BRANCH = AS_KERNEL_A_BRANCH,
+    TAKEN = AS_KERNEL_A_TAKEN,
+    LOCKED = AS_KERNEL_A_LOCKED,
 };
 
 /* A conditional jump back, taken but for the last time. */
 static void jump_back(struct as_kernel_code *code, size_t loop)
 {
-    struct as_kernel_label *jump = label(code, "jne", 0);
+    struct as_kernel_label *jump = as_kernel_label(code, "jne", 0);
     INSN(code, 0x0f, 0x85);
     put_u32(code, (uint32_t)(loop - code->size - 4));
-    end_label(code, jump, BRANCH | TAKEN);
+    as_kernel_end_label(code, jump, BRANCH | TAKEN);
 }
 
 static void count_down(struct as_kernel_code *code, size_t loop)
 {
-    struct as_kernel_label *sub = label(code, "sub", 0);
+    struct as_kernel_label *sub = as_kernel_label(code, "sub", 0);
     INSN(code, 0x48, 0x83, 0xee, 0x01); /* sub $1, %rsi */
-    end_label(code, sub, 0);
-    struct as_kernel_label *cmp = label(code, "cmp", 0);
+    as_kernel_end_label(code, sub, 0);
+    struct as_kernel_label *cmp = as_kernel_label(code, "cmp", 0);
     INSN(code, 0x48, 0x83, 0xfe, 0x00); /* cmp $0, %rsi */
-    end_label(code, cmp, 0);
+    as_kernel_end_label(code, cmp, 0);
     jump_back(code, loop);
 }
 
@@ -118,9 +118,9 @@ static void emit_accuracy(struct as_kernel_code *code, const struct as_kernel_op
 {
     OUTSIDE(code, 0x48, 0x89, 0xf8); /* mov %rdi, %rax */
     size_t loop = code->size;
-    struct as_kernel_label *load = label(code, "load", 0);
+    struct as_kernel_label *load = as_kernel_label(code, "load", 0);
     INSN(code, 0x8b, 0x00); /* mov (%rax), %eax */
-    end_label(code, load, LOAD | 1 << AS_KERNEL_L1_MISS);
+    as_kernel_end_label(code, load, LOAD | 1 << AS_KERNEL_L1_MISS);
     INSN(code, 0x48, 0xc1, 0xe0, 0x07); /* shl $7, %rax */
     INSN(code, 0x48, 0x01, 0xf8);       /* add %rdi, %rax */
     adds(code, options->ratio > 6 ? options->ratio - 6 : 0);
@@ -132,9 +132,9 @@ static void emit_accuracy(struct as_kernel_code *code, const struct as_kernel_op
 static void emit_load_ratio(struct as_kernel_code *code, const struct as_kernel_options *options)
 {
     size_t loop = code->size;
-    struct as_kernel_label *load = label(code, "load", 0);
+    struct as_kernel_label *load = as_kernel_label(code, "load", 0);
     INSN(code, 0x8b, 0x07); /* mov (%rdi), %eax */
-    end_label(code, load, LOAD);
+    as_kernel_end_label(code, load, LOAD);
     adds(code, options->ratio > 4 ? options->ratio - 4 : 0);
     count_down(code, loop);
     finish(code);
@@ -142,9 +142,9 @@ static void emit_load_ratio(struct as_kernel_code *code, const struct as_kernel_
 
 static void lock_add(struct as_kernel_code *code, uint32_t number)
 {
-    struct as_kernel_label *add = label(code, "lock add", number);
+    struct as_kernel_label *add = as_kernel_label(code, "lock add", number);
     INSN(code, 0xf0, 0x83, 0x07, 0x01); /* lock addl $1, (%rdi) */
-    end_label(code, add, LOCKED);
+    as_kernel_end_label(code, add, LOCKED);
 }
 
 static void emit_locked_load(struct as_kernel_code *code, const struct as_kernel_options *options)
@@ -161,9 +161,9 @@ static void emit_bias(struct as_kernel_code *code, const struct as_kernel_option
 {
     size_t loop = code->size;
     for (uint32_t i = 1; i <= options->places; i++) {
-        struct as_kernel_label *load = label(code, "load ", i);
+        struct as_kernel_label *load = as_kernel_label(code, "load ", i);
         INSN(code, 0x8b, 0x07);
-        end_label(code, load, LOAD);
+        as_kernel_end_label(code, load, LOAD);
         nops(code, options->nops);
     }
     count_down(code, loop);
@@ -176,9 +176,9 @@ static void emit_distance(struct as_kernel_code *code, const struct as_kernel_op
     enum { FAR = 600 };
     size_t loop = code->size;
     for (uint32_t i = 1; i <= 2; i++) {
-        struct as_kernel_label *load = label(code, "load ", i);
+        struct as_kernel_label *load = as_kernel_label(code, "load ", i);
         INSN(code, 0x8b, 0x07);
-        end_label(code, load, LOAD);
+        as_kernel_end_label(code, load, LOAD);
         nops(code, i == 1 ? options->nops : FAR);
     }
     count_down(code, loop);
@@ -190,24 +190,24 @@ static void emit_multi_event(struct as_kernel_code *code, const struct as_kernel
 {
     OUTSIDE(code, 0xeb, 0x01); /* jmp over the function */
     size_t function = code->size;
-    struct as_kernel_label *ret = label(code, "ret", 0);
+    struct as_kernel_label *ret = as_kernel_label(code, "ret", 0);
     INSN(code, 0xc3);
-    end_label(code, ret, BRANCH | TAKEN | LOAD | 1 << AS_KERNEL_RETURNS);
+    as_kernel_end_label(code, ret, BRANCH | TAKEN | LOAD | 1 << AS_KERNEL_RETURNS);
     size_t loop = code->size;
-    struct as_kernel_label *call = label(code, "call", 0);
+    struct as_kernel_label *call = as_kernel_label(code, "call", 0);
     INSN(code, 0xe8);
     put_u32(code, (uint32_t)(function - code->size - 4));
-    end_label(code, call, BRANCH | TAKEN | 1 << AS_KERNEL_STORES);
+    as_kernel_end_label(code, call, BRANCH | TAKEN | 1 << AS_KERNEL_STORES);
     lock_add(code, 1);
     lock_add(code, 2);
-    struct as_kernel_label *load = label(code, "load", 0);
+    struct as_kernel_label *load = as_kernel_label(code, "load", 0);
     INSN(code, 0x8b, 0x07);
-    end_label(code, load, LOAD);
+    as_kernel_end_label(code, load, LOAD);
     INSN(code, 0x48, 0x83, 0xee, 0x01); /* sub $1, %rsi */
     INSN(code, 0x48, 0x83, 0xfe, 0x00); /* cmp $0, %rsi */
-    struct as_kernel_label *je = label(code, "je", 0);
+    struct as_kernel_label *je = as_kernel_label(code, "je", 0);
     INSN(code, 0x74, 0x0a); /* je over the rest */
-    end_label(code, je, BRANCH);
+    as_kernel_end_label(code, je, BRANCH);
     INSN(code, 0x48, 0x83, 0xfe, 0x00);
     jump_back(code, loop);
     finish(code);
@@ -221,9 +221,9 @@ static void emit_exec_mode(struct as_kernel_code *code, const struct as_kernel_o
     size_t loop = code->size;
     INSN(code, 0xb8, 0x10, 0x00, 0x00, 0x00); /* mov $16, %eax: ioctl */
     INSN(code, 0xbe, 0x67, 0x00, 0x00, 0x00); /* mov $0x67, %esi */
-    struct as_kernel_label *call = label(code, "syscall", 0);
+    struct as_kernel_label *call = as_kernel_label(code, "syscall", 0);
     INSN(code, 0x0f, 0x05);
-    end_label(code, call, 1 << AS_KERNEL_SYSCALLS);
+    as_kernel_end_label(code, call, 1 << AS_KERNEL_SYSCALLS);
     INSN(code, 0x49, 0x83, 0xe8, 0x01); /* sub $1, %r8 */
     INSN(code, 0x49, 0x83, 0xf8, 0x00); /* cmp $0, %r8 */
     jump_back(code, loop);
@@ -234,17 +234,17 @@ static void emit_exec_mode(struct as_kernel_code *code, const struct as_kernel_o
 static void advance(struct as_kernel_code *code, uint8_t step, uint32_t area)
 {
     INSN(code, 0x48, 0x83, 0xc2); /* add $step, %rdx */
-    put(code, &step, 1);
+    as_kernel_put(code, &step, 1);
     INSN(code, 0x81, 0xe2); /* and $mask, %edx */
     put_u32(code, area - 1);
 }
 
 static void read_at(struct as_kernel_code *code, uint32_t number, uint32_t displacement, uint32_t events)
 {
-    struct as_kernel_label *load = label(code, "R", number);
+    struct as_kernel_label *load = as_kernel_label(code, "R", number);
     INSN(code, 0x48, 0x8b, 0x84, 0x17); /* mov displacement(%rdi,%rdx), %rax */
     put_u32(code, displacement);
-    end_label(code, load, events);
+    as_kernel_end_label(code, load, events);
 }
 
 /* Snippet 1: four reads of 32 bytes in a row, with a fence before them or without. */
@@ -270,26 +270,26 @@ static void emit_snippet2(struct as_kernel_code *code, const struct as_kernel_op
     size_t loop = code->size;
     nops(code, options->nops);          /* behind Br1 */
     INSN(code, 0x40, 0xf6, 0xc6, 0x01); /* test $1, %sil */
-    struct as_kernel_label *second = label(code, "Br2", 0);
+    struct as_kernel_label *second = as_kernel_label(code, "Br2", 0);
     INSN(code, 0x75, 0x01); /* jnz over a nop */
-    end_label(code, second, BRANCH);
+    as_kernel_end_label(code, second, BRANCH);
     code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
     nops(code, 1);
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
     nops(code, options->nops > 50 ? options->nops : 50);
     INSN(code, 0x41, 0xff, 0xc9); /* dec %r9d */
-    struct as_kernel_label *third = label(code, "Br3", 0);
+    struct as_kernel_label *third = as_kernel_label(code, "Br3", 0);
     INSN(code, 0x75, 0x06); /* jnz over the mov */
-    end_label(code, third, BRANCH);
+    as_kernel_end_label(code, third, BRANCH);
     code->per_iteration[AS_KERNEL_TAKEN] += 2.0 / 3;
     INSN(code, 0x41, 0xb9, 0x03, 0x00, 0x00, 0x00); /* mov $3, %r9d */
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 2.0 / 3;
     nops(code, options->nops);
     INSN(code, 0x48, 0x83, 0xee, 0x01); /* sub $1, %rsi */
-    struct as_kernel_label *first = label(code, "Br1", 0);
+    struct as_kernel_label *first = as_kernel_label(code, "Br1", 0);
     INSN(code, 0x0f, 0x85);
     put_u32(code, (uint32_t)(loop - code->size - 4));
-    end_label(code, first, BRANCH | TAKEN);
+    as_kernel_end_label(code, first, BRANCH | TAKEN);
     finish(code);
 }
 
@@ -323,16 +323,16 @@ static void emit_latency_biased(struct as_kernel_code *code, const struct as_ker
     size_t loop = code->size;
     INSN(code, 0x40, 0xf6, 0xc6, 0x01); /* test $1, %sil */
     INSN(code, 0x74, 0x0d);             /* jz to the sum */
-    struct as_kernel_label *divide = label(code, "divide", 0);
+    struct as_kernel_label *divide = as_kernel_label(code, "divide", 0);
     INSN(code, 0x4c, 0x89, 0xc8); /* mov %r9, %rax */
     INSN(code, 0x31, 0xd2);       /* xor %edx, %edx */
     INSN(code, 0x49, 0xf7, 0xf2); /* div %r10 */
     INSN(code, 0x49, 0x89, 0xc1); /* mov %rax, %r9 */
     INSN(code, 0xeb, 0x03);       /* jmp over the sum */
-    end_label(code, divide, 0);
-    struct as_kernel_label *sum = label(code, "sum", 0);
+    as_kernel_end_label(code, divide, 0);
+    struct as_kernel_label *sum = as_kernel_label(code, "sum", 0);
     INSN(code, 0x4d, 0x01, 0xd1); /* add %r10, %r9 */
-    end_label(code, sum, 0);
+    as_kernel_end_label(code, sum, 0);
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 3; /* half of five and half of one are executed */
     code->per_iteration[AS_KERNEL_BRANCHES] += 1.5;
     count_down(code, loop);
@@ -350,7 +350,7 @@ static void emit_call_chain(struct as_kernel_code *code, const struct as_kernel_
     for (uint32_t i = n; i > 0; i--) {
         align(code);
         starts[i] = code->size;
-        struct as_kernel_label *function = label(code, "f", i);
+        struct as_kernel_label *function = as_kernel_label(code, "f", i);
         adds(code, i == n ? 14 : 12);
         if (i < n) {
             INSN(code, 0xe8);
@@ -358,7 +358,7 @@ static void emit_call_chain(struct as_kernel_code *code, const struct as_kernel_
             INSN(code, 0x90);
         }
         INSN(code, 0xc3);
-        end_label(code, function, 0);
+        as_kernel_end_label(code, function, 0);
         code->per_iteration[AS_KERNEL_BRANCHES] += i < n ? 2 : 1;
     }
     align(code);
@@ -378,21 +378,43 @@ const struct as_kernel as_kernels[AS_KERNEL_COUNT] = {
      "one load of so many instructions, which misses the L1 (Accuracy-Bench)",
      {.iterations = 100000, .ratio = 20},
      emit_accuracy,
+     as_riscv_accuracy,
      .chases = true},
-    {"load-ratio", "one load of so many instructions, which hits", {.iterations = 500000, .ratio = 4}, emit_load_ratio},
-    {"locked-load", "one locked add of so many instructions", {.iterations = 200000, .ratio = 4}, emit_locked_load},
-    {"bias", "equal loads in a row (Bias-Bench)", {.iterations = 500000, .places = 4}, emit_bias},
-    {"distance", "two equal loads, so many nops apart", {.iterations = 20000}, emit_distance},
-    {"multi-event", "six kinds of events in known numbers", {.iterations = 200000}, emit_multi_event},
-    {"exec-mode", "system calls", {.iterations = 20000}, emit_exec_mode},
-    {"snippet1", "four reads in a row", {.iterations = 300000, .fence = true}, emit_snippet1},
-    {"snippet2", "three branches, one of them far from the others", {.iterations = 300000}, emit_snippet2},
+    {"load-ratio",
+     "one load of so many instructions, which hits",
+     {.iterations = 500000, .ratio = 4},
+     emit_load_ratio,
+     as_riscv_load_ratio},
+    {"locked-load",
+     "one locked add of so many instructions",
+     {.iterations = 200000, .ratio = 4},
+     emit_locked_load,
+     as_riscv_locked_load},
+    {"bias", "equal loads in a row (Bias-Bench)", {.iterations = 500000, .places = 4}, emit_bias, as_riscv_bias},
+    {"distance", "two equal loads, so many nops apart", {.iterations = 20000}, emit_distance, as_riscv_distance},
+    {"multi-event",
+     "six kinds of events in known numbers",
+     {.iterations = 200000},
+     emit_multi_event,
+     as_riscv_multi_event},
+    {"exec-mode", "system calls", {.iterations = 20000}, emit_exec_mode, as_riscv_exec_mode},
+    {"snippet1", "four reads in a row", {.iterations = 300000, .fence = true}, emit_snippet1, as_riscv_snippet1},
+    {"snippet2",
+     "three branches, one of them far from the others",
+     {.iterations = 300000},
+     emit_snippet2,
+     as_riscv_snippet2},
     {"snippet3", "four reads of lines that were flushed", {.iterations = 20000, .ratio = 600}, emit_snippet3},
-    {"latency-biased", "a division and a sum in turn", {.iterations = 300000}, emit_latency_biased},
+    {"latency-biased",
+     "a division and a sum in turn",
+     {.iterations = 300000},
+     emit_latency_biased,
+     as_riscv_latency_biased},
     {"call-chain",
      "functions that do equal work and call each other",
      {.iterations = 50000, .places = 10},
-     emit_call_chain},
+     emit_call_chain,
+     as_riscv_call_chain},
 };
 
 const struct as_kernel *as_kernel_find(const char *name)
@@ -408,7 +430,10 @@ bool as_kernel_build(const struct as_kernel *kernel, const struct as_kernel_opti
 {
     uint8_t *bytes = code->bytes;
     *code = (struct as_kernel_code){.bytes = bytes};
-    kernel->emit(code, options);
+    as_kernel_emitter *emit = options->riscv ? kernel->emit_riscv : kernel->emit;
+    if (!emit)
+        return false;
+    emit(code, options);
     return !code->overflowed;
 }
 

@@ -1,5 +1,5 @@
-/* Programs whose events are known: small loops of machine code (x86-64) with parameters, and what one iteration of each
- * counts. `qualify` (workloads) executes them; `assay trust` builds the same code to know which instruction is where.
+/* Programs whose events are known: small loops of machine code with parameters, for x86-64 and RISC-V, and what one
+ * iteration of each counts. `qualify` (workloads) executes them; `assay trust` builds the same code to know which instruction is where.
  *
  * After the listings of three papers: Sasongko's Accuracy-Bench, Load-Ratio, Locked-Load, Bias-Bench, Multi-Event and
  * Exec-Mode; the three snippets of Yi et al., with nops; Nowak's latency-biased and call-chain kernels.
@@ -35,6 +35,7 @@ struct as_kernel_options {
     uint32_t places; /* equal loads in a row, or functions of the call chain */
     uint32_t nops;   /* behind each event */
     bool fence;      /* at the start of each iteration */
+    bool riscv;      /* code for RV64GC, not for x86-64 */
 };
 
 enum { AS_KERNEL_BYTES = 1 << 20, AS_KERNEL_LABELS = 64, AS_KERNEL_DATA = 1 << 22, AS_KERNEL_NOPS_MAX = 20000 };
@@ -59,6 +60,7 @@ struct as_kernel {
     const char *name, *about;
     struct as_kernel_options usual; /* iterations: so many that a run takes a fraction of a second */
     void (*emit)(struct as_kernel_code *code, const struct as_kernel_options *options);
+    void (*emit_riscv)(struct as_kernel_code *code, const struct as_kernel_options *options); /* NULL: cannot be */
     bool chases; /* the data are a random cycle of indices, 128 bytes apart */
 };
 
@@ -66,11 +68,29 @@ enum { AS_KERNEL_COUNT = 12 };
 extern const struct as_kernel as_kernels[AS_KERNEL_COUNT];
 const struct as_kernel *as_kernel_find(const char *name); /* NULL: there is none */
 
-/* Code of a function (data, iterations) that returns nothing. False: it is too large. */
+/* Code of a function (data, iterations) that returns nothing. False: it is too large, or there is none for RISC-V. */
 bool as_kernel_build(const struct as_kernel *kernel, const struct as_kernel_options *options,
                      struct as_kernel_code *code);
 void as_kernel_fill(const struct as_kernel *kernel, void *data, size_t size);
 /* Sets one of iterations, ratio, places, nops and fence from KEY=VALUE; false: no such key, or not a number of it. */
 bool as_kernel_set(struct as_kernel_options *options, const char *assignment);
+
+/* For the emitters. */
+struct as_kernel_label *as_kernel_label(struct as_kernel_code *code, const char *name, uint32_t number);
+void as_kernel_end_label(struct as_kernel_code *code, struct as_kernel_label *label, uint32_t events);
+void as_kernel_put(struct as_kernel_code *code, const void *bytes, size_t size);
+
+enum {
+    AS_KERNEL_A_LOAD = 1 << AS_KERNEL_LOADS,
+    AS_KERNEL_A_BRANCH = 1 << AS_KERNEL_BRANCHES,
+    AS_KERNEL_A_TAKEN = 1 << AS_KERNEL_TAKEN,
+    AS_KERNEL_A_LOCKED = 1 << AS_KERNEL_LOADS | 1 << AS_KERNEL_STORES | 1 << AS_KERNEL_LOCKED,
+};
+
+/* trust_kernels_riscv.c */
+typedef void as_kernel_emitter(struct as_kernel_code *code, const struct as_kernel_options *options);
+as_kernel_emitter as_riscv_accuracy, as_riscv_load_ratio, as_riscv_locked_load, as_riscv_bias, as_riscv_distance,
+    as_riscv_multi_event, as_riscv_exec_mode, as_riscv_snippet1, as_riscv_snippet2, as_riscv_latency_biased,
+    as_riscv_call_chain;
 
 #endif

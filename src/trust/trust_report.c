@@ -37,10 +37,16 @@ struct as_trust_probe as_trust_probe(const struct as_trust_subject *subject, con
     struct as_trust_probe probe = {
         .kernel = as_kernel_find(kernel), .events = {event}, .n_events = 1, .threads = 1, .period = period, .seed = 1};
     probe.options = probe.kernel->usual;
+    probe.options.riscv = subject->options->riscv;
     probe.options.iterations = probe.options.iterations * subject->options->scale / 100;
     if (probe.options.iterations < 100)
         probe.options.iterations = 100;
     return probe;
+}
+
+bool as_trust_has_kernel(const struct as_trust_subject *subject, const char *kernel)
+{
+    return !subject->options->riscv || as_kernel_find(kernel)->emit_riscv;
 }
 
 bool as_trust_supports(const struct as_trust_subject *subject, const struct as_trust_experiment *experiment)

@@ -19,9 +19,11 @@ bool as_trust_open(struct as_trust_subject *subject, const struct as_trust_optio
     *subject = (struct as_trust_subject){.options = options, .timer = !options->pmu};
     if (options->program)
         snprintf(subject->program, sizeof subject->program, "%s", options->program);
-    else if (!as_install_find("qualify", "workloads", AS_LIBEXEC_DIR, subject->program))
-        return as_error_set(err, "the program 'qualify' is neither beside assay nor in %s: it is built on x86-64 only",
-                            AS_LIBEXEC_DIR);
+    else if (!as_install_find(options->riscv ? "qualify-riscv64" : "qualify", "workloads", AS_LIBEXEC_DIR,
+                              subject->program))
+        return as_error_set(err, "the program '%s' is neither beside assay nor in %s: it is built %s",
+                            options->riscv ? "qualify-riscv64" : "qualify", AS_LIBEXEC_DIR,
+                            options->riscv ? "where there is a cross compiler" : "on x86-64 only");
     if (access(subject->program, X_OK) != 0)
         return as_error_set_status(err, AS_EXIT_NOT_FOUND, "%s: cannot be run", subject->program);
     if (subject->timer)

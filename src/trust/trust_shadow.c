@@ -46,6 +46,11 @@ static void judge(const struct as_trust_result *result, enum as_kernel_event eve
     }
 }
 
+bool as_trust_has_shadow(const struct as_trust_subject *subject, size_t which)
+{
+    return as_trust_has_kernel(subject, subjects[which].kernel);
+}
+
 static bool try_nops(struct as_trust_subject *subject, size_t which, uint32_t nops, struct trial *trial,
                      struct as_error *err)
 {

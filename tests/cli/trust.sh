@@ -26,6 +26,22 @@ check_json "snippet2" "$(per '"instructions": 56.83, "branches": 3, "taken": 2.1
 check_status 2 "a wrong key" "$WORKLOADS/qualify" bias nops=x
 check_status 2 "a wrong kernel" "$WORKLOADS/qualify" bench
 
+if [ -x "$WORKLOADS/qualify-riscv64" ]; then
+    riscv() { "$ASSAY" stat --json --region marker:1..marker:2 -- "$WORKLOADS/qualify-riscv64" "$@" 2>/dev/null; }
+    check_json "RISC-V: accuracy" "$(per '"instructions": 20, "loads": 1, "stores": 0, "branches": 1')" riscv accuracy iterations=1000
+    check_json "… locked-load" "$(per '"instructions": 4, "loads": 1, "stores": 1')" riscv locked-load iterations=1000
+    check_json "… multi-event" "$(per '"instructions": 8, "loads": 3, "stores": 2, "branches": 4, "taken": 3, "returns": 1')" riscv multi-event iterations=1000
+    check_json "… a loop that no branch reaches over" "$(per '"instructions": 4803, "loads": 4, "branches": 2, "taken": 1')" riscv bias iterations=1000 nops=1199
+    check_json "… call-chain" "$(per '"instructions": 163, "branches": 21, "returns": 10')" riscv call-chain iterations=1000
+    check_status 2 "… nothing that flushes a line" qemu-riscv64 "$WORKLOADS/qualify-riscv64" snippet3
+    check_json "… PEBS has a shadow there too" '{r["setting"] for r in d["rows"]} == {"four reads behind a fence", "four reads", "three branches"} and max(r["got"] for r in d["rows"]) > 0.9' \
+        trust --arch riscv64 --experiments=shadow skylake
+    check_status 2 "… but none of misses" "$ASSAY" trust --arch riscv64 --scale 8 --experiments=mode --shadow=l3-miss skylake
+    check_status 2 "the clocks have the architecture of the machine" "$ASSAY" trust --arch riscv64 --source=timer
+else
+    skip "RISC-V" "no cross compiler (gcc-riscv64-linux-gnu)"
+fi
+
 if plain_part "numbers of the units"; then
     # ---- PEBS ----
 

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "trust/trust_kernels.h"
 
+static enum as_arch arch = AS_ARCH_X86_64; /* of the code that is looked at */
+
 static struct as_kernel_code build(const char *name, struct as_kernel_options options)
 {
     const struct as_kernel *kernel = as_kernel_find(name);
@@ -18,8 +20,7 @@ static struct as_kernel_code build(const char *name, struct as_kernel_options op
 static struct as_insn decode(const struct as_kernel_code *code, uint32_t offset)
 {
     struct as_insn insn;
-    assert_true(
-        as_insn_decode(AS_ARCH_X86_64, AS_KERNEL_ADDRESS + offset, code->bytes + offset, code->size - offset, &insn));
+    assert_true(as_insn_decode(arch, AS_KERNEL_ADDRESS + offset, code->bytes + offset, code->size - offset, &insn));
     return insn;
 }
 
@@ -31,7 +32,7 @@ static void check_label(const struct as_kernel_code *code, const struct as_kerne
     if (whole) {
         ok = ok && (label->events >> AS_KERNEL_LOADS & 1) == ((insn.flags & AS_INSN_LOAD) != 0);
         ok = ok && (label->events >> AS_KERNEL_STORES & 1) == ((insn.flags & AS_INSN_STORE) != 0);
-        ok = ok && (label->events >> AS_KERNEL_LOCKED & 1) == ((insn.flags & AS_INSN_LOCKED) != 0);
+        ok = ok && (label->events >> AS_KERNEL_LOCKED & 1) == ((insn.flags & AS_INSN_ATOMIC) != 0);
         ok = ok && (label->events >> AS_KERNEL_BRANCHES & 1) == as_insn_is_control(&insn);
         ok = ok && (label->events >> AS_KERNEL_RETURNS & 1) == (insn.class_ == AS_CLASS_RETURN);
         ok = ok && (label->events >> AS_KERNEL_SYSCALLS & 1) == (insn.class_ == AS_CLASS_SYSTEM);
@@ -57,20 +58,59 @@ static void check_flow(const struct as_kernel_code *code, const char *kernel)
     free(starts);
 }
 
-static void labels_are_right(void **state)
+static void check_kernels(bool riscv)
 {
+    static const uint8_t ret[] = {0xc3}, riscv_ret[] = {0x67, 0x80, 0x00, 0x00};
     for (size_t i = 0; i < AS_KERNEL_COUNT; i++) {
         struct as_kernel_options options = as_kernels[i].usual;
-        for (options.nops = 0; options.nops < 60; options.nops += 25) {
+        options.riscv = riscv;
+        for (options.nops = 0; options.nops < 60 && (!riscv || as_kernels[i].emit_riscv); options.nops += 25) {
             struct as_kernel_code code = build(as_kernels[i].name, options);
             assert_true(code.n_labels > 0);
             for (size_t j = 0; j < code.n_labels; j++)
                 check_label(&code, &code.labels[j], as_kernels[i].name);
             check_flow(&code, as_kernels[i].name);
-            assert_int_equal(code.bytes[code.size - 1], 0xc3);
+            size_t size = riscv ? sizeof riscv_ret : sizeof ret;
+            assert_memory_equal(code.bytes + code.size - size, riscv ? riscv_ret : ret, size);
             free(code.bytes);
         }
     }
+}
+
+static void labels_are_right(void **state)
+{
+    check_kernels(false);
+}
+
+static void riscv_labels_are_right(void **state)
+{
+    arch = AS_ARCH_RISCV64;
+    check_kernels(true);
+    arch = AS_ARCH_X86_64;
+    struct as_kernel_code code = {.bytes = as_alloc(AS_KERNEL_BYTES)};
+    const struct as_kernel *flushes = as_kernel_find("snippet3");
+    struct as_kernel_options options = flushes->usual;
+    options.riscv = true;
+    assert_false(as_kernel_build(flushes, &options, &code));
+    free(code.bytes);
+}
+
+/* A branch reaches 4 KiB; further away there is a jump, and a branch past it. */
+static void riscv_loops_of_any_length(void **state)
+{
+    struct as_kernel_options options = {.places = 4, .nops = 100, .riscv = true};
+    struct as_kernel_code code = build("bias", options);
+    assert_float_equal(code.per_iteration[AS_KERNEL_INSTRUCTIONS], 4 * 101 + 2, 0);
+    assert_float_equal(code.per_iteration[AS_KERNEL_BRANCHES], 1, 0);
+    free(code.bytes);
+    options.nops = 5000;
+    code = build("bias", options);
+    assert_float_equal(code.per_iteration[AS_KERNEL_INSTRUCTIONS], 4 * 5001 + 3, 0);
+    assert_float_equal(code.per_iteration[AS_KERNEL_BRANCHES], 2, 0);
+    arch = AS_ARCH_RISCV64;
+    check_flow(&code, "bias");
+    arch = AS_ARCH_X86_64;
+    free(code.bytes);
 }
 
 static void parameters_do_what_they_say(void **state)
@@ -135,7 +175,9 @@ static void the_chase_is_one_cycle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_are_right), cmocka_unit_test(parameters_do_what_they_say),
-        cmocka_unit_test(too_large_is_refused), cmocka_unit_test(keys), cmocka_unit_test(the_chase_is_one_cycle)};
+        cmocka_unit_test(labels_are_right),          cmocka_unit_test(riscv_labels_are_right),
+        cmocka_unit_test(riscv_loops_of_any_length), cmocka_unit_test(parameters_do_what_they_say),
+        cmocka_unit_test(too_large_is_refused),      cmocka_unit_test(keys),
+        cmocka_unit_test(the_chase_is_one_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
