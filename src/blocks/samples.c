@@ -117,7 +117,7 @@ static uint64_t fix_ip(const struct as_samples_one *one, bool *back)
 static bool is_run(struct as_samples *samples, uint64_t start, uint64_t end)
 {
     enum { LONGEST = 1 << 16 }; /* bytes: no compiler makes more without a branch */
-    if (end >= start && end - start <= LONGEST)
+    if (samples->options.unordered || (end >= start && end - start <= LONGEST))
         return true;
     samples->counts.backward++;
     return false;
@@ -130,7 +130,7 @@ static size_t usable_entries(struct as_samples *samples, const struct as_samples
     if (n >= 2 && one->branches[0].from == one->branches[1].from && one->branches[0].to == one->branches[1].to &&
         one->branches[0].to != one->branches[0].from) {
         /* A branch that is taken twice in a row goes round a loop of one block; written twice it cannot be. */
-        bool loop = one->branches[0].to <= one->branches[0].from;
+        bool loop = samples->options.unordered || one->branches[0].to <= one->branches[0].from;
         samples->counts.repeated += !loop;
         *first = !loop;
     }

@@ -45,6 +45,8 @@ struct as_samples_counts {
 struct as_samples;
 struct as_samples_options {
     bool drop_oldest; /* leave out the oldest entry of each stack */
+    bool unordered;   /* addresses are numbers of which a higher one need not lie behind: entries are not held against
+                         each other before they are placed */
 };
 struct as_samples *as_samples_new(const struct as_samples_options *options); /* NULL: defaults */
 void as_samples_free(struct as_samples *samples);

@@ -100,7 +100,7 @@ struct as_units *as_units_new(const struct as_run_info *run, const struct as_uni
             continue;
         units->periods[i] = period_of(&as_ways[i], options->period);
         if (!as_ways[i].same_samples)
-            units->samples[i] = as_samples_new(NULL);
+            units->samples[i] = as_samples_new(&(struct as_samples_options){.unordered = true});
     }
     return units;
 }

@@ -74,6 +74,24 @@ static void test_bogus(void **state)
     as_cfg_free(cfg);
 }
 
+/* Numbers of instructions in the order in which they first ran: a run may lead to a lower one, a branch that is taken twice
+ * in a row to a higher one. */
+static void test_unordered(void **state)
+{
+    struct as_cfg *cfg = graph_make("4i r");
+    struct as_samples *samples = as_samples_new(&(struct as_samples_options){.unordered = true});
+    const struct as_samples_branch stack[] = {{0x1100, 0x1200}, {0x1100, 0x1200}, {0x1010, 0x1180}, {0x1300, 0x1000}};
+    add(samples, 0, 12, stack, 4);
+    assert_int_equal(as_samples_counted(samples)->repeated, 0);
+    assert_int_equal(as_samples_counted(samples)->backward, 0);
+    as_samples_settle(samples, cfg, place, NULL);
+    assert_true(weight_of(as_samples_runs(samples), 0x1200, 0x1100) == 4);
+    assert_true(weight_of(as_samples_runs(samples), 0x1180, 0x1100) == 4);
+    assert_true(weight_of(as_samples_runs(samples), 0x1000, 0x1010) == 4);
+    as_samples_free(samples);
+    as_cfg_free(cfg);
+}
+
 static void test_sticky(void **state)
 {
     struct as_samples *samples = as_samples_new(NULL);
@@ -177,8 +195,9 @@ static void test_trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stacks),  cmocka_unit_test(test_bogus), cmocka_unit_test(test_sticky),
-        cmocka_unit_test(test_methods), cmocka_unit_test(test_flow),  cmocka_unit_test(test_trouble),
+        cmocka_unit_test(test_stacks),    cmocka_unit_test(test_bogus),   cmocka_unit_test(test_sticky),
+        cmocka_unit_test(test_unordered), cmocka_unit_test(test_methods), cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
