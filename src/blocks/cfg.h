@@ -27,11 +27,11 @@ enum as_cfg_flag {
 };
 
 struct as_cfg_block {
-    uint64_t start, end; /* [start, end) */
-    uint64_t last;       /* the address of its last instruction */
-    uint64_t target;     /* where that branches or calls to; 0: nowhere, or anywhere */
+    uint64_t start, end;      /* [start, end) */
+    uint64_t last;            /* the address of its last instruction */
+    uint64_t target;          /* where that branches or calls to; 0: nowhere, or anywhere */
     uint32_t n_insns, n_uops; /* 0: the first bytes of an instruction that is also executed without them */
-    uint32_t first_insn; /* in the module's list */
+    uint32_t first_insn;      /* in the module's list */
     uint32_t function;
     uint8_t last_class; /* enum as_class */
     uint8_t flags;
