@@ -53,3 +53,57 @@ check_json "the profile says that there were switches" \
     'any(q["key"] == "stack_switches" and q["value"] >= 149 for q in d["summary"]["quality"])' "$ASSAY" report --json paths.db
 check "a program without coroutines" "$ASSAY" record -q -o plain.db --max 200k -- "$WORKLOADS/demo" 1
 check_json "… has none" 'all(q["key"] != "stack_switches" for q in d["summary"]["quality"])' "$ASSAY" report --json plain.db
+
+# Goroutines: four, on as many threads as the runtime likes. What they do was once shown below main's wait for them.
+if command -v go >/dev/null; then
+    cat >workers.go <<'END'
+package main
+
+import (
+	"fmt"
+	"sync"
+)
+
+//go:noinline
+func work(n int) int {
+	s := 1
+	for i := 0; i < n; i++ {
+		s = s*31 + i
+	}
+	return s
+}
+
+func main() {
+	var wait sync.WaitGroup
+	var out [4]int
+	for i := range out {
+		wait.Add(1)
+		go func(i int) {
+			defer wait.Done()
+			for k := 0; k < 50; k++ {
+				out[i] += work(3000)
+			}
+		}(i)
+	}
+	wait.Wait()
+	fmt.Println(out[0] == out[3])
+}
+END
+    check "Go: a program with four goroutines" env GOCACHE="$PWD/gocache" GO111MODULE=off go build -o workers workers.go
+    check "… is counted" "$ASSAY" stat --json -o calls.json --calls=0 -- ./workers
+    cat >goroutines.py <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["call_tree"]
+names = {(r["image"], r["node"]): r for r in rows}
+def path(row):
+    return (path(names[row["image"], row["parent"]]) if row["parent"] is not None else []) + [row["function"]]
+paths = [(path(row), row["self"]) for row in rows]
+work = [(p, n) for p, n in paths if "main.work" in p]
+assert not [p for p, _ in work if "sync.runtime_Semacquire" in p or "main.main" in p], work
+total = sum(n for _, n in work)
+assert total > 4 * 50 * 3000 and sum(n for p, n in work if p[p.index("main.work") - 1] == "main.main.func1") > 0.9 * total, work
+END
+    check "… and their work is theirs, not main's" python3 goroutines.py calls.json
+else
+    skip "goroutines" "go is not installed (golang-go)"
+fi
