@@ -35,6 +35,9 @@ const struct as_import_kind_text as_import_kind_texts[AS_IMPORT_KINDS] = {
 
 void as_import_add_value(struct as_import_facts *facts, enum as_import_kind kind, uint64_t value)
 {
+    /* No latency is longer, and sums of them stay below what a profile stores. */
+    static const uint64_t most = UINT64_C(1) << 40;
+    value = value < most ? value : most;
     if (facts->n_values < AS_IMPORT_VALUES)
         facts->values[facts->n_values++] = (struct as_import_value){kind, value};
     if (as_import_kind_texts[kind].of_access)

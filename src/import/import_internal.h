@@ -154,7 +154,7 @@ struct as_import {
     /* Samples in files that match, in files that are missing or changed, and in no file. */
     uint64_t matched, unmatched, other;
     struct as_import_branches branches;
-    uint64_t stray_frames;
+    uint64_t stray_frames, huge_periods;
     struct as_import_chains whole;
     uint64_t chains, lone_chains; /* samples in user mode with a call chain; those whose chain has no caller */
     struct as_import_raw raw;

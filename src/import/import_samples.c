@@ -321,10 +321,25 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     return true;
 }
 
-static bool use_sample(void *context, const struct as_perf_sample *recorded, struct as_error *err)
+/* A profile stores 63 bits, and a report adds up a series: its sum must fit, whatever a damaged recording says. Returns
+ * the sample, or `copy` with as much of its period as there is room for. */
+static const struct as_perf_sample *keep_in_range(struct as_import *import, const struct as_perf_sample *sample,
+                                                  struct as_perf_sample *copy)
+{
+    uint64_t room = INT64_MAX - import->series.data[sample->event->index].units;
+    if (sample->period <= room)
+        return sample;
+    *copy = *sample;
+    copy->period = room;
+    import->huge_periods++;
+    return copy;
+}
+
+static bool use_sample(void *context, const struct as_perf_sample *given, struct as_error *err)
 {
     struct as_import *import = context;
-    struct as_perf_sample walked;
+    struct as_perf_sample walked, within;
+    const struct as_perf_sample *recorded = keep_in_range(import, given, &within);
     struct as_import_facts facts;
     const struct as_perf_sample *sample = as_import_walk(import, recorded, &walked) ? &walked : recorded;
     as_import_count_cut(import, recorded);

@@ -388,6 +388,8 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_note(import, "throttled", summary->throttled,
              "times that the kernel throttled an event because it came too often");
     add_note(import, "bad_samples", summary->bad_samples, "samples that are shorter than their contents: left out");
+    add_note(import, "huge_periods", import->huge_periods,
+             "samples with a period too large to be true: the recording is damaged");
     add_note(import, "unknown_ids", summary->unknown_ids, "samples of unknown events: left out");
     add_note(import, "out_of_order", summary->out_of_order, "records that came out of order");
     add_note(import, "skipped_lines", summary->skipped_lines, "lines that are neither a sample nor a frame: skipped");

@@ -39,6 +39,13 @@ static int bind_bytes(sqlite3_stmt *statement, int at, const void *where)
     return size > 0 ? sqlite3_bind_blob64(statement, at, bytes, size, SQLITE_STATIC) : sqlite3_bind_null(statement, at);
 }
 
+/* SQLite's integers have 63 bits for counts: a larger one, which only a damaged recording has, would be read as negative
+ * and rejected. */
+static int bind_count(sqlite3_stmt *statement, int at, uint64_t count)
+{
+    return sqlite3_bind_int64(statement, at, count < INT64_MAX ? (int64_t)count : INT64_MAX);
+}
+
 static int bind_column(sqlite3_stmt *statement, int at, const struct as_store_column *column, const void *row,
                        uint32_t number)
 {
@@ -52,9 +59,10 @@ static int bind_column(sqlite3_stmt *statement, int at, const struct as_store_co
         return bind_number(statement, at, column, *(const uint32_t *)where);
     case AS_COLUMN_I32:
         return sqlite3_bind_int64(statement, at, *(const int32_t *)where);
+    case AS_COLUMN_COUNT:
+        return bind_count(statement, at, *(const uint64_t *)where);
     case AS_COLUMN_I64:
     case AS_COLUMN_U64:
-    case AS_COLUMN_COUNT:
         return sqlite3_bind_int64(statement, at, *(const int64_t *)where);
     case AS_COLUMN_BOOL:
         return sqlite3_bind_int64(statement, at, *(const bool *)where);

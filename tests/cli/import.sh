@@ -404,3 +404,14 @@ check_json "… are those of the instructions" '[(r["file"], r["line"], r["time"
 printf 'p 7 1.1: 5 cycles: \n\tffffffff81000010 do_it+0x10 ([kernel.kallsyms])\n\n' >kernel.txt
 check "text with the kernel" "$ASSAY" import -o kernel.db kernel.txt
 check_json "… has the name that it has in files" '[r["module"] for r in d["rows"]] == ["[kernel]"]' "$ASSAY" report --by module --json kernel.db
+
+# ---- damaged recordings --------------------------------------------------------------------------------------------
+# Whatever an import accepts, reports must accept: a few changes here, thousands by hand (with other seeds).
+for unit in pebs ibs; do
+    python3 "$SOURCE/tests/cli/data_recording.py" $unit "$BUILD/tests/unit/native/data_victim" "whole-$unit.data"
+done
+whole=(whole-*.data)
+for name in lbr-skylake lost-samples zstd-pipe; do
+    [ ! -r "$DATA/$name.perf.data" ] || whole+=("$DATA/$name.perf.data")
+done
+check "what is imported of a damaged recording can be read" python3 "$SOURCE/tests/cli/import_mutants.py" "$ASSAY" 11 80 "${whole[@]}"

@@ -62,11 +62,11 @@ static void put_sample(struct build *build, uint32_t tid, uint64_t ip, unsigned 
     put_sample_from(build, tid, ip, frames, CODE + 0x100);
 }
 
-static const struct attr attr = {.type = PERF_TYPE_SOFTWARE,
-                                 .config = PERF_COUNT_SW_TASK_CLOCK,
-                                 .period = PERIOD,
-                                 .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN,
-                                 .name = "task-clock"};
+static struct attr attr = {.type = PERF_TYPE_SOFTWARE,
+                           .config = PERF_COUNT_SW_TASK_CLOCK,
+                           .period = PERIOD,
+                           .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN,
+                           .name = "task-clock"};
 
 struct bed {
     struct as_str file;
@@ -162,6 +162,27 @@ static void test_idle_thread(void **state)
     assert_int_equal(n, 1);
     assert_int_equal(threads[0].number, 0);
     assert_string_equal(threads[0].name, "swapper");
+    as_store_close(store);
+}
+
+/* A damaged recording: periods whose sum no profile can store. What it has of them can be read. */
+static void test_huge_periods(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct build records = {0};
+    struct bed bed;
+    size_t n;
+    uint64_t total;
+    put_map(&records);
+    put_sample(&records, TID, CODE + 0x10, 0);
+    put_sample(&records, TID, CODE + 0x20, 0);
+    attr.period = UINT64_C(3) << 61;
+    open_bed(&bed, &records, (struct as_import_options){0});
+    struct as_store *store = close_bed(&bed, &records);
+    attr.period = PERIOD;
+    assert_int_equal(as_store_series(store, &n)[0].samples, 2);
+    assert_true(as_store_total(store, 0, NULL, &total, &err));
+    assert_true(total == INT64_MAX);
     as_store_close(store);
 }
 
@@ -289,8 +310,8 @@ static int remove_profile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_idle_thread),
-                                       cmocka_unit_test(test_own_series), cmocka_unit_test(test_accesses),
-                                       cmocka_unit_test(test_cut_chains)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread),
+                                       cmocka_unit_test(test_huge_periods), cmocka_unit_test(test_own_series),
+                                       cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains)};
     return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
 }
