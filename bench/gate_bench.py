@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+os.environ.setdefault("ASSAY_CORE", "boom-tea")  # results are of one core, on whatever machine
+
 PERL = "my %%h; $h{$_ %% 977} += $_ for 1..20000; my $s = 0; for (1..%d) { $s += $_ for sort { $a <=> $b } values %%h } print $s"
 
 

@@ -5,6 +5,7 @@
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
 #include "cmd/debug_path.h"
+#include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
 #include "cmd/shared_options.h"
@@ -117,7 +118,7 @@ static const struct as_option options_table[] = {
      .value = "NAME|FILE",
      .help = "The PMU of --methods: a name (%s; default ivy-bridge) or the path of a file.",
      .names = as_pmu_names},
-    AS_CORE_OPTION(struct as_blocks_options, core, "boom-tip", ", of --methods."),
+    AS_CORE_OPTION(struct as_blocks_options, core, "as for record", "; only --methods takes one."),
     AS_SET_OPTION(struct as_blocks_options, set, AS_SET_HELP),
     {.name = "period",
      .type = AS_OPTION_U64,
@@ -266,7 +267,7 @@ static int run_blocks(int argc, char **argv)
                                         .blocks = 20,
                                         .loops = 10,
                                         .traces = 5,
-                                        .core = "boom-tip",
+                                        .core = NULL,
                                         .pmu = "ivy-bridge",
                                         .period = 2000,
                                         .skid = 30,
@@ -287,6 +288,9 @@ static int run_blocks(int argc, char **argv)
     bool told = options.methods || strcmp(argv[rest - 1], "--") == 0;
     enum kind kind = told ? KIND_PROGRAM : kind_of(argv[rest]);
     int status;
+    struct as_default_core core;
+    if (options.methods)
+        options.core = as_core_or_default(options.core, argv[rest], &core);
     if (kind != KIND_PROGRAM && rest + 1 < argc)
         status = as_cli_usage(&as_command_blocks, "one recording or profile at a time");
     else if (kind == KIND_PROFILE)

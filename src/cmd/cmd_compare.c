@@ -7,6 +7,7 @@
 #include "cmd/compare.h"
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
+#include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/observer_set.h"
 #include "cmd/output.h"
@@ -51,7 +52,7 @@ struct compare_options {
 static const struct as_option options_table[] = {
     AS_JSON_OPTION(struct compare_options, json, AS_JSON_HELP_RUN),
     AS_OUTPUT_OPTION(struct compare_options, output, AS_OUTPUT_HELP_RUN),
-    AS_CORE_OPTION(struct compare_options, core, "boom-tip",
+    AS_CORE_OPTION(struct compare_options, core, AS_NEAREST_CORE,
                    "; several, separated by commas, are compared: the program runs once on each."),
     AS_SET_OPTION(struct compare_options, set, AS_SET_HELP),
     {.name = "samplers",
@@ -474,13 +475,14 @@ static int run_all(struct comparison *all, char **argv)
 
 static int run_compare(int argc, char **argv)
 {
-    struct compare_options options = {
-        .run = AS_RUN_OPTIONS_DEFAULT, .core = "boom-tip", .rate = NAN, .seed = 1, .top = 10};
+    struct compare_options options = {.run = AS_RUN_OPTIONS_DEFAULT, .core = NULL, .rate = NAN, .seed = 1, .top = 10};
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_compare, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
+    struct as_default_core core;
+    options.core = as_core_or_default(options.core, rest < argc ? argv[rest] : NULL, &core);
     struct comparison all = {.options = &options};
     struct as_error err = AS_ERROR_INIT;
     int status = rest >= argc                                ? as_cli_usage(&as_command_compare, "no program given")

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/points.h"
@@ -112,7 +113,7 @@ static const struct as_option options_table[] = {
      .value = "N|all",
      .help =
          "Warm caches, TLBs and predictors with the N instructions before each interval (default 10M), or with all."},
-    AS_CORE_OPTION(struct as_points_options, core, "boom-tea", "."),
+    AS_CORE_OPTION(struct as_points_options, core, AS_NEAREST_CORE, "."),
     AS_SET_OPTION(struct as_points_options, set, AS_SET_HELP),
     AS_JSON_OPTION(struct as_points_options, json, AS_JSON_HELP_RUN),
     {.name = "csv",
@@ -373,7 +374,7 @@ static int run_points(int argc, char **argv)
                                         .threshold = 0.9,
                                         .cpi = "on",
                                         .warm = "10M",
-                                        .core = "boom-tea"};
+                                        .core = NULL};
     int rest;
     if (argc > 1 && strcmp(argv[1], "sweep") == 0) {
         options.sweep = true;
@@ -385,6 +386,9 @@ static int run_points(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     const char *wrong = wrong_usage(&options, rest < argc);
+    struct as_default_core core;
+    if (rest < argc && !wrong)
+        options.core = as_core_or_default(options.core, argv[rest], &core);
     struct as_points_session session = {.options = &options, .argv = rest < argc ? argv + rest : NULL};
     int status = wrong ? as_cli_usage(&as_command_points, "%s", wrong) : run_session(&session);
     clean_up(&session);

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "cmd/commands.h"
 #include "cmd/debug_path.h"
+#include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
 #include "cmd/record_summary.h"
@@ -55,7 +56,7 @@ static const struct as_option options_table[] = {
      .value = "FILE",
      .help = "Also write the samples of the modelled PMU (pmu:NAME) as a recording of perf, for 'perf report' and "
              "'assay import'."},
-    AS_CORE_OPTION(struct record_command, record.core, "boom-tea", "."),
+    AS_CORE_OPTION(struct record_command, record.core, AS_NEAREST_CORE, "."),
     AS_SET_OPTION(struct record_command, record.set, AS_SET_HELP),
     {.name = "golden",
      .type = AS_OPTION_CHOICE,
@@ -237,7 +238,7 @@ static const char *model_option(const struct record_command *command)
 {
     const struct as_record_options *usual = &as_record_defaults, *options = &command->record;
     const struct as_run_options *run = &command->run, usual_run = AS_RUN_OPTIONS_DEFAULT;
-    const struct owned owned[] = {{"core", differs(options->core, usual->core)},
+    const struct owned owned[] = {{"core", options->core != NULL},
                                   {"set", options->set.len > 0},
                                   {"golden", command->golden != 0},
                                   {"samplers", differs(options->samplers, usual->samplers)},
@@ -362,6 +363,12 @@ static int record(struct record_command *command, char **argv)
     options->stdout_to_stderr = command->json;
     options->model_wish = model_option(command);
     options->native_wish = native_option(options);
+    struct as_default_core core = {0};
+    if (!options->core) {
+        as_default_core(argv[0], &core);
+        options->core = core.name;
+        options->core_why = core.why;
+    }
     options->notices = as_notices_to_log;
     options->meter = &as_progress_meter;
     options->meter_context = &progress;
@@ -379,6 +386,7 @@ static int run_record(int argc, char **argv)
 {
     struct record_command command = {
         .record = as_record_defaults, .run = AS_RUN_OPTIONS_DEFAULT, .how = AS_SAMPLED_DEFAULT};
+    command.record.core = NULL; /* unless it is given, the program decides */
     command.unit = command.how.unit;
     command.every = command.how.period;
     struct as_error err = AS_ERROR_INIT;

@@ -1,6 +1,7 @@
 /* assay reuse: how far apart use and reuse of memory are. */
 #include "agent/agent_host.h"
 #include "cmd/commands.h"
+#include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
@@ -186,7 +187,7 @@ static const struct as_option options_table[] = {
      .max = MOST_JOBS,
      .help = "Work on N host threads, each for some of the program's threads (default: as many as there are processors "
              "beyond two; 0: none of their own)."},
-    AS_CORE_OPTION(struct reuse_options, core, "boom-tea", ": its caches are simulated and marked."),
+    AS_CORE_OPTION(struct reuse_options, core, AS_NEAREST_CORE, ": its caches are simulated and marked."),
     AS_SET_OPTION(struct reuse_options, set, AS_SET_HELP),
     AS_JSON_OPTION(struct reuse_options, json, AS_JSON_HELP_RUN),
     {.name = "csv",
@@ -488,7 +489,7 @@ static int run_on_machine(const struct reuse_options *options, char **argv)
 static int run_reuse(int argc, char **argv)
 {
     struct reuse_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
-                                    .core = "boom-tea",
+                                    .core = NULL,
                                     .sockets = 1,
                                     .interval = INTERVAL,
                                     .jobs = UINT64_MAX,
@@ -507,6 +508,9 @@ static int run_reuse(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     int status = AS_EXIT_USAGE;
+    struct as_default_core core;
+    if (options.source == SOURCE_MODEL && rest < argc)
+        options.core = as_core_or_default(options.core, argv[rest], &core);
     if (options.json + options.csv + options.html > 1)
         status = as_cli_usage(&as_command_reuse, "--json, --csv and --html exclude each other");
     else if (options.granularity & (options.granularity - 1))

@@ -1,6 +1,7 @@
 /* assay whatif: runs the program again with named causes of time made ideal, and reports the speed-up. */
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
@@ -56,7 +57,7 @@ static const struct as_option options_table[] = {
      .value = "N",
      .help = "Try the N pairs of instruction and event with the most time in cycle stacks, and rank them by their "
              "measured speed-up (default 5 if nothing else is asked for)."},
-    AS_CORE_OPTION(struct whatif_options, core, "boom-tea", "."),
+    AS_CORE_OPTION(struct whatif_options, core, AS_NEAREST_CORE, "."),
     AS_SET_OPTION(struct whatif_options, set,
                   "Change one value of the machine for all runs; may be given several times."),
     AS_JSON_OPTION(struct whatif_options, json, AS_JSON_HELP),
@@ -478,11 +479,14 @@ static void clean_up(struct session *session)
 
 static int run_whatif(int argc, char **argv)
 {
-    struct whatif_options options = {.run = AS_RUN_OPTIONS_DEFAULT, .core = "boom-tea", .rank = UINT64_MAX};
+    struct whatif_options options = {.run = AS_RUN_OPTIONS_DEFAULT, .core = NULL, .rank = UINT64_MAX};
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_whatif, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    struct as_default_core core;
+    if (rest < argc)
+        options.core = as_core_or_default(options.core, argv[rest], &core);
     struct session session = {.options = &options, .argv = argv + rest};
     struct as_error err = AS_ERROR_INIT;
     int status = rest >= argc                                ? as_cli_usage(&as_command_whatif, "no program given")

@@ -147,7 +147,7 @@ static const char *absent_remedy(const struct as_probe *probe, const struct unit
                                   : "the kernel may lack its driver, or the firmware disables it: see dmesg";
 }
 
-static void unit_row(const struct as_probe *probe, const struct as_unit *unit, const struct unit_text *text,
+static void unit_row(const struct as_probe *probe, const struct as_probe_unit *unit, const struct unit_text *text,
                      as_doctor_rows *rows)
 {
     if (!unit->present)

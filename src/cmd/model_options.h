@@ -6,6 +6,7 @@
 #include "core/machine.h"
 
 /* `usual` is the default machine of the verb, `more` any further text. */
+#define AS_NEAREST_CORE "for x86-64 programs the one nearest to this processor, else boom-tea"
 #define AS_CORE_OPTION(struct_type, member, usual, more)                                                               \
     {                                                                                                                  \
         .name = "core", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, member), .value = "NAME|FILE",       \

@@ -70,6 +70,7 @@ struct as_machine {
     char name[64];
     char description[256];
     char source[512]; /* where the numbers come from */
+    char cpuid[256];  /* the processors that it stands for: "VENDOR FAMILY:MODEL-MODEL FAMILY *" */
     char path[4096];  /* the file */
     double frequency; /* Hz: turns cycles into seconds and rates into periods */
 

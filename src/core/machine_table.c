@@ -66,6 +66,7 @@ const struct as_field as_fields[] = {
     TEXT("name", name, "the machine's name; the file's own where absent"),
     TEXT("description", description, "one line for people"),
     TEXT("source", source, "where the numbers come from"),
+    TEXT("cpuid", cpuid, "the processors that it stands for, by vendor, family and model"),
     MUST("frequency", HERTZ, frequency, 1e6, 1e11, "clock of the core"),
 
     MUST("front.fetch_width", COUNT, front.fetch_width, 1, 64, "instructions in a fetch packet"),

@@ -22,7 +22,7 @@ struct as_setting {
 };
 
 /* A sampling unit with a driver of its own in /sys/bus/event_source/devices. */
-struct as_unit {
+struct as_probe_unit {
     bool present;
     struct as_attempt sampling;
 };
@@ -45,7 +45,7 @@ struct as_probe {
     int precise;
     struct as_attempt sampling;     /* sampling cycles with precise_ip 0 */
     struct as_attempt branch_stack; /* samples with a branch stack */
-    struct as_unit ibs_op, ibs_fetch, spe;
+    struct as_probe_unit ibs_op, ibs_fetch, spe;
     int watchpoints; /* number of hardware breakpoints that one thread can have */
     struct as_attempt watchpoint;
     struct as_attempt task_clock; /* samples of the task clock arrive */

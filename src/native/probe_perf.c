@@ -116,9 +116,9 @@ static struct as_attempt try_branch_stack(void)
 }
 
 /* Not all units can exclude the kernel, so including it is tried second. */
-static struct as_unit probe_unit(const char *root, const char *name)
+static struct as_probe_unit probe_unit(const char *root, const char *name)
 {
-    struct as_unit unit = {.sampling.error = ENODEV};
+    struct as_probe_unit unit = {.sampling.error = ENODEV};
     char path[128], text[32];
     snprintf(path, sizeof path, SOURCES "/%s/type", name);
     unit.present = as_probe_read(root, path, text, sizeof text);

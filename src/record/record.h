@@ -38,6 +38,7 @@ struct as_record_options {
     struct as_engine_options engine; /* argv and the fields above are filled in */
     bool golden;                     /* record every cycle, not only samples */
     const char *core, *samplers, *events;
+    const char *core_why; /* why this core, if nobody asked for it; NULL, "": somebody did */
     struct as_strlist set;
     /* How to continue after the head; NULL: the whole program is measured. */
     const struct as_sampled_options *sampled;

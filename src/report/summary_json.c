@@ -129,6 +129,8 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     if (summary->precise >= 0)
         as_json_i64(json, "precise", summary->precise);
     as_json_string(json, "core", summary->core);
+    if (summary->core_why)
+        as_json_string(json, "core_why", summary->core_why);
     json_count(json, "instructions", summary->instructions);
     json_count(json, "cycles", summary->cycles);
     if (summary->cycles && summary->instructions)

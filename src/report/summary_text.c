@@ -159,6 +159,20 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
             as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, AS_SHOW(rows[i].text));
 }
 
+/* That libraries may have chosen other code than on this machine. */
+static void put_cpuid(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "cpuid") == 0) {
+            struct as_str line = {0};
+            as_str_addf(&line, "note: %s", AS_SHOW(rows[i].text));
+            put_line(&line, out, term);
+            as_str_free(&line);
+        }
+}
+
 /* Trace data that the report does not use. */
 static void put_undecoded(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
@@ -218,6 +232,9 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     struct as_str line = {0};
     add_program(summary, &line);
     put_line(&line, out, term);
+    if (summary->core_why)
+        as_str_add(&line, AS_SHOW(summary->core_why));
+    put_line(&line, out, term);
     if (summary->part && summary->merged)
         as_str_addf(&line, "of each run: %s", AS_SHOW(summary->part));
     put_line(&line, out, term);
@@ -240,6 +257,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     add_chains(summary, &line);
     put_line(&line, out, term);
     put_missing(summary, out, term);
+    put_cpuid(summary, out, term);
     put_undecoded(summary, out, term);
     add_stack(summary, &line, "states", "commit states: ");
     put_line(&line, out, term);

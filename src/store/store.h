@@ -34,6 +34,7 @@ enum {
 #define AS_META_DATE "date"             /* of the start, ISO 8601 in UTC */
 #define AS_META_SOURCE "source"         /* model, pmu, timer, import */
 #define AS_META_SOURCE_WHY "source_why" /* why that source was chosen: what auto found */
+#define AS_META_CORE_WHY "core_why"     /* why this core was modelled, if nobody asked for it */
 #define AS_META_CORE "core"             /* name of the modelled core, or of the processor */
 #define AS_META_MACHINE "machine"       /* the machine file's text */
 #define AS_META_SERIES "series"         /* name of the series to show by default */

@@ -133,6 +133,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
         .source = as_store_meta(store, AS_META_SOURCE),
         .source_why = as_store_meta(store, AS_META_SOURCE_WHY),
         .core = as_store_meta(store, AS_META_CORE),
+        .core_why = as_store_meta(store, AS_META_CORE_WHY),
         .sampler = shown->name,
         .description = shown->description,
         .unit = shown->unit ? shown->unit : "units",

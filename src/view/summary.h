@@ -23,7 +23,7 @@ struct as_summary {
     const struct as_store *store;
     uint32_t series;     /* the series that is shown */
     const char *program; /* the title or, without one, the last component of its path */
-    const char *source, *source_why, *core, *sampler, *description, *unit, *partial, *part, *region;
+    const char *source, *source_why, *core, *core_why, *sampler, *description, *unit, *partial, *part, *region;
     bool exact;
     bool contradicts; /* the series claims to be exact, but its times are not those of the run */
     bool sampled;     /* an estimate for the whole program from regions of it, whose number is `samples` */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay blocks: exact counts of blocks and edges, loops, traces, code that never ran.
 # sanitized-only: its checks are the same in both builds
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 nested=$WORKLOADS/known/x86-call-nested

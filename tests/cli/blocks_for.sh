@@ -2,6 +2,7 @@
 # assay blocks --for: profiles for compilers, held against what the exact counts say and, where they are installed,
 # against LLVM's own tools.
 # sanitized-only: its checks are the same in both builds
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 cat >known.c <<'END'

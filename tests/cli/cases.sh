@@ -2,6 +2,7 @@
 # The case studies of the papers, on programs of our own with the same disease (doc/cases).
 # plain-only: the same code as compare and whatif, which run under sanitizers; here it is numbers
 # time-limit: 180
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 with=$WORKLOADS/rounding-riscv64 without=$WORKLOADS/rounding-noflags-riscv64

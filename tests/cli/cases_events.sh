@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The case studies of the TEA paper, on programs of our own with the same disease (doc/cases/lbm.md, nab.md).
 # plain-only: the same code as compare_pics and events, which run under sanitizers; here it is numbers
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 if [ ! -x "$WORKLOADS/lattice-riscv64" ]; then

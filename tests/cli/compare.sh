@@ -4,6 +4,7 @@
 # sanitized-only: its checks are the same in both builds
 # time-limit: 240
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 compare() { "$ASSAY" compare "$@"; }

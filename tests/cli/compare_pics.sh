@@ -2,6 +2,7 @@
 # assay compare and why: events, cycle stacks, samplers with events, --events, --pics, --pics-of, and bad input to them.
 # sanitized-only: stacks are the same in both builds; their numbers are held against answers in cases_events
 # time-limit: 180
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 compare() { "$ASSAY" compare "$@"; }

@@ -3,6 +3,7 @@
 # also the text. Differences are allowed only where tests/golden/decode_differences.txt explains their kind.
 # plain-only: the decoders run under sanitizers in their unit tests and fuzz targets; here it is millions of instructions
 # time-limit: 240
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 COMPARE=$BUILD/tests/unit/isa/decode_compare

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Programs that meet each event of the TEA paper, alone and with others, a known number of times (workloads/events).
 # sanitized-only: its checks are the same in both builds
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 table=$SOURCE/workloads/events/event_answers.table

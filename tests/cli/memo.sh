@@ -2,6 +2,7 @@
 # --memo: what is remembered of the pipeline changes nothing. Programs of all kinds, all machines and odd ones run with
 # the pipeline beside the memo (--memo=check); some also with and without it, whose documents must be the same.
 # plain-only: the memo runs under sanitizers in its unit test and in all that runs the model
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 known=$WORKLOADS/known

@@ -3,6 +3,7 @@
 # whole or not at all, and accesses without the core model (assay stat --footprint, --observer).
 # sanitized-only: its checks are the same in both builds
 # time-limit: 180
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo

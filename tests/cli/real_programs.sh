@@ -4,6 +4,7 @@
 # plain-only: what it measures with (stat) runs under sanitizers in engine, known_answers and bad_input
 # time-limit: 400
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 counts=$TMP/counts.json

@@ -2,6 +2,7 @@
 # Regions: every kind of start and stop on programs whose counts are known to the unit, lists of them with weights, what
 # warms and settles, and what is refused.
 # sanitized-only: its checks are the same in both builds
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 known=$WORKLOADS/known

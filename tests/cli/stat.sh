@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # assay stat: the call tree as text and JSON, to the instruction, and whose frames they are after an exec; the counts
 # that compare and record have of the same program.
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 # x86_calls.S with three calls deep, 1000 times (known_answers.table): _start has 4 instructions a turn and 5 around

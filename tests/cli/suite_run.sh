@@ -2,6 +2,7 @@
 # suite/run: measures a program, leaves out what is not installed, keeps the other lines, refuses to write nothing.
 # plain-only: what it runs (compare) runs under sanitizers in compare
 # time-limit: 300
+DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 suite() { "$SOURCE/suite/run" --assay "$ASSAY" --scale 0.002 --out results.csv "$@"; }

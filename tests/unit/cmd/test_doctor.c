@@ -57,7 +57,7 @@ static struct as_probe guest(void)
     probe.n_sources = 0;
     probe.cycles = probe.sampling = probe.branch_stack = fails(ENOENT);
     probe.precise = -1;
-    probe.ibs_op = probe.ibs_fetch = (struct as_unit){0};
+    probe.ibs_op = probe.ibs_fetch = (struct as_probe_unit){0};
     probe.watchpoint = fails(0);
     probe.kptr_restrict = setting(2);
     probe.mlock_kb = setting(515);
@@ -76,8 +76,8 @@ static struct as_probe container(void)
     probe.cycles = probe.sampling = probe.branch_stack = probe.watchpoint = probe.task_clock = fails(EACCES);
     probe.precise = -1;
     probe.watchpoints = 0;
-    probe.ibs_op = (struct as_unit){true, fails(EACCES)};
-    probe.ibs_fetch = (struct as_unit){true, fails(EINVAL)};
+    probe.ibs_op = (struct as_probe_unit){true, fails(EACCES)};
+    probe.ibs_fetch = (struct as_probe_unit){true, fails(EINVAL)};
     probe.paranoid = setting(3);
     probe.ptrace_scope = (struct as_setting){0};
     probe.ptrace = fails(EPERM);
@@ -96,7 +96,7 @@ static struct as_probe foreign(void)
                              .watchpoint = fails(EINVAL),
                              .task_clock = fails(EINVAL),
                              .ptrace = works};
-    probe.spe = (struct as_unit){true, works};
+    probe.spe = (struct as_probe_unit){true, works};
     return probe;
 }
 
@@ -133,13 +133,13 @@ static void rows_of_machines(void **state)
     put_rows(out, "a container whose kernel would allow it", &probe);
     probe = foreign();
     put_rows(out, "another architecture", &probe);
-    probe.spe = (struct as_unit){0};
+    probe.spe = (struct as_probe_unit){0};
     probe.precise = 0;
     probe.ptrace_scope = setting(0);
     probe.watchpoints = 0;
     put_rows(out, "without a precise event", &probe);
     probe = good();
-    probe.ibs_op = (struct as_unit){0};
+    probe.ibs_op = (struct as_probe_unit){0};
     probe.processors = 2;
     probe.processors_allowed = 2;
     put_rows(out, "without IBS", &probe);

@@ -51,7 +51,7 @@ static void intel_has_pebs(void **state)
 static void amd_has_ibs(void **state)
 {
     struct as_probe probe = machine("AuthenticAMD", 2);
-    probe.ibs_op = (struct as_unit){.present = true, .sampling.works = true};
+    probe.ibs_op = (struct as_probe_unit){.present = true, .sampling.works = true};
     machine_put("ibs_op/type", "11\n");
     machine_put("ibs_op/format/cnt_ctl", "config:19\n");
     struct as_native_choice choice = chosen(&probe, AS_NATIVE_AUTO, AS_NATIVE_TIME);
@@ -67,7 +67,7 @@ static void amd_has_ibs(void **state)
 static void arm_has_spe(void **state)
 {
     struct as_probe probe = machine("", 0);
-    probe.spe = (struct as_unit){.present = true, .sampling.works = true};
+    probe.spe = (struct as_probe_unit){.present = true, .sampling.works = true};
     machine_put("arm_spe_0/type", "12\n");
     machine_put("arm_spe_0/format/ts_enable", "config:0\n");
     machine_put("arm_spe_0/format/load_filter", "config:33\n");
