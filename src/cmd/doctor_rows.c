@@ -2,6 +2,7 @@
  * names. */
 #include "cmd/doctor_rows.h"
 
+#include "base/show.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -250,7 +251,7 @@ static void setting_rows(const struct as_probe *probe, as_doctor_rows *rows)
                       probe->max_sample_rate.value < 10000
                           ? "the kernel has lowered it; as root: sysctl kernel.perf_event_max_sample_rate=100000"
                           : NULL,
-                      "%ld a second", probe->max_sample_rate.value);
+                      "%s a second", AS_COUNT((uint64_t)probe->max_sample_rate.value));
     else
         as_doctor_add(rows, "perf_event_max_sample_rate", "max. sample rate", AS_VERDICT_LIMITED, NULL,
                       "not found: there is no /proc/sys/kernel/perf_event_max_sample_rate");

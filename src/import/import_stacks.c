@@ -12,6 +12,7 @@
  * If the copy gives only the interrupted address, and the tables do not say that a thread begins there, the sample's
  * own chain is kept, provided it has callers.
  */
+#include "base/show.h"
 #include "base/str.h"
 #include "import/import_internal.h"
 
@@ -202,7 +203,7 @@ static void add_reason(struct as_str *text, const struct as_import_chains *chain
     else if (cut == AS_CUT_FRAMES)
         as_str_addf(text, "at %d frames", AS_WALK_MAX);
     else
-        as_str_addf(text, "at the end of the copy of %" PRIu32 " bytes of the stack", chains->copy);
+        as_str_addf(text, "at the end of the copy of %s bytes of the stack", AS_COUNT(chains->copy));
 }
 
 void as_import_write_cuts(const struct as_import *import)

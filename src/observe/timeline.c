@@ -1,6 +1,7 @@
 /* The bundled observer `timeline`: the course of a run over time, as lines of bars for a terminal. Argument: the number
  * of columns, default 64. The intervals double as the run gets longer, so memory stays small. */
 #include "base/alloc.h"
+#include "base/show.h"
 #include "observe/bundled.h"
 #include "observe/intervals.h"
 
@@ -115,8 +116,8 @@ static void print_thread(const struct timeline *self, const struct as_interval_t
 {
     struct column *columns = as_alloc_array(self->columns, sizeof *columns);
     size_t together, n = make_columns(self, thread, columns, &together);
-    fprintf(out, "Timeline of thread %" PRIu32 ": %" PRIu64 " cycles, %" PRIu64 " a column\n  %-21s%8s\n",
-            thread->thread, thread->cycles, together * self->intervals.length, "", "most");
+    fprintf(out, "Timeline of thread %" PRIu32 ": %s cycles, %s a column\n  %-21s%8s\n", thread->thread,
+            AS_COUNT(thread->cycles), AS_COUNT(together * self->intervals.length), "", "most");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         print_line(&lines[i], columns, n, out);
     free(columns);

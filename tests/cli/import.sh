@@ -254,7 +254,7 @@ END
         recorded -F 1000 -e cpu-clock --call-graph $how -o tower.data -- ./tower deep
         "$ASSAY" import -o tower.db tower.data 2>tower.log
         check_same "… of a deep recursion: cut ones are counted" True "$(cut tower.db)"
-        check "… and it is said" grep -q '% of the call chains were cut \(at 127 frames\|at the end of the copy of 8192 bytes\)' tower.log
+        check "… and it is said" grep -q '% of the call chains were cut \(at 127 frames\|at the end of the copy of 8,192 bytes\)' tower.log
     done
     echo 'int more(void) { return 1; }' >>deep.c
     cc -O1 -g -o deep deep.c

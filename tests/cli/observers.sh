@@ -47,7 +47,7 @@ check "… and one of them has its name" grep -qE '^1,[0-9]+,[0-9]+,[0-9]+,text_
 check "a timeline" some --timeline
 check_same "… has its bars" 1 "$(grep -c '^  instructions a cycle .*|.*█.*|$' "$LOGS/out")"
 check "… by name and with columns" some --observer timeline,10
-check_same "… of that width" 1 "$(grep -c '^Timeline of thread 1: [0-9]* cycles, [0-9]* a column$' "$LOGS/out")"
+check_same "… of that width" 1 "$(grep -c '^Timeline of thread 1: [0-9,]* cycles, [0-9,]* a column$' "$LOGS/out")"
 
 check "threads have a file each" compare -o /dev/null --commit-csv t.csv --counters t.counters -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
 check_same "… and rows of their own" "1 2 3" "$(tail -n +2 t.counters | cut -d, -f1 | sort -u | xargs)"
