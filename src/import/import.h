@@ -59,6 +59,10 @@ struct as_import_counts as_import_count(const struct as_import *import);
 /* Returns what is mapped where, according to the records so far. */
 struct as_perf_spaces *as_import_spaces(const struct as_import *import);
 
+/* Notes the files in which much of a series' time has no function, and which package has the names, in a profile whose
+ * times are written. `import`: files that it does not have here are left out; NULL: none are. */
+void as_import_hint_names(struct as_store_writer *writer, uint32_t series, const struct as_import *import);
+
 /* ---- series that the caller adds, which are not samples ---- */
 
 struct as_import_own {

@@ -1,73 +1,107 @@
-/* Which files cost a profile names, and what has them. See import_internal.h. */
+/* Which files cost a profile names, and which package has them. Works on the rows that were written, whatever source they
+ * are of. See import.h. */
 #include "import/import_internal.h"
 #include "symbol/package.h"
 
 #include <stdio.h>
 
 enum { MOST_HINTS = 3 };
-static const double least = 0.05; /* part of the samples */
+static const double least = 0.05; /* part of the time */
 
-/* Samples in code without names, by module. */
-struct nameless {
-    uint64_t *samples;
-    uint64_t all;
+/* Time in code without names, by module. */
+struct hints {
+    AS_VEC(char *) paths;
+    AS_VEC(bool) named;       /* functions */
+    AS_VEC(uint32_t) modules; /* by instruction: the module if it has no name; else NONE */
+    uint64_t *units, all;
 };
 
-static bool lacks_name(const struct as_import_insn *insn)
+static bool take_module(void *context, uint32_t number, const void *row)
 {
-    enum as_perf_match match = insn->recorded.match;
-    return insn->module != AS_STORE_NONE && !insn->recorded.function && insn->recorded.module &&
-           insn->recorded.module[0] == '/' && (match == AS_PERF_MATCHED || match == AS_PERF_TRUSTED);
+    const struct as_store_module *module = row;
+    *as_vec_push(&((struct hints *)context)->paths) = as_strdup(module->path ? module->path : "");
+    return true;
 }
 
-static struct nameless count_nameless(const struct as_import *import)
+/* What has no symbol is named by its address. */
+static bool take_function(void *context, uint32_t number, const void *row)
 {
-    struct nameless counts = {.samples = as_alloc_array(import->code.modules.len + 1, sizeof(uint64_t))};
-    for (size_t i = 0; i < import->by_event.times.items.len; i++) {
-        const struct as_import_sum *time = &import->by_event.times.items.data[i];
-        const struct as_import_insn *insn =
-            &import->code.instructions.data[import->cells.items.data[time->first].first];
-        if (import->series.data[time->second].own)
-            continue;
-        counts.all += time->samples;
-        if (lacks_name(insn))
-            counts.samples[insn->module] += time->samples;
-    }
-    return counts;
+    *as_vec_push(&((struct hints *)context)->named) = ((const struct as_store_function *)row)->linkage_name != NULL;
+    return true;
 }
 
-static void add_hint(const struct as_import *import, const struct as_import_module *module, double part, int number)
+static bool take_instruction(void *context, uint32_t number, const void *row)
 {
-    char *package = as_package_of(AS_PACKAGE_LISTS, module->path), *debug = package ? as_package_debug(package) : NULL;
+    struct hints *hints = context;
+    const struct as_store_location *location = &((const struct as_store_insn *)row)->location;
+    bool named = location->function != AS_STORE_NONE && hints->named.data[location->function];
+    *as_vec_push(&hints->modules) = named ? AS_STORE_NONE : location->module;
+    return true;
+}
+
+static bool take_time(void *context, uint32_t number, const void *row)
+{
+    struct hints *hints = context;
+    const struct as_store_time *time = row;
+    uint32_t module = hints->modules.data[time->instruction];
+    hints->all += time->units;
+    if (module != AS_STORE_NONE && hints->paths.data[module][0] == '/')
+        hints->units[module] += time->units;
+    return true;
+}
+
+static bool count(struct hints *hints, struct as_store_writer *writer, uint32_t series)
+{
+    struct as_error err = AS_ERROR_INIT; /* commit reports it */
+    if (!as_store_writer_each(writer, AS_TABLE_MODULES, AS_STORE_NONE, take_module, hints, &err) ||
+        !as_store_writer_each(writer, AS_TABLE_FUNCTIONS, AS_STORE_NONE, take_function, hints, &err) ||
+        !as_store_writer_each(writer, AS_TABLE_INSTRUCTIONS, AS_STORE_NONE, take_instruction, hints, &err))
+        return false;
+    hints->units = as_alloc_array(hints->paths.len + 1, sizeof *hints->units);
+    return as_store_writer_each(writer, AS_TABLE_TIMES, series, take_time, hints, &err);
+}
+
+static void add_hint(struct as_store_writer *writer, const char *path, double part, int number)
+{
+    char *package = as_package_of(AS_PACKAGE_LISTS, path), *debug = package ? as_package_debug(package) : NULL;
     char *text, key[32];
     snprintf(key, sizeof key, "nameless_%d", number);
     if (debug)
-        text = as_format("part of the samples are in %s, whose functions have no names: the package %s has them, or a "
+        text = as_format("part of the time is in %s, whose functions have no names: the package %s has them, or a "
                          "debuginfod server (DEBUGINFOD_URLS)",
-                         module->path, debug);
+                         path, debug);
     else
-        text = as_format("part of the samples are in %s, whose functions have no names, and which is in no installed "
-                         "Debian package: its separate debug file (--debug-path), a debuginfod server "
-                         "(DEBUGINFOD_URLS) or a build with symbols has them",
-                         module->path);
-    as_store_add_quality(import->writer, key, part, text);
+        text = as_format("part of the time is in %s, whose functions have no names, and which is in no installed "
+                         "Debian package: its separate debug file, a debuginfod server (DEBUGINFOD_URLS) or a build "
+                         "with symbols has them",
+                         path);
+    as_store_add_quality(writer, key, part, text);
     free(text);
     free(debug);
     free(package);
 }
 
-void as_import_write_hints(const struct as_import *import)
+void as_import_hint_names(struct as_store_writer *writer, uint32_t series, const struct as_import *import)
 {
-    struct nameless counts = count_nameless(import);
-    for (int number = 1; number <= MOST_HINTS; number++) {
+    struct hints hints = {0};
+    bool ok = !as_store_writer_failed(writer) && count(&hints, writer, series);
+    for (size_t i = 0; ok && import && i < import->code.modules.len && i < hints.paths.len; i++)
+        hints.units[i] =
+            import->code.modules.data[i].matched ? hints.units[i] : 0; /* another note is about the others */
+    for (int number = 1; ok && number <= MOST_HINTS && hints.paths.len; number++) {
         size_t most = 0;
-        for (size_t i = 1; i < import->code.modules.len; i++)
-            most = counts.samples[i] > counts.samples[most] ? i : most;
-        double part = counts.all ? (double)counts.samples[most] / (double)counts.all : 0;
+        for (size_t i = 1; i < hints.paths.len; i++)
+            most = hints.units[i] > hints.units[most] ? i : most;
+        double part = hints.all ? (double)hints.units[most] / (double)hints.all : 0;
         if (part < least)
             break;
-        add_hint(import, &import->code.modules.data[most], part, number);
-        counts.samples[most] = 0;
+        add_hint(writer, hints.paths.data[most], part, number);
+        hints.units[most] = 0;
     }
-    free(counts.samples);
+    for (size_t i = 0; i < hints.paths.len; i++)
+        free(hints.paths.data[i]);
+    as_vec_free(&hints.paths);
+    as_vec_free(&hints.named);
+    as_vec_free(&hints.modules);
+    free(hints.units);
 }

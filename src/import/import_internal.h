@@ -184,9 +184,6 @@ void as_import_wait(struct as_import *import, const struct as_perf_sample *sampl
 void as_import_release(struct as_import *import, uint32_t pid);
 void as_import_waiting_free(struct as_import *import);
 
-/* Notes the files in which many samples have no function, and what package has the names: import_hints.c. */
-void as_import_write_hints(const struct as_import *import);
-
 /* Whether perf record was asked for all processes of the machine, or of some processors: import_wide.c. */
 bool as_import_is_wide_command(const char *command);
 

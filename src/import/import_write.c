@@ -66,6 +66,15 @@ static uint32_t main_event(const struct as_import *import)
     return most;
 }
 
+/* The series of that event. */
+static uint32_t main_series(const struct as_import *import, const struct as_perf_reader *reader)
+{
+    uint32_t series = 0;
+    for (uint32_t i = 0; i < main_event(import); i++)
+        series += is_series(import, reader, i);
+    return series;
+}
+
 static void add_own_series(const struct as_import *import, const struct as_import_series *sums, struct names *names)
 {
     as_store_add_series(import->writer, &(struct as_store_series){.name = unique(names, sums->own->name, ""),
@@ -425,7 +434,6 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
         as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
                              "part of the samples are in files that are missing or have changed: no function names, "
                              "no instructions");
-    as_import_write_hints(import);
 }
 
 /* Adds what samples recorded that a profile cannot store by instruction. */
@@ -550,4 +558,5 @@ void as_import_write(struct as_import *import, const struct as_perf_reader *read
     add_series(import, reader);
     add_counters(import, reader);
     add_quality(import, reader);
+    as_import_hint_names(import->writer, main_series(import, reader), import);
 }

@@ -5,6 +5,7 @@
  */
 #include "record/record_model.h"
 #include "base/signals.h"
+#include "import/import.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
 #include "record/record_part.h"
@@ -244,6 +245,7 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
     as_record_code_add(&code, modelled->model, &groups, writer);
     bool ok = as_record_series_add(&series, err);
     add_quality(writer, modelled);
+    as_import_hint_names(writer, 0, NULL);
     if (series.sampled)
         as_record_sampled_quality(&series);
     as_record_code_free(&code);
