@@ -2,7 +2,7 @@
  *
  * The first strata are warmed all the time. In one of them every sixth region is a pilot: beside the real model, which has
  * seen everything, others without observers measure it too. Before a pilot they see so many instructions; further away only
- * what a sieve lets through (model_sieve.c). Four times the shortest warming whose pilots take the same time as in the real
+ * what a sieve lets through (model_sieve.c). Twice the shortest warming whose pilots take the same time as in the real
  * model, but for TOLERABLE (and for twice that with a standard deviation), is used where periods are long, since other parts
  * of the program may need more; if none does, everything is warmed to the end. Trials begin with the real model's caches and
  * warm their predictors for a while before the first pilot, which does not count.
