@@ -118,7 +118,7 @@ static const struct as_option options_table[] = {
      .value = "NAME|FILE",
      .help = "The PMU of --methods: a name (%s; default ivy-bridge) or the path of a file.",
      .names = as_pmu_names},
-    AS_CORE_OPTION(struct as_blocks_options, core, "as for record", " (with --methods)."),
+    AS_CORE_OPTION(struct as_blocks_options, core, "as for record", ", used only by --methods."),
     AS_SET_OPTION(struct as_blocks_options, set, AS_SET_HELP),
     {.name = "period",
      .type = AS_OPTION_U64,
