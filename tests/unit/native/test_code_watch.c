@@ -1,5 +1,6 @@
 /* Execution watchpoints on another process, with real debug registers: one hit each, the registers at it, expiry, the
  * bounds of rate and thread, and debug registers that somebody else has taken. */
+#include "native/breakpoint.h"
 #include "native/code_watch.h"
 #include "native/reconstruct.h"
 
@@ -243,6 +244,14 @@ static void taken_debug_registers_are_said(void **state)
 }
 #endif
 
+static void refusals_have_reasons(void **state)
+{
+    assert_string_equal(as_breakpoint_refusal(EOPNOTSUPP), "this machine has no debug registers");
+    assert_string_equal(as_breakpoint_refusal(ENOENT), "this machine has no debug registers");
+    assert_non_null(strstr(as_breakpoint_refusal(ENOSPC), "in use by another program"));
+    assert_string_equal(as_breakpoint_refusal(EINVAL), strerror(EINVAL));
+}
+
 int main(void)
 {
 #ifdef __x86_64__
@@ -252,6 +261,7 @@ int main(void)
         cmocka_unit_test(rate_is_bounded),
         cmocka_unit_test(the_nth_time_is_met),
         cmocka_unit_test(taken_debug_registers_are_said),
+        cmocka_unit_test(refusals_have_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 #else
