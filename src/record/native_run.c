@@ -119,7 +119,7 @@ static void describe_end(struct as_native_result *result, bool attached)
 {
     int status = as_native_wait_status(result->session);
     result->end.running = !attached && status == -1;
-    result->end.interrupted = result->end.running && as_signals_interrupts() >= 2;
+    result->end.interrupted = result->end.running && as_signals_interrupts() > 0; /* one is enough in the background */
     if (status != -1)
         as_run_end_take(&result->end, status);
     result->end.asked = status != -1 && !attached && as_signals_interrupts() > 0;

@@ -220,6 +220,16 @@ else
     skip "the whole machine" "only root may sample it"
 fi
 
+# Started in the background by a script, which ignores SIGINT for it and the program: one interrupt ends the recording.
+"$ASSAY" record -q --source=timer -o background.db --user -- "$victim" linger 15000 "$TMP/background.done" &
+recorder=$!
+wait_until samples "$recorder"
+sleep 1
+kill -INT "$recorder"
+wait "$recorder"
+check_same "an interrupt in the background: the status" 130 $?
+check_same "… and the profile is marked" "interrupted by the user" "$(sqlite3 background.db "SELECT value FROM meta WHERE key = 'partial'")"
+
 # ---- rights -----------------------------------------------------------------------------------------------------------
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
     cp "$ASSAY" "$victim" . && chmod 755 . .. assay native_victim && mkdir -m 777 open
