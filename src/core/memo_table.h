@@ -72,7 +72,7 @@ struct as_memo {
 /* Whether blocks along edges have saved what it cost to make nodes, and to bring pipelines up to date behind them. */
 static inline bool as_memo_has_paid(const struct as_memo *memo)
 {
-    enum { NODE = 64, RESTORED = 8, ADVANCE = 2048 * NODE }; /* in blocks */
+    enum { NODE = 256, RESTORED = 64, ADVANCE = 1024 * NODE }; /* in blocks */
     const struct as_memo_counters *counters = &memo->counters;
     return counters->made_nodes * NODE + counters->restored * RESTORED < counters->known_blocks + ADVANCE;
 }
