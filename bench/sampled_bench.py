@@ -92,7 +92,7 @@ def programs(size):
 
 
 def record(assay, profile, options, program):
-    environment = {"PATH": os.environ["PATH"], "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
+    environment = {"PATH": os.environ["PATH"], "ASSAY_CORE": os.environ["ASSAY_CORE"], "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([assay, "record", "-q", "--source=model", *options, "-o", profile, "--", *program], env=environment,
                    stdout=subprocess.DEVNULL, check=True)

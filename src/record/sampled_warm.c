@@ -1,6 +1,6 @@
 /* How long to warm before a region: determined in the run itself.
  *
- * The first strata are warmed all the time. In one of them every sixth region is a pilot: beside the real model, which has
+ * The first strata are warmed all the time. In one of them every second region is a pilot: beside the real model, which has
  * seen everything, others without observers measure it too. Before a pilot they see so many instructions; further away only
  * what a sieve lets through (model_sieve.c). Twice the shortest warming whose pilots take the same time as in the real
  * model, but for TOLERABLE (and for twice that with a standard deviation), is used where periods are long, since other parts
@@ -16,8 +16,8 @@
 
 enum {
     TRIALS = 3,
-    PILOTS = 31,
-    PILOT_REGIONS = 6, /* from one pilot to the next */
+    PILOTS = 91,
+    PILOT_REGIONS = 2, /* from one pilot to the next */
     PILOT_STRATUM = AS_WARM_STRATA - 1,
     RUN_IN = 3000000, /* instructions that all trials see before the first pilot */
     SAFETY = 2,       /* so many times the length that is found to suffice is used */
@@ -210,7 +210,7 @@ static void on_measured(void *context, uint32_t region)
 /* As far as pilots are apart. */
 static uint64_t longest_warm(const struct as_sampled_options *options)
 {
-    enum { LONGEST = 800000 };
+    enum { LONGEST = 400000 };
     uint64_t room = (PILOT_REGIONS - 1) * (options->period << PILOT_STRATUM);
     return room < LONGEST ? room : LONGEST;
 }
