@@ -5,8 +5,9 @@
 
 build_with_lto() {
     meson setup -Dbuildtype=debug -Db_lto=true "gcc and LTO" "$SOURCE" &&
-        ninja -C "gcc and LTO" assay-engine.so assay-agent.so
+        ninja -C "gcc and LTO" assay-engine.so assay-agent.so tests/unit/native/test_lookahead
 }
-check "gcc builds the plugin and the agent with LTO" build_with_lto
+check "gcc builds the plugin, the agent and the copies of threads with LTO" build_with_lto
+check "… the copies run" "gcc and LTO/tests/unit/native/test_lookahead"
 cp "$ASSAY" "gcc and LTO/" && cp -r "$BUILD/machines" "gcc and LTO/"
 same_results "$PWD/gcc and LTO/assay" "gcc, LTO"
