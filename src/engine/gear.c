@@ -53,11 +53,12 @@ static bool starts_region(const struct as_regions *regions, uint32_t landmark)
     return false;
 }
 
-void as_gear_prepare(struct as_wire_header *wire, const struct as_regions *regions, bool blocks_only)
+void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options *options)
 {
-    wire->gated = !blocks_only && has_gaps(regions);
-    wire->watches_markers = wire->gated && starts_at_marker(regions);
-    atomic_store(&wire->record_accesses, blocks_only ? AS_WIRE_VARYING : AS_WIRE_ALL);
+    bool in_turn = options->quantum && options->deterministic;
+    wire->gated = !options->blocks_only && !in_turn && has_gaps(options->regions);
+    wire->watches_markers = wire->gated && starts_at_marker(options->regions);
+    atomic_store(&wire->record_accesses, options->blocks_only ? AS_WIRE_VARYING : AS_WIRE_ALL);
     atomic_store(&wire->asks, wire->gated); /* until the reader knows better */
 }
 
@@ -184,7 +185,7 @@ static void record(struct as_reader *reader)
         reader->sink->gap_end(reader->context);
     atomic_store(&reader->wire->record_accesses, AS_WIRE_ALL);
     atomic_store(&reader->wire->asks, 0);
-    atomic_store(&reader->wire->gates_closed, 0);
+    atomic_store(&reader->wire->gates_closed, reader->pace.lanes != NULL); /* as_pace_turn opens them from now on */
     take_back(reader);
     reader->gear.state = AS_GEAR_RECORD;
     reader->gear.wanted = false;

@@ -13,6 +13,8 @@
  *             recording on and opens all gates: record.
  *
  * Each translated block states whether its accesses are recorded (as_block_gist.bare), so streams need no other sign.
+ * If threads follow simulated time (pace.h), their budgets close the gates while accesses are recorded. Threads that run in
+ * turn need their accesses recorded all the time, so that every run stops them at the same places.
  * A reader has one gear. All functions run on the reader's thread.
  */
 #ifndef AS_ENGINE_GEAR_H
@@ -23,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct as_engine_options;
 struct as_reader;
 struct as_wire_header;
 
@@ -37,7 +40,7 @@ struct as_gear {
 };
 
 /* Before the program starts: whether its run is to be switched, and how it begins. */
-void as_gear_prepare(struct as_wire_header *wire, const struct as_regions *regions, bool blocks_only);
+void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options *options);
 void as_gear_init(struct as_reader *reader);
 /* After each round of reading. Returns whether it changed anything. */
 bool as_gear_turn(struct as_reader *reader);

@@ -84,7 +84,7 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
     snprintf(wire->memory, sizeof wire->memory, "/proc/%d/fd/%d", getpid(), child->memory);
     wire->follow_exec = !options->no_follow;
     wire->window = options->window;
-    as_gear_prepare(wire, options->regions, options->blocks_only);
+    as_gear_prepare(wire, options);
     wire->stacks = options->stacks;
     as_pace_prepare(wire, options);
     wire->header_size = sizeof *wire;

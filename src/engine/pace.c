@@ -14,7 +14,7 @@ enum { ALONE = 1 << 20, LEAST = 600, MOST_IN_TURN = 20000 }; /* instructions */
 
 void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options)
 {
-    if (!options->quantum || wire->gated)
+    if (!options->quantum)
         return;
     wire->quantum = options->quantum;
     wire->in_turn = options->deterministic;
@@ -29,7 +29,7 @@ void as_pace_init(struct as_reader *reader)
         return;
     if (!reader->sink->clock) { /* nobody has simulated time: nobody waits */
         wire->window = reader->options->window;
-        atomic_store(&wire->gates_closed, 0);
+        atomic_store(&wire->gates_closed, wire->gated); /* gear.h */
         return;
     }
     reader->pace.lanes = as_alloc_array(AS_WIRE_LANES, sizeof *reader->pace.lanes);
@@ -336,7 +336,7 @@ static bool take_turns(struct as_reader *reader, bool idle)
 
 bool as_pace_turn(struct as_reader *reader, bool idle)
 {
-    if (!reader->pace.lanes)
+    if (!reader->pace.lanes || reader->gear.state != AS_GEAR_RECORD)
         return false;
     return reader->pace.in_turn ? take_turns(reader, idle) : pace_all(reader, idle);
 }

@@ -14,8 +14,8 @@
  * Threads are then not kept together by instructions (`window`): two threads that wait for each other by different rules
  * would never continue.
  *
- * Where parts of a run are only counted (gear.h), the gates serve that purpose, and threads are kept together by
- * instructions alone.
+ * While accesses are not recorded because a part of the run is only counted (gear.h), the gates serve that purpose, and threads
+ * are kept together by instructions alone.
  */
 #ifndef AS_ENGINE_PACE_H
 #define AS_ENGINE_PACE_H
