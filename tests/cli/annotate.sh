@@ -175,7 +175,7 @@ if command -v script >/dev/null; then
 fi
 
 check_json "nothing has changed" 'd["changed"] == {}' "$ASSAY" report --json
-check_same "… and nothing is said" "" "$("$ASSAY" report | grep '^note:')"
+check_same "… and nothing is said" "" "$("$ASSAY" report | grep '^note:' | grep -v CPUID)"
 
 if [ "$(uname -m)" = x86_64 ]; then
     cat >page.S <<'END'
