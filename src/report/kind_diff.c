@@ -123,8 +123,8 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
         fprintf(out, "WARNING: the profiles differ in more than the program: %s\n", diff->differences);
     if (as_filters_text(diff->views[AS_DIFF_AFTER], out, false))
         fputc('\n', out);
-    fprintf(out, "\n%.0f %s before, %.0f after: %s\n\n", diff->cycles[AS_DIFF_BEFORE],
-            AS_SHOW(diff->views[AS_DIFF_AFTER]->summary.unit), diff->cycles[AS_DIFF_AFTER],
+    fprintf(out, "\n%s %s before, %s after: %s\n\n", AS_COUNT((uint64_t)llround(diff->cycles[AS_DIFF_BEFORE])),
+            AS_SHOW(diff->views[AS_DIFF_AFTER]->summary.unit), AS_COUNT((uint64_t)llround(diff->cycles[AS_DIFF_AFTER])),
             verdict_of(diff->cycles, diff->significant, verdict, sizeof verdict));
 }
 

@@ -120,7 +120,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
             100 * as_ratio(waits->false_units, waits->units));
     fprintf(out,
             "Pattern: %s. Waits of one core can overlap. What they cost is in its cycles: ST-CO of loads and "
-            "atomics, DR-SQ+ST-CO where stores fill the store queue\n",
+            "atomics, DR-SQ+ST-CO where stores fill the store queue, ORDER of atomics and fences behind such stores\n",
             as_pattern_name(waits->pattern.pattern));
     put_matrix(waits, out);
     put_level(shown, AS_WAITS_BY_OBJECT, "object", out, term);

@@ -1,5 +1,6 @@
 /* See diff.h. Rows are matched by name, not by address: module (its file's name), function, and for finer rows the
- * source line or the offset into the function. Rows of one profile with the same name are added up. Components are
+ * source line or the offset into the function. The program's own file is the same module in both, whatever it is called:
+ * prog-old and prog-new are compared. Rows of one profile with the same name are added up. Components are
  * matched by name, too. */
 #include "view/diff.h"
 
@@ -22,7 +23,7 @@ static char *key_of(const struct as_view *view, enum as_store_level level, const
     const char *module = as_view_module(view, row->module), *function = as_view_function(view, row->function);
     const char *file = as_view_file(view, row->file), *slash = file ? strrchr(file, '/') : NULL;
     uint64_t start = as_view_function_address(view, row->function);
-    module = module ? module : "";
+    module = !module ? "" : view->summary.program && strcmp(module, view->summary.program) == 0 ? "/" : module;
     file = slash ? slash + 1 : file ? file : "";
     switch (level) {
     case AS_STORE_BY_THREAD:

@@ -216,6 +216,10 @@ check "--diff with itself" show --diff assay.db --json -o same.json
 holds "… shows no change" 'near(d["change"], 0) and near(d["speedup"], 1) and all(near(r["change"], 0) for r in d["rows"])' same.json
 check "another machine" "$ASSAY" record -q -o slow.db --set memory.l1d.latency=12 --max 4M -- "$demo" 1
 holds "… warns of nothing" 'd["differ_in"] == ""' same.json
+cp "$BUILD/workloads/demo" renamed
+check "the same program under another name" eval '"$ASSAY" record -q --max 200k -o one.db -- "$BUILD/workloads/demo" 1 >/dev/null &&
+    "$ASSAY" record -q --max 200k -o two.db -- ./renamed 1 >/dev/null && "$ASSAY" report two.db --diff one.db --limit 0 --json -o renamed.json'
+holds "… has the same functions" 'sum(r["before"] for r in d["rows"] if r["before"] and not r["cycles"]) < 0.01 * d["summary"]["cycles"]' renamed.json
 check "--diff" show slow.db --diff assay.db --json -o diff.json
 holds "… tells that the core differs" 'd["differ_in"] == "core"' diff.json
 check_same "… in a line of the text" 1 "$(show slow.db --diff assay.db | grep -c '^WARNING: the profiles differ in more than the program: core$')"
@@ -256,7 +260,7 @@ check_status 0 "a limit that holds" "$ASSAY" report slow.db --diff assay.db --fa
 check_fails 2 'not a percentage' "a limit that is none" "$ASSAY" report slow.db --diff assay.db --fail-over=much
 check_fails 2 'need --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
 check_fails 2 'need --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
-check_same "a profile is the same as itself" 1 "$(show --diff assay.db | grep -cE '^[0-9]+ cycles before, [0-9]+ after: same$')"
+check_same "a profile is the same as itself" 1 "$(show --diff assay.db | grep -cE '^[0-9,]+ cycles before, [0-9,]+ after: same$')"
 check_same "… and so are all its rows" "" "$(show --diff assay.db --limit 0 | grep -E '1\.00x|-0')"
 check_same "… the longest first" "same $(python3 -c 'import json; print(json.load(open("function.json"))["rows"][0]["function"])')" \
     "$(show --diff assay.db --limit 1 | grep -oE 'same +[a-z_]+' | tr -s ' ')"
