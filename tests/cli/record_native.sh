@@ -166,6 +166,10 @@ pid=$!
 check "a process that ends while it is recorded" record -q -o ended.db --pid "$pid" --rate 4000
 wait "$pid"
 check_fails 125 'there is no process' "a process that is not there" record --pid 4194300
+if [ "$(uname -m)" = x86_64 ] && [ -x "$WORKLOADS/demo-riscv64-static" ]; then
+    check_fails 126 'is for riscv64, and this machine is x86_64: --source=model runs it' "another machine's program" \
+        record -- "$WORKLOADS/demo-riscv64-static"
+fi
 
 # ---- interrupted, killed ----------------------------------------------------------------------------------------------
 "$ASSAY" record -q --source=timer -o interrupted.db --rate 4000 --user -- "$victim" shares 5000000 &
