@@ -29,12 +29,13 @@ static const struct as_option options_table[] = {
     {.name = "for",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct as_blocks_options, for_),
-     .value = "people|autofdo|autofdo-binary|gcc|bolt|pre-aggregated|profgen|propeller|propeller-order",
+     .value = "FORMAT",
      .choices = as_blocks_for_choices,
-     .help = "Write a profile for a compiler instead: LLVM's sample profile as text or binary (clang "
-             "-fprofile-sample-use), GCC's (-fauto-profile), fdata for llvm-bolt, pre-aggregated for perf2bolt -pa, an "
-             "unsymbolized profile for llvm-profgen, or Propeller's lists for clang and lld. Of the program's own "
-             "file, or of --module."},
+     .help = "Write a profile for a compiler instead: LLVM's sample profile as text or binary for clang "
+             "-fprofile-sample-use (autofdo, autofdo-binary), GCC's for -fauto-profile (gcc), fdata for llvm-bolt "
+             "(bolt), pre-aggregated for perf2bolt -pa (pre-aggregated), an unsymbolized profile for llvm-profgen "
+             "(profgen), or Propeller's lists for clang and lld (propeller, propeller-order). Of the program's own "
+             "file, or of --module. The default is 'people'."},
     {.name = "function",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_blocks_options, function),

@@ -314,7 +314,7 @@ static bool complain_place(const struct session *session, const struct as_place 
         return as_error_set_status(err, AS_EXIT_USAGE, "no instruction at '%s' ran; did you mean '%s'?", place->text,
                                    near);
     return as_error_set_status(err, AS_EXIT_USAGE,
-                               "no instruction at '%s' ran; 'assay stat --functions' lists the functions that did",
+                               "no instruction at '%s' ran; 'assay stat --functions=100' lists functions that did",
                                place->text);
 }
 
