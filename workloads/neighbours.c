@@ -147,7 +147,7 @@ static void by_columns(void)
         load(i % rows * ROW + i / rows % ROW);
 }
 
-__attribute__((noipa)) static void *work(void *argument)
+__attribute__((noinline)) static void *work(void *argument)
 {
     long thread = (long)(intptr_t)argument;
     uint64_t seed = (uint64_t)thread * 77 + 1;

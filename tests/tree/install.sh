@@ -13,7 +13,7 @@ mkdir empty && cd empty || exit 1
 
 program=$WORKLOADS/known/x86-call-deep
 check_json "stat finds its plugin" 'd["calls"] == 4000' "$assay" stat -q --json -- "$program"
-check_json "compare finds its machines" 'd["core"] == "boom-tip"' "$assay" compare -q --json -- "$program"
+check_json "compare finds its machines" 'd["core"] == "boom-tea"' "$assay" compare -q --json -- "$program"
 check_json "the plugin is the installed one" \
     '[r["state"] for r in d["rows"] if r["name"] == "engine"][0].startswith("'"$prefix"'")' "$assay" doctor --json
 check "record" "$assay" record -q -o model.db -- "$program"
