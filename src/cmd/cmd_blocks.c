@@ -31,11 +31,11 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct as_blocks_options, for_),
      .value = "FORMAT",
      .choices = as_blocks_for_choices,
-     .help = "Write a profile for a compiler instead: LLVM's sample profile as text or binary for clang "
-             "-fprofile-sample-use (autofdo, autofdo-binary), GCC's for -fauto-profile (gcc), fdata for llvm-bolt "
-             "(bolt), pre-aggregated for perf2bolt -pa (pre-aggregated), an unsymbolized profile for llvm-profgen "
-             "(profgen), or Propeller's lists for clang and lld (propeller, propeller-order). Of the program's own "
-             "file, or of --module. The default is 'people'."},
+     .help =
+         "Write a profile for a compiler instead: LLVM's sample profile as text or binary (autofdo, autofdo-binary), "
+         "GCC's (gcc), fdata for llvm-bolt (bolt), pre-aggregated for perf2bolt (pre-aggregated), an unsymbolized "
+         "profile for llvm-profgen (profgen), or Propeller's lists for clang and lld (propeller, "
+         "propeller-order). With --module it is of another file than the program's own."},
     {.name = "function",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_blocks_options, function),
