@@ -118,7 +118,7 @@ extern const char *const as_run_memo_choices[];
                  "result in every run, to the cycle."},                                                                \
     {                                                                                                                  \
         .name = "memo-size", .type = AS_OPTION_U64, .offset = offsetof(struct_type, run_member.memo_size),             \
-        .value = "MIB", .min = 4, .max = 1 << 20, .help = "The most memory to use for it, in MiB (default 512)."       \
+        .value = "MIB", .min = 3, .max = 1 << 20, .help = "The most memory to use for it, in MiB (default 512)."       \
     }
 
 /* Call this after parsing: makes the list of regions. The command frees the options in any case. */

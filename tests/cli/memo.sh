@@ -55,7 +55,7 @@ check "most blocks were known" test "$(part_known with.err)" -gt 80
 holds "… and counted" 'd[0]["memo"]["known"] > 0.8 and d[0]["memo"]["known_blocks"] < d[0]["memo"]["blocks"] and
     d[0]["memo"]["edges"] >= d[0]["memo"]["nodes"] > 100 and 0 < d[0]["memo"]["bytes"] < 2**29 and d[1]["memo"] is None and
     d[0]["memo"]["instructions"] >= d[0]["instructions"]' with.json without.json
-same_documents "little memory" --memo-size=4 --core zen4-like --max 2M -- "$BUILD/bench/kernels" branches 100
+same_documents "little memory" --memo-size=3 --core zen4-like --max 4M -- "$BUILD/bench/kernels" branches 100
 check "… is filled more than once" grep -qE 'dropped [1-9]' with.err
 
 # ---- observers read edges, or what is made of them ------------------------------------------------------------------------
