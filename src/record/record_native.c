@@ -1,7 +1,6 @@
 /* The timer and pmu sources: writes the results of a native recording to a profile. See record_native.h. */
 #include "record/record_native.h"
 
-#include "assay/insn.h"
 #include "base/alloc.h"
 #include "base/path.h"
 #include "engine/program.h"
