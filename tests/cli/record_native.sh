@@ -168,7 +168,7 @@ wait "$pid"
 check_fails 125 'there is no process' "a process that is not there" record --pid 4194300
 if [ "$(uname -m)" = x86_64 ] && [ -x "$WORKLOADS/demo-riscv64-static" ]; then
     check_fails 126 'is for riscv64, and this machine is x86_64: --source=model runs it' "another machine's program" \
-        record -- "$WORKLOADS/demo-riscv64-static"
+        record --source=timer -- "$WORKLOADS/demo-riscv64-static"
 fi
 
 # ---- interrupted, killed ----------------------------------------------------------------------------------------------
@@ -232,7 +232,9 @@ sleep 1
 kill -INT "$recorder"
 wait "$recorder"
 check_same "an interrupt in the background: the status" 130 $?
-check_same "… and the profile is marked" "interrupted by the user" "$(sqlite3 background.db "SELECT value FROM meta WHERE key = 'partial'")"
+# The program is sent the signal, too: whether it or the recording ends first depends on the host.
+check "… and the profile is marked" grep -qE '^(interrupted by the user|the program was killed by signal 2)' \
+    <<<"$(sqlite3 background.db "SELECT value FROM meta WHERE key = 'partial'")"
 
 # ---- rights -----------------------------------------------------------------------------------------------------------
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
