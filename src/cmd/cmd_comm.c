@@ -316,7 +316,6 @@ static int run_program(const struct comm_options *options, const struct as_comm_
 /* An option that only the model has; NULL: none is given. */
 static const char *model_option(const struct comm_options *options)
 {
-    const struct as_run_options usual = AS_RUN_OPTIONS_DEFAULT, *run = &options->run;
     const struct {
         const char *name;
         bool given;
@@ -334,23 +333,11 @@ static const char *model_option(const struct comm_options *options)
                  {"quantum", options->quantum > 0},
                  {"no-estimate", options->no_estimate},
                  {"no-exact", options->no_exact},
-                 {"allocations", options->allocations},
-                 {"skip", run->skip > 0},
-                 {"max", run->max > 0},
-                 {"from", run->from != NULL},
-                 {"to", run->to != NULL},
-                 {"region", run->region.len > 0},
-                 {"regions", run->region_file != NULL},
-                 {"warm", run->warm != NULL},
-                 {"delay", !isnan(run->delay)},
-                 {"switch-signal", run->switch_signal != NULL},
-                 {"window", run->window != usual.window},
-                 {"no-follow", run->no_follow},
-                 {"qemu", run->qemu != NULL}};
+                 {"allocations", options->allocations}};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         if (owned[i].given)
             return owned[i].name;
-    return NULL;
+    return as_run_options_given(&options->run);
 }
 
 static bool settle_native(const struct comm_options *options, struct as_comm_native_options *native,

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/path.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,10 +22,10 @@
 static char *key_of(const struct as_view *view, enum as_store_level level, const struct as_store_row *row)
 {
     const char *module = as_view_module(view, row->module), *function = as_view_function(view, row->function);
-    const char *file = as_view_file(view, row->file), *slash = file ? strrchr(file, '/') : NULL;
+    const char *file = as_view_file(view, row->file);
     uint64_t start = as_view_function_address(view, row->function);
     module = !module ? "" : view->summary.program && strcmp(module, view->summary.program) == 0 ? "/" : module;
-    file = slash ? slash + 1 : file ? file : "";
+    file = file ? as_path_base(file) : "";
     switch (level) {
     case AS_STORE_BY_THREAD:
         return as_format("%" PRIu32, row->id < view->n_threads ? view->thread[row->id].number : 0);
