@@ -201,6 +201,7 @@ static struct as_known *make_edge(struct as_core *core, struct as_node *node, co
     edge->stays = stays;
     move_stays(core, before->stays, stays, base);
     memo->counters.made_edges++;
+    as_memo_pay(memo, AS_PRICE_EDGE);
     return known;
 }
 
@@ -228,6 +229,7 @@ static void go_back(struct as_core *core, const struct as_node *node)
     as_state_put(core, node->body, node->state->words, walk->horizon);
     walk->stale = false;
     walk->memo->counters.restored++;
+    as_memo_pay(walk->memo, AS_PRICE_RESTORED);
 }
 
 static struct as_script *open_script(struct as_core *core, const struct as_core_access *accesses, bool given)
@@ -251,6 +253,7 @@ static void catch_up(struct as_core *core)
     const struct as_body *body = edge->node->body;
     uint32_t ideal = core->ideal;
     count_edge(core, edge, UINT64_MAX);
+    as_memo_pay(walk->memo, body->n);
     go_back(core, edge->node);
     core->script = open_script(core, body->shape, true);
     execute_unlogged(core, &(struct as_body_run){.body = body, .accesses = body->shape}, scratch_of(core, body->n));
@@ -428,6 +431,7 @@ static struct as_node *find_node(struct as_core *core, const struct as_body *bod
     struct as_memo *memo = core->walk.memo;
     if (!memo->options.eager && !as_promise_count(memo, core, body))
         return NULL;
+    as_memo_pay(memo, AS_PRICE_STATE);
     uint32_t n = as_state_take(core, body, memo->words);
     if (!n)
         return NULL;
@@ -453,6 +457,7 @@ static struct as_known *follow_known(struct as_core *core, struct as_hunt *hunt,
         return NULL;
     memo->counters.known_blocks += run->body->n_blocks;
     memo->counters.known_instructions += edge->edge.n;
+    as_memo_earn_known(memo, edge->edge.n);
     if (memo->options.checks) {
         check_edge(core, edge, run, pipes);
         return edge;
@@ -478,6 +483,9 @@ static struct as_known *run_with_memo(struct as_core *core, const struct as_body
     walk->memo->counters.blocks += run->body->n_blocks;
     walk->memo->counters.instructions += run->body->n;
     if (!node) {
+        walk->memo->tries += run->body->n;
+        as_memo_earn(walk->memo, walk->memo->tries / AS_PURSE_TRIES);
+        walk->memo->tries %= AS_PURSE_TRIES;
         execute(core, run, pipes);
         return NULL;
     }

@@ -43,6 +43,8 @@ struct as_memo *as_memo_new(const struct as_memo_options *options)
 {
     struct as_memo *memo = as_alloc_apart(1, sizeof *memo);
     memo->options = *options;
+    memo->purse = AS_PURSE_FIRST;
+    memo->makes = true;
     reserve_room(memo);
     memo->mask = FIRST_SLOTS - 1;
     memo->table = take_large(FIRST_SLOTS * sizeof *memo->table);
@@ -194,6 +196,7 @@ static struct as_node *add_node(struct as_memo *memo, const struct as_body *body
     memcpy(state->words, words, n * sizeof *words);
     *node = (struct as_node){.body = body, .state = state, .number = (uint32_t)memo->counters.made_nodes++};
     memo->counters.nodes++;
+    as_memo_pay(memo, AS_PRICE_NODE);
     return node;
 }
 

@@ -46,9 +46,9 @@ static inline uint64_t as_promise_signature(const struct as_core *core, const st
 static inline bool as_promise_count(struct as_memo *memo, const struct as_core *core, const struct as_body *body)
 {
     enum { OFTEN = 3, USUAL = AS_PROMISE_COUNT / 2, SELDOM = 64 };
-    bool paid = as_memo_has_paid(memo);
-    if (!paid && !core->walk.edge && ++memo->passed % SELDOM)
+    if (!memo->makes && !core->walk.edge && ++memo->passed % SELDOM)
         return false;
+    as_memo_pay(memo, AS_PRICE_LOOK);
     uint64_t signature = as_promise_signature(core, body);
     uint16_t *place = &memo->promises[signature >> (64 - AS_PROMISE_BITS)];
     uint16_t tag = signature & ~AS_PROMISE_COUNT & UINT16_MAX, count = *place & AS_PROMISE_COUNT;
@@ -59,7 +59,7 @@ static inline bool as_promise_count(struct as_memo *memo, const struct as_core *
     }
     if (count < AS_PROMISE_NODE - 1)
         *place = (uint16_t)(tag | (count + 1));
-    return count == AS_PROMISE_NODE || (count + 1 >= OFTEN && paid);
+    return count == AS_PROMISE_NODE || (count + 1 >= OFTEN && memo->makes);
 }
 
 /* The state that was counted last has a node, or has none. */

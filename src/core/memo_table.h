@@ -66,15 +66,48 @@ struct as_memo {
     uint16_t words[AS_STATE_WORDS];
     uint16_t promises[1 << AS_PROMISE_BITS], *promise; /* signatures (memo_promise.h), and the one that came last */
     uint32_t passed;                                   /* states that were not even counted */
+    int64_t purse;                                     /* what nodes have saved (as_memo_pay) */
+    uint32_t tries;                                    /* instructions of the pipeline that earned nothing yet */
+    bool makes;                                        /* there is enough of it to make more of them */
     struct as_script script;
 };
 
-/* Whether blocks along edges have saved what it cost to make nodes, and to bring pipelines up to date behind them. */
-static inline bool as_memo_has_paid(const struct as_memo *memo)
+/* Nodes have to pay. The purse counts in instructions, at what the pipeline takes for one: what runs along an edge saves
+ * three quarters of that, and what the memo does costs so many. Part of what the pipeline runs is spent on trying again,
+ * because programs change. The purse has limits, so that neither a good time nor a bad one is remembered for long. */
+enum {
+    AS_PRICE_LOOK = 1,      /* a signature */
+    AS_PRICE_STATE = 8,     /* to take the state and to look for its node */
+    AS_PRICE_NODE = 32,     /* … to make one */
+    AS_PRICE_EDGE = 32,     /* beside running the block */
+    AS_PRICE_RESTORED = 24, /* to give the pipeline its state; a block that it runs again comes on top */
+    AS_PURSE_TRIES = 32,    /* one in so many instructions of the pipeline is spent on trying */
+    AS_PURSE_MOST = 1 << 21,
+    AS_PURSE_TURN = 1 << 16, /* nodes are made from so much on, down to so much below nothing */
+    AS_PURSE_FIRST = 1 << 19,
+};
+
+static inline void as_memo_pay(struct as_memo *memo, int64_t cost)
 {
-    enum { NODE = 256, RESTORED = 64, ADVANCE = 1024 * NODE }; /* in blocks */
-    const struct as_memo_counters *counters = &memo->counters;
-    return counters->made_nodes * NODE + counters->restored * RESTORED < counters->known_blocks + ADVANCE;
+    memo->purse -= cost;
+    if (memo->purse < -AS_PURSE_TURN) {
+        memo->purse = -AS_PURSE_TURN;
+        memo->makes = false;
+    }
+}
+
+static inline void as_memo_earn(struct as_memo *memo, int64_t gain)
+{
+    memo->purse += gain;
+    if (memo->purse > AS_PURSE_TURN) {
+        memo->purse = memo->purse < AS_PURSE_MOST ? memo->purse : AS_PURSE_MOST;
+        memo->makes = true;
+    }
+}
+
+static inline void as_memo_earn_known(struct as_memo *memo, uint32_t instructions)
+{
+    as_memo_earn(memo, instructions - instructions / 4);
 }
 
 /* The node of a state; NULL: there is none, because it came for the first time, or there is no room for more. */
