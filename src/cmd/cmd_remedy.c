@@ -1,5 +1,8 @@
-/* assay remedy: nops in the assembly of a function, against the shadow of a sampler. */
+/* assay remedy: nops in the assembly or object of a function, against the shadow of a sampler. */
+#include "base/alloc.h"
 #include "base/log.h"
+#include "base/number.h"
+#include "base/split.h"
 #include "cmd/commands.h"
 #include "cmd/model_options.h"
 #include "cmd/operands.h"
@@ -8,16 +11,21 @@
 #include "pmu/pmu.h"
 #include "trust/remedy.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char *const archs[] = {[AS_ARCH_X86_64] = "x86_64", [AS_ARCH_RISCV64] = "riscv64", NULL};
 
 struct remedy_command {
-    const char *function, *pmu, *core, *output;
+    const char *function, *pmu, *core, *output, *at;
     uint64_t nops;
     int event, arch;
+    bool show;
 };
 
 static const struct as_option options_table[] = {
@@ -51,8 +59,20 @@ static const struct as_option options_table[] = {
      .value = "x86_64|riscv64",
      .choices = archs,
      .help = "What the assembly is for (default x86_64)."},
+    {.name = "at",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct remedy_command, at),
+     .value = "PLACE,…",
+     .help = "Nops before these instructions instead: lines of assembly (12), offsets in the function of an object "
+             "(0x1c)."},
+    {.name = "show",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct remedy_command, show),
+     .help = "Print the function, with what is added in lines that begin with +; with --output to standard output, "
+             "else to standard error."},
     AS_OUTPUT_OPTION(struct remedy_command, output,
-                     "Write the changed assembly to FILE instead of standard output (-)."),
+                     "Write the changed assembly to FILE instead of standard output (-). A FILE.o of an object is "
+                     "assembled by as(1)."),
     {.name = NULL},
 };
 
@@ -78,31 +98,100 @@ static bool count_nops(const struct remedy_command *command, uint32_t *nops, str
     return true;
 }
 
-static bool apply(const struct remedy_command *command, const char *file, struct as_str *changed, struct as_error *err)
+/* The caller frees options->places. */
+static bool read_places(const struct remedy_command *command, struct as_remedy_options *options, struct as_error *err)
+{
+    if (!command->at)
+        return true;
+    char **words = as_split(command->at, ",", &options->n_places);
+    uint64_t *places = as_alloc_array(options->n_places + 1, sizeof *places);
+    bool ok = options->n_places > 0;
+    for (size_t i = 0; ok && i < options->n_places; i++)
+        ok = as_number_read(words[i], &places[i]);
+    as_split_free(words);
+    options->places = places;
+    if (!ok)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--at takes numbers with commas between them: 12 or 0x1c,0x30");
+    if (!command->function)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--at needs --function=NAME");
+    return true;
+}
+
+static void say(const struct remedy_command *command, const char *file, const struct as_remedy_options *options,
+                const struct as_remedy_result *result)
+{
+    as_log_note("%s: %" PRIu64 " %s among %" PRIu64 " instructions of %s got %u nops each", file, result->events,
+                command->at ? "places" : as_remedy_event_names[command->event], result->instructions,
+                command->function ? command->function : "all functions", options->nops);
+    if (result->debug_dropped)
+        as_log_note("%s: its debug information is left out", file);
+}
+
+static bool apply(const struct remedy_command *command, const char *file, struct as_str *changed, struct as_str *shown,
+                  struct as_error *err)
 {
     struct as_remedy_options options = {.arch = (enum as_arch)command->arch,
                                         .function = command->function,
                                         .event = (enum as_remedy_event)command->event};
-    struct as_remedy_result result;
+    struct as_remedy_result result = {.shown = command->show ? shown : NULL};
     struct as_error reason = AS_ERROR_INIT;
-    if (!count_nops(command, &options.nops, err))
-        return false;
-    char *text = as_remedy_read(file, err);
-    if (!text)
-        return false;
-    bool ok = as_remedy_apply(&options, text, changed, &result, &reason);
-    free(text);
-    if (!ok)
-        return as_error_set(err, "%s: %s", file, reason.message);
-    as_log_note("%s: %" PRIu64 " %s among %" PRIu64 " instructions of %s got %u nops each", file, result.events,
-                as_remedy_event_names[command->event], result.instructions,
-                command->function ? command->function : "all functions", options.nops);
+    size_t size = 0;
+    char *bytes = NULL;
+    bool ok = count_nops(command, &options.nops, err) && read_places(command, &options, err) &&
+              (bytes = as_remedy_read(file, &size, err));
+    if (ok && !as_remedy_apply(&options, bytes, size, changed, &result, &reason))
+        ok = as_error_set(err, "%s: %s", file, reason.message);
+    free(bytes);
+    free((void *)options.places);
+    if (ok)
+        say(command, file, &options, &result);
+    return ok;
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t length = name ? strlen(name) : 0, behind = strlen(suffix);
+    return length > behind && strcmp(name + length - behind, suffix) == 0;
+}
+
+/* The assembler reads the text from a file without a name. */
+static bool run_assembler(const char *path, int text, struct as_error *err)
+{
+    char *const argv[] = {"as", "-o", (char *)path, "-", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status = 0;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO);
+    int failed = posix_spawnp(&pid, "as", &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed)
+        return as_error_set(err, "as cannot be run: %s; write the assembly (-o FILE.s) instead", strerror(failed));
+    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return as_error_set(err, "%s: as refused the assembly; -o FILE.s shows it", path);
     return true;
 }
 
-static bool write_out(const struct remedy_command *command, const struct as_str *changed, struct as_error *err)
+static bool assemble(const char *path, const struct as_str *changed, struct as_error *err)
+{
+    FILE *text = tmpfile();
+    bool ok = text && fwrite(as_str_get(changed), 1, changed->len, text) == changed->len && fflush(text) == 0 &&
+              lseek(fileno(text), 0, SEEK_SET) == 0;
+    if (!ok)
+        as_error_set(err, "the assembly cannot be kept for the assembler: %s", strerror(errno));
+    ok = ok && run_assembler(path, fileno(text), err);
+    if (text)
+        fclose(text);
+    return ok;
+}
+
+static bool write_out(const struct remedy_command *command, const struct as_str *changed, const struct as_str *shown,
+                      struct as_error *err)
 {
     struct as_output output;
+    fputs(as_str_get(shown), as_output_name(command->output) ? stdout : stderr);
+    if (has_suffix(command->output, ".o"))
+        return assemble(command->output, changed, err);
     if (!as_output_open(&output, as_output_name(command->output), err))
         return false;
     fputs(as_str_get(changed), output.file);
@@ -114,28 +203,31 @@ static int run_remedy(int argc, char **argv)
     struct remedy_command command = {.core = "skylake-like"};
     struct as_error err = AS_ERROR_INIT;
     struct as_operands files;
-    struct as_str changed = {0};
+    struct as_str changed = {0}, shown = {0};
     enum as_parse parsed = as_operands_parse(&as_command_remedy, argc, argv, &command, &files);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (files.n != 1)
-        return as_cli_usage(&as_command_remedy, "which assembly? One file, as 'cc -S' writes it");
-    bool ok = apply(&command, files.words[0], &changed, &err) && write_out(&command, &changed, &err);
+        return as_cli_usage(&as_command_remedy, "which file? Assembly as 'cc -S' writes it, or an object");
+    bool ok = apply(&command, files.words[0], &changed, &shown, &err) && write_out(&command, &changed, &shown, &err);
     as_str_free(&changed);
+    as_str_free(&shown);
     return ok ? AS_EXIT_OK : as_cli_fail(&as_command_remedy, &err);
 }
 
 const struct as_command as_command_remedy = {
     .name = "remedy",
     .summary = "Put nops into a function, out of a sampler's shadow",
-    .usage = "[options] FILE.s",
+    .usage = "[options] FILE.s|FILE.o",
     .description = "PEBS records an event only if it retires when the shadow of the one that overflowed has ended, so "
                    "of events close together some get all samples and others none. Reads assembly as compilers write "
-                   "it, and puts so many nops before each event of a function that every one can be recorded. The "
+                   "it, or an object of x86-64, and puts so many nops before each event of a function that every one "
+                   "can be recorded. The "
                    "program is slower then, and its samples are right; 'assay trust --shadow' says how many nops it "
                    "takes and what they cost.",
     .options = options_table,
     .examples = "  assay remedy --function hot --pmu skylake hot.s -o hot-nops.s\n"
+                "  assay remedy --function hot --pmu skylake hot.o -o hot-nops.o\n"
                 "  assay remedy --event branches --nops 46 hot.s\n",
     .run = run_remedy,
 };

@@ -1,11 +1,13 @@
-/* See remedy.h. A line is cut into labels, a mnemonic and operands. Nops go before the event: behind a branch they would
- * only be executed where it is not taken. */
+/* See remedy.h. Here is the assembly; objects are object_text.c's. A line is cut into labels, a mnemonic and operands. Nops
+ * go before the event: behind a branch they would only be executed where it is not taken. */
 #include "trust/remedy.h"
 
 #include "base/alloc.h"
+#include "trust/object_file.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +26,7 @@ struct line {
 
 static bool is_name(char c)
 {
-    return isalnum((unsigned char)c) || strchr("_.$@", c);
+    return isalnum((unsigned char)c) || (c && strchr("_.$@", c));
 }
 
 /* Behind labels and prefixes ("lock", "rep"), up to a comment. */
@@ -197,25 +199,51 @@ bool as_remedy_is_event(enum as_arch arch, enum as_remedy_event event, const cha
 
 enum { LARGEST = 64 << 20 };
 
-char *as_remedy_read(const char *path, struct as_error *err)
+char *as_remedy_read(const char *path, size_t *size, struct as_error *err)
 {
-    struct as_str text = {0};
+    struct as_str bytes = {0};
     char piece[65536];
     FILE *in = fopen(path, "re");
     size_t n = 0;
-    while (in && text.len <= LARGEST && (n = fread(piece, 1, sizeof piece, in)) > 0)
-        as_str_add_bytes(&text, piece, n);
+    while (in && bytes.len <= LARGEST && (n = fread(piece, 1, sizeof piece, in)) > 0)
+        as_str_add_bytes(&bytes, piece, n);
     bool ok = in && !ferror(in);
     if (!ok)
         as_error_set(err, "%s: cannot be read: %s", path, strerror(errno));
-    else if (text.len > LARGEST || (text.len && memchr(text.data, '\0', text.len)))
-        ok = as_error_set(err, "%s: not assembly, or more than 64 MiB of it", path);
+    else if (bytes.len > LARGEST)
+        ok = as_error_set(err, "%s: more than 64 MiB", path);
     if (in)
         fclose(in);
+    *size = bytes.len;
     if (ok)
-        return text.len ? as_str_take(&text) : as_strdup("");
-    as_str_free(&text);
+        return bytes.len ? as_str_take(&bytes) : as_strdup("");
+    as_str_free(&bytes);
     return NULL;
+}
+
+/* ---- places ---- */
+
+bool as_remedy_is_place(const struct as_remedy_options *options, uint64_t place)
+{
+    for (size_t i = 0; i < options->n_places; i++)
+        if (options->places[i] == place)
+            return true;
+    return false;
+}
+
+/* The function as it was, with what comes to it in lines that begin with "+". */
+void as_remedy_count(const struct as_remedy_options *options, struct as_remedy_result *result, bool event,
+                     const char *place, const char *text)
+{
+    result->instructions++;
+    result->events += event;
+    if (!result->shown)
+        return;
+    if (event)
+        as_str_addf(result->shown, "+          %u nops\n", options->nops);
+    while (isspace((unsigned char)*text))
+        text++;
+    as_str_addf(result->shown, "  %8s %.*s\n", place, (int)strcspn(text, "\n"), text);
 }
 
 /* ---- functions ---- */
@@ -254,42 +282,68 @@ static void add_nops(const struct as_remedy_options *options, const char *line, 
     as_str_addf(out, "\t.rept %u\n\tnop\n\t.endr\n%s", options->nops, *done ? "\t" : "");
 }
 
-static void add_line(const struct as_remedy_options *options, const char *line, size_t length, bool inside,
+static void add_line(const struct as_remedy_options *options, const char *line, size_t length, uint64_t number,
                      struct as_str *out, struct as_remedy_result *result)
 {
-    char copy[1024];
+    char copy[1024], place[24];
     struct line parts;
     size_t done = 0;
     snprintf(copy, sizeof copy, "%.*s", (int)length, line);
-    if (inside && cut(options->arch, copy, &parts)) {
-        result->instructions++;
-        if (as_remedy_is_event(options->arch, options->event, copy)) {
-            result->events++;
+    if (number && cut(options->arch, copy, &parts)) {
+        bool event = options->n_places > 0 ? as_remedy_is_place(options, number)
+                                           : as_remedy_is_event(options->arch, options->event, copy);
+        snprintf(place, sizeof place, "%" PRIu64, number);
+        as_remedy_count(options, result, event, place, copy);
+        if (event)
             add_nops(options, copy, &done, out);
-        }
     }
     as_str_add_bytes(out, line + done, length - done);
 }
 
-bool as_remedy_apply(const struct as_remedy_options *options, const char *text, struct as_str *out,
-                     struct as_remedy_result *result, struct as_error *err)
+bool as_remedy_no_function(const struct as_remedy_options *options, struct as_error *err)
+{
+    if (!options->function)
+        return as_error_set(err, "there is no function in it");
+    return as_error_set(err, "there is no function '%s' in it", options->function);
+}
+
+/* `number` of a line outside of the function is 0. */
+static bool apply_text(const struct as_remedy_options *options, const char *text, struct as_str *out,
+                       struct as_remedy_result *result, struct as_error *err)
 {
     bool inside = false;
     char name[256];
-    *result = (struct as_remedy_result){0};
+    uint64_t number = 0;
     for (const char *at = text; *at;) {
         const char *end = strchr(at, '\n');
         size_t length = end ? (size_t)(end - at) + 1 : strlen(at);
+        number++;
         if (label_of(at, name, sizeof name)) {
             inside = !options->function || strcmp(name, options->function) == 0;
             result->functions += inside;
         }
-        add_line(options, at, length, inside, out, result);
+        add_line(options, at, length, inside ? number : 0, out, result);
         if (ends_function(at))
             inside = false;
         at += length;
     }
     if (result->functions == 0)
-        return as_error_set(err, "there is no function '%s' in it", options->function ? options->function : "");
+        return as_remedy_no_function(options, err);
+    return true;
+}
+
+bool as_remedy_apply(const struct as_remedy_options *options, const char *bytes, size_t size, struct as_str *out,
+                     struct as_remedy_result *result, struct as_error *err)
+{
+    *result = (struct as_remedy_result){.shown = result->shown};
+    bool object = as_object_is_elf(bytes, size);
+    if (!object && memchr(bytes, '\0', size))
+        return as_error_set(err, "neither assembly nor an object");
+    if (object ? !as_remedy_apply_object(options, (const uint8_t *)bytes, size, out, result, err)
+               : !apply_text(options, bytes, out, result, err))
+        return false;
+    if (options->n_places > 0 && result->events < options->n_places)
+        return as_error_set(err, "%zu of the places that --at names begin no instruction there",
+                            options->n_places - (size_t)result->events);
     return true;
 }

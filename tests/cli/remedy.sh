@@ -50,5 +50,62 @@ check_stderr_line 'how many nops' "no number" "$ASSAY" remedy hot.s
 check_stderr_line "there is no function 'cold'" "no such function" "$ASSAY" remedy --nops 3 --function cold hot.s
 check_stderr_line 'zen2 has no shadow' "IBS" "$ASSAY" remedy --pmu zen2 hot.s
 check_stderr_line 'cannot be read' "no such file" "$ASSAY" remedy --nops 3 absent.s
-check_stderr_line 'not assembly' "an object" "$ASSAY" remedy --nops 3 before
-check_stderr_line 'which assembly' "no file" "$ASSAY" remedy --nops 3
+check_stderr_line 'neither assembly nor' "no text" "$ASSAY" remedy --nops 3 before.db
+check_stderr_line 'which file' "no file" "$ASSAY" remedy --nops 3
+
+# ---- objects: tables of jumps, pointers to static functions, frames, and jumps that are short no more ----
+
+cat >table.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unwind.h>
+volatile int cell = 3;
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int (*pointer)(const void *, const void *) = compare;
+static _Unwind_Reason_Code count(struct _Unwind_Context *context, void *frames)
+{
+    ++*(int *)frames;
+    return _URC_NO_REASON;
+}
+__attribute__((noinline)) int choose(int n)
+{
+    int frames = 0;
+    switch (n) {
+    case 0: return cell * 3;
+    case 1: _Unwind_Backtrace(count, &frames); return frames > 2;
+    case 2: return cell++;
+    case 3: qsort((int[]){3, 1, cell}, 3, sizeof(int), compare); return 1;
+    case 4: puts("four"); return cell;
+    case 5: cell = 7; return pointer(&n, (const int *)&cell);
+    default: return cell - n;
+    }
+}
+int main(void)
+{
+    for (int i = 0; i < 8; i++)
+        printf("%d\n", choose(i));
+    return 0;
+}
+END
+cc -O2 -c hot.c && cc -O2 -c table.c && cc -o table table.o
+check "nops for the loads of an object" "$ASSAY" remedy --function hot --pmu skylake hot.o -o after.o
+check_same "says what it did to it" "assay: hot.o: 6 loads" "${err%% among*}"
+cc -o from_object after.o
+check_same "its program does the same" "$(./before)" "$(./from_object)"
+"$ASSAY" remedy -q --function hot --pmu skylake hot.s -o same.s && cc -c same.s
+# Without the padding that aligned the loop, and without addresses.
+disassembled() { objdump -d --no-show-raw-insn --disassemble=hot "$1" | sed -n 's/^ *[0-9a-f]*:\t\([a-z]*\).*/\1/p' | grep -v '^nop[lw]'; }
+check_same "assembly and object give the same code" "$(disassembled same.o)" "$(disassembled after.o)"
+for event in loads stores branches; do
+    check "many nops for $event" "$ASSAY" remedy -q --event "$event" --nops 200 table.o -o nops.o
+    cc -o changed nops.o
+    check_same "… tables, pointers and frames follow" "$(./table)" "$(./changed)"
+done
+check "a listing" "$ASSAY" remedy -q --show --function choose --nops 5 --at 0x0 table.o -o nops.s
+check_same "… says what was added" "+          5 nops" "$(grep -F + <<<"$out" | head -n 1)"
+check_same "… once, where it was asked for" 1 "$(grep -c 'rept 5' nops.s)"
+check_stderr_line 'begin no instruction' "between instructions" "$ASSAY" remedy --function choose --nops 5 --at 0x1 table.o
+check_stderr_line '--at needs --function' "no function" "$ASSAY" remedy --nops 5 --at 1 table.o
+check_stderr_line 'a linked program' "a program" "$ASSAY" remedy --nops 3 before
+head -c 600 hot.o >cut.o
+check_stderr_line 'damaged' "half an object" "$ASSAY" remedy --nops 3 cut.o

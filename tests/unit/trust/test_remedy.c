@@ -68,10 +68,10 @@ static const char text[] = "\t.text\n"
 static void nops_go_before(void **state)
 {
     struct as_remedy_options options = {.arch = AS_ARCH_X86_64, .function = "hot", .nops = 43};
-    struct as_remedy_result result;
+    struct as_remedy_result result = {0};
     struct as_error err = AS_ERROR_INIT;
     struct as_str out = {0};
-    assert_true(as_remedy_apply(&options, text, &out, &result, &err));
+    assert_true(as_remedy_apply(&options, text, strlen(text), &out, &result, &err));
     assert_int_equal(result.functions, 1);
     assert_int_equal(result.instructions, 3);
     assert_int_equal(result.events, 1);
@@ -84,15 +84,15 @@ static void nops_go_before(void **state)
 static void all_functions(void **state)
 {
     struct as_remedy_options options = {.arch = AS_ARCH_X86_64, .event = AS_REMEDY_BRANCHES, .nops = 1};
-    struct as_remedy_result result;
+    struct as_remedy_result result = {0};
     struct as_error err = AS_ERROR_INIT;
     struct as_str out = {0};
-    assert_true(as_remedy_apply(&options, text, &out, &result, &err));
+    assert_true(as_remedy_apply(&options, text, strlen(text), &out, &result, &err));
     assert_int_equal(result.functions, 2);
     assert_int_equal(result.events, 2);
     as_str_free(&out);
     options.function = "warm";
-    assert_false(as_remedy_apply(&options, text, &out, &result, &err));
+    assert_false(as_remedy_apply(&options, text, strlen(text), &out, &result, &err));
     assert_string_equal(err.message, "there is no function 'warm' in it");
     as_str_free(&out);
 }
@@ -101,10 +101,10 @@ static void all_functions(void **state)
 static void nothing_to_do(void **state)
 {
     struct as_remedy_options options = {.arch = AS_ARCH_X86_64};
-    struct as_remedy_result result;
+    struct as_remedy_result result = {0};
     struct as_error err = AS_ERROR_INIT;
     struct as_str out = {0};
-    assert_true(as_remedy_apply(&options, text, &out, &result, &err));
+    assert_true(as_remedy_apply(&options, text, strlen(text), &out, &result, &err));
     assert_string_equal(out.data, text);
     as_str_free(&out);
 }
