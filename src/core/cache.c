@@ -246,7 +246,7 @@ void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind)
 
 bool as_cache_drop(struct as_cache *cache, uint64_t line)
 {
-    uint32_t slot = as_tags_search(&cache->tags, line);
+    uint32_t slot = as_tags_find(&cache->tags, line);
     if (slot == AS_TAGS_NONE)
         return false;
     as_tags_drop(&cache->tags, slot);

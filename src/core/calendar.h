@@ -85,11 +85,25 @@ static inline void as_occupancy_step(struct as_occupancy *occupancy)
     *leaves = 0;
 }
 
+/* Whether nobody leaves in the cursor's cycle and the three behind it: most of a long wait is passed four cycles at a time. */
+static inline bool as_occupancy_is_quiet(const struct as_occupancy *occupancy)
+{
+    uint64_t four;
+    if (occupancy->cursor % 4)
+        return false;
+    memcpy(&four, &occupancy->leaves[occupancy->cursor % AS_CALENDAR_SPAN], sizeof four);
+    return four == 0;
+}
+
 /* Frees what left before `cycle`. */
 static inline void as_occupancy_advance(struct as_occupancy *occupancy, uint64_t cycle)
 {
-    for (uint32_t steps = 0; occupancy->cursor < cycle && steps < AS_CALENDAR_SPAN; steps++)
-        as_occupancy_step(occupancy);
+    while (occupancy->cursor < cycle && occupancy->used) {
+        if (occupancy->cursor + 4 <= cycle && as_occupancy_is_quiet(occupancy))
+            occupancy->cursor += 4;
+        else
+            as_occupancy_step(occupancy);
+    }
     if (occupancy->cursor < cycle)
         occupancy->cursor = cycle;
 }
@@ -101,8 +115,12 @@ static inline uint64_t as_occupancy_free_at(struct as_occupancy *occupancy, uint
     if (occupancy->used < occupancy->size)
         return cycle;
     as_occupancy_advance(occupancy, cycle);
-    while (occupancy->used >= occupancy->size)
-        as_occupancy_step(occupancy);
+    while (occupancy->used >= occupancy->size) {
+        if (as_occupancy_is_quiet(occupancy))
+            occupancy->cursor += 4;
+        else
+            as_occupancy_step(occupancy);
+    }
     return occupancy->cursor > cycle ? occupancy->cursor : cycle;
 }
 

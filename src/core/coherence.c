@@ -18,8 +18,8 @@
 
 static bool holds(struct as_memory *core, uint64_t line)
 {
-    return core && (as_tags_search(&core->l1d.tags, line) != AS_TAGS_NONE ||
-                    (core->has_l2 && as_tags_search(&core->l2.tags, line) != AS_TAGS_NONE));
+    return core && (as_tags_find(&core->l1d.tags, line) != AS_TAGS_NONE ||
+                    (core->has_l2 && as_tags_find(&core->l2.tags, line) != AS_TAGS_NONE));
 }
 
 static struct as_memory *core_of(const struct as_uncore *uncore, uint32_t number)
@@ -31,6 +31,15 @@ static struct as_memory *core_of(const struct as_uncore *uncore, uint32_t number
 static uint32_t next_holder(const struct as_uncore *uncore, const struct as_directory_entry *entry, uint32_t number,
                             uint32_t besides)
 {
+    if (uncore->n_cores <= 64) { /* else a bit stands for several */
+        uint64_t bits = number < 64 ? entry->sharers >> number << number : 0;
+        if (besides < 64)
+            bits &= ~(UINT64_C(1) << besides);
+        for (; bits; bits &= bits - 1)
+            if (holds(core_of(uncore, (uint32_t)__builtin_ctzll(bits)), entry->key - 1))
+                return (uint32_t)__builtin_ctzll(bits);
+        return (uint32_t)uncore->n_cores;
+    }
     for (; number < uncore->n_cores; number++)
         if (entry->sharers >> number % 64 & 1 && number != besides && holds(uncore->cores[number], entry->key - 1))
             return number;
@@ -58,14 +67,14 @@ static struct as_memory *supplier_of(struct as_memory *memory, struct as_directo
 
 /* ---- what a core wrote ---- */
 
-static const struct as_written *look_written(const struct as_cache *cache, uint64_t line)
+static const struct as_written *look_written(struct as_cache *cache, uint64_t line)
 {
-    uint32_t slot = cache->written ? as_tags_search(&cache->tags, line) : AS_TAGS_NONE;
+    uint32_t slot = cache->written ? as_tags_find(&cache->tags, line) : AS_TAGS_NONE;
     return slot != AS_TAGS_NONE && cache->written[slot].bytes ? &cache->written[slot] : NULL;
 }
 
 /* NULL: it has not written the line since it got it. */
-static const struct as_written *written_by(const struct as_memory *core, uint64_t line)
+static const struct as_written *written_by(struct as_memory *core, uint64_t line)
 {
     const struct as_written *written = look_written(&core->l1d, line);
     return written ? written : look_written(&core->l2, line);

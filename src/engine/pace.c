@@ -130,6 +130,12 @@ static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
     return way < LEAST ? LEAST : way; /* a block at least, or nobody would get on */
 }
 
+/* Instructions of a quantum, at the thread's pace. */
+static uint64_t whole_way(const struct as_reader *reader, uint32_t lane)
+{
+    return (uint64_t)((double)reader->wire->quantum * reader->pace.lanes[lane].pace);
+}
+
 static bool pace_all(struct as_reader *reader, bool idle)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
@@ -145,9 +151,13 @@ static bool pace_all(struct as_reader *reader, bool idle)
         struct as_wire_lane *lane = &reader->wire->lanes[i];
         if (!reader->streams[i])
             continue;
-        uint64_t stop = read_from(reader->streams[i]) + way_to(reader, i, behind + quantum);
-        uint64_t was = atomic_exchange(&lane->stop_at, stop);
-        rings |= stop > was && atomic_load(&lane->activity) == AS_WIRE_GATED;
+        uint64_t at = read_from(reader->streams[i]), way = way_to(reader, i, behind + quantum);
+        uint64_t was = atomic_load(&lane->stop_at);
+        bool gated = atomic_load(&lane->activity) == AS_WIRE_GATED;
+        if (gated && !idle && at + way < was + whole_way(reader, i) / 2)
+            continue; /* to wake it takes as long as to execute thousands of instructions */
+        atomic_store(&lane->stop_at, at + way);
+        rings |= at + way > was && gated;
     }
     if (rings)
         ring(reader->wire);

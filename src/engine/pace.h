@@ -2,7 +2,8 @@
  *
  * Where the sink has clocks, each thread gets a budget of instructions that take it, at its own pace, to the time of the
  * thread that is behind, and a quantum more; at its end the thread waits at its gate (plugin/lane.c) until the reader
- * has seen the others come that far. Which thread gets a lock, and how often the others look at it meanwhile, then follows
+ * has seen the others come that far, and half a quantum is to be had: a thread that slept for each instruction that it may
+ * execute would cost more than all it executes. Which thread gets a lock, and how often the others look at it meanwhile, then follows
  * from the modelled machine, to within a quantum. A thread in a system call does not hold the others up. If other threads
  * wait for a thread inside QEMU, it continues for one block after a while.
  *

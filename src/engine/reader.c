@@ -10,6 +10,7 @@
  * The other side of every atomic here is src/plugin/lane.c, except for child->ended, which the reaper (launch.c) sets.
  * `consumed` is this thread's alone to change, so loading it here synchronises with nothing.
  */
+#include "engine/close_reading.h"
 #include "engine/reader_lanes.h"
 
 #include "base/clock.h"
@@ -25,13 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    READ_AT_ONCE = 4 * AS_WIRE_CHUNK,
-    READ_BY_CLOCK = 512,
-    READ_CLOSELY = 2,
-    MOST_STEPS = 20,
-    IDLE_MILLISECONDS = 20
-};
+enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, READ_BY_CLOCK = 512, IDLE_MILLISECONDS = 20 };
 
 void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options)
 {
@@ -221,7 +216,7 @@ static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t
 
 /* A thread that runs but has published nothing yet has a clock that counts; one in a system call has not. Where
  * threads take turns, nobody runs while words are read. */
-static bool has_clock(const struct as_reader *reader, uint32_t number)
+bool as_reader_has_clock(const struct as_reader *reader, uint32_t number)
 {
     const struct as_wire_lane *lane = &reader->wire->lanes[number];
     if (!reader->streams[number])
@@ -240,7 +235,7 @@ static uint64_t clock_limit(const struct as_reader *reader, uint64_t slack)
     uint64_t behind = UINT64_MAX - slack;
     uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0, first = 0;
     for (uint32_t i = 0; i < used; i++) {
-        if (!has_clock(reader, i))
+        if (!as_reader_has_clock(reader, i))
             continue;
         if (threads++ == 0) {
             first = i;
@@ -268,7 +263,7 @@ static bool is_ahead(const struct as_reader *reader, uint32_t lane, uint64_t lim
 static bool read_closely(struct as_reader *reader, uint32_t lane, uint32_t state, uint64_t limit, bool *progress)
 {
     bool moved = true;
-    for (int steps = 0; steps < MOST_STEPS && moved && !reader->regions.over && !is_ahead(reader, lane, limit);
+    for (int steps = 0; steps < AS_CLOSE_STEPS && moved && !reader->regions.over && !is_ahead(reader, lane, limit);
          steps++) {
         moved = false;
         if (!read_thread_lane(reader, lane, state, &moved))
@@ -285,10 +280,12 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
     if (!as_reader_read_code(reader, progress))
         return false;
     bool timed = reader->sink->clock && reader->regions.stretch.mode >= AS_MODE_SETTLE; /* otherwise clocks stand */
-    enum { SLACK = 2000, CLOSE_SLACK = 10 };
+    enum { SLACK = 2000 };
     bool closely = timed && reader->sink->shares && reader->sink->shares(reader->context);
-    uint64_t limit = timed ? clock_limit(reader, closely ? CLOSE_SLACK : SLACK) : UINT64_MAX;
-    reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : closely ? READ_CLOSELY : READ_BY_CLOCK;
+    if (closely && !as_read_closely(reader, progress))
+        return false;
+    uint64_t limit = timed ? clock_limit(reader, closely ? AS_CLOSE_SLACK : SLACK) : UINT64_MAX;
+    reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : closely ? AS_CLOSE_WORDS : READ_BY_CLOCK;
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used && !reader->regions.over; i++) {
         uint32_t state = atomic_load(&reader->wire->lanes[i].state);
