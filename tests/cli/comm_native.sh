@@ -12,35 +12,53 @@ fi
 native() { "$ASSAY" comm --source=timer --rate 10000 --json -o "$@" >/dev/null; }
 
 # Threads that others keep from the processors hardly ever run at the same time, and only then a line changes hands all the time.
-# What is checked holds for few detections, too: bounds grow with their number.
-native pairs.json -- "$sharing" pairs -t 4 -n 50000000 -f 0.5
-cells='sorted(((d["matrix"][a][b], a, b) for a in range(d["threads"]) for b in range(a)), reverse=True)'
-holds "pairs: two cells, of four threads" "(lambda c: c[1][0] > 0 and len({c[0][1], c[0][2], c[1][1], c[1][2]}) == 4 and
-    sum(x[0] for x in c[2:]) <= 0.1 * d['total'])($cells)" pairs.json
-holds "… by name, and all of it true sharing" 'd["pattern"] in ("pairs", "one pair") and d["false_sharing"] <= 0.05 * d["total"]' pairs.json
-holds "… of an object, by source lines" 'd["objects"][0]["name"] == "of_pair" and d["lines"][0]["to"]["place"].startswith("of_pair[")
-    and d["code_pairs"][0]["to"]["file"].endswith("sharing.c")' pairs.json
-holds "… in nanoseconds of what the threads ran" 'd["source"] == "timer" and d["unit"] == "nanoseconds" and
-    d["total"] < 1e9 * d["spent"]["processor_seconds"]' pairs.json
-holds "most samples have an address" 'd["spent"]["without_address"] < 0.3 * d["spent"]["samples"] and d["spent"]["samples"] > 500' pairs.json
+# What is checked holds for few detections, too: bounds grow with their number. Whether there are any is chance.
+pairs() {
+    native pairs.json -- "$sharing" pairs -t 4 -n 50000000 -f 0.5
+    cells='sorted(((d["matrix"][a][b], a, b) for a in range(d["threads"]) for b in range(a)), reverse=True)'
+    holds "pairs: two cells, of four threads" "(lambda c: c[1][0] > 0 and len({c[0][1], c[0][2], c[1][1], c[1][2]}) == 4 and
+        sum(x[0] for x in c[2:]) <= 0.1 * d['total'])($cells)" pairs.json
+    holds "… by name, and all of it true sharing" 'd["pattern"] in ("pairs", "one pair") and d["false_sharing"] <= 0.05 * d["total"]' pairs.json
+    holds "… of an object, by source lines" 'd["objects"][0]["name"] == "of_pair" and d["lines"][0]["to"]["place"].startswith("of_pair[")
+        and d["code_pairs"][0]["to"]["file"].endswith("sharing.c")' pairs.json
+    holds "… in nanoseconds of what the threads ran" 'd["source"] == "timer" and d["unit"] == "nanoseconds" and
+        d["total"] < 1e9 * d["spent"]["processor_seconds"]' pairs.json
+    holds "most samples have an address" 'd["spent"]["without_address"] < 0.3 * d["spent"]["samples"] and d["spent"]["samples"] > 500' pairs.json
+}
+by_chance pairs
 
-native false.json -- "$sharing" false -t 2 -n 50000000 -f 1
-holds "false sharing alone" 'd["false_sharing"] >= 0.95 * d["total"] > 0' false.json
-holds "… with its advice" 'any("words" in a["from"] + a["to"] for a in d["advice"])' false.json
-native mixed.json -- "$sharing" false -t 2 -n 100000000 -f 0.3
-"$ASSAY" comm --json --no-estimate -o exact.json -- "$sharing" false -t 2 -n 30000 -f 0.3 >/dev/null
-holds "a part of it: within 10 points of what the model counts" '(lambda n, a, b: abs(a - b) < 0.1 + 2 / (n + 1) ** 0.5)(
-    d[0]["sampling"]["found"] - d[0]["sampling"]["turns"], d[0]["false_sharing"] / d[0]["total"],
-    d[1]["false_sharing"] / d[1]["total"])' mixed.json exact.json
-native read.json -- "$sharing" read -t 2 -n 50000000 -f 0.5
-holds "one writes, one reads" 'd["pattern"] == "one pair" and d["false_sharing"] == 0 < d["total"]' read.json
-native none.json -- "$sharing" write -t 2 -n 20000000 -f 0
-holds "nothing is shared but the start" 'd["total"] <= 0.05 * 1e9 * d["spent"]["processor_seconds"]' none.json
+false_sharing() {
+    native false.json -- "$sharing" false -t 2 -n 50000000 -f 1
+    holds "false sharing alone" 'd["false_sharing"] >= 0.95 * d["total"] > 0' false.json
+    holds "… with its advice" 'any("words" in a["from"] + a["to"] for a in d["advice"])' false.json
+}
+by_chance false_sharing
+mixed() {
+    native mixed.json -- "$sharing" false -t 2 -n 100000000 -f 0.3
+    "$ASSAY" comm --json --no-estimate -o exact.json -- "$sharing" false -t 2 -n 30000 -f 0.3 >/dev/null
+    holds "a part of it: within 10 points of what the model counts" '(lambda n, a, b: abs(a - b) < 0.1 + 2 / (n + 1) ** 0.5)(
+        d[0]["sampling"]["found"] - d[0]["sampling"]["turns"], d[0]["false_sharing"] / d[0]["total"],
+        d[1]["false_sharing"] / d[1]["total"])' mixed.json exact.json
+}
+by_chance mixed
+reads() {
+    native read.json -- "$sharing" read -t 2 -n 50000000 -f 0.5
+    holds "one writes, one reads" 'd["pattern"] == "one pair" and d["false_sharing"] == 0 < d["total"]' read.json
+}
+by_chance reads
+not_shared() {
+    native none.json -- "$sharing" write -t 2 -n 20000000 -f 0
+    holds "nothing is shared but the start" 'd["total"] <= 0.05 * 1e9 * d["spent"]["processor_seconds"]' none.json
+}
+by_chance not_shared
 
 # Two processes add to words of one line of a file that each maps at another place.
-native processes.json -- "$WORKLOADS/processes" file 0 100000000
-holds "memory that processes share" 'd["false_sharing"] == d["total"] > 0 and d["objects"][0]["kind"] == "shared" and
-    d["objects"][0]["name"].startswith("/tmp/assay-processes") and len(d["lines"]) == 1' processes.json
+processes() {
+    native processes.json -- "$WORKLOADS/processes" file 0 100000000
+    holds "memory that processes share" 'd["false_sharing"] == d["total"] > 0 and d["objects"][0]["kind"] == "shared" and
+        d["objects"][0]["name"].startswith("/tmp/assay-processes") and len(d["lines"]) == 1' processes.json
+}
+by_chance processes
 
 # A line that one thread writes all the time and the other one reads once in 4,096 accesses: samples of it are too few.
 cat >rare.c <<'END'
@@ -71,12 +89,15 @@ END
 cc -O1 -g -pthread -static -o rare rare.c
 if "$ASSAY" doctor --json | python3 -c 'import json, sys
 sys.exit(not any(r["name"] == "debug_registers" and r["verdict"] == "ok" for r in json.load(sys.stdin)["rows"]))' 2>/dev/null; then
-    run "$ASSAY" comm --source=timer --rate 4000 --budget 20 --json -o rare.json -- ./rare
-    check_same "the program's status" 3 "$status"
-    holds "watchpoints find what samples miss, in a static program" 'd["sampling"]["trapped"] > 0 and
-        d["objects"][0]["name"] == "flag" and d["false_sharing"] <= 0.1 * d["total"]' rare.json
-    holds "… and most of the instructions behind the traps" '2 * d["spent"]["causes_found"] >= d["sampling"]["trapped"]' rare.json
-    holds "the budget is kept" 'd["spent"]["watching_seconds"] < 0.2 * (d["seconds"] + 0.2)' rare.json
+    rare() {
+        run "$ASSAY" comm --source=timer --rate 4000 --budget 20 --json -o rare.json -- ./rare
+        check_same "the program's status" 3 "$status"
+        holds "watchpoints find what samples miss, in a static program" 'd["sampling"]["trapped"] > 0 and
+            d["objects"][0]["name"] == "flag" and d["false_sharing"] <= 0.1 * d["total"]' rare.json
+        holds "… and most of the instructions behind the traps" '2 * d["spent"]["causes_found"] >= d["sampling"]["trapped"]' rare.json
+        holds "the budget is kept" 'd["spent"]["watching_seconds"] < 0.2 * (d["seconds"] + 0.2)' rare.json
+    }
+    by_chance rare
     "$ASSAY" comm --source=timer --budget 0 --json -o poor.json -- ./rare
     holds "no budget, no watchpoints" 'd["spent"]["watchpoints"] == 0 and d["spent"]["traps"] == 0' poor.json
     # The program watches four words of its own, on all of its threads: no register is left, as under a debugger.
@@ -151,9 +172,12 @@ int main(void)
 END
 cc -O1 -g -shared -fPIC -o plugged.so plugged.c
 cc -O1 -g -pthread -o loads loads.c
-native loads.json -- ./loads
-holds "a library that is loaded while the program runs" 'd["objects"][0]["name"] == "in_library" and
-    d["objects"][0]["module"] == "plugged.so" and d["false_sharing"] == d["total"] > 0' loads.json
+plugged() {
+    native loads.json -- ./loads
+    holds "a library that is loaded while the program runs" 'd["objects"][0]["name"] == "in_library" and
+        d["objects"][0]["module"] == "plugged.so" and d["false_sharing"] == d["total"] > 0' loads.json
+}
+by_chance plugged
 check_status 139 "a program that dies" "$ASSAY" comm --source=timer -- sh -c 'kill -SEGV $$'
 check_status 127 "no such program" "$ASSAY" comm --source=timer -- ./absent
 

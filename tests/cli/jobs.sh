@@ -32,9 +32,10 @@ check "side by side" "$ASSAY" jobs -q three --repeat 3 -j 3 --record='--sampled 
 check_same "… is the same, to the unit" "$(one one/machine-0.db 'SELECT sum(units) FROM times')" \
     "$(one three/machine-0.db 'SELECT sum(units) FROM times')"
 check_same "three runs in it" 3 "$(one one/machine-0.db 'SELECT count(*) FROM runs')"
+# The program reads one more line each time that it runs.
 # shellcheck disable=SC2016 # the program's own variables
 check "a program that does not do the same every time" "$ASSAY" jobs random --repeat 3 --record=--source=model -- \
-    sh -c 'i=0; while [ $i -lt $(($$ % 50)) ]; do i=$((i + 1)); done'
+    sh -c 'echo again >>"$0"; while read -r line; do :; done <"$0"' "$TMP/times"
 check_same "… is told" 1 "$(grep -c 'does not do the same every time' <<<"$out")"
 
 # ---- what goes wrong ----
@@ -50,14 +51,19 @@ check_same "… and nothing half done" 0 "$(find late/jobs -name '*.db' -o -name
 check_status 125 "a program that is not there" "$ASSAY" jobs absent -- ./nothing
 check_same "… tried twice" 1 "$(grep -c 'trying again 1 of 1 jobs' <<<"$err")"
 check_same "… with its message" 1 "$(grep -c "^job 0: .*not found" <<<"$out")"
+# The second time, the program takes long enough to be killed.
+# shellcheck disable=SC2016 # the program's own variables
+second_hangs=(sh -c 'echo again >>"$0"; n=0; while read -r line; do n=$((n + 1)); done <"$0"; [ $n -ne 2 ] || exec sleep 100' "$TMP/runs")
+two_runs() { [ "$(wc -l <runs)" -ge 2 ]; }
 killed() {
-    "$ASSAY" jobs -q killed --repeat 3 -j 1 -- sleep 1.5 &
+    "$ASSAY" jobs -q killed --repeat 3 -j 1 -- "${second_hangs[@]}" &
     wait_until test -e killed/jobs/0/0.db
+    wait_until two_runs
     kill -9 $!
     wait $!
 }
 check_status 137 "killed half-way" killed
-check "… the same command goes on" "$ASSAY" jobs killed --repeat 3 -j 1 -- sleep 1.5
+check "… the same command goes on" "$ASSAY" jobs killed --repeat 3 -j 1 -- "${second_hangs[@]}"
 check_same "… without what is done" 1 "$(grep -c 'running 2 of 3 jobs' <<<"$err")"
 interrupted() {
     "$ASSAY" jobs interrupted --repeat 2 -j 1 -- sleep 20 &

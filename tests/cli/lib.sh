@@ -18,6 +18,7 @@
 #   check_no_strays "nothing left behind"                             # no process of this test is still alive
 #
 #   plain_part "how programs differ" && { …; }                        # a part that the sanitizer build need not repeat
+#   by_chance FUNCTION                                                # checks of what samples hit, or of how threads met
 #
 # What there is: $ASSAY the program under test, $BUILD its build directory, $WORKLOADS where the build puts the
 # workloads, $SOURCE the source tree, $TMP an empty directory that is also the working directory and goes away at the
@@ -101,6 +102,35 @@ plain_part() {
     [ -z "${SANITIZED:-}" ] && return
     skip "$1" "numbers of the plain build; the same code runs elsewhere in this script"
     return 1
+}
+
+# by_chance FUNCTION…: runs a part of a test whose checks hold for nearly every recording, but not for each: samples may fall
+# elsewhere, and threads of a busy machine may not meet. A part that fails is recorded again, five times in all; what is wrong
+# fails each time. The checks of the last time count, the failures of the others are shown as remarks. FUNCTION makes the
+# recordings and all checks of them.
+by_chance() {
+    local count=$tap_count failed=$tap_failed try
+    for try in 1 2 3 4 5; do
+        tap_count=$count tap_failed=$failed
+        "$@" >"$LOGS/part"
+        [ "$tap_failed" -gt "$failed" ] && [ "$try" -lt 5 ] || break
+        echo "# $1, try $try:"
+        grep -vE '^ok ' "$LOGS/part" | sed 's/^/#   /'
+    done
+    cat "$LOGS/part"
+}
+
+# ticks_of PID COMMAND: the processor time, in ticks of 1/100 s, of the process PID or a child of it that runs COMMAND.
+ticks_of() {
+    cat /proc/[0-9]*/stat 2>/dev/null | awk -v pid="$1" -v command="($2)" '
+        $2 == command && ($1 == pid || $4 == pid) { n += $14 + $15 } END { print n + 0 }'
+}
+
+# works_on PID COMMAND TICKS: waits until it has used so much processor time more, however long the machine takes for that.
+works_on() {
+    local until=$(($(ticks_of "$1" "$2") + $3))
+    has_worked() { [ "$(ticks_of "$1" "$2")" -ge "$3" ]; }
+    wait_until has_worked "$1" "$2" "$until"
 }
 
 # Runs a command; sets out, err, status. NUL bytes in the output are dropped.

@@ -453,15 +453,15 @@ done
 # The recorder dies: the program goes on, with the agent in it.
 cat >loop.sh <<'END'
 i=0
+echo yes >loop.began
 while [ $i -lt 30 ]; do i=$((i + 1)); sleep 0.1; done
 echo done >loop.done
 END
 "$ASSAY" record -q --source=timer --allocations -o gone.db -- sh loop.sh &
 recorder=$!
-sleep 1
+wait_until test -s loop.began
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
-waited=0
-until [ -s loop.done ] || [ "$waited" -ge 300 ]; do sleep 0.1 && waited=$((waited + 1)); done
+wait_until test -s loop.done
 check_same "the recorder is killed: the program goes on" "done" "$(cat loop.done)"
 check_no_strays "nothing is left behind" 20

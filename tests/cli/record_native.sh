@@ -69,10 +69,11 @@ check_json "… is recorded" "$SHARES" "$ASSAY" report --json block.db
 check_status 139 "one that dies by a signal" timer -o die.db --rate 4000 --user -- "$victim" die 2000
 check "… is told" grep -q 'killed by signal 11' <<<"$err"
 check_json "… and recorded until then, as partial" "$SHARES and 'signal 11' in d['summary']['partial']" "$ASSAY" report --json die.db
-check "one that becomes a daemon" timer -o daemon.db --rate 4000 -- "$victim" daemon 2000 "$TMP/daemon.done"
+touch daemon.done.wait
+check "one that becomes a daemon" timer -o daemon.db --rate 4000 -- "$victim" daemon 200 "$TMP/daemon.done"
 check "… leaves a note" grep -q 'process.* still run' <<<"$err"
-waited=0
-until [ -s daemon.done ] || [ "$waited" -ge 300 ]; do sleep 0.1 && waited=$((waited + 1)); done
+rm daemon.done.wait
+wait_until test -s daemon.done
 check_same "… and the daemon goes on to its end" "done" "$(cat daemon.done)"
 
 check "call chains without frame pointers" timer -q -o deep.db --rate 4000 --user --call-graph=dwarf -- "$victim" deep 300
@@ -137,7 +138,6 @@ set -m # background jobs get SIGINT
 pid=$!
 wait_until runs "$pid" "$victim"
 check "a process that runs" record -o pid.db --pid "$pid" --duration 2 --rate 4000 --user
-check_json "… has its shares" "$SHARES" "$ASSAY" report --json pid.db
 check_json "… its name, its source, and is not partial" '(d["summary"]["program"].endswith("/native_victim") and d["summary"]["source"] == "timer"
     and "auto: " in d["summary"]["source_why"] and d["summary"]["partial"] is None and 1.5 < d["summary"]["seconds"] < 20)' "$ASSAY" report --json pid.db
 check_json "… and its threads their names" 'len(d["threads"]) >= 2 and all(t["name"] == "native_victim" for t in d["threads"])' "$ASSAY" export --to=json pid.db
@@ -146,11 +146,11 @@ check "it goes on" kill -0 "$pid"
 "$ASSAY" record -q -o int.db --pid "$pid" --rate 4000 --user &
 recorder=$!
 wait_until samples "$recorder"
-sleep 2
+works_on "$pid" native_victim 50
 kill -INT "$recorder" 2>/dev/null
 wait "$recorder"
 check_same "Ctrl-C ends attaching" 0 $?
-check_json "… and what was recorded is there" "$SHARES" "$ASSAY" report --json int.db
+check_json "… and what was recorded is there: its shares" "$SHARES" "$ASSAY" report --json int.db
 check "… the process goes on" kill -0 "$pid"
 "$ASSAY" record -q -o killed.db --pid "$pid" &
 recorder=$!
@@ -161,9 +161,17 @@ check "… also where the recorder is killed" kill -0 "$pid"
 check "… which leaves nothing" test ! -e killed.db
 kill "$pid" 2>/dev/null
 wait "$pid" 2>/dev/null
-"$victim" shares 3000 &
+mkdir ending
+"$victim" phases 0 ending &
 pid=$!
-check "a process that ends while it is recorded" record -q -o ended.db --pid "$pid" --rate 4000
+wait_until test -e ending/idle.2
+ends_while_recorded() {
+    "$ASSAY" record -q -o ended.db --pid "$pid" --rate 4000 &
+    wait_until samples $!
+    touch ending/go.2 ending/go.3
+    wait $!
+}
+check "a process that ends while it is recorded" ends_while_recorded
 wait "$pid"
 check_fails 125 'there is no process' "a process that is not there" record --pid 4194300
 if [ "$(uname -m)" = x86_64 ] && [ -x "$WORKLOADS/demo-riscv64-static" ]; then
@@ -175,7 +183,7 @@ fi
 "$ASSAY" record -q --source=timer -o interrupted.db --rate 4000 --user -- "$victim" shares 5000000 &
 recorder=$!
 wait_until samples "$recorder"
-sleep 2
+works_on "$recorder" native_victim 50
 kill -INT "$recorder"
 wait "$recorder"
 check_same "an interrupt ends the program: the status" 130 $?
@@ -183,20 +191,20 @@ check_json "… what ran is there, marked" "$SHARES and 'signal 2' in d['summary
 "$ASSAY" record -q --source=timer -o stubborn.db --rate 4000 --user -- sh -c "trap '' INT; echo yes >trapped; exec '$victim' linger 15000 '$TMP/stubborn.done'" &
 recorder=$!
 wait_until test -s trapped
-sleep 2
+works_on "$recorder" native_victim 50
 kill -INT "$recorder"
 sleep 0.3
 kill -INT "$recorder"
 wait "$recorder"
 check_same "a second one ends the recording: the status" 130 $?
 check_json "… what ran is there, marked" "$SHARES and 'interrupted' in d['summary']['partial']" "$ASSAY" report --json stubborn.db
-"$ASSAY" record -q --source=timer -o gone.db -- sh -c "echo yes >lingers; exec '$victim' linger 20000 '$TMP/linger.done'" &
+"$ASSAY" record -q --source=timer -o gone.db -- sh -c "echo yes >lingers; exec '$victim' linger 8000 '$TMP/linger.done'" &
 recorder=$!
 wait_until test -s lingers
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
-waited=0
-until [ -s linger.done ] && [ -s stubborn.done ] || [ "$waited" -ge 600 ]; do sleep 0.1 && waited=$((waited + 1)); done
+wait_until test -s linger.done
+wait_until test -s stubborn.done
 check_same "the recorder is killed: the program goes on" "done" "$(cat linger.done)"
 check_same "… and one whose recording was ended" "done" "$(cat stubborn.done)"
 check "… no profile appears" test ! -e gone.db
@@ -323,12 +331,21 @@ region() {
     "$ASSAY" record -q --rate 4000 -o part.db --source=timer "$@" -- "$victim" phases 0 part
 }
 if "$ASSAY" doctor --json | grep -q '4 hardware watchpoints per thread; one was fired'; then
-    check "a region between markers" region --region marker:1..marker:2
-    check_json "… has what lies between them" "$(phases "$second" "marker:1..marker:2")" "$ASSAY" report --json --limit 0 part.db
-    check "… between functions" region --from second_phase --to third_phase
-    check_json "… the same" "$(phases "$second" "in 1 piece")" "$ASSAY" report --json --limit 0 part.db
-    check "… from the start to a marker" region --region ..marker:1
-    check_json "… has what lies before" "$(phases '"first_phase" in names and not {"second_phase", "third_phase"} & names' "..marker:1")" "$ASSAY" report --json --limit 0 part.db
+    markers() {
+        check "a region between markers" region --region marker:1..marker:2
+        check_json "… has what lies between them" "$(phases "$second" "marker:1..marker:2")" "$ASSAY" report --json --limit 0 part.db
+    }
+    functions() {
+        check "… between functions" region --from second_phase --to third_phase
+        check_json "… the same" "$(phases "$second" "in 1 piece")" "$ASSAY" report --json --limit 0 part.db
+    }
+    to_a_marker() {
+        check "… from the start to a marker" region --region ..marker:1
+        check_json "… has what lies before" "$(phases '"first_phase" in names and not {"second_phase", "third_phase"} & names' "..marker:1")" "$ASSAY" report --json --limit 0 part.db
+    }
+    by_chance markers
+    by_chance functions
+    by_chance to_a_marker
     attached_region() {
         rm -rf part && mkdir part
         "$victim" phases 0 part &
@@ -339,8 +356,11 @@ if "$ASSAY" doctor --json | grep -q '4 hardware watchpoints per thread; one was 
         await grep -q "attached to process" part.err && touch part/go.2 part/go.3 || kill "$recorder" "$pid"
         wait "$pid" "$recorder"
     }
-    check "… of a process that runs" attached_region
-    check_json "… has what lies between them" "$(phases "$second" "marker:1..marker:2")" "$ASSAY" report --json --limit 0 part.db
+    of_a_process() {
+        check "… of a process that runs" attached_region
+        check_json "… has what lies between its markers" "$(phases "$second" "marker:1..marker:2")" "$ASSAY" report --json --limit 0 part.db
+    }
+    by_chance of_a_process
     check_fails 125 'no_such is not in the program' "a function that is not there" timer --region no_such.. -o never2.db -- "$victim" shares 10
     check_no_strays "… and the program is not left behind"
     check_fails 125 'at 5 places, but the processor has 4' "more places than debug registers" \
@@ -390,19 +410,6 @@ if watched 2>/dev/null; then # four
     check_fails 125 'the debug registers are in use' "a fifth watchpoint" watched --event mem:0x1020
 else
     skip "a fifth watchpoint" "there are no four debug registers"
-fi
-rate=/proc/sys/kernel/perf_event_max_sample_rate
-if [ "$(id -u)" = 0 ] && [ -w "$rate" ] && before=$(cat "$rate"); then
-    trap 'ended=$?; echo "$before" >"$rate"; (exit "$ended"); finish' EXIT
-    echo 1000 >"$rate"
-    check "a kernel that throttles" timer -o throttled.db --rate 20000 --user -- "$victim" shares 1000
-    echo "$before" >"$rate"
-    trap finish EXIT
-    check "… is told" grep -q 'kernel stopped the sampling .* times (kernel.perf_event_max_sample_rate)' <<<"$err"
-    check_json "… and counted" 'd["summary"]["throttled"] > 5' "$ASSAY" report --json throttled.db
-    check_same "… the limit is as before" "$before" "$(cat "$rate")"
-else
-    skip "throttling" "only root can provoke it"
 fi
 
 # ---- wrong usage, failures -------------------------------------------------------------------------------------------
@@ -497,9 +504,13 @@ END
 if command -v perf >/dev/null && perf record -q -e cpu-clock:u -o try.data -- true >/dev/null 2>&1; then
     seq 1 150000 >numbers
     seq 1 600000 >many
-    check "gzip as by perf record" agrees gzip -9 -c many
-    check "two threads of the victim" agrees "$victim" threads 2 1500
-    check "awk" agrees awk '{ for (i = 0; i < 20; i++) s += length($0 i) } END { print s }' numbers
+    for program in "gzip -9 -c many" "$victim threads 2 1500"; do
+        read -ra words <<<"$program"
+        as_perf() { check "as by perf record: ${words[0]##*/}" agrees "${words[@]}"; }
+        by_chance as_perf # perf may lose samples
+    done
+    awk_as_perf() { check "as by perf record: awk" agrees awk '{ for (i = 0; i < 20; i++) s += length($0 i) } END { print s }' numbers; }
+    by_chance awk_as_perf
 else
     skip "agreement with perf record" "there is no perf, or it may not record"
 fi
@@ -533,29 +544,38 @@ check_same "… and nothing is said" 0 "$(grep -c 'frame pointers' <<<"$err")"
 # what the program used by itself; something else runs beside it and must not be in the profile.
 check_fails 2 'is for --source=timer' "--processors with the pmu" record --source=pmu --event page-faults --processors -o x.db -- true
 if timer -q --processors -o try.db -- true 2>try.err; then
-    "$victim" shares 100000 &
-    beside=$!
     attached_processors() {
-        "$victim" shares 100000 &
-        local pid=$!
-        record -q --pid "$pid" --duration 2 --processors -o pid.db >&2
+        "$victim" shares 10000000 &
+        local pid=$! ours
+        wait_until runs "$pid" "$victim"
+        "$ASSAY" record -q --pid "$pid" --processors -o pid.db >&2 &
+        ours=$!
+        wait_until samples "$ours"
+        works_on "$pid" native_victim 50
+        kill -INT "$ours"
+        wait "$ours"
         kill "$pid"
         wait "$pid" 2>/dev/null
         "$ASSAY" report --json pid.db
     }
-    check "10,000 short threads, by the processors' clocks" "$ASSAY" record -q --source=timer --rate 2000 --processors -o short.db -- "$victim" time used "$victim" short 10000
-    kill "$beside" 2>/dev/null
-    wait "$beside" 2>/dev/null
     holds_time() { python3 -c 'import sys
 sampled, samples, used = (float(x) for x in sys.argv[1:])
 # A quarter for what starting and ending a thread costs, which the two count differently, and five standard deviations.
 sys.exit(f"{sampled} s sampled, {used} s used" if abs(sampled / used - 1) > 0.25 + 5 / samples ** 0.5 else 0)' "$(sqlite3 short.db 'SELECT sum(units) / 1e9 FROM times')" "$(sqlite3 short.db 'SELECT sum(samples) FROM times')" "$(cut -d' ' -f2 used)"; }
-    check "… have their time" holds_time
-    check "… all of them" test "$(sqlite3 short.db "SELECT value FROM counters WHERE name = 'threads'")" -ge 10001
-    check_same "… and nobody else's" 0 "$(sqlite3 short.db "SELECT count(*) FROM functions WHERE name = 'seven_tenths'")"
-    check "children too" timer -q --rate 4000 --processors -o forks.db -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do "$0" shares 30; done' "$victim"
-    check "… ten and the shell" test "$(sqlite3 forks.db "SELECT count(DISTINCT process) FROM threads")" -ge 10
-    check_json "a process that runs" 'd["summary"]["samples"] > 50 and d["rows"][0]["function"] == "seven_tenths"' attached_processors
+    processors() {
+        "$victim" shares 10000000 &
+        beside=$!
+        check "10,000 short threads, by the processors' clocks" "$ASSAY" record -q --source=timer --rate 2000 --processors -o short.db -- "$victim" time used "$victim" short 10000
+        kill "$beside" 2>/dev/null
+        wait "$beside" 2>/dev/null
+        check "… have their time" holds_time
+        check "… all of them" test "$(sqlite3 short.db "SELECT value FROM counters WHERE name = 'threads'")" -ge 10001
+        check_same "… and nobody else's" 0 "$(sqlite3 short.db "SELECT count(*) FROM functions WHERE name = 'seven_tenths'")"
+        check "children too" timer -q --rate 4000 --processors -o forks.db -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do "$0" shares 30; done' "$victim"
+        check "… ten and the shell" test "$(sqlite3 forks.db "SELECT count(DISTINCT process) FROM threads")" -ge 10
+        check_json "a process that runs" 'd["summary"]["samples"] > 50 and d["rows"][0]["function"] == "seven_tenths"' attached_processors
+    }
+    by_chance processors
 else
     skip "whole processors" "$(tail -n 1 try.err)"
 fi

@@ -14,33 +14,51 @@ share='(lambda lo, hi: sum(b["count"] for b in d["time_histogram"] if lo <= b["l
 
 # One array of 3,000 elements over and over: all distances are 2,999, in the bin of 2,048. Another program of the same kind with
 # 200,000: further than what is looked at, so that it is timed; a rate that is off by two is in the bin beside.
-native near.json -- "$ribench" 1 50000 0 10 3000 0 0 0 0 0 0 0 0
-holds "distances that are looked at in advance are exact" "$share(2048, 2048) > 0.97" near.json
-holds "… and say so" 'all(b["how"] == "counted" and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
-holds "… between the lines that make them" 'd["pairs"][0]["use"]["function"] == "work" and d["pairs"][0]["use"]["file"].endswith("ribench.c")' near.json
-holds "source and method" 'd["source"] == "timer" and d["method"] == "watchpoints" and d["native"]["looked"] > 5 and d["exit_status"] == 0' near.json
-native far.json --budget 50 -- "$ribench" 1 2000 0 10 200000 0 0 0 0 0 0 0 0
-holds "longer ones are timed, within a factor of four" "$share(32768, 524288) > 0.6 and d['native']['rates'] > 0" far.json
-holds "… and say so" 'all(b["how"] == "timed" for b in d["time_histogram"] if b["lo"] >= 65536 and b["count"])' far.json
+near() {
+    native near.json -- "$ribench" 1 50000 0 10 3000 0 0 0 0 0 0 0 0
+    holds "distances that are looked at in advance are exact" "$share(2048, 2048) > 0.97" near.json
+    holds "… and say so" 'all(b["how"] == "counted" and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
+    holds "… between the lines that make them" 'd["pairs"][0]["use"]["function"] == "work" and d["pairs"][0]["use"]["file"].endswith("ribench.c")' near.json
+    holds "source and method" 'd["source"] == "timer" and d["method"] == "watchpoints" and d["native"]["looked"] > 5 and d["exit_status"] == 0' near.json
+}
+by_chance near
+far() {
+    native far.json --budget 50 -- "$ribench" 1 2000 0 10 200000 0 0 0 0 0 0 0 0
+    holds "longer ones are timed, within a factor of four" "$share(32768, 524288) > 0.6 and d['native']['rates'] > 0" far.json
+    holds "… and say so" 'all(b["how"] == "timed" for b in d["time_histogram"] if b["lo"] >= 65536 and b["count"])' far.json
+}
+by_chance far
 native blind.json --ahead 0 -- "$ribench" 1 500 0 10 200000 0 0 0 0 0 0 0 0
 holds "without a look ahead nothing can be measured, and a rate is assumed" 'd["native"]["how"] == "assumed" and d["native"]["looked"] == 0' blind.json
-native both.json -- "$ribench" 2 3000 1000 40 1500 0 0 0 0 0 0 0 0
-holds "another thread's stores invalidate" '0.1 < d["watched"]["share_invalidated"] < 0.9 and d["watched"]["invalidated"] >= 3' both.json
-native shared.json --shared -- "$ribench" 2 3000 1000 40 1500 0 0 0 0 0 0 0 0
-holds "… and are reuses of the cache that threads share" 'd["watched"]["where"] == "shared cache" and d["watched"]["reused"] >= 1' shared.json
+both() {
+    native both.json -- "$ribench" 2 3000 1000 40 1500 0 0 0 0 0 0 0 0
+    holds "another thread's stores invalidate" '0.1 < d["watched"]["share_invalidated"] < 0.9 and d["watched"]["invalidated"] >= 3' both.json
+}
+by_chance both
+shared() {
+    native shared.json --shared -- "$ribench" 2 3000 1000 40 1500 0 0 0 0 0 0 0 0
+    holds "… and are reuses of the cache that threads share" 'd["watched"]["where"] == "shared cache" and d["watched"]["reused"] >= 1' shared.json
+}
+by_chance shared
 
-"$ASSAY" reuse --source=timer --csv -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.csv
-check "CSV has a column that says how" grep -q '^estimated time,0,2048,4095,[0-9.e+]*,counted' near.csv
-"$ASSAY" reuse --source=timer -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.txt
-check "text, too" grep -qE '2,048 .* counted ' near.txt
-"$ASSAY" reuse --source=timer --html -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.html
-check "a page" grep -q 'on this machine' near.html
+formats() {
+    "$ASSAY" reuse --source=timer --csv -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.csv
+    check "CSV has a column that says how" grep -q '^estimated time,0,2048,4095,[0-9.e+]*,counted' near.csv
+    "$ASSAY" reuse --source=timer -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.txt
+    check "text, too" grep -qE '2,048 .* counted ' near.txt
+    "$ASSAY" reuse --source=timer --html -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.html
+    check "a page" grep -q 'on this machine' near.html
+}
+by_chance formats
 
 # A process that runs already goes on as before.
 "$ribench" 1 2000000 0 10 3000 0 0 0 0 0 0 0 0 &
 pid=$!
-native pid.json --pid $pid --duration 1
-holds "--pid" "$share(2048, 2048) > 0.9 and d['program'] == ['pid $pid']" pid.json
+attached() {
+    native pid.json --pid $pid --duration 1
+    holds "--pid" "$share(2048, 2048) > 0.9 and d['program'] == ['pid $pid']" pid.json
+}
+by_chance attached
 check "the process goes on" kill -0 $pid
 kill $pid
 wait $pid 2>/dev/null
@@ -95,7 +113,12 @@ gcc -O1 -o odd odd.c
 for kind in u m s i; do
     check "odd program '$kind' is measured, and does what it does" native odd-$kind.json -- ./odd $kind
 done
-holds "huge strides are counted: half of the accesses come again after 126 others" "0.2 < $share(64, 64) < 0.8" odd-s.json
+strides() {
+    [ -e odd-s.json ] || native odd-s.json -- ./odd s
+    holds "huge strides are counted: half of the accesses come again after 126 others" "0.2 < $share(64, 64) < 0.8" odd-s.json
+    rm -f odd-s.json
+}
+by_chance strides
 check_status 3 "an exit status" native odd.json -- ./odd e
 check_status 7 "… of a program that executes another" native odd.json -- ./odd x
 check_status 5 "… of a program whose child works" native odd.json -- ./odd f

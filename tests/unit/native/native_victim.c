@@ -8,7 +8,8 @@
  *   close N              closes every descriptor above 2, then works
  *   block N              blocks every signal, then works
  *   die N                works, then dies by SIGSEGV
- *   daemon N FILE        forks twice, the parent ends, the grandchild works and writes "done" to FILE
+ *   daemon N FILE        forks twice, the parent ends, the grandchild works and writes "done" to FILE; if FILE.wait is
+ *                        there, when it is no more (a minute at most)
  *   forks P N            P children, each with that work
  *   linger N FILE        works and writes "done" to FILE
  *   deep N               outer_call, middle_call, inner_call, without frame pointers
@@ -112,6 +113,10 @@ static int become_daemon(long n, const char *path)
     for (int fd = 0; fd < 1024; fd++)
         close(fd);
     work(n);
+    char wait[4096];
+    snprintf(wait, sizeof wait, "%s.wait", path);
+    for (int i = 0; i < 1200 && access(wait, F_OK) == 0; i++)
+        usleep(50000);
     return write_done(path);
 }
 
