@@ -25,16 +25,22 @@ static double systematic_of(const struct as_compare *compare, const struct as_sa
     return as_systematic_error(&result->confusion, compare->levels.grouping[level]);
 }
 
-static struct as_agreement agreement_of(const struct as_compare *compare, const struct as_sampling_result *result,
-                                        enum as_level level)
+/* The truth at all levels but that of the program, whose profiles are all alike. */
+static void open_truths(struct as_truth truths[AS_LEVEL_PROGRAM], const struct as_compare *compare)
 {
-    return as_profile_agreement(&result->profile, result->samples, &compare->truth, compare->levels.grouping[level],
-                                AS_Z_5_SIGMA);
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
+        as_truth_open(&truths[level], &compare->truth, compare->levels.grouping[level]);
 }
 
-static double chance_of(const struct as_compare *compare, const struct as_sampling_result *result, enum as_level level)
+static void close_truths(struct as_truth truths[AS_LEVEL_PROGRAM])
 {
-    return agreement_of(compare, result, level).expected;
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
+        as_truth_close(&truths[level]);
+}
+
+static struct as_agreement agreement_of(struct as_truth *truth, const struct as_sampling_result *result)
+{
+    return as_truth_agreement(truth, &result->profile, result->samples, AS_Z_5_SIGMA);
 }
 
 static void pics_errors_of(const struct as_compare *compare, const struct as_sampling *sampling, size_t index,
@@ -76,28 +82,43 @@ static struct row *top_rows(const struct as_compare *compare, size_t *n)
 
 /* ---- JSON ---- */
 
-static void json_errors(struct as_json *json, const struct as_compare *compare, const char *name,
-                        const struct as_sampling_result *result,
-                        double (*measure)(const struct as_compare *, const struct as_sampling_result *, enum as_level))
+static void json_errors(struct as_json *json, const char *name, const double errors[AS_LEVEL_PROGRAM])
 {
     as_json_object(json, name);
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
-        as_json_double(json, as_level_names[level], measure(compare, result, level));
+        as_json_double(json, as_level_names[level], errors[level]);
     as_json_end(json);
 }
 
 /* Whether chance explains the error; null if there are too few samples. */
-static void json_agrees(struct as_json *json, const struct as_compare *compare, const struct as_sampling_result *result)
+static void json_agrees(struct as_json *json, const struct as_agreement agreements[AS_LEVEL_PROGRAM])
 {
     as_json_object(json, "agrees");
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++) {
-        enum as_agreement_verdict verdict = agreement_of(compare, result, level).verdict;
+        enum as_agreement_verdict verdict = agreements[level].verdict;
         if (verdict == AS_PROFILES_TOO_FEW)
             as_json_null(json, as_level_names[level]);
         else
             as_json_bool(json, as_level_names[level], verdict == AS_PROFILES_AGREE);
     }
     as_json_end(json);
+}
+
+static void json_all_errors(struct as_json *json, const struct as_compare *compare,
+                            struct as_truth truths[AS_LEVEL_PROGRAM], const struct as_sampling_result *result)
+{
+    struct as_agreement agreements[AS_LEVEL_PROGRAM];
+    double error[AS_LEVEL_PROGRAM], systematic[AS_LEVEL_PROGRAM], chance[AS_LEVEL_PROGRAM];
+    for (int level = 0; level < AS_LEVEL_PROGRAM; level++) {
+        agreements[level] = agreement_of(&truths[level], result);
+        error[level] = agreements[level].distance;
+        systematic[level] = systematic_of(compare, result, level);
+        chance[level] = agreements[level].expected;
+    }
+    json_errors(json, "error", error);
+    json_errors(json, "systematic", systematic);
+    json_errors(json, "chance", chance);
+    json_agrees(json, agreements);
 }
 
 /* null for samplers that record no events: there is nothing to compare. */
@@ -121,6 +142,8 @@ static void json_pics_error(struct as_json *json, const struct as_compare *compa
 
 static void json_samplers(struct as_json *json, const struct as_compare *compare, const struct as_sampling *sampling)
 {
+    struct as_truth truths[AS_LEVEL_PROGRAM];
+    open_truths(truths, compare);
     size_t n;
     const struct as_sampling_result *results = as_sampling_results(sampling, &n);
     as_json_array(json, "samplers");
@@ -130,14 +153,12 @@ static void json_samplers(struct as_json *json, const struct as_compare *compare
         as_json_string(json, "stands_for", results[i].sampler->stands_for);
         as_json_u64(json, "samples", results[i].samples);
         as_json_u64(json, "dropped", results[i].dropped);
-        json_errors(json, compare, "error", &results[i], error_of);
-        json_errors(json, compare, "systematic", &results[i], systematic_of);
-        json_errors(json, compare, "chance", &results[i], chance_of);
-        json_agrees(json, compare, &results[i]);
+        json_all_errors(json, compare, truths, &results[i]);
         json_pics_error(json, compare, sampling, i);
         as_json_end(json);
     }
     as_json_end(json);
+    close_truths(truths);
 }
 
 /* {event: count}: golden, of executions. */
@@ -379,15 +400,18 @@ static void text_chance(FILE *out, const struct as_compare *compare, const struc
         most = !most || results[i].samples > most->samples ? &results[i] : most;
     if (!most || most->samples == 0)
         return;
+    struct as_truth truths[AS_LEVEL_PROGRAM];
+    open_truths(truths, compare);
     fprintf(out, "%-10s %10s  ", "(chance)", AS_COUNT(most->samples));
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
-        text_percent(out, chance_of(compare, most, level));
+        text_percent(out, agreement_of(&truths[level], most).expected);
     fprintf(out, "  what sampling alone explains");
     for (size_t i = 0; i < n; i++)
-        if (agreement_of(compare, &results[i], AS_LEVEL_INSTRUCTION).verdict == AS_PROFILES_AGREE) {
+        if (agreement_of(&truths[AS_LEVEL_INSTRUCTION], &results[i]).verdict == AS_PROFILES_AGREE) {
             fprintf(out, "%s%s", separator, results[i].sampler->name);
             separator = ", ";
         }
+    close_truths(truths);
     fputc('\n', out);
 }
 

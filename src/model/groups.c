@@ -39,18 +39,21 @@ static uint32_t find_function(struct as_groups *groups, const struct as_model *m
     return number;
 }
 
+/* The instructions of an image, in the order of their numbers. */
+typedef AS_VEC(uint32_t) id_list;
+
 /* Cuts the blocks of one image; their numbers start at `first`. Returns how many there are. */
-static uint32_t cut_image(struct as_groups *groups, const struct as_model *model, uint32_t image, uint32_t first)
+static uint32_t cut_image(struct as_groups *groups, const struct as_model *model, uint32_t image, const id_list *ids,
+                          uint32_t first)
 {
     const struct as_engine *engine = as_model_engine(model);
     struct as_blocks *blocks = as_blocks_new();
     struct as_function_cache known = {0};
-    size_t n = as_engine_count_insns(engine), n_leaders;
-    for (uint32_t id = 0; id < n; id++) {
-        if (as_engine_insn_image(engine, id) != image)
-            continue;
-        as_blocks_add_insn(blocks, as_engine_insn(engine, id));
-        groups->function_of[id] = find_function(groups, model, as_engine_insn(engine, id), blocks, &known);
+    size_t n_leaders;
+    for (size_t i = 0; i < ids->len; i++) {
+        const struct as_insn *insn = as_engine_insn(engine, ids->data[i]);
+        as_blocks_add_insn(blocks, insn);
+        groups->function_of[insn->id] = find_function(groups, model, insn, blocks, &known);
     }
     as_function_cache_free(&known);
     const uint64_t *leaders = as_model_leaders(model, &n_leaders);
@@ -58,27 +61,46 @@ static uint32_t cut_image(struct as_groups *groups, const struct as_model *model
         if (leaders[i] >> 48 == image)
             as_blocks_add_leader(blocks, as_target_address(leaders[i]));
     as_blocks_finish(blocks);
-    for (uint32_t id = 0; id < n; id++) {
-        if (as_engine_insn_image(engine, id) != image)
-            continue;
-        const struct as_basic_block *block = as_blocks_find(blocks, as_engine_insn(engine, id)->address);
-        groups->block_of[id] = block ? first + (uint32_t)(block - as_blocks_get(blocks, 0)) : UINT32_MAX;
+    for (size_t i = 0; i < ids->len; i++) {
+        const struct as_insn *insn = as_engine_insn(engine, ids->data[i]);
+        const struct as_basic_block *block = as_blocks_find(blocks, insn->address);
+        groups->block_of[insn->id] = block ? first + (uint32_t)(block - as_blocks_get(blocks, 0)) : UINT32_MAX;
     }
     uint32_t count = (uint32_t)as_blocks_count(blocks);
     as_blocks_free(blocks);
     return count;
 }
 
+/* Their ids by image, for images 1 to `n_images`. */
+static id_list *sort_by_image(const struct as_engine *engine, uint32_t n_images)
+{
+    id_list *lists = as_alloc_array((size_t)n_images + 1, sizeof *lists);
+    size_t n = as_engine_count_insns(engine);
+    for (uint32_t id = 0; id < n; id++) {
+        uint32_t image = as_engine_insn_image(engine, id);
+        if (image <= n_images)
+            *as_vec_push(&lists[image]) = id;
+    }
+    return lists;
+}
+
 void as_groups_make(struct as_groups *groups, const struct as_model *model)
 {
     const struct as_engine *engine = as_model_engine(model);
     size_t n = as_engine_count_insns(engine);
-    uint32_t blocks = 0;
+    uint32_t blocks = 0, n_images = 0;
+    while (as_engine_image(engine, n_images + 1))
+        n_images++;
+    id_list *lists = sort_by_image(engine, n_images);
     groups->function_names = as_strings_new();
     groups->block_of = as_alloc_array(n ? n : 1, sizeof *groups->block_of);
     groups->function_of = as_alloc_array(n ? n : 1, sizeof *groups->function_of);
-    for (uint32_t image = 1; as_engine_image(engine, image); image++)
-        blocks += cut_image(groups, model, image, blocks);
+    for (uint32_t image = 0; image <= n_images; image++) {
+        if (image > 0)
+            blocks += cut_image(groups, model, image, &lists[image], blocks);
+        as_vec_free(&lists[image]);
+    }
+    free(lists);
     groups->blocks = (struct as_grouping){.of = groups->block_of, .n = n, .count = blocks};
     groups->functions = (struct as_grouping){
         .of = groups->function_of, .n = n, .count = (uint32_t)as_strings_count(groups->function_names)};

@@ -33,8 +33,7 @@ static struct as_gap gap_of(double share, double n_a, double n_b)
     return as_hypergeometric_gap(share * (n_a + n_b), n_a, n_b);
 }
 
-/* Sets the expected distance and its deviation. */
-static void expect(struct as_sampled a, struct as_sampled b, struct as_agreement *agreement)
+struct as_chance as_chance_of(struct as_sampled a, struct as_sampled b)
 {
     double mean = 0, variance = 0, common = 0, own = 0;
     size_t n = a.weights.n > b.weights.n ? a.weights.n : b.weights.n;
@@ -50,11 +49,15 @@ static void expect(struct as_sampled a, struct as_sampled b, struct as_agreement
         own += part * part;
     }
     variance += (1 / a.samples + 1 / b.samples) / M_PI * (common * common - own);
-    agreement->expected = mean / 2;
-    agreement->deviation = sqrt(fmax(variance, 0)) / 2;
+    return (struct as_chance){.expected = mean / 2, .deviation = sqrt(fmax(variance, 0)) / 2};
 }
 
 struct as_agreement as_agreement_of(struct as_sampled a, struct as_sampled b, double z)
+{
+    return as_agreement_with(a, b, as_chance_of(a, b), z);
+}
+
+struct as_agreement as_agreement_with(struct as_sampled a, struct as_sampled b, struct as_chance chance, double z)
 {
     struct as_agreement agreement = {.distance = as_weights_distance(a.weights, b.weights),
                                      .expected = NAN,
@@ -62,7 +65,8 @@ struct as_agreement as_agreement_of(struct as_sampled a, struct as_sampled b, do
                                      .verdict = AS_PROFILES_TOO_FEW};
     if (isnan(agreement.distance) || !(a.samples >= 1) || !(b.samples >= 1))
         return agreement;
-    expect(a, b, &agreement);
+    agreement.expected = chance.expected;
+    agreement.deviation = chance.deviation;
     double limit = agreement.expected + z * agreement.deviation;
     if (limit < 1)
         agreement.verdict = agreement.distance > limit ? AS_PROFILES_DIFFER : AS_PROFILES_AGREE;

@@ -34,7 +34,16 @@ struct as_agreement {
     enum as_agreement_verdict verdict;
 };
 
+/* The distance that chance alone explains. If one profile is exact, it depends on that one and on the number of samples of
+ * the other. */
+struct as_chance {
+    double expected, deviation;
+};
+struct as_chance as_chance_of(struct as_sampled a, struct as_sampled b);
+
 /* The profiles differ if their distance is more than z standard deviations above the expected one. */
 struct as_agreement as_agreement_of(struct as_sampled a, struct as_sampled b, double z);
+/* The same if what chance explains is known; `chance` is not read if one of the profiles is empty or has no samples. */
+struct as_agreement as_agreement_with(struct as_sampled a, struct as_sampled b, struct as_chance chance, double z);
 
 #endif

@@ -16,15 +16,36 @@ static struct as_weights weights_of(const struct as_profile *profile, const stru
     return (struct as_weights){*own, (size_t)grouping->count + 1, profile->total};
 }
 
-struct as_agreement as_profile_agreement(const struct as_profile *said, uint64_t samples,
-                                         const struct as_profile *truth, const struct as_grouping *grouping, double z)
+void as_truth_open(struct as_truth *truth, const struct as_profile *profile, const struct as_grouping *grouping)
 {
-    uint64_t *own[2];
-    struct as_sampled a = {weights_of(said, grouping, &own[0]), (double)samples};
-    struct as_sampled b = {weights_of(truth, grouping, &own[1]), INFINITY};
-    struct as_agreement agreement = as_agreement_of(a, b, z);
-    free(own[0]);
-    free(own[1]);
+    *truth = (struct as_truth){.grouping = grouping};
+    truth->weights = weights_of(profile, grouping, &truth->own);
+}
+
+void as_truth_close(struct as_truth *truth)
+{
+    free(truth->own);
+}
+
+static struct as_chance chance_of(struct as_truth *truth, uint64_t samples)
+{
+    const size_t room = sizeof truth->kept / sizeof *truth->kept;
+    for (size_t i = 0; i < truth->n_kept && i < room; i++)
+        if (truth->kept[i].samples == samples)
+            return truth->kept[i].chance;
+    struct as_sampled exact = {truth->weights, INFINITY}, said = {truth->weights, (double)samples};
+    struct as_chance chance = samples && truth->weights.total ? as_chance_of(said, exact) : (struct as_chance){0};
+    truth->kept[truth->n_kept++ % room] = (struct as_truth_chance){samples, chance};
+    return chance;
+}
+
+struct as_agreement as_truth_agreement(struct as_truth *truth, const struct as_profile *said, uint64_t samples,
+                                       double z)
+{
+    uint64_t *own;
+    struct as_sampled a = {weights_of(said, truth->grouping, &own), (double)samples}, b = {truth->weights, INFINITY};
+    struct as_agreement agreement = as_agreement_with(a, b, chance_of(truth, samples), z);
+    free(own);
     return agreement;
 }
 

@@ -18,9 +18,26 @@
 #include "score/agreement.h"
 
 double as_profile_error(const struct as_profile *a, const struct as_profile *b, const struct as_grouping *grouping);
-/* Whether a profile of this many samples is further from the truth than chance explains (score/agreement.h). */
-struct as_agreement as_profile_agreement(const struct as_profile *said, uint64_t samples,
-                                         const struct as_profile *truth, const struct as_grouping *grouping, double z);
+
+/* A true profile at a level, for others to be compared with. What chance explains is the same for all that have as many
+ * samples, so it is kept. The profile and the grouping stay the caller's. */
+struct as_truth {
+    const struct as_grouping *grouping;
+    struct as_weights weights;
+    uint64_t *own; /* the weights, if they had to be computed */
+    struct as_truth_chance {
+        uint64_t samples;
+        struct as_chance chance;
+    } kept[8];
+    size_t n_kept;
+};
+void as_truth_open(struct as_truth *truth, const struct as_profile *profile, const struct as_grouping *grouping);
+void as_truth_close(struct as_truth *truth);
+/* How far a profile of this many samples is from the truth, and whether that is further than chance explains
+ * (score/agreement.h). */
+struct as_agreement as_truth_agreement(struct as_truth *truth, const struct as_profile *said, uint64_t samples,
+                                       double z);
+
 double as_systematic_error(const struct as_confusion *confusion, const struct as_grouping *grouping);
 
 /* Both must have been reduced to the same events and level. */

@@ -15,6 +15,7 @@
 enum { NONE = UINT32_MAX };
 
 struct item {
+    uint64_t address; /* the instruction's: sorting and searching look at nothing else */
     const struct as_insn *insn;
     uint32_t order; /* of arrival, until sorted; then the index of the block */
     uint32_t next;  /* the instruction behind it, or NONE */
@@ -52,7 +53,8 @@ void as_blocks_add_insn(struct as_blocks *blocks, const struct as_insn *insn)
 {
     uint32_t order = (uint32_t)blocks->items.len;
     if (blocks->items.len < NONE)
-        *as_vec_push(&blocks->items) = (struct item){.insn = insn, .order = order, .next = NONE};
+        *as_vec_push(&blocks->items) =
+            (struct item){.address = insn->address, .insn = insn, .order = order, .next = NONE};
 }
 
 void as_blocks_add_leader(struct as_blocks *blocks, uint64_t address)
@@ -70,8 +72,8 @@ void as_blocks_add_function(struct as_blocks *blocks, uint64_t start, uint64_t s
 static int by_address(const void *x, const void *y)
 {
     const struct item *a = x, *b = y;
-    if (a->insn->address != b->insn->address)
-        return a->insn->address < b->insn->address ? -1 : 1;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
@@ -81,7 +83,7 @@ static void sort_items(struct as_blocks *blocks)
     if (blocks->items.len > 0)
         qsort(blocks->items.data, blocks->items.len, sizeof *blocks->items.data, by_address);
     for (size_t i = 0; i < blocks->items.len; i++) {
-        if (kept > 0 && blocks->items.data[kept - 1].insn->address == blocks->items.data[i].insn->address)
+        if (kept > 0 && blocks->items.data[kept - 1].address == blocks->items.data[i].address)
             kept--;
         blocks->items.data[kept++] = blocks->items.data[i];
     }
@@ -91,14 +93,14 @@ static void sort_items(struct as_blocks *blocks)
 /* The index of the last instruction that starts at or below `address`, or NONE. */
 static uint32_t last_before(const struct as_blocks *blocks, uint64_t address)
 {
-    size_t at = as_search(0, blocks->items.len, i, blocks->items.data[i].insn->address <= address);
+    size_t at = as_search(0, blocks->items.len, i, blocks->items.data[i].address <= address);
     return at == 0 ? NONE : (uint32_t)at - 1;
 }
 
 static void mark(struct as_blocks *blocks, uint64_t address)
 {
     uint32_t at = last_before(blocks, address);
-    if (at != NONE && blocks->items.data[at].insn->address == address)
+    if (at != NONE && blocks->items.data[at].address == address)
         blocks->items.data[at].leader = true;
 }
 
@@ -116,9 +118,9 @@ static void link_items(struct as_blocks *blocks)
         const struct as_insn *insn = blocks->items.data[i].insn;
         uint64_t end = insn->address + insn->length;
         size_t next = i + 1;
-        while (next < blocks->items.len && blocks->items.data[next].insn->address < end)
+        while (next < blocks->items.len && blocks->items.data[next].address < end)
             next++; /* overlapping ones: at most an instruction's length of them */
-        if (next >= blocks->items.len || blocks->items.data[next].insn->address != end)
+        if (next >= blocks->items.len || blocks->items.data[next].address != end)
             continue;
         blocks->items.data[i].next = (uint32_t)next;
         blocks->items.data[next].leader |= entered[next] || ends_block(insn);
@@ -147,11 +149,11 @@ static void cut(struct as_blocks *blocks)
     for (size_t i = 0; i < blocks->items.len; i++) {
         if (!blocks->items.data[i].leader)
             continue;
-        struct as_basic_block block = {.start = blocks->items.data[i].insn->address};
+        struct as_basic_block block = {.start = blocks->items.data[i].address};
         for (uint32_t at = (uint32_t)i;; at = blocks->items.data[at].next) {
             struct item *item = &blocks->items.data[at];
             block.n_insns++;
-            block.end = item->insn->address + item->insn->length;
+            block.end = item->address + item->insn->length;
             item->order = (uint32_t)blocks->blocks.len;
             if (item->next == NONE || blocks->items.data[item->next].leader || ends_block(item->insn))
                 break;
@@ -219,7 +221,7 @@ const struct as_basic_block *as_blocks_find(const struct as_blocks *blocks, uint
     uint32_t at = last_before(blocks, address);
     for (int back = 0; at != NONE && back < AS_INSN_MAX_BYTES; at--, back++) {
         const struct item *item = &blocks->items.data[at];
-        if (address - item->insn->address < item->insn->length)
+        if (address - item->address < item->insn->length)
             return &blocks->blocks.data[item->order];
         if (at == 0)
             break;

@@ -141,13 +141,24 @@ static void agreement_with_the_truth(void **state)
     as_profile_add(&truth, 0, 50);
     as_profile_add(&truth, 1, 50);
     as_profile_add(&said, 0, 7);
-    struct as_agreement one = as_profile_agreement(&said, 1, &truth, NULL, 3);
+    struct as_truth exact, in_groups;
+    as_truth_open(&exact, &truth, NULL);
+    as_truth_open(&in_groups, &truth, &blocks);
+    struct as_agreement one = as_truth_agreement(&exact, &said, 1, 3);
     assert_true(one.distance == 0.5 && fabs(one.expected - 0.5) < 1e-12);
-    struct as_agreement many = as_profile_agreement(&said, 1000, &truth, NULL, 3);
+    struct as_agreement many = as_truth_agreement(&exact, &said, 1000, 3);
     assert_int_equal(many.verdict, AS_PROFILES_DIFFER);
-    struct as_agreement in_blocks = as_profile_agreement(&said, 1000, &truth, &blocks, 3);
+    for (uint64_t samples = 1; samples < 20; samples++) /* more than are kept, and back to the first */
+        assert_true(as_truth_agreement(&exact, &said, samples, 3).expected ==
+                    as_agreement_of((struct as_sampled){exact.weights, (double)samples},
+                                    (struct as_sampled){exact.weights, INFINITY}, 3)
+                        .expected);
+    assert_true(as_truth_agreement(&exact, &said, 1, 3).expected == one.expected);
+    struct as_agreement in_blocks = as_truth_agreement(&in_groups, &said, 1000, 3);
     assert_true(in_blocks.distance == 0 && in_blocks.expected == 0);
     assert_int_equal(in_blocks.verdict, AS_PROFILES_AGREE);
+    as_truth_close(&exact);
+    as_truth_close(&in_groups);
     as_profile_free(&said);
     as_profile_free(&truth);
 }
